@@ -1,0 +1,25 @@
+/**
+ * Every error code that crosses the wire or ends a command. Codes are stable: a caller may branch on them;
+ * messages are for people and may change.
+ */
+export const ERROR_CODES = {
+  marker_missing: 'the body is neither a JSON object nor text with exactly one marker pair',
+  json_parse_failed: 'the body is not valid UTF-8 JSON',
+  schema_invalid: 'a field is missing or has a wrong value',
+  subject_invalid: 'the subject is not dispatch.<session>.<role>',
+  too_large: 'the body is over the size limit',
+  deliveries_exhausted: 'the dispatch failed on every delivery',
+  token_invalid: 'a name holds characters that a subject token may not hold',
+  not_caught_up: 'the session has not folded the dispatch named in "after" yet',
+  not_found: 'what was asked for does not exist',
+  conflict: 'somebody else changed the same thing first, again and again',
+  unavailable: 'NATS cannot be reached, or does not answer in time',
+  server_unsupported: 'the NATS server is too old, or lacks JetStream',
+  server_missing: 'no NATS server could be found or installed',
+  config_invalid: 'an option or environment variable has a wrong value',
+  usage: 'the command line is wrong',
+  internal: 'a fault in Throughline itself',
+} as const satisfies Record<string, string>;
+
+/** A stable error code. */
+export type ErrorCode = keyof typeof ERROR_CODES;

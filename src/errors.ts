@@ -1,0 +1,32 @@
+import type { ErrorCode } from './contracts/error-codes.js';
+
+/**
+ * A fault with a stable code, as it travels to a caller, into a log line or an exit status.
+ *
+ * `message` names the field, the value and the fix; `details` is JSON-safe and optional.
+ */
+export class ThroughlineError extends Error {
+  readonly code: ErrorCode;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { cause?: unknown; details?: Readonly<Record<string, unknown>> } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'ThroughlineError';
+    this.code = code;
+    this.details = options.details;
+  }
+}
+
+/** The text of anything that was thrown, for a log line or an error reply. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** Closes a switch over a union: a new member that is not handled fails the type check here. */
+export function assertNever(value: never): never {
+  throw new Error(`unhandled case: ${JSON.stringify(value)}`);
+}
