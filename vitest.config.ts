@@ -3,10 +3,10 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/support/global-setup.ts'],
     testTimeout: 20_000,
     hookTimeout: 60_000,
-    // A handful of files start their own server: a fork each keeps a leaked handle visible in its own process.
+    // A process for each file: a handle that one leaks shows there and nowhere else.
     pool: 'forks',
-    reporters: ['default'],
   },
 });

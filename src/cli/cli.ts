@@ -1,0 +1,88 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import pino from 'pino';
+import { ThroughlineClient } from '../client/client.js';
+import { type Config, loadConfig } from '../config.js';
+import { type Token, token } from '../contracts/names.js';
+import { ThroughlineError } from '../errors.js';
+import { natsOptions } from '../main.js';
+import { natsTransport } from '../nats/client-transport.js';
+import { connectNats } from '../nats/connection.js';
+import { type NatsPorts, openNats } from '../nats/open.js';
+import type { Logger } from '../ports/logger.js';
+
+/** What every command has at hand. Answers go to standard output, everything else to standard error. */
+
+export const DEFAULT_URL = 'nats://127.0.0.1:4222';
+
+export interface Cli {
+  readonly config: Config;
+  readonly logger: Logger;
+  /** The server to use: `--nats`, else `NATS_URL`, else the default one of `throughline up`. */
+  readonly url: string;
+}
+
+/** Reads configuration and the options that all commands share. */
+export function cliOf(command: Command): Cli {
+  const config = loadConfig();
+  const options = command.optsWithGlobals<{ nats?: string }>();
+  return { config, logger: loggerFor(config), url: options.nats ?? config.natsUrl ?? DEFAULT_URL };
+}
+
+/** JSON lines on standard error. */
+export function loggerFor(config: Config): Logger {
+  return pino({ level: config.logLevel, base: {} }, pino.destination({ dest: 2, sync: true }));
+}
+
+export function out(text: string): void {
+  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+}
+
+export function note(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+/** Connects with all ports, and closes again whatever happens. */
+export async function withNats<T>(cli: Cli, work: (nats: NatsPorts) => Promise<T>): Promise<T> {
+  const nats = await openNats(natsOptions(cli.url, 'throughline cli', cli.config, cli.logger));
+  try {
+    return await work(nats);
+  } finally {
+    await nats.close();
+  }
+}
+
+/** Connects as a client of the services, and closes again whatever happens. */
+export async function withClient<T>(cli: Cli, work: (client: ThroughlineClient) => Promise<T>): Promise<T> {
+  const { requestTimeoutMs, afterTimeoutMs } = cli.config;
+  const connection = await connectNats({ url: cli.url, name: 'throughline cli', logger: cli.logger });
+  // A request with `after` is answered only when the wait is over.
+  const timeoutMs = requestTimeoutMs + afterTimeoutMs;
+  const client = new ThroughlineClient(natsTransport(connection, requestTimeoutMs), { timeoutMs });
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
+
+/** The session that a command works on: `--session`, else `THROUGHLINE_SESSION`. */
+export function sessionOf(cli: Cli, given: string | undefined): Token {
+  const session = given ?? cli.config.session;
+  if (session !== undefined) return token(session, '--session');
+  throw new ThroughlineError('usage', 'which session? Give --session NAME, or set THROUGHLINE_SESSION');
+}
+
+/** Parser of a whole number in an option. */
+export function wholeNumber(low: number, high = Number.MAX_SAFE_INTEGER): (raw: string) => number {
+  return (raw) => {
+    const value = Number(raw);
+    if (/^\d+$/.test(raw) && value >= low && value <= high) return value;
+    const range = high === Number.MAX_SAFE_INTEGER ? `of at least ${low}` : `from ${low} to ${high}`;
+    throw new InvalidArgumentError(`Use a whole number ${range}.`);
+  };
+}
+
+/** Text for `addHelpText('after', …)`. */
+export function examples(...lines: string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}\n`;
+}

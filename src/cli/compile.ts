@@ -1,0 +1,72 @@
+import { type Command, Option } from 'commander';
+import type { CompileReply, CompileRequestInput } from '../contracts/compile.js';
+import { ROLES, type Role } from '../contracts/names.js';
+import { cliOf, examples, note, out, sessionOf, wholeNumber, withClient } from './cli.js';
+
+interface CompileOptions {
+  readonly session?: string;
+  readonly task: string;
+  readonly prompt: string;
+  readonly role?: Role;
+  readonly maxFacts?: number;
+  readonly maxTokens?: number;
+  readonly after?: number;
+  readonly asOf?: number;
+  readonly explain?: boolean;
+  readonly json?: boolean;
+}
+
+export function compileCommand(program: Command): void {
+  program
+    .command('compile')
+    .summary('print the next prompt of a session')
+    .description(
+      'Asks the prompt-compiler for a prompt. The prompt goes to standard output, what it holds to standard error.',
+    )
+    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
+    .requiredOption('-t, --task <id>', 'id of the task that the prompt is for')
+    .requiredOption('-p, --prompt <text>', 'what the agent is asked to do; facts are chosen by its words')
+    .addOption(new Option('--role <role>', 'who gets the prompt (default: implementer)').choices(ROLES))
+    .option('--max-facts <n>', 'most facts to show (default: 10)', wholeNumber(0, 1000))
+    .option('--max-tokens <n>', 'token budget of the facts (default: 500)', wholeNumber(0, 1_000_000))
+    .option('--after <sequence>', 'wait until this DISPATCH sequence has become facts', wholeNumber(1))
+    .option('--as-of <sequence>', 'the prompt as it was at this session sequence', wholeNumber(1))
+    .option('--explain', 'say of each fact where it comes from and why it was chosen')
+    .option('--json', 'print the whole reply as JSON')
+    .addHelpText(
+      'after',
+      examples(
+        'throughline compile -s demo -t 5.1 -p "Make compile wait for a dispatch" --explain',
+        'throughline compile -s demo -t 5.1 -p "…" --after "$(throughline publish reviewer -s demo -f r.json)" --json',
+      ),
+    )
+    .action(async (options: CompileOptions, command: Command) => {
+      const cli = cliOf(command);
+      const request = requestOf(sessionOf(cli, options.session), options);
+      const reply = await withClient(cli, (client) => client.compile(request));
+      if (options.json) return out(JSON.stringify(reply));
+      out(reply.prompt);
+      note(summary(reply));
+      if (options.explain) for (const line of explanation(reply)) note(line);
+    });
+}
+
+function requestOf(session: string, options: CompileOptions): CompileRequestInput {
+  const { task: taskId, prompt: taskPrompt, role, maxFacts, maxTokens, after, asOf, explain } = options;
+  return { session, taskId, taskPrompt, role, maxFacts, maxTokens, after, asOf, explain };
+}
+
+function summary(reply: CompileReply): string {
+  const { factsShown, factsTotal, tokenEstimate, sequence, snapshotSequence, replayed } = reply;
+  const from = snapshotSequence === 0 ? 'no snapshot' : `snapshot ${snapshotSequence}`;
+  return `-- ${factsShown} of ${factsTotal} facts, about ${tokenEstimate} tokens, session sequence ${sequence} (${from}, ${replayed} replayed)`;
+}
+
+function explanation(reply: CompileReply): string[] {
+  return reply.facts.map((fact) => {
+    const words = `${fact.subject} ${fact.relation} ${fact.object}`;
+    return 'id' in fact
+      ? `--   score ${fact.score.toFixed(2)}  dispatch ${fact.dispatch}  event ${fact.eventSequence}  ${fact.tokens} tokens  ${fact.id}  ${words}`
+      : `--   ${words}`;
+  });
+}

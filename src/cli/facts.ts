@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import { factLine } from '../facts/format.js';
+import { sessionReader } from '../main.js';
+import { factsOf } from '../session/state.js';
+import { cliOf, examples, note, out, sessionOf, withNats } from './cli.js';
+
+interface FactsOptions {
+  readonly session?: string;
+  readonly task?: string;
+  readonly all?: boolean;
+  readonly json?: boolean;
+}
+
+export function factsCommand(program: Command): void {
+  program
+    .command('facts')
+    .summary('list what a session knows')
+    .description('Lists the valid facts of a session, oldest first.')
+    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
+    .option('-t, --task <id>', 'only facts from this task')
+    .option('-a, --all', 'also facts that a later dispatch has closed')
+    .option('--json', 'one JSON array of facts')
+    .addHelpText(
+      'after',
+      examples('throughline facts --session demo', 'throughline facts -s demo --all --json'),
+    )
+    .action(async (options: FactsOptions, command: Command) => {
+      const cli = cliOf(command);
+      const session = sessionOf(cli, options.session);
+      await withNats(cli, async (nats) => {
+        const { reader, writer } = sessionReader(nats, cli.config, cli.logger);
+        const { folded } = await reader.load(session);
+        await writer.stop();
+        const store = factsOf(folded.state);
+        const facts = (options.all ? store.all() : store.getValid()).filter(
+          (fact) => options.task === undefined || fact.sourceTaskId === options.task,
+        );
+        if (options.json) return out(JSON.stringify(facts));
+        for (const fact of facts) {
+          out(
+            fact.validTo === undefined
+              ? factLine(fact)
+              : `${factLine(fact)} (closed by dispatch ${fact.closedBy})`,
+          );
+        }
+        note(`-- ${facts.length} facts at session sequence ${folded.state.sequence}`);
+      });
+    });
+}

@@ -1,0 +1,100 @@
+import { spawn } from 'node:child_process';
+import type { Command } from 'commander';
+import type { ImplementerResultInput } from '../contracts/results.js';
+import { ThroughlineError } from '../errors.js';
+import { cliOf, examples, note, out, sessionOf, wholeNumber, withClient } from './cli.js';
+
+interface ImportOptions {
+  readonly session?: string;
+  readonly repo: string;
+  readonly limit: number;
+  readonly json?: boolean;
+}
+
+const IN_FLIGHT = 64;
+
+export function importCommand(program: Command): void {
+  program
+    .command('import')
+    .summary('start a session with knowledge')
+    .description('Publishes what is known from elsewhere as results of a session.')
+    .command('git')
+    .description(
+      "Each commit becomes an implementer's result: its subject is the summary, its files are the files modified.",
+    )
+    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
+    .option('--repo <path>', 'the repository', '.')
+    .option('--limit <n>', 'newest commits to import', wholeNumber(1, 100_000), 200)
+    .option('--json', 'print {"commits":N,"sequence":N}')
+    .addHelpText('after', examples('throughline import git --session demo --repo ../project --limit 500'))
+    .action(async (options: ImportOptions, command: Command) => {
+      const cli = cliOf(command);
+      const session = sessionOf(cli, options.session);
+      const commits = await readCommits(options.repo, options.limit);
+      let sequence = 0;
+      await withClient(cli, async (client) => {
+        for (let from = 0; from < commits.length; from += IN_FLIGHT) {
+          const batch = commits.slice(from, from + IN_FLIGHT);
+          const published = await Promise.all(
+            batch.map((commit) => client.publishImplementer(session, commit)),
+          );
+          sequence = Math.max(sequence, ...published.map((each) => each.sequence));
+          note(`-- ${Math.min(from + IN_FLIGHT, commits.length)} of ${commits.length} commits published`);
+        }
+      });
+      if (options.json) out(JSON.stringify({ commits: commits.length, sequence }));
+      else out(`${commits.length} commits imported; the last one is dispatch ${sequence}`);
+    });
+}
+
+/** The newest commits of a repository as results, oldest first; merges are left out, since they change no file. */
+export async function readCommits(repo: string, limit: number): Promise<ImplementerResultInput[]> {
+  const format = '%x00%h%x00%s%x00';
+  const log = await git(repo, [
+    'log',
+    '--no-merges',
+    '-z',
+    '--name-only',
+    `--max-count=${limit}`,
+    `--format=${format}`,
+  ]);
+  // With -z each commit reads: NUL hash NUL subject NUL, then NUL-separated files up to an empty field.
+  const fields = log.split('\0');
+  const commits: ImplementerResultInput[] = [];
+  for (let index = 0; index < fields.length; index += 1) {
+    if (fields[index] !== '' || fields[index + 1] === undefined) continue;
+    const [hash, subject] = [fields[index + 1] ?? '', fields[index + 2] ?? ''];
+    const files: string[] = [];
+    index += 3;
+    while (fields[index] !== undefined && fields[index] !== '') {
+      const file = fields[index]?.replace(/^\n/, '');
+      if (file) files.push(file);
+      index += 1;
+    }
+    if (hash !== '') commits.push(commitResult(hash, subject, files));
+    index -= 1;
+  }
+  return commits.reverse();
+}
+
+function commitResult(hash: string, subject: string, files: string[]): ImplementerResultInput {
+  return { task_id: hash, status: 'completed', summary: subject || '(no subject)', files_modified: files };
+}
+
+function git(repo: string, args: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('git', ['-C', repo, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const stdout: Buffer[] = [];
+    const stderr: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+    child.once('error', (cause) => {
+      reject(new ThroughlineError('usage', `git cannot be run: ${cause.message}`, { cause }));
+    });
+    child.once('close', (code) => {
+      if (code === 0) return resolve(Buffer.concat(stdout).toString('utf8'));
+      const text = Buffer.concat(stderr).toString('utf8').trim();
+      reject(new ThroughlineError('usage', `--repo ${repo}: ${text}`));
+    });
+  });
+}

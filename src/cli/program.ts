@@ -1,0 +1,59 @@
+import { Command, CommanderError } from 'commander';
+import { ThroughlineError } from '../errors.js';
+import { VERSION } from '../version.js';
+import { note } from './cli.js';
+import { compileCommand } from './compile.js';
+import { factsCommand } from './facts.js';
+import { importCommand } from './import-git.js';
+import { natsServerCommand } from './nats-server.js';
+import { publishCommand } from './publish.js';
+import { rejectedCommand } from './rejected.js';
+import { serveCommand } from './serve.js';
+import { snapshotCommand } from './snapshot.js';
+import { upCommand } from './up.js';
+
+/** The whole command line. */
+export function createProgram(): Command {
+  const program = new Command('throughline')
+    .description('The memory that coding agents share: results in, facts kept, the next prompt out.')
+    .version(VERSION)
+    .option('--nats <url>', 'NATS server to use (default: NATS_URL, else nats://127.0.0.1:4222)')
+    .showHelpAfterError('(add --help for the options and an example)')
+    .exitOverride();
+  const commands = [
+    upCommand,
+    serveCommand,
+    publishCommand,
+    compileCommand,
+    factsCommand,
+    snapshotCommand,
+    rejectedCommand,
+    importCommand,
+    natsServerCommand,
+  ];
+  for (const add of commands) add(program);
+  return program;
+}
+
+/** Exit codes: 0 fine, 1 failed, 2 usage. */
+export async function runCli(argv: readonly string[]): Promise<number> {
+  try {
+    await createProgram().parseAsync([...argv]);
+    return 0;
+  } catch (error) {
+    return exitCode(error);
+  }
+}
+
+function exitCode(error: unknown): number {
+  // Commander has printed what there is to say; help and version end with code 0.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof ThroughlineError) {
+    note(`throughline: ${error.message} (${error.code})`);
+    return error.code === 'usage' || error.code === 'config_invalid' || error.code === 'token_invalid'
+      ? 2
+      : 1;
+  }
+  note(`throughline: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  return 1;
+}

@@ -1,0 +1,71 @@
+import type { Command } from 'commander';
+import { ThroughlineError } from '../errors.js';
+import type { NatsPorts } from '../nats/open.js';
+import type { RejectedEntry } from '../ports/rejected-store.js';
+import { cliOf, examples, note, out, wholeNumber, withNats } from './cli.js';
+
+export function rejectedCommand(program: Command): void {
+  const rejected = program
+    .command('rejected')
+    .summary('look at, and retry, results that could not be used')
+    .description('Rejected results are kept whole in the stream DISPATCH_REJECTED, each with its reason.');
+
+  rejected
+    .command('ls')
+    .description('Lists rejected results, oldest first.')
+    .option('--limit <n>', 'most to list', wholeNumber(1, 10_000), 100)
+    .option('--json', 'one JSON array')
+    .addHelpText('after', examples('throughline rejected ls', 'throughline rejected ls --json'))
+    .action(async (options: { limit: number; json?: boolean }, command: Command) => {
+      const entries = await withNats(cliOf(command), (nats) => nats.rejected.list(options.limit));
+      if (options.json) return out(JSON.stringify(entries));
+      for (const entry of entries) out(line(entry));
+      note(`-- ${entries.length} rejected`);
+    });
+
+  rejected
+    .command('show')
+    .description('Prints the body of a rejected result as it came, and its reason on standard error.')
+    .argument('<id>', 'its number in `rejected ls`', wholeNumber(1))
+    .addHelpText('after', examples('throughline rejected show 3'))
+    .action(async (id: number, _options: object, command: Command) => {
+      const entry = await withNats(cliOf(command), (nats) => found(nats, id));
+      note(line(entry));
+      process.stdout.write(entry.body);
+    });
+
+  rejected
+    .command('retry')
+    .description(
+      'Publishes rejected results again, to the subjects they came from, and removes them from the list.',
+    )
+    .argument('[id]', 'its number in `rejected ls`', wholeNumber(1))
+    .option('--all', 'all of them')
+    .addHelpText('after', examples('throughline rejected retry 3', 'throughline rejected retry --all'))
+    .action(async (id: number | undefined, options: { all?: boolean }, command: Command) => {
+      if ((id === undefined) === (options.all !== true)) {
+        throw new ThroughlineError('usage', 'give either the number of one result or --all');
+      }
+      await withNats(cliOf(command), async (nats) => {
+        const ids = id === undefined ? (await nats.rejected.list(10_000)).map((entry) => entry.id) : [id];
+        for (const each of ids) {
+          const entry = await found(nats, each);
+          const { sequence } = await nats.source.publish(entry.subject, entry.body, `retry:${each}`);
+          await nats.rejected.remove(each);
+          out(`${each} published again as dispatch ${sequence}`);
+        }
+        if (ids.length === 0) note('-- nothing to retry');
+      });
+    });
+}
+
+async function found(nats: NatsPorts, id: number) {
+  const entry = await nats.rejected.get(id);
+  if (entry === undefined) throw new ThroughlineError('not_found', `no rejected result has the number ${id}`);
+  return entry;
+}
+
+function line(entry: RejectedEntry): string {
+  const { id, at, subject, sequence, code, bytes, reason } = entry;
+  return `${id}  ${at}  ${subject}  dispatch ${sequence}  ${bytes} bytes  ${code}: ${reason}`;
+}

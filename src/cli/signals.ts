@@ -1,0 +1,42 @@
+import { messageOf } from '../errors.js';
+import type { Releasers } from '../lifecycle.js';
+import { type Cli, note } from './cli.js';
+
+/**
+ * Starts something and keeps it running until SIGINT or SIGTERM, or until it says that it failed; then stops it
+ * within the deadline. A second signal ends the process at once.
+ */
+export async function runUntilSignal(
+  cli: Cli,
+  releasers: Releasers,
+  start: (failed: (error: Error) => void) => Promise<void>,
+): Promise<void> {
+  let stopping = false;
+  let finish: (error?: Error) => void = () => {};
+  const finished = new Promise<Error | undefined>((resolve) => {
+    finish = resolve;
+  });
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (stopping) process.exit(signal === 'SIGINT' ? 130 : 143);
+    stopping = true;
+    finish();
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  try {
+    // A signal that comes while things start stops them as soon as they have started.
+    const started = start((error) => {
+      if (!stopping) finish(error);
+    });
+    await started;
+    const failure = await finished;
+    if (failure !== undefined) throw failure;
+  } finally {
+    stopping = true;
+    await releasers
+      .release(cli.config.shutdownMs)
+      .catch((error: unknown) => note(`throughline: ${messageOf(error)}`));
+    process.off('SIGINT', onSignal);
+    process.off('SIGTERM', onSignal);
+  }
+}

@@ -1,0 +1,96 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { ThroughlineError } from '../errors.js';
+import { Releasers } from '../lifecycle.js';
+import { serve } from '../main.js';
+import { findNatsServer } from '../server/find.js';
+import { startNatsServer } from '../server/process.js';
+import type { RunningServer } from '../server/running-server.js';
+import { type Cli, cliOf, examples, note, out, wholeNumber } from './cli.js';
+import { runUntilSignal } from './signals.js';
+
+interface UpOptions {
+  readonly port?: number;
+  readonly store?: string;
+  readonly monitorPort?: number;
+  readonly nats?: string;
+}
+
+const DEFAULT_PORT = 4222;
+const DEFAULT_STORE = '.throughline';
+
+export function upCommand(program: Command): void {
+  program
+    .command('up')
+    .summary('start everything: a NATS server, if none is given, and all services')
+    .description(
+      'Starts a NATS server with JetStream, unless NATS_URL or --nats names one, and all services on it.\n' +
+        'Prints one line when everything is ready, and runs until it gets SIGINT or SIGTERM.',
+    )
+    .option(
+      '--port <n>',
+      `port of the server that is started (default: ${DEFAULT_PORT})`,
+      wholeNumber(1, 65_535),
+    )
+    .option('--store <dir>', `where that server keeps its data (default: ${DEFAULT_STORE})`)
+    .option(
+      '--monitor-port <n>',
+      'HTTP monitoring port of that server (default: none)',
+      wholeNumber(1, 65_535),
+    )
+    .addHelpText(
+      'after',
+      examples('throughline up', 'throughline up --port 14222 --store /var/lib/throughline'),
+    )
+    .action(async (options: UpOptions, command: Command) => {
+      const cli = cliOf(command);
+      const given = options.nats ?? cli.config.natsUrl;
+      const releasers = new Releasers();
+      await runUntilSignal(cli, releasers, async (failed) => {
+        if (given !== undefined) refuseServerOptions(options);
+        const server = given === undefined ? await startServer(cli, options) : undefined;
+        if (server !== undefined) {
+          releasers.add('the NATS server', () => server.stop());
+          void server.exited.then(({ code, signal }) => {
+            failed(
+              new ThroughlineError(
+                'unavailable',
+                `the NATS server ended (${signal ?? `exit ${code}`}): see ${server.logFile}`,
+              ),
+            );
+          });
+        }
+        const url = given ?? server?.url ?? cli.url;
+        await serve(url, { ...cli, releasers });
+        out(`throughline ready ${url} ${server === undefined ? '' : `store ${server.storeDir}`}`.trimEnd());
+      });
+    });
+}
+
+function refuseServerOptions(options: UpOptions): void {
+  for (const name of ['port', 'store', 'monitorPort'] as const) {
+    if (options[name] === undefined) continue;
+    const flag = name === 'monitorPort' ? 'monitor-port' : name;
+    throw new ThroughlineError(
+      'usage',
+      `--${flag} is for a server of our own: unset NATS_URL, or leave the option out`,
+    );
+  }
+}
+
+async function startServer({ config, logger }: Cli, options: UpOptions): Promise<RunningServer> {
+  const source = await findNatsServer({
+    env: config.env,
+    cacheDir: config.cacheDir,
+    platform: process.platform,
+    arch: process.arch,
+    progress: note,
+  });
+  return startNatsServer({
+    source,
+    storeDir: resolve(options.store ?? DEFAULT_STORE),
+    port: options.port ?? DEFAULT_PORT,
+    monitorPort: options.monitorPort,
+    log: (line) => logger.debug({}, line),
+  });
+}

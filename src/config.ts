@@ -1,0 +1,112 @@
+import { homedir } from 'node:os';
+import { z } from 'zod';
+import { ThroughlineError } from './errors.js';
+import { cacheDirOf } from './server/cache.js';
+
+/**
+ * The only reader of the environment: raw variables become one frozen value with every default filled in. A wrong
+ * value is refused with its name; it is never replaced by a default.
+ */
+
+const wholeNumber = (low: number, high: number, fallback: number) =>
+  z
+    .string()
+    .optional()
+    .transform((raw, context) => {
+      if (raw === undefined || raw === '') return fallback;
+      const value = Number(raw);
+      if (Number.isInteger(value) && value >= low && value <= high) return value;
+      context.addIssue(`is ${JSON.stringify(raw)}: use a whole number from ${low} to ${high}`);
+      return z.NEVER;
+    });
+
+const optional = z
+  .string()
+  .optional()
+  .transform((raw) => (raw === '' ? undefined : raw));
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+
+const environment = z.object({
+  /** Server to use, `nats://host:port`, several separated by commas. Unset: `throughline up` starts its own. */
+  NATS_URL: optional,
+  /** Session that commands work on when they are given none. */
+  THROUGHLINE_SESSION: optional,
+  /** `trace` to `silent`. Logs go to standard error as JSON lines. */
+  THROUGHLINE_LOG_LEVEL: z.enum(LOG_LEVELS, `use one of ${LOG_LEVELS.join(', ')}`).default('info'),
+  /** Copies of each stream and bucket that is made: 1, or 3 in a cluster. More copies survive more, and cost speed. */
+  THROUGHLINE_REPLICAS: wholeNumber(1, 5, 1),
+  /** Largest dispatch body in bytes. Its event must still fit one message of the server. */
+  THROUGHLINE_MAX_BODY_BYTES: wholeNumber(1024, 8 * 1024 * 1024, 256 * 1024),
+  /** Deliveries after which a dispatch that keeps failing is rejected. */
+  THROUGHLINE_MAX_DELIVERIES: wholeNumber(1, 1000, 20),
+  /** Milliseconds after which an unacknowledged dispatch comes again: short finds a dead worker soon. */
+  THROUGHLINE_ACK_WAIT_MS: wholeNumber(500, 3_600_000, 30_000),
+  /** Dispatches that one extractor holds at a time: more is faster, and more to do again after a crash. */
+  THROUGHLINE_MAX_IN_HAND: wholeNumber(1, 10_000, 1000),
+  /** Facts kept for a session: older ones go first. More cost memory and larger snapshots. */
+  THROUGHLINE_MAX_FACTS: wholeNumber(10, 100_000, 500),
+  /** Folded events after which a session's snapshot is written: fewer make loads short, and writes many. */
+  THROUGHLINE_SNAPSHOT_EVERY: wholeNumber(1, 100_000, 100),
+  /** Folded sessions that a compiler keeps in memory. */
+  THROUGHLINE_MAX_SESSIONS: wholeNumber(1, 1_000_000, 1000),
+  /** Longest wait in milliseconds for the dispatch named in `after`. */
+  THROUGHLINE_AFTER_TIMEOUT_MS: wholeNumber(0, 600_000, 5000),
+  /** Longest wait in milliseconds for one answer of the server. */
+  THROUGHLINE_REQUEST_TIMEOUT_MS: wholeNumber(100, 600_000, 5000),
+  /** Milliseconds that a shutdown may take before it is forced. */
+  THROUGHLINE_SHUTDOWN_MS: wholeNumber(100, 600_000, 10_000),
+});
+
+export interface Config {
+  readonly natsUrl: string | undefined;
+  readonly session: string | undefined;
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly replicas: number;
+  readonly maxBodyBytes: number;
+  readonly maxDeliveries: number;
+  readonly ackWaitMs: number;
+  readonly maxInHand: number;
+  readonly maxFacts: number;
+  readonly snapshotEvery: number;
+  readonly maxSessions: number;
+  readonly afterTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  readonly shutdownMs: number;
+  /** Where an installed nats-server is kept. */
+  readonly cacheDir: string;
+  /** The raw variables, for the search of nats-server. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Reads the configuration.
+ *
+ * @throws ThroughlineError `config_invalid` that names each wrong variable
+ */
+export function loadConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
+  const parsed = environment.safeParse(env);
+  if (!parsed.success) {
+    const wrong = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
+    throw new ThroughlineError('config_invalid', wrong.join('; '));
+  }
+  const values = parsed.data;
+  return Object.freeze({
+    natsUrl: values.NATS_URL,
+    session: values.THROUGHLINE_SESSION,
+    logLevel: values.THROUGHLINE_LOG_LEVEL,
+    replicas: values.THROUGHLINE_REPLICAS,
+    maxBodyBytes: values.THROUGHLINE_MAX_BODY_BYTES,
+    maxDeliveries: values.THROUGHLINE_MAX_DELIVERIES,
+    ackWaitMs: values.THROUGHLINE_ACK_WAIT_MS,
+    maxInHand: values.THROUGHLINE_MAX_IN_HAND,
+    maxFacts: values.THROUGHLINE_MAX_FACTS,
+    snapshotEvery: values.THROUGHLINE_SNAPSHOT_EVERY,
+    maxSessions: values.THROUGHLINE_MAX_SESSIONS,
+    afterTimeoutMs: values.THROUGHLINE_AFTER_TIMEOUT_MS,
+    requestTimeoutMs: values.THROUGHLINE_REQUEST_TIMEOUT_MS,
+    shutdownMs: values.THROUGHLINE_SHUTDOWN_MS,
+    cacheDir: cacheDirOf(env, homedir()),
+    env,
+  });
+}

@@ -1,0 +1,99 @@
+import { messageOf } from '../errors.js';
+import type { ErrorCode } from './error-codes.js';
+import { explainIssues } from './explain-issues.js';
+import type { Role } from './names.js';
+import { implementerResult, type RoleResult, reviewerResult } from './results.js';
+
+/**
+ * The body of a dispatch: a JSON object, or an agent's raw text that holds exactly one
+ * `BEGIN_DISPATCH_RESULT … END_DISPATCH_RESULT` pair around that object.
+ */
+
+const BEGIN = 'BEGIN_DISPATCH_RESULT';
+const END = 'END_DISPATCH_RESULT';
+const FENCED = /^```[a-z]*\s*\n([\s\S]*?)\n\s*```$/i;
+
+/** Why a body cannot be used. */
+export interface DispatchFault {
+  readonly code: ErrorCode;
+  readonly reason: string;
+}
+
+export type ParsedBody =
+  | { readonly ok: true; readonly value: RoleResult }
+  | ({ readonly ok: false } & DispatchFault);
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Parses a dispatch body. Never throws: bad input is an outcome.
+ *
+ * @param maxBytes larger bodies are refused unread
+ */
+export function parseDispatchBody(data: Uint8Array, role: Role, maxBytes: number): ParsedBody {
+  if (data.length > maxBytes) {
+    return fault('too_large', `the body has ${data.length} bytes, the limit is ${maxBytes}`);
+  }
+  const text = decode(data);
+  if (text === undefined) return fault('json_parse_failed', 'the body is not UTF-8 text');
+  const json = findJson(text.trim());
+  if (!json.ok) return json;
+  return role === 'implementer' ? checkImplementer(json.value) : checkReviewer(json.value);
+}
+
+function checkImplementer(value: unknown): ParsedBody {
+  const parsed = implementerResult.safeParse(value);
+  if (!parsed.success) return fault('schema_invalid', explainIssues(parsed.error, value));
+  return { ok: true, value: { role: 'implementer', result: parsed.data } };
+}
+
+function checkReviewer(value: unknown): ParsedBody {
+  const parsed = reviewerResult.safeParse(value);
+  if (!parsed.success) return fault('schema_invalid', explainIssues(parsed.error, value));
+  return { ok: true, value: { role: 'reviewer', result: parsed.data } };
+}
+
+type FoundJson = { readonly ok: true; readonly value: unknown } | ({ readonly ok: false } & DispatchFault);
+
+function findJson(text: string): FoundJson {
+  const hasMarker = text.includes(BEGIN) || text.includes(END);
+  if (text.startsWith('{')) {
+    const whole = parseJson(text);
+    // Raw text may itself begin with a brace: only a body without markers is judged as plain JSON.
+    if (whole.ok || !hasMarker) return whole;
+  }
+  if (!hasMarker)
+    return fault('marker_missing', `the body is not a JSON object and holds no ${BEGIN} … ${END} pair`);
+  const begins = text.split(BEGIN).length - 1;
+  const ends = text.split(END).length - 1;
+  const from = text.indexOf(BEGIN) + BEGIN.length;
+  const to = text.indexOf(END);
+  if (begins !== 1 || ends !== 1 || to < from) {
+    return fault(
+      'marker_missing',
+      `expected exactly one ${BEGIN} … ${END} pair, found ${begins} and ${ends}`,
+    );
+  }
+  const inner = text.slice(from, to).trim();
+  return parseJson(FENCED.exec(inner)?.[1] ?? inner);
+}
+
+function parseJson(text: string): FoundJson {
+  try {
+    return { ok: true, value: JSON.parse(text) };
+  } catch (error) {
+    return fault('json_parse_failed', `the body is not JSON: ${messageOf(error)}`);
+  }
+}
+
+function decode(data: Uint8Array): string | undefined {
+  try {
+    return utf8.decode(data);
+  } catch {
+    return undefined;
+  }
+}
+
+function fault(code: ErrorCode, reason: string): { ok: false } & DispatchFault {
+  return { ok: false, code, reason };
+}

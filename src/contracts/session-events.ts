@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { ROLES } from './names.js';
+import { ASSESSMENTS, IMPLEMENTER_STATUSES, SEVERITIES, taskId, testRun } from './results.js';
+
+/**
+ * The events of a session stream, version 1. The body of each is `{"v":1,"type":…,"at":…,"data":{…}}`, and the type
+ * stands in the subject as well. Events are never rewritten: a new shape is a new version beside the old one.
+ */
+export const EVENT_VERSION = 1;
+
+const timestamp = z.iso.datetime();
+const sequence = z.int().positive();
+
+const factTag = z.enum(['file_change', 'convention', 'decision', 'error', 'dependency', 'test']);
+
+const recordedFact = z.object({
+  id: z.string(),
+  subject: z.string(),
+  relation: z.string(),
+  object: z.string(),
+  tags: z.array(factTag).readonly(),
+  confidence: z.number().min(0).max(1).optional(),
+});
+
+const implementerOutcome = z.object({
+  status: z.enum(IMPLEMENTER_STATUSES),
+  summary: z.string(),
+  files_modified: z.array(z.string()).optional(),
+  tests: z.array(testRun).optional(),
+  follow_up_actions: z.array(z.string()).optional(),
+  blockers: z.array(z.string()).optional(),
+  intent_id: z.string().optional(),
+});
+
+const reviewerOutcome = z.object({
+  assessment: z.enum(ASSESSMENTS),
+  strengths: z.array(z.string()).optional(),
+  issues: z
+    .array(
+      z.object({
+        severity: z.enum(SEVERITIES),
+        file: z.string().optional(),
+        message: z.string(),
+        fix: z.string().optional(),
+      }),
+    )
+    .optional(),
+  required_fixes: z.array(z.string()).optional(),
+  intent_id: z.string().optional(),
+});
+
+const dispatch = { sequence, task: taskId, at: timestamp };
+
+const factRecorded = z.object({
+  v: z.literal(EVENT_VERSION),
+  type: z.literal('fact.recorded'),
+  at: timestamp,
+  data: z.object({
+    dispatch: z.discriminatedUnion('role', [
+      z.object({ ...dispatch, role: z.literal('implementer'), outcome: implementerOutcome }),
+      z.object({ ...dispatch, role: z.literal('reviewer'), outcome: reviewerOutcome }),
+    ]),
+    facts: z.array(recordedFact).readonly(),
+    /** Facts that the dispatch gave beyond the limit. */
+    facts_omitted: z.int().positive().optional(),
+  }),
+});
+
+const dispatchRejected = z.object({
+  v: z.literal(EVENT_VERSION),
+  type: z.literal('dispatch.rejected'),
+  at: timestamp,
+  data: z.object({
+    dispatch: z.object({ sequence, role: z.enum(ROLES).optional(), at: timestamp }),
+    error: z.object({ code: z.string(), reason: z.string() }),
+  }),
+});
+
+export const sessionEvent = z.discriminatedUnion('type', [factRecorded, dispatchRejected]);
+
+/** One event of a session. */
+export type SessionEvent = z.output<typeof sessionEvent>;
+export type FactRecorded = z.output<typeof factRecorded>;
+export type DispatchRejected = z.output<typeof dispatchRejected>;
+export type DispatchOutcome = FactRecorded['data']['dispatch'];
+
+/** An event with its place in the session's log; `sequence` increases, but may have gaps. */
+export interface StoredEvent {
+  readonly sequence: number;
+  readonly event: SessionEvent;
+}
+
+/**
+ * Reads an event from its bytes, or says why it is none of ours. A reader skips such a message and goes on: one bad
+ * message must not make a whole session unreadable.
+ */
+export function parseSessionEvent(data: Uint8Array): SessionEvent | undefined {
+  try {
+    const parsed = sessionEvent.safeParse(JSON.parse(new TextDecoder().decode(data)));
+    return parsed.success ? parsed.data : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import { clipText, quoted } from '../text.js';
+import type { RecordedFact, SessionFactTag } from './types.js';
+
+/** Unit separator: a control character, which `quoted()` folds out of every field before it gets here. */
+const SEPARATOR = '\u001f';
+
+/**
+ * Id of a fact: the first 16 hex characters of SHA-256 over its three fields. A separator inside a field is escaped,
+ * so that no two different triples share their text.
+ */
+export function createFactId(subject: string, relation: string, object: string): string {
+  return createHash('sha256')
+    .update([subject, relation, object].map(escaped).join(SEPARATOR))
+    .digest('hex')
+    .slice(0, 16);
+}
+
+function escaped(field: string): string {
+  return field.includes(SEPARATOR) || field.includes('\\')
+    ? field.replaceAll('\\', '\\\\').replaceAll(SEPARATOR, '\\u')
+    : field;
+}
+
+/** Longest object of a fact, in characters. */
+export const MAX_OBJECT = 120;
+/** Longest subject of a fact, in characters: room for a deep path. */
+export const MAX_SUBJECT = 200;
+
+/** Makes a recorded fact from raw words: one quoted, clipped line each; `undefined` where nothing is left of one. */
+export function recordedFact(
+  subject: string,
+  relation: string,
+  object: string,
+  tags: readonly SessionFactTag[],
+): RecordedFact | undefined {
+  const from = clipText(quoted(subject), MAX_SUBJECT);
+  const to = clipText(quoted(object), MAX_OBJECT);
+  return from === '' || to === ''
+    ? undefined
+    : { id: createFactId(from, relation, to), subject: from, relation, object: to, tags };
+}

@@ -1,0 +1,104 @@
+import type { Role } from '../contracts/names.js';
+import type { ImplementerResult, ReviewerResult } from '../contracts/results.js';
+
+/** What a fact is about; used to filter, never shown. */
+export type SessionFactTag = 'file_change' | 'convention' | 'decision' | 'error' | 'dependency' | 'test';
+
+/**
+ * One thing a dispatch taught: `subject relation object`. Immutable; a later dispatch closes it by replacing it with
+ * a copy that has a `validTo`.
+ */
+export interface SessionFact {
+  /** `createFactId(subject, relation, object)`: 16 hex characters. The same words have the same id. */
+  readonly id: string;
+  readonly subject: string;
+  readonly relation: string;
+  readonly object: string;
+  readonly tags: readonly SessionFactTag[];
+  /** When the dispatch arrived, ISO 8601 in UTC. */
+  readonly validFrom: string;
+  /** When a later dispatch closed it, ISO 8601 in UTC; absent while the fact is valid. */
+  readonly validTo?: string;
+  /** Sequence of the dispatch that closed it; present together with `validTo`. */
+  readonly closedBy?: number;
+  readonly sourceTaskId: string;
+  readonly sourceRole: Role;
+  /** `DISPATCH` sequence of the dispatch that said it: the order in which facts are told apart. */
+  readonly sourceSequence: number;
+  /** Sequence of the session event that carries it; 0 while it has not been appended. */
+  readonly eventSequence: number;
+  /** 0 to 1; a rule that reads a field gives 1. */
+  readonly confidence: number;
+}
+
+/** The part of a fact that travels on an event; the dispatch beside it says the rest. */
+export interface RecordedFact {
+  readonly id: string;
+  readonly subject: string;
+  readonly relation: string;
+  readonly object: string;
+  readonly tags: readonly SessionFactTag[];
+  /** Absent means 1. */
+  readonly confidence?: number | undefined;
+}
+
+/** Where facts come from: one dispatch, its place in the `DISPATCH` stream, and when it arrived there. */
+export interface DispatchOrigin {
+  readonly sequence: number;
+  /** ISO 8601 in UTC. */
+  readonly at: string;
+  readonly role: Role;
+  readonly taskId: string;
+}
+
+/** Turns results into facts by rule. Never throws: a rule that fails is reported, and the others still run. */
+export interface IFactExtractor {
+  extractFromImplementer(result: ImplementerResult, origin: DispatchOrigin): SessionFact[];
+  extractFromReviewer(result: ReviewerResult, origin: DispatchOrigin): SessionFact[];
+}
+
+/** Holds one session's facts. Synchronous; never throws. */
+export interface ISessionFactStore {
+  /**
+   * Adds facts, in any order of dispatches and any number of times. Between dispatches the newest wins: facts with
+   * the same subject and relation from an older one are closed. Facts of one dispatch never close each other. An
+   * `approved` review closes the older `must_fix` and `issue` facts of its task.
+   */
+  add(facts: readonly SessionFact[]): void;
+  /** Closes all valid facts with this subject and relation, on behalf of `by`. */
+  invalidate(subject: string, relation: string, by: Pick<DispatchOrigin, 'sequence' | 'at'>): void;
+  /** Valid facts, oldest dispatch first. */
+  getValid(): readonly SessionFact[];
+  /** Valid facts that carry at least one of the tags. */
+  getValidByTags(tags: readonly SessionFactTag[]): readonly SessionFact[];
+  /** Number of valid facts. */
+  count(): number;
+  /** Drops facts until at most `maxFacts` are held: closed ones first, then valid ones, the oldest first. */
+  compact(maxFacts: number): void;
+}
+
+/** What a prompt needs facts for. */
+export interface FactQuery {
+  readonly taskDescription: string;
+  /** Facts of this task are left out: the agent that works on it knows them from its own ledger. */
+  readonly taskId: string;
+  readonly tags?: readonly SessionFactTag[] | undefined;
+  readonly maxFacts: number;
+  /** Budget in tokens, four characters each. */
+  readonly maxTokens: number;
+}
+
+/** A fact with the reasons for its place in the answer. */
+export interface RankedFact {
+  readonly fact: SessionFact;
+  /** Share of the query's words that the fact holds, 0 to 1. */
+  readonly score: number;
+  readonly tokens: number;
+}
+
+/** Picks the facts that a task needs. Never throws; nothing relevant gives an empty list. */
+export interface IFactRetriever {
+  retrieve(query: FactQuery): SessionFact[];
+  /** The same choice with each fact's score and tokens. */
+  rank(query: FactQuery): RankedFact[];
+}

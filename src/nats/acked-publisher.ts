@@ -1,0 +1,158 @@
+import { createInbox, headers, type Msg, type NatsConnection, type Subscription } from 'nats';
+import { ThroughlineError } from '../errors.js';
+import { API } from './errors.js';
+
+/**
+ * Publishes to JetStream with many publishes in flight: all PubAcks come to one inbox of our own and are matched by
+ * its last token. The client's own `js.publish` goes through its request machinery, which costs four times as much.
+ *
+ * One timer serves all publishes: each has the same deadline, so they time out in the order in which they were sent.
+ */
+export interface PublishOptions {
+  readonly messageId?: string;
+  readonly expectedLastSequence?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type PubOutcome =
+  | { readonly outcome: 'stored'; readonly sequence: number; readonly duplicate: boolean }
+  /** `expectedLastSequence` was not the stream's last sequence. */
+  | { readonly outcome: 'wrong_sequence' }
+  /** No stream takes this subject. */
+  | { readonly outcome: 'no_stream' };
+
+interface InFlight {
+  readonly resolve: (outcome: PubOutcome) => void;
+  readonly reject: (error: ThroughlineError) => void;
+  readonly deadline: number;
+  readonly subject: string;
+}
+
+interface PubAckJson {
+  readonly seq?: number;
+  readonly duplicate?: boolean;
+  readonly error?: { readonly err_code?: number; readonly description?: string };
+}
+
+const SWEEP_MS = 250;
+
+export class AckedPublisher {
+  readonly #connection: NatsConnection;
+  readonly #timeoutMs: number;
+  readonly #prefix: string;
+  readonly #acks: Subscription;
+  readonly #inFlight = new Map<string, InFlight>();
+  #sweeper: NodeJS.Timeout | undefined;
+  #next = 0;
+
+  constructor(connection: NatsConnection, timeoutMs: number) {
+    this.#connection = connection;
+    this.#timeoutMs = timeoutMs;
+    this.#prefix = `${createInbox()}.`;
+    this.#acks = connection.subscribe(`${this.#prefix}*`, {
+      callback: (error, message) => {
+        if (!error) this.#acked(message);
+      },
+    });
+  }
+
+  /**
+   * Publishes one message and waits for its PubAck.
+   *
+   * @throws ThroughlineError `unavailable` without an answer in time (the message may be stored all the same), and
+   * `internal` for any other refusal
+   */
+  publish(subject: string, data: Uint8Array | string, options: PublishOptions = {}): Promise<PubOutcome> {
+    return new Promise((resolve, reject) => {
+      this.#next += 1;
+      const token = this.#next.toString(36);
+      const deadline = performance.now() + this.#timeoutMs;
+      this.#inFlight.set(token, { resolve, reject, deadline, subject });
+      this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MS);
+      try {
+        const reply = this.#prefix + token;
+        const head = publishHeaders(options);
+        this.#connection.publish(subject, data, head === undefined ? { reply } : { reply, headers: head });
+      } catch (cause) {
+        this.#take(token);
+        reject(
+          new ThroughlineError('unavailable', `cannot publish to ${subject}: the connection is closed`, {
+            cause,
+          }),
+        );
+      }
+    });
+  }
+
+  /** Gives up what is in flight and stops listening. */
+  close(): void {
+    this.#acks.unsubscribe();
+    for (const token of [...this.#inFlight.keys()]) this.#timeOut(token);
+  }
+
+  #acked(message: Msg): void {
+    const entry = this.#take(message.subject.slice(this.#prefix.length));
+    if (entry === undefined) return;
+    const outcome = outcomeOf(message, entry.subject);
+    if (outcome instanceof ThroughlineError) entry.reject(outcome);
+    else entry.resolve(outcome);
+  }
+
+  #take(token: string): InFlight | undefined {
+    const entry = this.#inFlight.get(token);
+    this.#inFlight.delete(token);
+    if (this.#inFlight.size === 0) {
+      clearInterval(this.#sweeper);
+      this.#sweeper = undefined;
+    }
+    return entry;
+  }
+
+  #sweep(): void {
+    const now = performance.now();
+    for (const [token, { deadline }] of this.#inFlight) {
+      if (deadline > now) return;
+      this.#timeOut(token);
+    }
+  }
+
+  #timeOut(token: string): void {
+    const entry = this.#take(token);
+    entry?.reject(
+      new ThroughlineError('unavailable', `${entry.subject}: no PubAck within ${this.#timeoutMs} ms`),
+    );
+  }
+}
+
+function outcomeOf(message: Msg, subject: string): PubOutcome | ThroughlineError {
+  if (message.headers?.code === 503) return { outcome: 'no_stream' };
+  const ack = parseAck(message);
+  if (ack?.error?.err_code === API.wrongLastSequence) return { outcome: 'wrong_sequence' };
+  if (ack?.error !== undefined) {
+    return new ThroughlineError(
+      'internal',
+      `${subject} was not stored: ${ack.error.description ?? 'no reason given'}`,
+    );
+  }
+  if (ack?.seq === undefined) return new ThroughlineError('internal', `${subject}: the answer is no PubAck`);
+  return { outcome: 'stored', sequence: ack.seq, duplicate: ack.duplicate === true };
+}
+
+function parseAck(message: Msg): PubAckJson | undefined {
+  try {
+    return message.json<PubAckJson>();
+  } catch {
+    return undefined;
+  }
+}
+
+function publishHeaders(options: PublishOptions) {
+  const { messageId, expectedLastSequence, headers: more } = options;
+  if (messageId === undefined && expectedLastSequence === undefined && more === undefined) return undefined;
+  const head = headers();
+  if (messageId !== undefined) head.set('Nats-Msg-Id', messageId);
+  if (expectedLastSequence !== undefined)
+    head.set('Nats-Expected-Last-Sequence', String(expectedLastSequence));
+  for (const [name, value] of Object.entries(more ?? {})) head.set(name, value);
+  return head;
+}

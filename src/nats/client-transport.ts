@@ -1,0 +1,67 @@
+import { type NatsConnection, ServiceError, type ServiceMsg } from 'nats';
+import { z } from 'zod';
+import type { ClientTransport } from '../client/transport.js';
+import { ERROR_CODES, type ErrorCode } from '../contracts/error-codes.js';
+import { ThroughlineError } from '../errors.js';
+import { AckedPublisher } from './acked-publisher.js';
+import { isNoResponders, toThroughlineError } from './errors.js';
+
+const errorBody = z.object({
+  error: z.object({
+    code: z.string(),
+    message: z.string(),
+    details: z.record(z.string(), z.unknown()).optional(),
+  }),
+});
+
+/** Reaches Throughline over an open connection, which `close` drains. */
+export function natsTransport(connection: NatsConnection, publishTimeoutMs: number): ClientTransport {
+  const publisher = new AckedPublisher(connection, publishTimeoutMs);
+  return {
+    async publish(subject, body) {
+      const published = await publisher.publish(subject, body);
+      if (published.outcome === 'stored') return { sequence: published.sequence };
+      throw new ThroughlineError(
+        'unavailable',
+        `no stream takes ${subject}: has Throughline been started on this server ("throughline up")?`,
+      );
+    },
+    async request(subject, body, timeoutMs) {
+      const message = await connection
+        .request(subject, JSON.stringify(body), { timeout: timeoutMs })
+        .catch((error: unknown) => {
+          if (!isNoResponders(error)) throw toThroughlineError(error, subject);
+          throw new ThroughlineError(
+            'unavailable',
+            `nobody answers ${subject}: start the services with "throughline up" or "throughline serve"`,
+          );
+        });
+      const failure = ServiceError.toServiceError(message);
+      if (failure !== null) throw replyError(message, failure);
+      return message.json();
+    },
+    async close() {
+      publisher.close();
+      await connection.drain();
+    },
+  };
+}
+
+function replyError(message: Pick<ServiceMsg, 'json'>, failure: ServiceError): ThroughlineError {
+  const body = errorBody.safeParse(jsonOf(message));
+  if (!body.success) return new ThroughlineError('internal', failure.message);
+  const { code, message: text, details } = body.data.error;
+  return new ThroughlineError(isErrorCode(code) ? code : 'internal', text, details && { details });
+}
+
+function jsonOf(message: Pick<ServiceMsg, 'json'>): unknown {
+  try {
+    return message.json();
+  } catch {
+    return undefined;
+  }
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERROR_CODES, code);
+}

@@ -1,0 +1,102 @@
+import { createInbox, type Msg, type NatsConnection } from 'nats';
+import { ThroughlineError } from '../errors.js';
+
+/**
+ * Batch direct get, spoken by hand: the client's own reader stops at an empty payload and knows no start sequence.
+ *
+ * One request asks for up to `BATCH` messages of a stream from a sequence on; each comes as a message of its own,
+ * and a status message ends the batch: 204 with the number of messages still pending, or 404 for none at all.
+ */
+const BATCH = 1000;
+
+export interface StreamMessage {
+  readonly sequence: number;
+  readonly subject: string;
+  readonly data: Uint8Array;
+}
+
+/** One batch, and whether more messages wait behind it. */
+interface Batch {
+  readonly messages: StreamMessage[];
+  readonly pending: boolean;
+}
+
+/**
+ * Reads all messages of a stream from `from` on, through `through` if given. A missing stream gives none.
+ *
+ * @throws ThroughlineError `unavailable` when the server does not answer within `timeoutMs`
+ */
+export async function readStream(
+  connection: NatsConnection,
+  stream: string,
+  filter: string,
+  range: { from: number; through?: number },
+  timeoutMs: number,
+): Promise<StreamMessage[]> {
+  const found: StreamMessage[] = [];
+  let from = range.from;
+  const through = range.through ?? Number.MAX_SAFE_INTEGER;
+  while (from <= through) {
+    const { messages, pending } = await readBatch(connection, stream, filter, from, timeoutMs);
+    for (const message of messages) {
+      if (message.sequence > through) return found;
+      found.push(message);
+    }
+    const last = messages.at(-1);
+    if (!pending || last === undefined) return found;
+    from = last.sequence + 1;
+  }
+  return found;
+}
+
+function readBatch(
+  connection: NatsConnection,
+  stream: string,
+  filter: string,
+  from: number,
+  timeoutMs: number,
+): Promise<Batch> {
+  return new Promise((resolve, reject) => {
+    const inbox = createInbox();
+    const messages: StreamMessage[] = [];
+    const settle = (finish: () => void) => {
+      clearTimeout(timer);
+      subscription.unsubscribe();
+      finish();
+    };
+    const timer = setTimeout(() => {
+      settle(() =>
+        reject(new ThroughlineError('unavailable', `${stream} was not read within ${timeoutMs} ms`)),
+      );
+    }, timeoutMs);
+    const subscription = connection.subscribe(inbox, {
+      callback(error, message) {
+        if (error) return settle(() => reject(error));
+        const status = message.headers?.code ?? 0;
+        if (status === 0) messages.push(streamMessage(message));
+        else if (status === 204)
+          settle(() => resolve({ messages, pending: header(message, 'Nats-Num-Pending') > 0 }));
+        // 404: no such message; 503: no such stream. Neither has anything to read.
+        else if (status === 404 || status === 503) settle(() => resolve({ messages, pending: false }));
+        else
+          settle(() =>
+            reject(new ThroughlineError('internal', `${stream} cannot be read: status ${status}`)),
+          );
+      },
+    });
+    const request = JSON.stringify({ seq: from, batch: BATCH, next_by_subj: filter });
+    connection.publish(`$JS.API.DIRECT.GET.${stream}`, request, { reply: inbox });
+  });
+}
+
+function streamMessage(message: Msg): StreamMessage {
+  return {
+    sequence: header(message, 'Nats-Sequence'),
+    subject: message.headers?.get('Nats-Subject') ?? '',
+    data: message.data,
+  };
+}
+
+function header(message: Msg, name: string): number {
+  return Number(message.headers?.get(name) ?? 0);
+}

@@ -1,0 +1,172 @@
+import type { JetStreamManager, MsgHdrs, NatsConnection, StoredMsg } from 'nats';
+import { HEADERS, isRole, isToken, REJECTED_STREAM, rejectedSubject } from '../contracts/names.js';
+import { ThroughlineError } from '../errors.js';
+import type { RejectedEntry, RejectedStore, Rejection } from '../ports/rejected-store.js';
+import { oneLine } from '../text.js';
+import type { AckedPublisher } from './acked-publisher.js';
+import { API, apiCode, toThroughlineError } from './errors.js';
+import { ensureRejectedStream, type TopologyOptions } from './topology.js';
+
+/** Room for subject and headers: a body of the largest size does not fit a message that says why it was rejected. */
+const HEADER_ROOM = 8192;
+const MAX_REASON = 500;
+const SCAN_LIMIT = 10_000;
+
+/**
+ * Rejected dispatches in the stream `DISPATCH_REJECTED`: the body as it came, the reason in headers. A body too large
+ * for one message stands in several, one after the other, each saying which part it is.
+ */
+export class NatsRejectedStore implements RejectedStore {
+  readonly #connection: NatsConnection;
+  readonly #jsm: JetStreamManager;
+  readonly #publisher: AckedPublisher;
+  readonly #options: TopologyOptions;
+
+  constructor(
+    connection: NatsConnection,
+    jsm: JetStreamManager,
+    publisher: AckedPublisher,
+    options: TopologyOptions,
+  ) {
+    this.#connection = connection;
+    this.#jsm = jsm;
+    this.#publisher = publisher;
+    this.#options = options;
+  }
+
+  async put(rejected: Rejection): Promise<void> {
+    const room = (this.#connection.info?.max_payload ?? 1024 * 1024) - HEADER_ROOM;
+    const parts = Math.max(1, Math.ceil(rejected.body.length / room));
+    for (let part = 1; part <= parts; part += 1) {
+      await this.#putPart(rejected, rejected.body.subarray((part - 1) * room, part * room), part, parts);
+    }
+  }
+
+  async list(limit: number): Promise<RejectedEntry[]> {
+    const entries: RejectedEntry[] = [];
+    for (const id of await this.#ids()) {
+      if (entries.length >= limit) break;
+      const message = await this.#message(id);
+      if (message !== undefined && partOf(message.header) === 1) entries.push(await this.#entry(message));
+    }
+    return entries;
+  }
+
+  async get(id: number): Promise<(RejectedEntry & { readonly body: Uint8Array }) | undefined> {
+    const first = await this.#message(id);
+    if (first === undefined || partOf(first.header) !== 1) return undefined;
+    const parts = await this.#parts(first);
+    const body = Buffer.concat(parts.map((part) => part.data));
+    return { ...describe(first, body.length), body };
+  }
+
+  async remove(id: number): Promise<boolean> {
+    const first = await this.#message(id);
+    if (first === undefined) return false;
+    for (const part of await this.#parts(first))
+      await this.#jsm.streams.deleteMessage(REJECTED_STREAM, part.seq, false);
+    return true;
+  }
+
+  async #putPart(rejected: Rejection, body: Uint8Array, part: number, parts: number): Promise<void> {
+    const { session, role, sequence } = rejected;
+    const subject = rejectedSubject(session, role);
+    const options = {
+      messageId: `rejected:${sequence}:${part}`,
+      headers: {
+        [HEADERS.errorCode]: rejected.code,
+        [HEADERS.errorReason]: headerText(rejected.reason),
+        [HEADERS.dispatchSequence]: String(sequence),
+        [HEADERS.dispatchSubject]: headerText(rejected.subject),
+        [HEADERS.dispatchTime]: rejected.at,
+        ...(parts > 1 && { [HEADERS.part]: String(part), [HEADERS.parts]: String(parts) }),
+      },
+    };
+    let published = await this.#publisher.publish(subject, body, options);
+    if (published.outcome === 'no_stream') {
+      await ensureRejectedStream(this.#jsm, this.#options);
+      published = await this.#publisher.publish(subject, body, options);
+    }
+    if (published.outcome !== 'stored') {
+      throw new ThroughlineError(
+        'unavailable',
+        `stream ${REJECTED_STREAM} does not take rejected dispatches`,
+      );
+    }
+  }
+
+  async #entry(first: StoredMsg): Promise<RejectedEntry> {
+    const parts = await this.#parts(first);
+    return describe(
+      first,
+      parts.reduce((bytes, part) => bytes + part.data.length, 0),
+    );
+  }
+
+  /** All parts of a rejection, in order; other rejections may stand in between. */
+  async #parts(first: StoredMsg): Promise<StoredMsg[]> {
+    const found = [first];
+    const dispatch = first.header.get(HEADERS.dispatchSequence);
+    const wanted = Number(first.header.get(HEADERS.parts) || 1);
+    for (const id of wanted > 1 ? await this.#ids() : []) {
+      if (found.length === wanted) break;
+      if (id <= first.seq) continue;
+      const message = await this.#message(id);
+      const belongs = message?.header.get(HEADERS.dispatchSequence) === dispatch;
+      if (message !== undefined && belongs && partOf(message.header) === found.length + 1)
+        found.push(message);
+    }
+    return found;
+  }
+
+  /** Sequences that may hold a message, oldest first. */
+  async #ids(): Promise<number[]> {
+    try {
+      const { state } = await this.#jsm.streams.info(REJECTED_STREAM, { deleted_details: true });
+      const deleted = new Set(state.deleted ?? []);
+      const ids: number[] = [];
+      for (let id = state.first_seq; id <= state.last_seq && ids.length < SCAN_LIMIT; id += 1) {
+        if (!deleted.has(id)) ids.push(id);
+      }
+      return ids;
+    } catch (error) {
+      if (apiCode(error) === API.streamNotFound) return [];
+      throw toThroughlineError(error, 'reading rejected dispatches');
+    }
+  }
+
+  async #message(id: number): Promise<StoredMsg | undefined> {
+    try {
+      return await this.#jsm.streams.getMessage(REJECTED_STREAM, { seq: id });
+    } catch (error) {
+      const code = apiCode(error);
+      if (code === API.messageNotFound || code === API.streamNotFound) return undefined;
+      throw toThroughlineError(error, `reading rejected dispatch ${id}`);
+    }
+  }
+}
+
+function describe(message: StoredMsg, bytes: number): RejectedEntry {
+  const { header, seq } = message;
+  const [, session, role] = message.subject.split('.');
+  return {
+    id: seq,
+    bytes,
+    session: session !== '_' && isToken(session) ? session : undefined,
+    role: isRole(role) ? role : undefined,
+    subject: header.get(HEADERS.dispatchSubject),
+    sequence: Number(header.get(HEADERS.dispatchSequence)),
+    at: header.get(HEADERS.dispatchTime),
+    code: header.get(HEADERS.errorCode),
+    reason: header.get(HEADERS.errorReason),
+  };
+}
+
+function partOf(header: MsgHdrs): number {
+  return Number(header.get(HEADERS.part) || 1);
+}
+
+/** A header is one line; what it quotes may come from anywhere. */
+function headerText(text: string): string {
+  return oneLine(text).slice(0, MAX_REASON);
+}

@@ -1,0 +1,120 @@
+import type { JetStreamManager, NatsConnection } from 'nats';
+import {
+  sessionOfStream,
+  sessionStream,
+  sessionSubject,
+  sessionSubjects,
+  type Token,
+} from '../contracts/names.js';
+import { parseSessionEvent, type SessionEvent, type StoredEvent } from '../contracts/session-events.js';
+import { ThroughlineError } from '../errors.js';
+import type {
+  Appended,
+  AppendOptions,
+  ReadRange,
+  ReadResult,
+  SessionLog,
+  Unwatch,
+} from '../ports/session-log.js';
+import type { AckedPublisher, PubOutcome } from './acked-publisher.js';
+import { readStream } from './direct-get.js';
+import { toThroughlineError } from './errors.js';
+import { createSessionStream, type TopologyOptions } from './topology.js';
+
+/** A session's log as the stream `SESSION_<session>`, made on the first append. */
+export class NatsSessionLog implements SessionLog {
+  readonly #connection: NatsConnection;
+  readonly #jsm: JetStreamManager;
+  readonly #publisher: AckedPublisher;
+  readonly #options: TopologyOptions & { readonly timeoutMs: number };
+  /** Streams being made: one request each, however many appends wait for it. */
+  readonly #creating = new Map<Token, Promise<void>>();
+
+  constructor(
+    connection: NatsConnection,
+    jsm: JetStreamManager,
+    publisher: AckedPublisher,
+    options: TopologyOptions & { readonly timeoutMs: number },
+  ) {
+    this.#connection = connection;
+    this.#jsm = jsm;
+    this.#publisher = publisher;
+    this.#options = options;
+  }
+
+  async append(session: Token, event: SessionEvent, options: AppendOptions = {}): Promise<Appended> {
+    const body = JSON.stringify(event);
+    let published = await this.#publish(session, event, body, options);
+    if (published.outcome === 'no_stream') {
+      await this.#createStream(session);
+      published = await this.#publish(session, event, body, options);
+    }
+    switch (published.outcome) {
+      case 'stored':
+        return { outcome: 'appended', sequence: published.sequence, duplicate: published.duplicate };
+      case 'wrong_sequence':
+        return { outcome: 'conflict' };
+      case 'no_stream':
+        throw new ThroughlineError(
+          'unavailable',
+          `stream ${sessionStream(session)} was made, but takes no events`,
+        );
+    }
+  }
+
+  async read(session: Token, { after, through }: ReadRange): Promise<ReadResult> {
+    const range = through === undefined ? { from: after + 1 } : { from: after + 1, through };
+    const messages = await readStream(
+      this.#connection,
+      sessionStream(session),
+      sessionSubjects(session),
+      range,
+      this.#options.timeoutMs,
+    ).catch((error: unknown) => {
+      throw toThroughlineError(error, `reading session ${session}`);
+    });
+    const events: StoredEvent[] = [];
+    for (const { sequence, data } of messages) {
+      const event = parseSessionEvent(data);
+      if (event !== undefined) events.push({ sequence, event });
+    }
+    return { events, through: messages.at(-1)?.sequence ?? after, skipped: messages.length - events.length };
+  }
+
+  watch(session: Token, onEvent: () => void): Unwatch {
+    const subscription = this.#connection.subscribe(sessionSubjects(session), { callback: () => onEvent() });
+    return () => subscription.unsubscribe();
+  }
+
+  async sessions(): Promise<Token[]> {
+    const sessions: Token[] = [];
+    try {
+      for await (const name of this.#jsm.streams.names('session.>')) {
+        const session = sessionOfStream(name);
+        if (session !== undefined) sessions.push(session);
+      }
+    } catch (error) {
+      throw toThroughlineError(error, 'listing sessions');
+    }
+    return sessions.sort();
+  }
+
+  #publish(session: Token, event: SessionEvent, body: string, options: AppendOptions): Promise<PubOutcome> {
+    return this.#publisher.publish(sessionSubject(session, event.type), body, {
+      ...(options.messageId !== undefined && { messageId: options.messageId }),
+      ...(options.expectedSequence !== undefined && { expectedLastSequence: options.expectedSequence }),
+    });
+  }
+
+  #createStream(session: Token): Promise<void> {
+    const running = this.#creating.get(session);
+    if (running !== undefined) return running;
+    const creating = createSessionStream(this.#jsm, session, this.#options)
+      .catch((error: unknown) => {
+        throw toThroughlineError(error, `making the stream of session ${session}`);
+      })
+      .finally(() => this.#creating.delete(session));
+    this.#creating.set(session, creating);
+    return creating;
+  }
+}

@@ -1,0 +1,101 @@
+import { type KV, type KvEntry, type NatsConnection, StorageType } from 'nats';
+import { SNAPSHOT_BUCKET, type Token } from '../contracts/names.js';
+import type { SaveOutcome, SnapshotStore, StoredSnapshot } from '../ports/snapshot-store.js';
+import { API, apiCode, toThroughlineError } from './errors.js';
+import type { TopologyOptions } from './topology.js';
+
+/** Room for subject and headers in a message of the largest size. */
+const ENVELOPE_BYTES = 4096;
+const HISTORY = 5;
+/** Writers that come at once; each round one of them wins. */
+const MAX_ATTEMPTS = 10;
+
+/** Opens the bucket `session_snapshots`, making it where it is missing. */
+export async function openSnapshotStore(
+  connection: NatsConnection,
+  options: TopologyOptions,
+): Promise<NatsSnapshotStore> {
+  const kv = await connection.jetstream().views.kv(SNAPSHOT_BUCKET, {
+    history: HISTORY,
+    storage: StorageType.File,
+    replicas: options.replicas,
+    description: 'Folded state of each session',
+  });
+  return new NatsSnapshotStore(kv, connection);
+}
+
+export class NatsSnapshotStore implements SnapshotStore {
+  readonly #kv: KV;
+  readonly #connection: NatsConnection;
+
+  constructor(kv: KV, connection: NatsConnection) {
+    this.#kv = kv;
+    this.#connection = connection;
+  }
+
+  async load(session: Token): Promise<StoredSnapshot | undefined> {
+    const entry = await this.#get(session);
+    return entry && snapshotOf(entry);
+  }
+
+  async loadAtOrBefore(session: Token, sequence: number): Promise<StoredSnapshot | undefined> {
+    const newest = await this.#get(session);
+    if (newest === undefined) return undefined;
+    const snapshot = snapshotOf(newest);
+    if (snapshot.sequence <= sequence) return snapshot;
+    let best: StoredSnapshot | undefined;
+    try {
+      for await (const entry of await this.#kv.history({ key: session })) {
+        if (entry.operation !== 'PUT') continue;
+        const older = snapshotOf(entry);
+        if (older.sequence <= sequence && older.sequence > (best?.sequence ?? 0)) best = older;
+      }
+    } catch (error) {
+      throw toThroughlineError(error, `reading the snapshots of session ${session}`);
+    }
+    return best;
+  }
+
+  async save(session: Token, snapshot: StoredSnapshot): Promise<SaveOutcome> {
+    const limit = (this.#connection.info?.max_payload ?? 1024 * 1024) - ENVELOPE_BYTES;
+    if (Buffer.byteLength(snapshot.text) > limit) return 'too_large';
+    try {
+      for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+        const entry = await this.#kv.get(session);
+        const kept = entry?.operation === 'PUT' ? snapshotOf(entry) : undefined;
+        if (kept !== undefined && kept.sequence >= snapshot.sequence) return 'older';
+        if (await this.#replace(session, snapshot.text, entry?.revision)) return 'saved';
+      }
+    } catch (error) {
+      throw toThroughlineError(error, `writing the snapshot of session ${session}`);
+    }
+    return 'older';
+  }
+
+  /** Compare and set: `false` when somebody else wrote first. */
+  async #replace(session: Token, text: string, revision: number | undefined): Promise<boolean> {
+    try {
+      if (revision === undefined) await this.#kv.create(session, text);
+      else await this.#kv.update(session, text, revision);
+      return true;
+    } catch (error) {
+      if (apiCode(error) === API.wrongLastSequence) return false;
+      throw error;
+    }
+  }
+
+  async #get(session: Token): Promise<KvEntry | undefined> {
+    try {
+      const entry = await this.#kv.get(session);
+      return entry?.operation === 'PUT' ? entry : undefined;
+    } catch (error) {
+      throw toThroughlineError(error, `reading the snapshot of session ${session}`);
+    }
+  }
+}
+
+/** The text with the sequence that stands at its beginning; a value that does not begin like a snapshot counts as 0. */
+function snapshotOf(entry: KvEntry): StoredSnapshot {
+  const text = entry.string();
+  return { sequence: Number(/^\{"after_sequence":(\d+),/.exec(text)?.[1] ?? 0), text };
+}

@@ -1,0 +1,116 @@
+import { DiscardPolicy, type JetStreamManager, RetentionPolicy, StorageType, type StreamConfig } from 'nats';
+import {
+  DISPATCH_STREAM,
+  DISPATCH_SUBJECTS,
+  REJECTED_STREAM,
+  REJECTED_SUBJECTS,
+  sessionOfStream,
+  sessionStream,
+  sessionSubject,
+  sessionSubjects,
+  type Token,
+} from '../contracts/names.js';
+import { parseSessionEvent } from '../contracts/session-events.js';
+import { ThroughlineError } from '../errors.js';
+import { API, apiCode } from './errors.js';
+
+/**
+ * The streams, made where they are missing and otherwise left as their owner has set them: retention, replicas and
+ * limits of an existing stream are never changed.
+ */
+export interface TopologyOptions {
+  /** Copies of each stream that is made: 1, or 3 in a cluster. */
+  readonly replicas: number;
+}
+
+/** A dispatch stream that is made anew continues well after the old one's numbers. */
+const SEQUENCE_MARGIN = 100_000;
+
+export async function ensureDispatchStream(jsm: JetStreamManager, options: TopologyOptions): Promise<void> {
+  const config = fileStream(
+    DISPATCH_STREAM,
+    DISPATCH_SUBJECTS,
+    'Results as agent runtimes published them',
+    options,
+  );
+  if (await exists(jsm, DISPATCH_STREAM, DISPATCH_SUBJECTS)) return;
+  // The fold tells dispatches apart by their sequence. Should the stream have been deleted, numbers that sessions
+  // have seen must not come again: their dispatches would pass for repetitions.
+  const seen = await highestDispatchSeen(jsm);
+  await create(jsm, seen === 0 ? config : { ...config, first_seq: seen + SEQUENCE_MARGIN });
+}
+
+export async function ensureRejectedStream(jsm: JetStreamManager, options: TopologyOptions): Promise<void> {
+  if (await exists(jsm, REJECTED_STREAM, REJECTED_SUBJECTS)) return;
+  await create(
+    jsm,
+    fileStream(REJECTED_STREAM, REJECTED_SUBJECTS, 'Results that could not be used', options),
+  );
+}
+
+export async function createSessionStream(
+  jsm: JetStreamManager,
+  session: Token,
+  options: TopologyOptions,
+): Promise<void> {
+  const description = `Events of session ${session}`;
+  await create(jsm, fileStream(sessionStream(session), sessionSubjects(session), description, options));
+}
+
+function fileStream(
+  name: string,
+  subjects: string,
+  description: string,
+  options: TopologyOptions,
+): Partial<StreamConfig> & { name: string } {
+  return {
+    name,
+    subjects: [subjects],
+    description,
+    storage: StorageType.File,
+    retention: RetentionPolicy.Limits,
+    discard: DiscardPolicy.Old,
+    allow_direct: true,
+    num_replicas: options.replicas,
+  };
+}
+
+async function exists(jsm: JetStreamManager, name: string, subjects: string): Promise<boolean> {
+  try {
+    const { config } = await jsm.streams.info(name);
+    if (config.subjects.includes(subjects) && config.allow_direct) return true;
+    throw new ThroughlineError(
+      'config_invalid',
+      `stream ${name} exists, but must take ${subjects} and allow direct get: see "nats stream edit ${name}"`,
+    );
+  } catch (error) {
+    if (apiCode(error) === API.streamNotFound) return false;
+    throw error;
+  }
+}
+
+async function create(
+  jsm: JetStreamManager,
+  config: Partial<StreamConfig> & { name: string },
+): Promise<void> {
+  try {
+    await jsm.streams.add(config);
+  } catch (error) {
+    // Another worker made it a moment before, with other settings perhaps: theirs stand.
+    if (apiCode(error) !== API.streamNameInUse) throw error;
+  }
+}
+
+async function highestDispatchSeen(jsm: JetStreamManager): Promise<number> {
+  let highest = 0;
+  for await (const name of jsm.streams.names('session.>')) {
+    const session = sessionOfStream(name);
+    if (session === undefined) continue;
+    const last = await jsm.streams
+      .getMessage(name, { last_by_subj: sessionSubject(session, 'fact.recorded') })
+      .catch(() => undefined);
+    const event = last && parseSessionEvent(last.data);
+    if (event?.type === 'fact.recorded') highest = Math.max(highest, event.data.dispatch.sequence);
+  }
+  return highest;
+}

@@ -1,0 +1,40 @@
+/**
+ * Where results arrive, and what the extractor takes them from.
+ *
+ * An implementer must deliver every dispatch at least once, to any one of the consumers that share the source, and
+ * again until it is acknowledged or terminated; it must not wait for the handler of one dispatch before it delivers
+ * the next. A dispatch that was terminated is not delivered again, and stays readable in the source.
+ */
+export interface DispatchSource {
+  /**
+   * Stores a result and gives its sequence: what a later request names as `after`.
+   *
+   * @param messageId a repetition with the same id within the dedupe window is not stored again
+   */
+  publish(subject: string, body: Uint8Array, messageId?: string): Promise<{ readonly sequence: number }>;
+
+  /** Delivers dispatches to `handler` until closed. The handler must not throw. */
+  consume(handler: (delivery: DispatchDelivery) => void): Promise<DispatchConsumption>;
+}
+
+export interface DispatchDelivery {
+  readonly subject: string;
+  readonly body: Uint8Array;
+  /** Place in the source: increasing, the order of arrival. */
+  readonly sequence: number;
+  /** Arrival, ISO 8601 in UTC. */
+  readonly at: string;
+  /** 1 for the first delivery. */
+  readonly delivery: number;
+  /** It has been dealt with. */
+  ack(): void;
+  /** Deliver it again after `delayMs`. */
+  nak(delayMs: number): void;
+  /** Never deliver it again. */
+  term(reason: string): void;
+}
+
+export interface DispatchConsumption {
+  /** Takes no further dispatches; resolves when none will be delivered any more. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,35 @@
+import type { Role, Token } from '../contracts/names.js';
+
+/**
+ * Keeps what could not be used, whole, with the reason, until somebody retries or removes it.
+ *
+ * An implementer must give the body back byte for byte, up to the largest message that the source accepts, and must
+ * not keep the same dispatch twice when `put` is repeated soon after.
+ */
+export interface RejectedStore {
+  put(rejected: Rejection): Promise<void>;
+  /** The oldest `limit` rejections, without their bodies. */
+  list(limit: number): Promise<RejectedEntry[]>;
+  /** One rejection with its body, or `undefined`. */
+  get(id: number): Promise<(RejectedEntry & { readonly body: Uint8Array }) | undefined>;
+  /** Removes one; `false` if it is not there. */
+  remove(id: number): Promise<boolean>;
+}
+
+export interface Rejection {
+  readonly session: Token | undefined;
+  readonly role: Role | undefined;
+  /** The subject that it was published to. */
+  readonly subject: string;
+  readonly sequence: number;
+  readonly at: string;
+  readonly code: string;
+  readonly reason: string;
+  readonly body: Uint8Array;
+}
+
+export interface RejectedEntry extends Omit<Rejection, 'body'> {
+  /** Names it in `get` and `remove`. */
+  readonly id: number;
+  readonly bytes: number;
+}

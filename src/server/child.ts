@@ -1,0 +1,68 @@
+import type { ChildProcess } from 'node:child_process';
+import type { Launcher } from './launch.js';
+import { killAtExit } from './orphans.js';
+
+const GRACE_MS = 5_000;
+
+/** How a server process ended; both are null when it could not be started at all. */
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A started server process, ready or not. */
+export interface ServerChild {
+  readonly pid: number;
+  readonly exited: Promise<Exit>;
+  /** Undefined as long as the process runs. */
+  exit(): Exit | undefined;
+  /** Why the process could not be started at all, where that is so. */
+  spawnFault(): Error | undefined;
+  /** SIGTERM, and after five seconds SIGKILL. Resolves once the process is gone; once more does nothing. */
+  stop(): Promise<void>;
+  /** SIGKILL. Resolves once the process is gone; once more does nothing. */
+  kill(): Promise<void>;
+}
+
+/** Starts a server process and follows it to its end. */
+export function startChild(launcher: Launcher, logFd: number): ServerChild {
+  const child = launcher.spawn(logFd);
+  let exit: Exit | undefined;
+  let spawnFault: Error | undefined;
+  const forget = killAtExit(() => launcher.kill(child));
+  const exited = exitOf(child, (fault) => {
+    spawnFault = fault;
+  }).then((ended) => {
+    exit = ended;
+    forget();
+    return ended;
+  });
+  return {
+    pid: child.pid ?? -1,
+    exited,
+    exit: () => exit,
+    spawnFault: () => spawnFault,
+    async stop() {
+      if (exit !== undefined) return;
+      child.kill('SIGTERM');
+      const force = setTimeout(() => launcher.kill(child), GRACE_MS);
+      await exited;
+      clearTimeout(force);
+    },
+    async kill() {
+      if (exit === undefined) launcher.kill(child);
+      await exited;
+    },
+  };
+}
+
+function exitOf(child: ChildProcess, onFault: (fault: Error) => void): Promise<Exit> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+    child.once('error', (fault) => {
+      onFault(fault);
+      // A fault of `kill` also arrives here, and then the process still runs.
+      if (child.pid === undefined) resolve({ code: null, signal: null });
+    });
+  });
+}

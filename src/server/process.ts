@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { ThroughlineError } from '../errors.js';
+import { type ServerChild, startChild } from './child.js';
+import { CONFIG_FILE, type Location, launcherFor } from './launch.js';
+import { type LogFile, openLogFile } from './log-file.js';
+import { freePort, portProblem } from './ports.js';
+import { untilReady } from './ready.js';
+import type { RunningServer, StartOptions } from './running-server.js';
+import { renderServerConfig } from './server-config.js';
+
+const READY_WITHIN_MS = 10_000;
+const PORT_ATTEMPTS = 5;
+
+/**
+ * Starts a server with JetStream and resolves once it answers, or within ten seconds not at all.
+ *
+ * Throws `config_invalid` when a port that was asked for is taken, and `unavailable` with the last lines of the
+ * server's log when it ends early or does not get ready. Nothing is left running then.
+ */
+export async function startNatsServer(options: StartOptions): Promise<RunningServer> {
+  const storeDir = resolve(options.storeDir);
+  await mkdir(storeDir, { recursive: true });
+  // Somebody may take a port between our look and the server's: look again, unless the caller insists on the
+  // ports.
+  const attempts = options.port && options.monitorPort !== 0 ? 1 : PORT_ATTEMPTS;
+  for (let attempt = 1; ; attempt += 1) {
+    const location = await chooseLocation(options, storeDir);
+    const taken = await portFault(location);
+    if (taken !== undefined) throw taken;
+    const started = await startAt(location, options);
+    if ('server' in started) return started.server;
+    if (attempt === attempts) throw started.portFault;
+  }
+}
+
+async function chooseLocation(options: StartOptions, storeDir: string): Promise<Location> {
+  const host = options.host ?? '127.0.0.1';
+  const port = options.port || (await freePort(host));
+  const monitorPort = options.monitorPort === 0 ? await freePort(host) : options.monitorPort;
+  return { host, port, monitorPort, storeDir };
+}
+
+/** Why a server cannot listen at its location; undefined when it can. */
+async function portFault({ host, port, monitorPort }: Location): Promise<ThroughlineError | undefined> {
+  const ports = [
+    { noun: 'port', option: '--port', value: port },
+    ...(monitorPort === undefined
+      ? []
+      : [{ noun: 'monitor port', option: 'monitorPort', value: monitorPort }]),
+  ];
+  for (const { noun, option, value } of ports) {
+    const problem = await portProblem(host, value);
+    if (problem === undefined) continue;
+    const what = problem === 'EADDRINUSE' ? 'is in use' : `cannot be listened on (${problem})`;
+    return new ThroughlineError(
+      'config_invalid',
+      `${noun} ${value} on ${host} ${what}: choose another with ${option}, or stop what listens there`,
+      { details: { host, port: value, problem } },
+    );
+  }
+  return undefined;
+}
+
+/** What one attempt came to, other than a fault. */
+type Started = { readonly server: RunningServer } | { readonly portFault: ThroughlineError };
+
+/** One attempt to start a server at one place. */
+async function startAt(location: Location, options: StartOptions): Promise<Started> {
+  const { host, port, monitorPort, storeDir } = location;
+  const id = `throughline-nats-${randomBytes(6).toString('hex')}`;
+  const serverName = options.serverName ?? id;
+  const launcher = launcherFor(options.source, location, id);
+  const { maxPayloadBytes, syncInterval, extraConfig } = options;
+  const config = { ...launcher.inside, serverName, maxPayloadBytes, syncInterval, extraConfig };
+  await writeFile(join(storeDir, CONFIG_FILE), renderServerConfig(config));
+
+  const logFile = await openLogFile(join(storeDir, 'nats-server.log'));
+  const child = startChild(launcher, logFile.fd);
+  child.exited.then(() => logFile.close());
+
+  const outcome = await untilReady({
+    host: reachableHost(host),
+    port,
+    serverName,
+    withinMs: READY_WITHIN_MS,
+    hasEnded: () => child.exit() !== undefined,
+  });
+  if (outcome !== 'ready') {
+    await child.kill();
+    const taken = await portFault(location);
+    if (taken !== undefined) return { portFault: taken };
+    throw await startFault(child, outcome, logFile);
+  }
+  const url = `nats://${reachableHost(host)}:${port}`;
+  options.log?.(`nats-server is ready at ${url}, with its store in ${storeDir}`);
+  child.exited.then(({ code, signal }) => options.log?.(`nats-server at ${url} ended (${signal ?? code})`));
+  const server: RunningServer = {
+    url,
+    port,
+    monitorUrl: monitorPort === undefined ? undefined : `http://${reachableHost(host)}:${monitorPort}`,
+    pid: child.pid,
+    storeDir,
+    logFile: logFile.path,
+    exited: child.exited,
+    stop: child.stop,
+    kill: child.kill,
+  };
+  return { server };
+}
+
+async function startFault(
+  child: ServerChild,
+  outcome: 'ended' | 'silent',
+  log: LogFile,
+): Promise<ThroughlineError> {
+  const what =
+    outcome === 'ended' ? 'ended before it was ready' : `was not ready within ${READY_WITHIN_MS / 1000} s`;
+  const why = child.spawnFault()?.message ?? ((await log.tail()) || 'it logged nothing');
+  return new ThroughlineError('unavailable', `nats-server ${what}; its log (${log.path}) ends:\n${why}`, {
+    cause: child.spawnFault(),
+    details: { logFile: log.path },
+  });
+}
+
+/** Where to connect to what listens on `host`. */
+function reachableHost(host: string): string {
+  return host === '0.0.0.0' ? '127.0.0.1' : host;
+}

@@ -1,0 +1,151 @@
+import { type DispatchFault, parseDispatchBody } from '../contracts/dispatch-body.js';
+import { parseDispatchSubject, type Role, type Token } from '../contracts/names.js';
+import { outcomeOf } from '../contracts/outcome.js';
+import type { RoleResult } from '../contracts/results.js';
+import { EVENT_VERSION, type SessionEvent } from '../contracts/session-events.js';
+import { RuleBasedFactExtractor } from '../facts/extractor.js';
+import type { DispatchDelivery, DispatchSource } from '../ports/dispatch-source.js';
+import type { Logger } from '../ports/logger.js';
+import type { RejectedStore } from '../ports/rejected-store.js';
+import type { SessionLog } from '../ports/session-log.js';
+import { type Disposition, dispose, retryDelay } from './disposition.js';
+
+/**
+ * The extractor worker: pull a dispatch, validate it, extract its facts, append ONE event, then acknowledge.
+ *
+ * Nothing is acknowledged before its event is stored, so a crash at any point leads to a redelivery and at worst to
+ * a second event of the same dispatch, which the fold counts once. What cannot be used is kept whole in the rejected
+ * store, noted on its session, and terminated. What fails for a passing reason comes back after a delay; when it has
+ * failed too often it is rejected as well.
+ */
+export interface ExtractorPorts {
+  readonly source: DispatchSource;
+  readonly log: SessionLog;
+  readonly rejected: RejectedStore;
+  readonly logger: Logger;
+}
+
+export interface ExtractorOptions {
+  /** Largest body, in bytes. */
+  readonly maxBodyBytes: number;
+  /** Deliveries after which a dispatch that keeps failing is rejected. */
+  readonly maxDeliveries: number;
+  /** 0 to 1, for the jitter of retries. */
+  readonly random: () => number;
+}
+
+/** Counts since the worker started. */
+export interface ExtractorStats {
+  recorded: number;
+  rejected: number;
+  retried: number;
+}
+
+export interface Extractor {
+  readonly stats: Readonly<ExtractorStats>;
+  /** Takes no further dispatches and waits for those in hand. */
+  stop(): Promise<void>;
+}
+
+export async function startExtractor(ports: ExtractorPorts, options: ExtractorOptions): Promise<Extractor> {
+  const { source, logger } = ports;
+  const stats: ExtractorStats = { recorded: 0, rejected: 0, retried: 0 };
+  const inHand = new Set<Promise<void>>();
+  const rules = new RuleBasedFactExtractor({
+    onRuleFailure: (rule, error) => logger.warn({ rule, err: error }, 'extraction rule failed'),
+  });
+
+  const consumption = await source.consume((delivery) => {
+    const handled = handle(delivery).finally(() => inHand.delete(handled));
+    inHand.add(handled);
+  });
+
+  async function handle(delivery: DispatchDelivery): Promise<void> {
+    let disposition: Disposition;
+    try {
+      disposition = await process(delivery);
+    } catch (error) {
+      disposition = { kind: 'retry', delayMs: retryDelay(delivery.delivery, options.random()) };
+      stats.retried += 1;
+      logger.warn(
+        {
+          dispatch: delivery.sequence,
+          delivery: delivery.delivery,
+          retryInMs: disposition.delayMs,
+          err: error,
+        },
+        'dispatch failed and will be delivered again',
+      );
+    }
+    dispose(delivery, disposition);
+  }
+
+  async function process(delivery: DispatchDelivery): Promise<Disposition> {
+    const { session, role } = parseDispatchSubject(delivery.subject);
+    if (delivery.delivery > options.maxDeliveries) {
+      const reason = `still failing after ${options.maxDeliveries} deliveries`;
+      return reject(delivery, session, role, { code: 'deliveries_exhausted', reason });
+    }
+    if (session === undefined || role === undefined) {
+      const reason = 'the subject must be dispatch.<session>.<role>, role implementer or reviewer';
+      return reject(delivery, session, role, { code: 'subject_invalid', reason });
+    }
+    const parsed = parseDispatchBody(delivery.body, role, options.maxBodyBytes);
+    if (!parsed.ok) return reject(delivery, session, role, parsed);
+    await ports.log.append(session, recordedEvent(delivery, parsed.value, rules), {
+      messageId: `dispatch:${delivery.sequence}`,
+    });
+    stats.recorded += 1;
+    return { kind: 'done' };
+  }
+
+  async function reject(
+    delivery: DispatchDelivery,
+    session: Token | undefined,
+    role: Role | undefined,
+    { code, reason }: DispatchFault,
+  ): Promise<Disposition> {
+    const { sequence, at, subject, body } = delivery;
+    await ports.rejected.put({ session, role, subject, sequence, at, code, reason, body });
+    if (session !== undefined) {
+      const event: SessionEvent = {
+        v: EVENT_VERSION,
+        type: 'dispatch.rejected',
+        at,
+        data: { dispatch: { sequence, ...(role && { role }), at }, error: { code, reason } },
+      };
+      await ports.log.append(session, event, { messageId: `rejected:${sequence}` });
+    }
+    stats.rejected += 1;
+    logger.warn({ session, dispatch: sequence, code, reason }, 'dispatch rejected');
+    return { kind: 'rejected', reason: `${code}: ${reason}` };
+  }
+
+  return {
+    stats,
+    async stop() {
+      await consumption.close();
+      await Promise.all(inHand);
+    },
+  };
+}
+
+/** The one event of a dispatch: its outcome and all its facts. */
+export function recordedEvent(
+  delivery: Pick<DispatchDelivery, 'sequence' | 'at'>,
+  returned: RoleResult,
+  rules: RuleBasedFactExtractor,
+): SessionEvent {
+  const task = returned.result.task_id;
+  const { facts, omitted } = rules.extract(returned, task);
+  return {
+    v: EVENT_VERSION,
+    type: 'fact.recorded',
+    at: delivery.at,
+    data: {
+      dispatch: outcomeOf(returned, { sequence: delivery.sequence, task, at: delivery.at }),
+      facts,
+      ...(omitted > 0 && { facts_omitted: omitted }),
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import { homedir } from 'node:os';
+import { cacheDirOf } from '../../src/server/cache.js';
+import { findNatsServer } from '../../src/server/find.js';
+import { startNatsServer } from '../../src/server/process.js';
+import type { RunningServer } from '../../src/server/running-server.js';
+import type { NatsServerSource } from '../../src/server/search.js';
+import type { BackedNats, TestNatsOptions } from './nats-server.js';
+
+let source: Promise<NatsServerSource> | undefined;
+
+/** The server that native tests run, looked for once per process. */
+export function nativeSource(): Promise<NatsServerSource> {
+  source ??= findNatsServer({
+    env: process.env,
+    cacheDir: cacheDirOf(process.env, homedir()),
+    platform: process.platform,
+    arch: process.arch,
+    progress: (line) => console.warn(line),
+  });
+  return source;
+}
+
+/** A server as a process of this machine. */
+export async function startNativeNats(storeDir: string, options: TestNatsOptions): Promise<BackedNats> {
+  const found = await nativeSource();
+  const { maxPayloadBytes, extraConfig } = options;
+  const start = (port: number, monitorPort: number | undefined): Promise<RunningServer> =>
+    startNatsServer({ source: found, storeDir, port, monitorPort, maxPayloadBytes, extraConfig });
+
+  let server = await start(0, options.monitor === true ? 0 : undefined);
+  const { url, port, monitorUrl } = server;
+  return {
+    url,
+    monitorUrl,
+    kill: () => server.kill(),
+    async restart() {
+      await server.stop();
+      server = await start(port, monitorUrl === undefined ? undefined : Number(new URL(monitorUrl).port));
+    },
+    stop: () => server.stop(),
+  };
+}
