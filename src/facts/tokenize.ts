@@ -1,4 +1,5 @@
-const SEPARATORS = /[\s/\-_.,:;()[\]{}]+/;
+// Quotes and backticks as well: prompts quote the names that facts hold plain.
+const SEPARATORS = /[\s/\-_.,:;()[\]{}"'`]+/;
 
 const STOPWORDS: ReadonlySet<string> = new Set(
   (
