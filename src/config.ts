@@ -14,7 +14,8 @@ const wholeNumber = (low: number, high: number, fallback: number) =>
     .optional()
     .transform((raw, context) => {
       if (raw === undefined || raw === '') return fallback;
-      const value = Number(raw);
+      // Number() takes blanks for 0.
+      const value = raw.trim() === '' ? Number.NaN : Number(raw);
       if (Number.isInteger(value) && value >= low && value <= high) return value;
       context.addIssue(`is ${JSON.stringify(raw)}: use a whole number from ${low} to ${high}`);
       return z.NEVER;
@@ -27,13 +28,17 @@ const optional = z
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 
+function wrongLevel({ input }: { readonly input?: unknown }): string {
+  return `is ${JSON.stringify(input)}: use one of ${LOG_LEVELS.join(', ')}`;
+}
+
 const environment = z.object({
   /** Server to use, `nats://host:port`, several separated by commas. Unset: `throughline up` starts its own. */
   NATS_URL: optional,
   /** Session that commands work on when they are given none. */
   THROUGHLINE_SESSION: optional,
   /** `trace` to `silent`. Logs go to standard error as JSON lines. */
-  THROUGHLINE_LOG_LEVEL: z.enum(LOG_LEVELS, `use one of ${LOG_LEVELS.join(', ')}`).default('info'),
+  THROUGHLINE_LOG_LEVEL: optional.pipe(z.enum(LOG_LEVELS, { error: wrongLevel }).default('info')),
   /** Copies of each stream and bucket that is made: 1, or 3 in a cluster. More copies survive more, and cost speed. */
   THROUGHLINE_REPLICAS: wholeNumber(1, 5, 1),
   /** Largest dispatch body in bytes. Its event must still fit one message of the server. */

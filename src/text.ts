@@ -6,11 +6,13 @@ import { stripVTControlCharacters } from 'node:util';
  */
 
 const BREAKS_AND_CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\s]+/gu;
-// Zero-width and bidirectional controls: they change what a reader sees without being seen.
-const INVISIBLE = /\p{Cf}|[\u{FE00}-\u{FE0F}]|[\u{E0100}-\u{E01EF}]/gu;
-const PROVENANCE = /\[(\s*task\s*:[^\]]*)\]?/giu;
+// Zero-width, bidirectional and ignorable characters: they change what a reader sees without being seen.
+const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+// It ends at the next opening bracket as well, which may begin another one.
+const PROVENANCE = /\[(\s*task\s*:[^[\]]*)\]?/giu;
 const HEADER = /\[(\s*session\s+context\s*)\]?/giu;
-const MARKER = /\b(BEGIN|END)_DISPATCH_RESULT\b/giu;
+// Within a word too: whoever parses a body finds it there.
+const MARKER = /(BEGIN|END)_DISPATCH_RESULT/giu;
 const ELLIPSIS = '...';
 
 /** Folds line breaks, control and invisible characters: one line of well-formed text, trimmed. */

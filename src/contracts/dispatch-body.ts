@@ -1,4 +1,5 @@
 import { messageOf } from '../errors.js';
+import { oneLine } from '../text.js';
 import type { ErrorCode } from './error-codes.js';
 import { explainIssues } from './explain-issues.js';
 import type { Role } from './names.js';
@@ -11,7 +12,8 @@ import { implementerResult, type RoleResult, reviewerResult } from './results.js
 
 const BEGIN = 'BEGIN_DISPATCH_RESULT';
 const END = 'END_DISPATCH_RESULT';
-const FENCED = /^```[a-z]*\s*\n([\s\S]*?)\n\s*```$/i;
+const FENCE = '```';
+const OPENING_FENCE = /^```[a-z]*\s*$/i;
 
 /** Why a body cannot be used. */
 export interface DispatchFault {
@@ -75,7 +77,14 @@ function findJson(text: string): FoundJson {
     );
   }
   const inner = text.slice(from, to).trim();
-  return parseJson(FENCED.exec(inner)?.[1] ?? inner);
+  return parseJson(unfenced(inner));
+}
+
+/** The inside of a fenced block. Not one pattern for all of it: that backtracks for hours on a hostile body. */
+function unfenced(text: string): string {
+  const firstBreak = text.indexOf('\n');
+  const fenced = OPENING_FENCE.test(text.slice(0, Math.max(0, firstBreak))) && text.endsWith(FENCE);
+  return fenced ? text.slice(firstBreak + 1, -FENCE.length) : text;
 }
 
 function parseJson(text: string): FoundJson {
@@ -94,6 +103,7 @@ function decode(data: Uint8Array): string | undefined {
   }
 }
 
+// A reason quotes from the body, and goes into headers, logs and terminals.
 function fault(code: ErrorCode, reason: string): { ok: false } & DispatchFault {
-  return { ok: false, code, reason };
+  return { ok: false, code, reason: oneLine(reason) };
 }

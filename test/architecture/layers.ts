@@ -1,0 +1,98 @@
+import type { Module } from './modules.js';
+
+/**
+ * Who may import whom: the source layout of the architecture as rules. A file that lies in no folder goes by its own
+ * name; a folder that does not exist yet is ruled already.
+ */
+
+/** Values in, values out: no ports, no adapters, no I/O, no clock, no chance. */
+const PURE = ['facts', 'session', 'ledger', 'learnings', 'compaction', 'prompt'];
+const SHARED = ['errors.ts', 'text.ts'];
+const PURE_BUILT_INS = ['node:crypto', 'node:util'];
+
+/** For each folder under a rule, whether it may import something of src, or a package. */
+const ALLOWED: Readonly<Record<string, (target: string) => boolean>> = {
+  contracts: oneOf(['contracts', ...SHARED], ['zod']),
+  ...Object.fromEntries(
+    PURE.map((folder) => [folder, oneOf(['contracts', ...PURE, ...SHARED], ['zod', ...PURE_BUILT_INS])]),
+  ),
+  ports: oneOf(['ports', 'contracts'], []),
+  workers: noneOf(['nats', 'memory', 'cli', 'server', 'client', 'main.ts', 'index.ts', 'config.ts']),
+  server: noneOf(['nats', 'memory', 'workers', 'cli', 'client', 'main.ts', 'index.ts', 'config.ts']),
+  nats: noneOf(['memory', 'workers', 'cli', 'main.ts', 'index.ts', 'config.ts']),
+  memory: noneOf(['nats', 'workers', 'cli', 'server', 'main.ts', 'index.ts', 'config.ts']),
+  client: noneOf(['nats', 'memory', 'workers', 'cli', 'server', 'main.ts', 'index.ts', 'config.ts']),
+};
+
+/** What must not stand in a pure file, as text: the same state at the same sequence gives the same bytes. */
+const IMPURE = [
+  /\bDate\s*\.\s*now\b/,
+  /\bnew\s+Date\b/,
+  /\bMath\s*\.\s*random\b/,
+  /\bperformance\b/,
+  /\brandomUUID\b/,
+];
+
+/** Each broken rule as `file: what it must not`. */
+export function violations(modules: readonly Module[]): string[] {
+  return modules.flatMap((module) => {
+    const folder = areaOf(module.path);
+    const forbidden = module.imports.filter(
+      (target) =>
+        !(ALLOWED[folder]?.(target) ?? true) ||
+        (isPackage(target, 'nats') && !module.path.startsWith('nats/')),
+    );
+    const impure = PURE.includes(folder) ? IMPURE.filter((pattern) => pattern.test(module.source)) : [];
+    const environment = module.path !== 'config.ts' && /\bprocess\s*\.\s*env\b/.test(module.source);
+    return [
+      ...forbidden.map((target) => `${module.path}: imports ${target}`),
+      ...impure.map((pattern) => `${module.path}: holds ${pattern.source}`),
+      ...(environment ? [`${module.path}: reads process.env`] : []),
+    ];
+  });
+}
+
+/** Every import that leads back to its own file, as the round trip; imports of types count. */
+export function cycles(modules: readonly Module[]): string[] {
+  const byPath = new Map(modules.map((module) => [module.path, module]));
+  const done = new Set<string>();
+  const found: string[] = [];
+  const walk = (path: string, trail: readonly string[]) => {
+    const seenAt = trail.indexOf(path);
+    if (seenAt !== -1) found.push([...trail.slice(seenAt), path].join(' > '));
+    if (seenAt !== -1 || done.has(path)) return;
+    for (const target of byPath.get(path)?.imports ?? []) walk(target, [...trail, path]);
+    done.add(path);
+  };
+  for (const { path } of modules) walk(path, []);
+  return found;
+}
+
+/** Imports of files in src that are not there. */
+export function danglingImports(modules: readonly Module[]): string[] {
+  const paths = new Set(modules.map((module) => module.path));
+  return modules.flatMap(({ path, imports }) =>
+    imports
+      .filter((target) => target.endsWith('.ts') && !paths.has(target))
+      .map((target) => `${path}: ${target}`),
+  );
+}
+
+function areaOf(path: string): string {
+  return path.split('/')[0] ?? path;
+}
+
+function isPackage(target: string, name: string): boolean {
+  return target === name || (target.startsWith(`${name}/`) && !target.endsWith('.ts'));
+}
+
+function oneOf(areas: readonly string[], packages: readonly string[]): (target: string) => boolean {
+  return (target) =>
+    target.endsWith('.ts')
+      ? areas.includes(areaOf(target))
+      : packages.some((name) => isPackage(target, name));
+}
+
+function noneOf(areas: readonly string[]): (target: string) => boolean {
+  return (target) => !(target.endsWith('.ts') && areas.includes(areaOf(target)));
+}

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../src/config.js';
+import { messageOf } from '../src/errors.js';
+
+const NUMBERS: readonly (readonly [variable: string, option: string, low: number, high: number])[] = [
+  ['THROUGHLINE_REPLICAS', 'replicas', 1, 5],
+  ['THROUGHLINE_MAX_BODY_BYTES', 'maxBodyBytes', 1024, 8_388_608],
+  ['THROUGHLINE_MAX_DELIVERIES', 'maxDeliveries', 1, 1000],
+  ['THROUGHLINE_ACK_WAIT_MS', 'ackWaitMs', 500, 3_600_000],
+  ['THROUGHLINE_MAX_IN_HAND', 'maxInHand', 1, 10_000],
+  ['THROUGHLINE_MAX_FACTS', 'maxFacts', 10, 100_000],
+  ['THROUGHLINE_SNAPSHOT_EVERY', 'snapshotEvery', 1, 100_000],
+  ['THROUGHLINE_MAX_SESSIONS', 'maxSessions', 1, 1_000_000],
+  ['THROUGHLINE_AFTER_TIMEOUT_MS', 'afterTimeoutMs', 0, 600_000],
+  ['THROUGHLINE_REQUEST_TIMEOUT_MS', 'requestTimeoutMs', 100, 600_000],
+  ['THROUGHLINE_SHUTDOWN_MS', 'shutdownMs', 100, 600_000],
+];
+
+/** The message of the error that this environment leads to. */
+function refusal(env: Record<string, string>): string {
+  try {
+    loadConfig(env);
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'config_invalid' });
+    return messageOf(error);
+  }
+  throw new Error('the configuration was accepted');
+}
+
+describe('without any variable', () => {
+  const env = Object.freeze({ HOME: '/me', XDG_CACHE_HOME: '/xdg' });
+
+  it('every option has its default', () => {
+    expect(loadConfig(env)).toEqual({
+      natsUrl: undefined,
+      session: undefined,
+      logLevel: 'info',
+      replicas: 1,
+      maxBodyBytes: 262_144,
+      maxDeliveries: 20,
+      ackWaitMs: 30_000,
+      maxInHand: 1000,
+      maxFacts: 500,
+      snapshotEvery: 100,
+      maxSessions: 1000,
+      afterTimeoutMs: 5000,
+      requestTimeoutMs: 5000,
+      shutdownMs: 10_000,
+      cacheDir: '/xdg/throughline',
+      env,
+    });
+  });
+
+  it('as with empty ones', () => {
+    const names = [
+      'NATS_URL',
+      'THROUGHLINE_SESSION',
+      'THROUGHLINE_LOG_LEVEL',
+      ...NUMBERS.map(([name]) => name),
+    ];
+    const empty = { ...env, ...Object.fromEntries(names.map((name) => [name, ''])) };
+    expect({ ...loadConfig(empty), env }).toEqual(loadConfig(env));
+  });
+
+  it('the configuration is frozen', () => {
+    const config = loadConfig(env);
+    expect(Object.isFrozen(config)).toBe(true);
+    expect(Reflect.set(config, 'maxFacts', 1)).toBe(false);
+  });
+});
+
+describe('a number', () => {
+  it.each(NUMBERS)('%s is taken from its lowest to its highest value', (variable, option, low, high) => {
+    expect(loadConfig({ [variable]: String(low) })).toMatchObject({ [option]: low });
+    expect(loadConfig({ [variable]: String(high) })).toMatchObject({ [option]: high });
+  });
+
+  it.each(NUMBERS)(
+    '%s is refused with its name and value when it is wrong',
+    (variable, _option, low, high) => {
+      for (const wrong of [
+        String(low - 1),
+        String(high + 1),
+        '1e99',
+        '10.5',
+        '12s',
+        'many',
+        'NaN',
+        '0b',
+        ' ',
+      ]) {
+        expect(refusal({ [variable]: wrong })).toBe(
+          `${variable} is ${JSON.stringify(wrong)}: use a whole number from ${low} to ${high}`,
+        );
+      }
+    },
+  );
+
+  it('is refused together with every other wrong one', () => {
+    const message = refusal({
+      THROUGHLINE_REPLICAS: '9',
+      NATS_URL: 'nats://x',
+      THROUGHLINE_MAX_FACTS: 'all',
+    });
+    expect(message).toContain('THROUGHLINE_REPLICAS is "9"');
+    expect(message).toContain('THROUGHLINE_MAX_FACTS is "all"');
+    expect(message).not.toContain('NATS_URL');
+  });
+});
+
+describe('text', () => {
+  it('is taken as it is', () => {
+    const env = {
+      NATS_URL: 'nats://a,nats://b',
+      THROUGHLINE_SESSION: 'demo',
+      THROUGHLINE_LOG_LEVEL: 'silent',
+    };
+    expect(loadConfig(env)).toMatchObject({
+      natsUrl: env.NATS_URL,
+      session: 'demo',
+      logLevel: 'silent',
+      env,
+    });
+  });
+
+  it('that is no log level is refused with its name, its value and the right ones', () => {
+    expect(refusal({ THROUGHLINE_LOG_LEVEL: 'loud' })).toBe(
+      'THROUGHLINE_LOG_LEVEL is "loud": use one of trace, debug, info, warn, error, silent',
+    );
+  });
+
+  it('for the cache moves it', () => {
+    expect(loadConfig({ THROUGHLINE_CACHE_DIR: '/tl' }).cacheDir).toBe('/tl');
+  });
+});

@@ -1,0 +1,226 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type ParsedBody, parseDispatchBody } from '../../src/contracts/dispatch-body.js';
+import type { Role } from '../../src/contracts/names.js';
+import { hostileTexts, roleResults } from '../support/builders.js';
+
+const LIMIT = 256 * 1024;
+const DONE = { task_id: '2.1', status: 'completed', summary: 'added the store' };
+const JUDGED = { task_id: '2.1', assessment: 'needs_changes' };
+const DONE_RESULT = { role: 'implementer', result: DONE };
+
+function bytes(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+function parse(body: string | object, role: Role = 'implementer'): ParsedBody {
+  return parseDispatchBody(bytes(typeof body === 'string' ? body : JSON.stringify(body)), role, LIMIT);
+}
+
+function between(inner: string): string {
+  return `BEGIN_DISPATCH_RESULT\n${inner}\nEND_DISPATCH_RESULT`;
+}
+
+describe('a body that is a JSON object', () => {
+  it('gives the result of its role', () => {
+    expect(parse(DONE)).toEqual({ ok: true, value: DONE_RESULT });
+    expect(parse(JUDGED, 'reviewer')).toEqual({ ok: true, value: { role: 'reviewer', result: JUDGED } });
+  });
+
+  it('gives back whatever a role may return', () => {
+    fc.assert(
+      fc.property(roleResults, (value) => {
+        expect(parse(value.result, value.role)).toEqual({ ok: true, value });
+      }),
+    );
+  });
+
+  it('may begin with a byte order mark and stand among blanks', () => {
+    expect(parse(`\ufeff \r\n${JSON.stringify(DONE)}\n`)).toMatchObject({ ok: true });
+  });
+
+  it('may speak of the markers', () => {
+    const summary = `now prints BEGIN_DISPATCH_RESULT and END_DISPATCH_RESULT`;
+    expect(parse({ ...DONE, summary })).toMatchObject({ ok: true, value: { result: { summary } } });
+  });
+
+  it('may hold keys that nobody knows, which are left out', () => {
+    expect(parse({ ...DONE, cost: 3, model: { name: 'x' } })).toEqual({ ok: true, value: DONE_RESULT });
+  });
+
+  it('may say files_changed for files_modified, which wins when both are there', () => {
+    const files = (body: object) => parse({ ...DONE, ...body });
+    expect(files({ files_changed: ['a'] })).toMatchObject({ value: { result: { files_modified: ['a'] } } });
+    expect(files({ files_changed: ['a'], files_modified: ['b'] })).toEqual({
+      ok: true,
+      value: { role: 'implementer', result: { ...DONE, files_modified: ['b'] } },
+    });
+  });
+
+  it('takes its task id without the blanks around it', () => {
+    expect(parse({ ...DONE, task_id: ' 2.1 ' })).toEqual({ ok: true, value: DONE_RESULT });
+  });
+
+  it('cannot reach a prototype', () => {
+    const body = '{"__proto__":{"status":"completed","polluted":1},"task_id":"1","summary":"x"}';
+    expect(parse(body)).toMatchObject({ code: 'schema_invalid', reason: expect.stringContaining('status') });
+    const whole = parse(`${body.slice(0, -1)},"status":"failed"}`);
+    expect(whole).toEqual({
+      ok: true,
+      value: { role: 'implementer', result: { task_id: '1', status: 'failed', summary: 'x' } },
+    });
+    expect(Object.keys(Object.prototype)).toEqual([]);
+  });
+
+  it('may be nested as deep as its size allows', () => {
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+    const [first] = JSON.stringify(DONE).split('}');
+    expect(parse(`${first},"extra":${deep}}`)).toEqual({ ok: true, value: DONE_RESULT });
+    expect(parse(`{"task_id":"1","status":"failed","summary":${deep}}`)).toMatchObject({
+      code: 'schema_invalid',
+      reason: expect.stringContaining('summary'),
+    });
+  });
+});
+
+describe('a body that is raw text', () => {
+  it.each([
+    ['one pair of markers', between(JSON.stringify(DONE))],
+    ['prose around them', `Sure {thing}!\n${between(JSON.stringify(DONE))}\nAnything else?`],
+    ['prose that begins with a brace', `{note} ${between(JSON.stringify(DONE))}`],
+    ['everything on one line', `BEGIN_DISPATCH_RESULT${JSON.stringify(DONE)}END_DISPATCH_RESULT`],
+    ['a fenced block between them', between(`\`\`\`json\n${JSON.stringify(DONE, undefined, 2)}\n\`\`\``)],
+    ['a fence without a language, CR LF', between(`\`\`\`\r\n${JSON.stringify(DONE)}\r\n\`\`\``)],
+    ['a fence outside of them', `\`\`\`\n${between(JSON.stringify(DONE))}\n\`\`\``],
+  ])('may hold %s', (_what, body) => {
+    expect(parse(body)).toEqual({ ok: true, value: DONE_RESULT });
+  });
+
+  it('may hold a fence in the summary', () => {
+    const summary = '```\ncode\n```';
+    expect(parse(between(JSON.stringify({ ...DONE, summary })))).toMatchObject({
+      value: { result: { summary } },
+    });
+  });
+
+  it.each([
+    ['no marker', 'All done.', 'not a JSON object and holds no'],
+    ['nothing', '', 'not a JSON object and holds no'],
+    ['a JSON array', JSON.stringify([DONE]), 'not a JSON object and holds no'],
+    ['a beginning without an end', 'BEGIN_DISPATCH_RESULT {}', 'exactly one'],
+    ['an end without a beginning', '{} END_DISPATCH_RESULT x', 'exactly one'],
+    ['the end first', 'END_DISPATCH_RESULT {} BEGIN_DISPATCH_RESULT', 'exactly one'],
+    ['two pairs', between('{}') + between('{}'), 'found 2 and 2'],
+    ['two ends', `${between('{}')} END_DISPATCH_RESULT`, 'found 1 and 2'],
+  ])('is refused as marker_missing with %s', (_what, body, reason) => {
+    expect(parse(body)).toMatchObject({
+      ok: false,
+      code: 'marker_missing',
+      reason: expect.stringContaining(reason),
+    });
+  });
+
+  it('is refused quickly when a fence never ends', () => {
+    const began = performance.now();
+    expect(parse(between(`\`\`\`${'\n'.repeat(5000)}x`))).toMatchObject({ code: 'json_parse_failed' });
+    expect(performance.now() - began).toBeLessThan(1000);
+  });
+});
+
+describe('a body that cannot be used', () => {
+  it.each([
+    ['cut off', '{"task_id":"1",'],
+    ['single quotes', "{'task_id':'1'}"],
+    ['two objects', '{}{}'],
+    ['nothing between the markers', between('')],
+    ['prose between the markers', between('done!')],
+  ])('is json_parse_failed: %s', (_what, body) => {
+    expect(parse(body)).toMatchObject({ ok: false, code: 'json_parse_failed' });
+  });
+
+  it('is json_parse_failed when it is not UTF-8', () => {
+    const body = new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]);
+    const reason = 'the body is not UTF-8 text';
+    expect(parseDispatchBody(body, 'implementer', LIMIT)).toEqual({
+      ok: false,
+      code: 'json_parse_failed',
+      reason,
+    });
+  });
+
+  it('is too_large from one byte over the limit, which counts bytes', () => {
+    const body = bytes(JSON.stringify({ ...DONE, summary: 'é' }));
+    expect(parseDispatchBody(body, 'implementer', body.length)).toMatchObject({ ok: true });
+    expect(parseDispatchBody(body, 'implementer', body.length - 1)).toEqual({
+      ok: false,
+      code: 'too_large',
+      reason: `the body has ${body.length} bytes, the limit is ${body.length - 1}`,
+    });
+  });
+
+  it.each<[string, Role, object, string[]]>([
+    ['a missing field', 'implementer', { status: 'completed', summary: 'x' }, ['task_id']],
+    ['an empty task id', 'implementer', { ...DONE, task_id: ' ' }, ['task_id', 'must not be empty']],
+    ['a task id of two lines', 'implementer', { ...DONE, task_id: '1\n2' }, ['task_id', 'line breaks']],
+    ['a long task id', 'implementer', { ...DONE, task_id: 'x'.repeat(129) }, ['task_id', '128']],
+    ['a wrong status', 'implementer', { ...DONE, status: 'done' }, ['status', '"completed"', 'got "done"']],
+    ['an empty summary', 'implementer', { ...DONE, summary: '' }, ['summary', 'must not be empty']],
+    ['a wrong item', 'implementer', { ...DONE, files_modified: ['a', 7] }, ['files_modified.1', 'got 7']],
+    ['a test without passed', 'implementer', { ...DONE, tests: [{ command: 'x' }] }, ['tests.0.passed']],
+    ['a null', 'implementer', { ...DONE, blockers: null }, ['blockers', 'got null']],
+    [
+      'a wrong assessment',
+      'reviewer',
+      { ...JUDGED, assessment: 'lgtm' },
+      ['assessment', '"approved"', '"lgtm"'],
+    ],
+    [
+      'a wrong severity',
+      'reviewer',
+      { ...JUDGED, issues: [{ severity: 'high', message: 'x' }] },
+      ['issues.0.severity', '"critical"', 'got "high"'],
+    ],
+    ['a body of the other role', 'reviewer', DONE, ['assessment']],
+  ])('is schema_invalid and names field and value: %s', (_what, role, body, named) => {
+    const parsed = parse(body, role);
+    expect(parsed).toMatchObject({ ok: false, code: 'schema_invalid' });
+    for (const part of named) expect(parsed).toMatchObject({ reason: expect.stringContaining(part) });
+  });
+
+  it('is schema_invalid when what stands between the markers is no object', () => {
+    expect(parse(between('[1]'))).toMatchObject({
+      code: 'schema_invalid',
+      reason: expect.stringContaining('the body'),
+    });
+  });
+
+  it('names five wrong fields and counts the others', () => {
+    const parsed = parse({ ...DONE, files_modified: [1, 2, 3, 4, 5, 6, 7] });
+    expect(parsed).toMatchObject({ reason: expect.stringMatching(/files_modified\.4: .*; and 2 more$/) });
+    expect(parsed).not.toMatchObject({ reason: expect.stringContaining('files_modified.5') });
+  });
+
+  it('is answered in one line, whatever it holds, and never with an exception', () => {
+    const bodies = fc.oneof(
+      hostileTexts,
+      hostileTexts.map(between),
+      hostileTexts.map((text) => `{"status": ${text}`),
+      hostileTexts.map((status) => JSON.stringify({ ...DONE, status })),
+      fc.json(),
+    );
+    fc.assert(
+      fc.property(bodies, fc.constantFrom('implementer', 'reviewer'), (body, role) => {
+        const parsed = parse(body, role);
+        if (!parsed.ok) expect(parsed.reason).toMatch(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+$/u);
+      }),
+    );
+  });
+
+  it('is answered, whatever its bytes are', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 40 }), (body) => {
+        expect(parseDispatchBody(body, 'reviewer', LIMIT).ok).toBe(false);
+      }),
+    );
+  });
+});

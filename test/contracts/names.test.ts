@@ -1,0 +1,118 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  dispatchSubject,
+  isRole,
+  isToken,
+  parseDispatchSubject,
+  ROLES,
+  rejectedSubject,
+  sessionOfStream,
+  sessionStream,
+  sessionSubject,
+  sessionSubjects,
+  token,
+} from '../../src/contracts/names.js';
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-';
+const tokens = fc.string({ unit: fc.constantFrom(...ALPHABET), minLength: 1, maxLength: 64 });
+const DEMO = token('demo', 'session');
+
+describe('token', () => {
+  it.each(['a', '_', '-', 'T001', 'My_session-2', 'x'.repeat(64)])('takes %j', (value) => {
+    expect(token(value, 'session')).toBe(value);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['a dot', 'a.b'],
+    ['a wildcard', '*'],
+    ['the rest wildcard', '>'],
+    ['a blank', 'a b'],
+    ['CR LF', 'a\r\nPUB x 0'],
+    ['a trailing line break', 'a\n'],
+    ['a NUL', 'a\u0000'],
+    ['a letter outside ASCII', 'é'],
+    ['a slash', 'a/b'],
+    ['a dollar', '$JS'],
+    ['65 characters', 'x'.repeat(65)],
+  ])('refuses %s', (_what, value) => {
+    expect(isToken(value)).toBe(false);
+    expect(() => token(value, 'session')).toThrow(
+      expect.objectContaining({ code: 'token_invalid', details: { field: 'session' } }),
+    );
+  });
+
+  it('names the field, the value and the fix', () => {
+    expect(() => token('a.b', 'session')).toThrow(
+      'session is "a.b": use 1 to 64 characters of A-Z a-z 0-9 _',
+    );
+  });
+
+  it.each([[undefined], [null], [7], [{ toString: () => 'x' }]])('refuses what is no text: %j', (value) => {
+    expect(isToken(value)).toBe(false);
+    expect(() => token(value, 'role')).toThrow(`role is a ${typeof value}`);
+  });
+
+  it('lets nothing through that would change the shape of a subject', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: 'binary', maxLength: 3 }), tokens), (value) => {
+        if (isToken(value))
+          expect(dispatchSubject(value, 'reviewer')).toMatch(/^dispatch\.[\w-]+\.reviewer$/);
+      }),
+    );
+  });
+});
+
+describe('a dispatch subject', () => {
+  it('reads back as it was built', () => {
+    fc.assert(
+      fc.property(tokens, fc.constantFrom(...ROLES), (session, role) => {
+        const subject = dispatchSubject(token(session, 'session'), role);
+        expect(parseDispatchSubject(subject)).toEqual({ session, role });
+      }),
+    );
+  });
+
+  it.each([
+    ['dispatch.demo.tester', { session: 'demo', role: undefined }],
+    ['dispatch.demo.Reviewer', { session: 'demo', role: undefined }],
+    ['dispatch.demo', { session: 'demo', role: undefined }],
+    ['dispatch.demo.implementer.2', { session: 'demo', role: undefined }],
+    ['dispatch.de mo.implementer', { session: undefined, role: 'implementer' }],
+    ['dispatch..implementer', { session: undefined, role: 'implementer' }],
+    ['dispatch', { session: undefined, role: undefined }],
+    ['', { session: undefined, role: undefined }],
+  ])('gives of %j the parts that are valid', (subject, expected) => {
+    expect(parseDispatchSubject(subject)).toEqual(expected);
+  });
+
+  it('knows its roles', () => {
+    expect(ROLES.every(isRole)).toBe(true);
+    expect([undefined, 'tester', 'constructor'].some(isRole)).toBe(false);
+  });
+});
+
+describe('the other names', () => {
+  it('are built from tokens', () => {
+    expect(sessionStream(DEMO)).toBe('SESSION_demo');
+    expect(sessionSubject(DEMO, 'fact.recorded')).toBe('session.demo.fact.recorded');
+    expect(sessionSubjects(DEMO)).toBe('session.demo.>');
+  });
+
+  it('stand for a missing part by an underscore', () => {
+    expect(rejectedSubject(DEMO, 'reviewer')).toBe('rejected.demo.reviewer');
+    expect(rejectedSubject(undefined, undefined)).toBe('rejected._._');
+  });
+
+  it('find the session of a stream, and none in a foreign one', () => {
+    fc.assert(
+      fc.property(tokens, (session) => {
+        expect(sessionOfStream(sessionStream(token(session, 'session')))).toBe(session);
+      }),
+    );
+    for (const stream of ['DISPATCH', 'SESSION_', 'SESSION_a.b', 'KV_session_snapshots', 'MY_SESSION_a']) {
+      expect(sessionOfStream(stream)).toBeUndefined();
+    }
+  });
+});

@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createFactId, MAX_OBJECT, MAX_SUBJECT, recordedFact } from '../../src/facts/fact-id.js';
+import { lengthOf } from '../../src/text.js';
+import { hostileTexts } from '../support/builders.js';
+
+describe('createFactId', () => {
+  it('is a stable 16 hex characters', () => {
+    // Written down, since ids are stored: a change here is a change of every session that exists.
+    expect(createFactId('src/a.ts', 'modified_by', 'task:1')).toBe('b869b1173404203c');
+    expect(createFactId('', '', '')).toMatch(/^[0-9a-f]{16}$/);
+  });
+
+  it('differs wherever the words do, also when only the boundary between two fields moves', () => {
+    const field = fc.array(fc.constantFrom('a', '\u001f', '\\', 'u', '')).map((parts) => parts.join(''));
+    const triple = fc.tuple(field, field, field);
+    fc.assert(
+      fc.property(triple, triple, (one, other) => {
+        const same = one.every((part, index) => part === other[index]);
+        expect(createFactId(...one) === createFactId(...other)).toBe(same);
+      }),
+      { numRuns: 500 },
+    );
+    expect(createFactId('ab', 'c', 'd')).not.toBe(createFactId('a', 'bc', 'd'));
+    expect(createFactId('a\u001fb', 'c', 'd')).not.toBe(createFactId('a', 'b\u001fc', 'd'));
+    expect(createFactId('a\u001f', 'b', 'c')).not.toBe(createFactId('a\\u', 'b', 'c'));
+  });
+});
+
+describe('recordedFact', () => {
+  it('keeps plain words as they are, and no other key', () => {
+    expect(recordedFact('src/a.ts', 'modified_by', 'task:1', ['file_change'])).toEqual({
+      id: createFactId('src/a.ts', 'modified_by', 'task:1'),
+      subject: 'src/a.ts',
+      relation: 'modified_by',
+      object: 'task:1',
+      tags: ['file_change'],
+    });
+  });
+
+  it.each([
+    ['', 'object'],
+    ['subject', ''],
+    [' \n', 'object'],
+    ['subject', '\u200b'],
+  ])('gives nothing where nothing is left to say: %j %j', (subject, object) => {
+    expect(recordedFact(subject, 'is', object, [])).toBeUndefined();
+  });
+
+  it('quotes and clips any words, and takes its id from what is left', () => {
+    const long = fc.tuple(hostileTexts, fc.nat(300)).map(([text, more]) => text + 'x'.repeat(more));
+    fc.assert(
+      fc.property(long, long, (subject, object) => {
+        const fact = recordedFact(subject, 'is', object, []);
+        if (fact === undefined) return;
+        expect(lengthOf(fact.subject)).toBeLessThanOrEqual(MAX_SUBJECT);
+        expect(lengthOf(fact.object)).toBeLessThanOrEqual(MAX_OBJECT);
+        expect(fact.subject + fact.object).not.toMatch(
+          /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|\[task:|\[Session Context/iu,
+        );
+        expect(fact.id).toBe(createFactId(fact.subject, 'is', fact.object));
+      }),
+    );
+  });
+});

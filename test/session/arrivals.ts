@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import type { RoleResult } from '../../src/contracts/results.js';
+import type { SessionEvent, StoredEvent } from '../../src/contracts/session-events.js';
+import { WINDOW_LENGTH } from '../../src/session/dispatch-window.js';
+import { evolve } from '../../src/session/evolve.js';
+import {
+  emptyState,
+  factsOf,
+  type SessionLimits,
+  type SessionState,
+  stateToJson,
+} from '../../src/session/state.js';
+import { recorded, rejected, roleResults, stored } from '../support/builders.js';
+
+/** The same dispatches twice: as they were published, and as their events arrived. */
+export interface Arrivals {
+  /** One event for each dispatch, in the order of the `DISPATCH` stream. */
+  readonly clean: readonly SessionEvent[];
+  /** The same events late, early and repeated; of a dispatch that was rejected and recorded, both. */
+  readonly arrived: readonly SessionEvent[];
+}
+
+/** What is published: a result that is recorded or not, and may be rejected as well by a second worker. */
+interface Publication {
+  readonly returned: RoleResult;
+  readonly fate: 'recorded' | 'rejected' | 'both';
+  /** Where its events arrive: one event for each key. */
+  readonly keys: readonly number[];
+}
+
+// Other sessions publish too: the sequences of one session have gaps.
+const sequenceOf = (index: number) => 3 * index + 2;
+
+function fatesOf({ fate }: Publication, sequence: number, event: SessionEvent): SessionEvent[] {
+  if (fate === 'rejected') return [rejected(sequence)];
+  return fate === 'recorded' ? [event] : [rejected(sequence), event];
+}
+
+function arrivalsOf(publications: readonly Publication[]): Arrivals {
+  const placed = publications.map((publication, index) => {
+    const sequence = sequenceOf(index);
+    const events = fatesOf(publication, sequence, recorded(sequence, publication.returned));
+    // Each event once at least: the keys go around.
+    const copies = Math.max(events.length, publication.keys.length);
+    const arrivals = Array.from({ length: copies }, (_, copy) => ({
+      event: events[copy % events.length],
+      key: publication.keys[copy % publication.keys.length] ?? 0,
+    }));
+    return { kept: events.at(-1), arrivals };
+  });
+  return {
+    clean: placed.flatMap(({ kept }) => kept ?? []),
+    arrived: placed
+      .flatMap(({ arrivals }) => arrivals)
+      .sort((a, b) => a.key - b.key)
+      .flatMap(({ event }) => event ?? []),
+  };
+}
+
+const fates = fc.constantFrom<Publication['fate'][]>('recorded', 'recorded', 'recorded', 'rejected', 'both');
+const results = (maxLength: number) => fc.array(fc.tuple(roleResults, fates), { minLength: 1, maxLength });
+
+/** Up to `maxLength` dispatches whose events arrive in any order at all, each up to three times. */
+export function permuted(maxLength: number): fc.Arbitrary<Arrivals> {
+  const keys = fc.array(fc.nat(10_000), { minLength: 1, maxLength: 3 });
+  return fc
+    .array(fc.tuple(roleResults, fates, keys), { minLength: 1, maxLength })
+    .map((entries) => arrivalsOf(entries.map(([returned, fate, keys]) => ({ returned, fate, keys }))));
+}
+
+/** More dispatches than the window holds, each overtaken by fewer than that, some repeated at any later time. */
+export function jittered(length: number): fc.Arbitrary<Arrivals> {
+  const delays = fc.tuple(fc.nat(WINDOW_LENGTH - 1), fc.array(fc.nat(length), { maxLength: 2 }));
+  return fc.tuple(results(8), fc.array(delays, { minLength: length, maxLength: length })).map(([pool, all]) =>
+    arrivalsOf(
+      all.map(([delay, later], index) => {
+        const [returned, fate] = pool[(index * 7) % pool.length] ?? fail();
+        const first = index + delay;
+        // Both events of one dispatch arrive at once here: beyond the window the first one stands.
+        const keys = fate === 'both' ? [first] : [first, ...later.map((more) => first + more)];
+        return { returned, fate, keys };
+      }),
+    ),
+  );
+}
+
+function fail(): never {
+  throw new Error('the pool is never empty');
+}
+
+/** The state after these events. */
+export function folded(events: readonly StoredEvent[], limits: SessionLimits): SessionState {
+  return events.reduce(evolve, emptyState('demo', limits));
+}
+
+/** The state after these events, stored in this order. */
+export function foldedInOrder(events: readonly SessionEvent[], limits: SessionLimits): SessionState {
+  return folded(stored(events), limits);
+}
+
+/** Everything that a state says, but for where in the session's log the events happened to stand. */
+export function said(state: SessionState): object {
+  const { facts, window, ...json } = stateToJson(state);
+  return {
+    ...json,
+    facts: facts.map((fact) => ({ ...fact, eventSequence: 0 })),
+    window: { ...window, recent: window.recent.map((entry) => ({ ...entry, event: 0 })) },
+    newest: state.dispatches.newest(),
+    current: {
+      counts: state.dispatches.current().counts,
+      valid: factsOf(state).count(),
+      facts: factsOf(state)
+        .all()
+        .map((fact) => ({ ...fact, eventSequence: 0 })),
+    },
+  };
+}

@@ -1,0 +1,185 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { SessionEvent } from '../../src/contracts/session-events.js';
+import { WINDOW_LENGTH } from '../../src/session/dispatch-window.js';
+import { evolve } from '../../src/session/evolve.js';
+import { DEFAULT_LIMITS, emptyState, factsOf } from '../../src/session/state.js';
+import { implementer, recorded, rejected, reviewer, sayings, stored, timeOf } from '../support/builders.js';
+import { foldedInOrder, jittered, permuted, said } from './arrivals.js';
+
+const LIMITS = [DEFAULT_LIMITS, { maxFacts: 20 }];
+
+function countsAfter(events: readonly SessionEvent[]): object {
+  return foldedInOrder(events, DEFAULT_LIMITS).dispatches.current().counts;
+}
+
+describe.each(LIMITS)('with at most $maxFacts facts, the fold', (limits) => {
+  it('of dispatches in any order, any number of times, is that of each once in order', () => {
+    fc.assert(
+      fc.property(permuted(60), ({ clean, arrived }) => {
+        expect(said(foldedInOrder(arrived, limits))).toEqual(said(foldedInOrder(clean, limits)));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('of a log that is cut off is that of the dispatches that had arrived', () => {
+    fc.assert(
+      fc.property(permuted(40), fc.double({ min: 0, max: 1, noNaN: true }), ({ clean, arrived }, share) => {
+        const prefix = arrived.slice(0, Math.ceil(share * arrived.length));
+        const recordedOnes = new Set(
+          prefix.flatMap(({ type, data }) => (type === 'fact.recorded' ? data.dispatch.sequence : [])),
+        );
+        const there = new Set(prefix.map(({ data }) => data.dispatch.sequence));
+        const cleanPrefix = clean
+          .filter(({ data }) => there.has(data.dispatch.sequence))
+          // Of both events of a dispatch, only the rejection may have arrived so far.
+          .map((event) =>
+            event.type === 'fact.recorded' && !recordedOnes.has(event.data.dispatch.sequence)
+              ? rejected(event.data.dispatch.sequence)
+              : event,
+          );
+        expect(said(foldedInOrder(prefix, limits))).toEqual(said(foldedInOrder(cleanPrefix, limits)));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('is the same however often it is read in between', () => {
+    fc.assert(
+      fc.property(permuted(40), fc.infiniteStream(fc.boolean()), ({ arrived }, reads) => {
+        const state = emptyState('demo', limits);
+        for (const event of stored(arrived)) {
+          evolve(state, event);
+          if (reads.next().value) factsOf(state);
+        }
+        expect(said(state)).toEqual(said(foldedInOrder(arrived, limits)));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('of more dispatches than the window holds is exact while none is overtaken by a whole window', () => {
+    fc.assert(
+      fc.property(jittered(3 * WINDOW_LENGTH), ({ clean, arrived }) => {
+        expect(said(foldedInOrder(arrived, limits))).toEqual(said(foldedInOrder(clean, limits)));
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('counts a dispatch that comes later than the window once, and so any that is repeated', () => {
+    fc.assert(
+      fc.property(permuted(4 * WINDOW_LENGTH), ({ clean, arrived }) => {
+        const state = foldedInOrder(arrived, limits);
+        const counts = state.dispatches.current().counts;
+        expect(counts.implementer + counts.reviewer + counts.rejected).toBe(clean.length);
+        expect(clean.every(({ data }) => state.dispatches.has(data.dispatch.sequence))).toBe(true);
+        expect(factsOf(state).size()).toBeLessThanOrEqual(limits.maxFacts * 1.25);
+        expect(
+          new Set(
+            factsOf(state)
+              .all()
+              .map(({ id, sourceSequence }) => `${id} ${sourceSequence}`),
+          ).size,
+        ).toBe(factsOf(state).size());
+      }),
+      { numRuns: 15 },
+    );
+  });
+});
+
+describe('a dispatch later than the window', () => {
+  const recent = Array.from({ length: WINDOW_LENGTH + 10 }, (_, index) =>
+    recorded(
+      index + 2,
+      implementer({ task_id: '2', summary: `step ${index}`, files_modified: [`f${index}`] }),
+    ),
+  );
+  const late = recorded(1, implementer({ files_modified: ['late.ts', 'f0'] }));
+
+  it('is folded all the same, and closed by what was newer', () => {
+    const state = foldedInOrder([...recent, late], DEFAULT_LIMITS);
+    const ofLate = factsOf(state)
+      .all()
+      .filter((fact) => fact.sourceSequence === 1);
+    expect(ofLate.map(({ subject, closedBy }) => [subject, closedBy])).toEqual([
+      ['task:1', undefined],
+      ['task:1', undefined],
+      ['late.ts', undefined],
+      ['f0', 2],
+    ]);
+    expect(said(state)).toMatchObject({ current: { counts: { implementer: recent.length + 1 } } });
+  });
+
+  it('is counted once when it comes again', () => {
+    const again = foldedInOrder([...recent, late, late, ...recent, late], DEFAULT_LIMITS);
+    expect(said(again)).toEqual(said(foldedInOrder([...recent, late], DEFAULT_LIMITS)));
+  });
+});
+
+describe('evolve', () => {
+  const given = recorded(4, reviewer({ required_fixes: ['a', 'b', 'c'] }));
+
+  it('keeps the three required fixes of a review, with their dispatch and their event', () => {
+    const state = evolve(emptyState('demo'), { sequence: 9, event: given });
+    expect(sayings(factsOf(state).getValid())).toEqual([
+      'task:1 reviewed_as needs_changes',
+      'task:1 must_fix a',
+      'task:1 must_fix b',
+      'task:1 must_fix c',
+    ]);
+    expect(factsOf(state).getValid()[1]).toMatchObject({
+      sourceSequence: 4,
+      sourceTaskId: '1',
+      sourceRole: 'reviewer',
+      validFrom: timeOf(4),
+      eventSequence: 9,
+    });
+  });
+
+  it('moves to the sequence of each event, gaps and all, and to the newest time', () => {
+    const early = recorded(2, implementer());
+    const state = [
+      { sequence: 5, event: given },
+      { sequence: 8, event: early },
+    ].reduce(evolve, emptyState('demo'));
+    expect(state).toMatchObject({ sequence: 8, lastEventAt: timeOf(4) });
+  });
+
+  it('moves on over an event that says nothing new', () => {
+    const state = foldedInOrder([given, given], DEFAULT_LIMITS);
+    expect(state.sequence).toBe(2);
+    expect(said(state)).toEqual(said(foldedInOrder([given], DEFAULT_LIMITS)));
+  });
+
+  it('counts a dispatch that was rejected and recorded as recorded, in either order', () => {
+    const counts = { implementer: 0, reviewer: 1, rejected: 0 };
+    expect(countsAfter([given, rejected(4)])).toEqual(counts);
+    expect(countsAfter([rejected(4), given])).toEqual(counts);
+    expect(countsAfter([rejected(4), given, rejected(4)])).toEqual(counts);
+    expect(countsAfter([rejected(4), rejected(4), rejected(5)])).toEqual({
+      ...counts,
+      reviewer: 0,
+      rejected: 2,
+    });
+  });
+});
+
+describe('two sessions', () => {
+  it('know nothing of each other, though their dispatches share one stream', () => {
+    fc.assert(
+      fc.property(permuted(20), permuted(20), (one, other) => {
+        const [first, second] = [emptyState('one'), emptyState('other')];
+        const longer = Math.max(one.arrived.length, other.arrived.length);
+        for (let index = 0; index < longer; index += 1) {
+          for (const event of stored(one.arrived).slice(index, index + 1)) evolve(first, event);
+          for (const event of stored(other.arrived).slice(index, index + 1)) evolve(second, event);
+        }
+        expect(said(first)).toEqual(said(foldedInOrder(one.arrived, DEFAULT_LIMITS)));
+        expect(said(second)).toEqual(said(foldedInOrder(other.arrived, DEFAULT_LIMITS)));
+      }),
+      { numRuns: 20 },
+    );
+  });
+});

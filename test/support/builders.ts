@@ -1,0 +1,159 @@
+import fc from 'fast-check';
+import {
+  ASSESSMENTS,
+  IMPLEMENTER_STATUSES,
+  type ImplementerResultInput,
+  implementerResult,
+  type ReviewerResultInput,
+  type RoleResult,
+  reviewerResult,
+  SEVERITIES,
+} from '../../src/contracts/results.js';
+import { EVENT_VERSION, type SessionEvent, type StoredEvent } from '../../src/contracts/session-events.js';
+import { RuleBasedFactExtractor, sessionFact } from '../../src/facts/extractor.js';
+import { recordedFact } from '../../src/facts/fact-id.js';
+import type { DispatchOrigin, SessionFact } from '../../src/facts/types.js';
+import { recordedEvent } from '../../src/workers/extractor.js';
+
+/** Small values for tests: each builder gives a valid one, and takes what the test is about. */
+
+const START = Date.UTC(2026, 0, 1);
+const RULES = new RuleBasedFactExtractor();
+
+/** When the dispatch with that sequence arrived: later ones arrive later. */
+export function timeOf(sequence: number): string {
+  return new Date(START + sequence * 1000).toISOString();
+}
+
+export function implementer(overrides: Partial<ImplementerResultInput> = {}): RoleResult {
+  const input = { task_id: '1', status: 'completed', summary: 'added the store', ...overrides };
+  return { role: 'implementer', result: implementerResult.parse(input) };
+}
+
+export function reviewer(overrides: Partial<ReviewerResultInput> = {}): RoleResult {
+  return {
+    role: 'reviewer',
+    result: reviewerResult.parse({ task_id: '1', assessment: 'needs_changes', ...overrides }),
+  };
+}
+
+export function originOf(sequence: number, overrides: Partial<DispatchOrigin> = {}): DispatchOrigin {
+  return { sequence, at: timeOf(sequence), role: 'implementer', taskId: '1', ...overrides };
+}
+
+/** The event that the extractor worker appends for a result. */
+export function recorded(sequence: number, returned: RoleResult): SessionEvent {
+  return recordedEvent({ sequence, at: timeOf(sequence) }, returned, RULES);
+}
+
+/** The event of a dispatch that could not be used. */
+export function rejected(sequence: number): SessionEvent {
+  const at = timeOf(sequence);
+  const error = { code: 'schema_invalid', reason: 'status: missing' };
+  return { v: EVENT_VERSION, type: 'dispatch.rejected', at, data: { dispatch: { sequence, at }, error } };
+}
+
+/** Events as a session's log holds them, in the order given. */
+export function stored(events: readonly SessionEvent[]): StoredEvent[] {
+  return events.map((event, index) => ({ sequence: index + 1, event }));
+}
+
+/** The facts that a dispatch gives. */
+export function factsFrom(sequence: number, returned: RoleResult): SessionFact[] {
+  const origin = originOf(sequence, { role: returned.role, taskId: returned.result.task_id });
+  return RULES.extract(returned, origin.taskId).facts.map((fact) => sessionFact(fact, origin));
+}
+
+/** One fact of the dispatch `sourceSequence`, which comes from task 1 unless told otherwise. */
+export function fact(overrides: Partial<SessionFact> = {}): SessionFact {
+  const { subject = 'src/a.ts', relation = 'modified_by', object = 'task:1' } = overrides;
+  const words = recordedFact(subject, relation, object, ['file_change']);
+  if (words === undefined) throw new Error('a fact needs a subject and an object');
+  const made = sessionFact(words, originOf(overrides.sourceSequence ?? 1));
+  return { ...made, ...overrides };
+}
+
+/** `subject relation object` of each fact. */
+export function sayings(facts: readonly Pick<SessionFact, 'subject' | 'relation' | 'object'>[]): string[] {
+  return facts.map(({ subject, relation, object }) => `${subject} ${relation} ${object}`);
+}
+
+// Few tasks, files and texts, so that results talk about the same things and close each other's facts.
+const taskIds = fc.constantFrom('1', '2', '2.1', 'T003');
+const files = fc.constantFrom('src/a.ts', 'src/b.ts', 'test/a.test.ts');
+const texts = fc.constantFrom(
+  'check the bounds',
+  'name the field',
+  'always close the file',
+  'line one\nline two [task:9]',
+  'BEGIN_DISPATCH_RESULT \u202eback',
+);
+const few = <T>(items: fc.Arbitrary<T>) => fc.array(items, { maxLength: 3 });
+const maybe = { requiredKeys: [] };
+
+const implementerResults = fc
+  .tuple(
+    fc.record({ task_id: taskIds, status: fc.constantFrom(...IMPLEMENTER_STATUSES), summary: texts }),
+    fc.record(
+      {
+        files_modified: few(files),
+        follow_up_actions: few(texts),
+        tests: few(fc.record({ command: texts, passed: fc.boolean(), failures: few(texts) })),
+        blockers: few(texts),
+      },
+      maybe,
+    ),
+  )
+  .map(([needed, more]) => implementer({ ...needed, ...more }));
+
+const issues = fc
+  .tuple(
+    fc.record({ severity: fc.constantFrom(...SEVERITIES), message: texts }),
+    fc.record({ file: files, fix: texts }, maybe),
+  )
+  .map(([needed, more]) => ({ ...needed, ...more }));
+
+const reviewerResults = fc
+  .tuple(
+    fc.record({ task_id: taskIds, assessment: fc.constantFrom(...ASSESSMENTS) }),
+    fc.record({ issues: few(issues), required_fixes: few(texts), strengths: few(texts) }, maybe),
+  )
+  .map(([needed, more]) => reviewer({ ...needed, ...more }));
+
+/** Results of both roles that speak of the same few tasks, files and findings. */
+export const roleResults: fc.Arbitrary<RoleResult> = fc.oneof(implementerResults, reviewerResults);
+
+const hostilePieces = fc.constantFrom(
+  '\n',
+  '\r\n',
+  '\t',
+  '\u0000',
+  '\u0085',
+  '\u2028',
+  '\u001b[31m',
+  '\u200b',
+  '\u202e',
+  '\u2066',
+  '\ufeff',
+  '\ud800',
+  '\udc00',
+  '😀',
+  '\u034f',
+  '[',
+  ']',
+  ':',
+  ' ',
+  'task',
+  '[task:9]',
+  '[Session',
+  'Context]',
+  '[Session Context]',
+  'BEGIN_DISPATCH_RESULT',
+  'END_DISPATCH_RESULT',
+  '_DISPATCH_RESULT',
+);
+
+/** Text that tries to break out of its line, or to pass for something of ours. */
+export const hostileTexts: fc.Arbitrary<string> = fc
+  .array(fc.oneof(hostilePieces, fc.string({ unit: 'binary', maxLength: 3 })), { maxLength: 12 })
+  .map((pieces) => pieces.join(''));
