@@ -18,6 +18,7 @@ export function importCommand(program: Command): void {
     .command('import')
     .summary('start a session with knowledge')
     .description('Publishes what is known from elsewhere as results of a session.')
+    .addHelpText('after', examples('throughline import git --session demo --repo ../project'))
     .command('git')
     .description(
       "Each commit becomes an implementer's result: its subject is the summary, its files are the files modified.",
@@ -49,36 +50,44 @@ export function importCommand(program: Command): void {
 
 /** The newest commits of a repository as results, oldest first; merges are left out, since they change no file. */
 export async function readCommits(repo: string, limit: number): Promise<ImplementerResultInput[]> {
-  const format = '%x00%h%x00%s%x00';
+  const format = '--format=%x00%h%x00%s%x00';
   const log = await git(repo, [
-    'log',
-    '--no-merges',
-    '-z',
-    '--name-only',
-    `--max-count=${limit}`,
-    `--format=${format}`,
+    ...['-c', 'log.showSignature=false', 'log', '--no-merges', '-z', '--name-only', '--encoding=UTF-8'],
+    ...[`--max-count=${limit}`, format],
   ]);
-  // With -z each commit reads: NUL hash NUL subject NUL, then NUL-separated files up to an empty field.
-  const fields = log.split('\0');
-  const commits: ImplementerResultInput[] = [];
-  for (let index = 0; index < fields.length; index += 1) {
-    if (fields[index] !== '' || fields[index + 1] === undefined) continue;
-    const [hash, subject] = [fields[index + 1] ?? '', fields[index + 2] ?? ''];
-    const files: string[] = [];
-    index += 3;
-    while (fields[index] !== undefined && fields[index] !== '') {
-      const file = fields[index]?.replace(/^\n/, '');
-      if (file) files.push(file);
-      index += 1;
-    }
-    if (hash !== '') commits.push(commitResult(hash, subject, files));
-    index -= 1;
-  }
-  return commits.reverse();
+  return parseLog(log).reverse();
 }
 
+/**
+ * Each commit reads: empty field, hash, subject, empty field, then its files up to the empty field that opens the
+ * next commit. A line break stands before the first file. Any of subject and file may hold anything but NUL.
+ */
+function parseLog(log: string): ImplementerResultInput[] {
+  const fields = log.split('\0');
+  const commits: ImplementerResultInput[] = [];
+  let at = 0;
+  while (fields[at] === '' && fields[at + 1]) {
+    const [hash = '', subject = ''] = fields.slice(at + 1, at + 3);
+    at += 4;
+    const firstFile = at;
+    while (fields[at]) at += 1;
+    const files = fields.slice(firstFile, at);
+    if (files[0] !== undefined) files[0] = files[0].slice(1);
+    commits.push(commitResult(hash, subject, files));
+  }
+  return commits;
+}
+
+// A commit of many thousand files would not fit a dispatch, and gives no more facts than one of this many.
+const MAX_FILES = 1000;
+
 function commitResult(hash: string, subject: string, files: string[]): ImplementerResultInput {
-  return { task_id: hash, status: 'completed', summary: subject || '(no subject)', files_modified: files };
+  return {
+    task_id: hash,
+    status: 'completed',
+    summary: subject || '(no subject)',
+    files_modified: files.slice(0, MAX_FILES),
+  };
 }
 
 function git(repo: string, args: readonly string[]): Promise<string> {

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { ThroughlineError } from '../errors.js';
 import { VERSION } from '../version.js';
-import { note } from './cli.js';
+import { examples, note } from './cli.js';
 import { compileCommand } from './compile.js';
 import { factsCommand } from './facts.js';
 import { importCommand } from './import-git.js';
@@ -19,6 +19,14 @@ export function createProgram(): Command {
     .version(VERSION)
     .option('--nats <url>', 'NATS server to use (default: NATS_URL, else nats://127.0.0.1:4222)')
     .showHelpAfterError('(add --help for the options and an example)')
+    .addHelpText(
+      'after',
+      examples(
+        'throughline up',
+        `echo '{"task_id":"1","status":"completed","summary":"Parser done"}' | throughline publish implementer -s demo`,
+        'throughline compile -s demo -t 2 -p "Write the printer"',
+      ),
+    )
     .exitOverride();
   const commands = [
     upCommand,

@@ -14,7 +14,8 @@ export function snapshotCommand(program: Command): void {
   const snapshot = program
     .command('snapshot')
     .summary('show or write the snapshot of a session')
-    .description('Snapshots save replaying: they are written after every so many events, and on demand.');
+    .description('Snapshots save replaying: they are written after every so many events, and on demand.')
+    .addHelpText('after', examples('throughline snapshot show --session demo'));
 
   snapshot
     .command('show')

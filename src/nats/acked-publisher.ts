@@ -1,4 +1,12 @@
-import { createInbox, headers, type Msg, type NatsConnection, type Subscription } from 'nats';
+import {
+  createInbox,
+  ErrorCode,
+  headers,
+  type Msg,
+  type NatsConnection,
+  NatsError,
+  type Subscription,
+} from 'nats';
 import { ThroughlineError } from '../errors.js';
 import { API } from './errors.js';
 
@@ -59,8 +67,8 @@ export class AckedPublisher {
   /**
    * Publishes one message and waits for its PubAck.
    *
-   * @throws ThroughlineError `unavailable` without an answer in time (the message may be stored all the same), and
-   * `internal` for any other refusal
+   * @throws ThroughlineError `unavailable` without an answer in time (the message may be stored all the same),
+   * `too_large` for more than the server takes, and `internal` for any other refusal
    */
   publish(subject: string, data: Uint8Array | string, options: PublishOptions = {}): Promise<PubOutcome> {
     return new Promise((resolve, reject) => {
@@ -75,11 +83,7 @@ export class AckedPublisher {
         this.#connection.publish(subject, data, head === undefined ? { reply } : { reply, headers: head });
       } catch (cause) {
         this.#take(token);
-        reject(
-          new ThroughlineError('unavailable', `cannot publish to ${subject}: the connection is closed`, {
-            cause,
-          }),
-        );
+        reject(notSent(subject, cause, this.#connection.info?.max_payload));
       }
     });
   }
@@ -122,6 +126,21 @@ export class AckedPublisher {
       new ThroughlineError('unavailable', `${entry.subject}: no PubAck within ${this.#timeoutMs} ms`),
     );
   }
+}
+
+function notSent(subject: string, cause: unknown, limit: number | undefined): ThroughlineError {
+  if (cause instanceof NatsError && cause.code === ErrorCode.MaxPayloadExceeded) {
+    return new ThroughlineError(
+      'too_large',
+      `${subject}: more than the ${limit} bytes that the server takes`,
+      {
+        cause,
+      },
+    );
+  }
+  return new ThroughlineError('unavailable', `cannot publish to ${subject}: the connection is closed`, {
+    cause,
+  });
 }
 
 function outcomeOf(message: Msg, subject: string): PubOutcome | ThroughlineError {

@@ -4,6 +4,7 @@ import type { ClientTransport } from '../client/transport.js';
 import { ERROR_CODES, type ErrorCode } from '../contracts/error-codes.js';
 import { ThroughlineError } from '../errors.js';
 import { AckedPublisher } from './acked-publisher.js';
+import { closeConnection } from './connection.js';
 import { isNoResponders, toThroughlineError } from './errors.js';
 
 const errorBody = z.object({
@@ -42,7 +43,7 @@ export function natsTransport(connection: NatsConnection, publishTimeoutMs: numb
     },
     async close() {
       publisher.close();
-      await connection.drain();
+      await closeConnection(connection);
     },
   };
 }

@@ -49,6 +49,15 @@ export async function connectNats(options: ConnectOptions): Promise<NatsConnecti
   return connection;
 }
 
+/**
+ * Sends what is still to be sent, then closes. The client's own drain resolves without closing when the server is lost
+ * meanwhile: the connection would go on reconnecting, and keep the process alive, for ever.
+ */
+export async function closeConnection(connection: NatsConnection): Promise<void> {
+  await connection.drain().catch(() => {});
+  await connection.close();
+}
+
 function checkServer(connection: NatsConnection, url: string): void {
   const info = connection.info;
   requireSupportedServer(info?.version ?? 'unknown', url);

@@ -1,7 +1,7 @@
 import type { JetStreamManager, NatsConnection } from 'nats';
 import type { Logger } from '../ports/logger.js';
 import { AckedPublisher } from './acked-publisher.js';
-import { connectNats } from './connection.js';
+import { closeConnection, connectNats } from './connection.js';
 import { NatsDispatchSource } from './dispatch-source.js';
 import { NatsRejectedStore } from './rejected-store.js';
 import { NatsSessionLog } from './session-log.js';
@@ -56,7 +56,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       rejected: new NatsRejectedStore(connection, jsm, publisher, { replicas }),
       async close() {
         publisher.close();
-        await connection.drain();
+        await closeConnection(connection);
       },
     };
   } catch (error) {

@@ -1,0 +1,445 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createProgram } from '../../src/cli/program.js';
+import { freePort, portProblem } from '../../src/server/ports.js';
+import { VERSION } from '../../src/version.js';
+import { cleanEnv, cli, startCli, startUp, type Up } from '../support/cli.js';
+import { startTestNats } from '../support/nats-server.js';
+import { implemented, newSession, reviewed, soon } from '../support/system.js';
+
+const run = promisify(execFile);
+
+let up: Up;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'throughline-cli-'));
+  up = await startUp();
+});
+afterAll(async () => {
+  await up.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Publishes a result and gives its sequence, as `$(throughline publish …)` does in a shell. */
+async function publish(session: string, role: 'implementer' | 'reviewer', result: object): Promise<string> {
+  const { stdout } = await up.cli(['publish', role, '-s', session], { input: JSON.stringify(result) });
+  return stdout.trim();
+}
+
+describe('publish', () => {
+  it('takes a file, and says which sequence to wait for', async () => {
+    const file = join(folder, 'result.json');
+    await writeFile(file, JSON.stringify(implemented('1')));
+    const plain = await up.cli(['publish', 'implementer', '--session', 'files', '--file', file]);
+    expect(plain).toMatchObject({ code: 0, stderr: '' });
+    expect(plain.stdout).toMatch(/^[1-9]\d*\n$/);
+    const json = await up.cli(['publish', 'implementer', '-s', 'files', '-f', file, '--json']);
+    expect(JSON.parse(json.stdout)).toEqual({ sequence: Number(plain.stdout) + 1 });
+  });
+
+  it('takes standard input, and the session from THROUGHLINE_SESSION', async () => {
+    const input = `Well.\nBEGIN_DISPATCH_RESULT${JSON.stringify(reviewed('1', 'approved'))}END_DISPATCH_RESULT`;
+    const env = { THROUGHLINE_SESSION: newSession('env') };
+    const published = await up.cli(['publish', 'reviewer'], { input, env });
+    expect(published.code).toBe(0);
+    const compile = ['compile', '-t', '2', '-p', 'go on', '--after', published.stdout.trim()];
+    expect((await up.cli(compile, { env })).stdout).toContain('- task:1 reviewed_as approved [task:1]');
+  });
+
+  it.each([
+    [
+      'a missing field',
+      'implementer',
+      '{"task_id":"1","status":"completed"}',
+      /summary: .*\(schema_invalid\)/,
+    ],
+    ['a wrong value', 'reviewer', '{"task_id":"1","assessment":"fine"}', /assessment: .*"fine"/],
+    ['no JSON', 'implementer', '{"task_id"', /not JSON.*\(json_parse_failed\)/],
+    ['no input', 'implementer', '', /not a JSON object.*\(marker_missing\)/],
+  ])('refuses %s before it is sent, and names what is wrong', async (_name, role, input, text) => {
+    const refused = await up.cli(['publish', role, '-s', 'refused'], { input });
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toMatch(text);
+  });
+
+  it.each([
+    ['an unknown role', ['publish', 'boss', '-s', 'x'], /implementer, reviewer/],
+    ['no session', ['publish', 'implementer'], /--session NAME, or set THROUGHLINE_SESSION/],
+    ['a bad session', ['publish', 'implementer', '-s', 'a.b'], /--session is "a\.b": use 1 to 64 characters/],
+    [
+      'a file that is not there',
+      ['publish', 'implementer', '-s', 'x', '-f', '/no/such'],
+      /--file \/no\/such/,
+    ],
+  ])('exits 2 for %s', async (_name, args, text) => {
+    const refused = await up.cli(args, { input: '{}' });
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toMatch(text);
+  });
+});
+
+describe('compile', () => {
+  const session = newSession('compile');
+  const base = ['compile', '-s', session, '-t', '9', '-p', 'touch src/a.ts'];
+  let last: string;
+  beforeAll(async () => {
+    await publish(session, 'implementer', implemented('1', { files_modified: ['src/a.ts'] }));
+    last = await publish(
+      session,
+      'reviewer',
+      reviewed('1', 'needs_changes', { required_fixes: ['one', 'two'] }),
+    );
+  });
+
+  it('prints the prompt, and beside it on standard error what it holds', async () => {
+    const { code, stdout, stderr } = await up.cli([...base, '--after', last]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^You are the implementer/);
+    expect(stdout).toContain('\n[Session Context]\n');
+    expect(stdout).toContain('- src/a.ts modified_by task:1 [task:1]\n');
+    expect(stdout.endsWith('Task prompt:\ntouch src/a.ts\n')).toBe(true);
+    expect(stderr).toMatch(
+      /^-- \d of \d facts, about \d+ tokens, session sequence 2 \(no snapshot, \d replayed\)\n$/,
+    );
+  });
+
+  it('--json prints the whole reply, --explain the reason for each fact', async () => {
+    const json = await up.cli([...base, '--after', last, '--json', '--explain', '--max-facts', '2']);
+    const reply: unknown = JSON.parse(json.stdout);
+    expect(reply).toMatchObject({
+      sequence: 2,
+      factsShown: 2,
+      facts: [{ subject: 'src/a.ts', score: 0.667 }, {}],
+    });
+    const explained = await up.cli([...base, '--after', last, '--explain']);
+    expect(explained.stderr).toMatch(
+      /-- {3}score 0\.67 {2}dispatch \d+ {2}event 1 {2}\d+ tokens {2}[0-9a-f]{16} {2}src\/a/,
+    );
+  });
+
+  it('--as-of shows the past, --role another prefix', async () => {
+    const past = await up.cli([...base, '--as-of', '1']);
+    expect(past.stdout).not.toContain('must_fix');
+    const now = await up.cli([...base, '--as-of', '2', '--role', 'reviewer']);
+    expect(now.stdout).toMatch(/^You are the reviewer/);
+    expect(now.stdout).toContain('must_fix');
+  });
+
+  it('fails with what the service says, and where it stands', async () => {
+    const env = { THROUGHLINE_AFTER_TIMEOUT_MS: '5000' };
+    const late = await up.cli([...base, '--as-of', '77'], { env });
+    expect(late).toMatchObject({ code: 1, stdout: '' });
+    expect(late.stderr).toMatch(/asOf is 77, but session .* stands at 2.*\(not_caught_up\)/);
+    const both = await up.cli([...base, '--as-of', '1', '--after', '1']);
+    expect(both.stderr).toMatch(/asOf: cannot be combined with after/);
+  });
+
+  it.each([
+    ['--after 0', [...base, '--after', '0'], /--after <sequence>.*whole number of at least 1/],
+    ['--max-facts many', [...base, '--max-facts', 'many'], /whole number from 0 to 1000/],
+    ['an unknown option', [...base, '--fancy'], /unknown option '--fancy'/],
+    ['no task', ['compile', '-s', session, '-p', 'x'], /required option '-t, --task <id>'/],
+  ])('exits 2 for %s', async (_name, args, text) => {
+    const refused = await up.cli(args);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toMatch(text);
+  });
+});
+
+describe('facts and snapshot', () => {
+  const session = newSession('facts');
+  beforeAll(async () => {
+    await publish(session, 'reviewer', reviewed('3', 'needs_changes', { required_fixes: ['a', 'b', 'c'] }));
+    const last = await publish(session, 'reviewer', reviewed('3', 'approved'));
+    await up.cli(['compile', '-s', session, '-t', '9', '-p', 'x', '--after', last]);
+  });
+
+  it('lists valid facts, and with --all the closed ones', async () => {
+    const valid = await up.cli(['facts', '-s', session]);
+    expect(valid).toMatchObject({ code: 0, stdout: '- task:3 reviewed_as approved [task:3]\n' });
+    expect(valid.stderr).toBe('-- 1 facts at session sequence 2\n');
+    const all = await up.cli(['facts', '-s', session, '--all']);
+    expect(all.stdout).toMatch(/- task:3 must_fix b \[task:3\] \(closed by dispatch \d+\)\n/);
+    const json = await up.cli(['facts', '-s', session, '--all', '--json']);
+    expect(JSON.parse(json.stdout)).toHaveLength(5);
+    expect((await up.cli(['facts', '-s', session, '-t', 'other'])).stdout).toBe('');
+  });
+
+  it('writes a snapshot once, and shows it', async () => {
+    const none = await up.cli(['snapshot', 'show', '-s', session]);
+    expect(none).toMatchObject({ code: 1, stdout: '' });
+    expect(none.stderr).toMatch(/has no snapshot yet \(not_found\)/);
+    const written = await up.cli(['snapshot', 'write', '-s', session]);
+    expect(written).toMatchObject({ code: 0, stdout: 'snapshot written at sequence 2\n' });
+    const again = await up.cli(['snapshot', 'write', '-s', session, '--json']);
+    expect(JSON.parse(again.stdout)).toEqual({ outcome: 'older', sequence: 2 });
+    const shown = await up.cli(['snapshot', 'show', '-s', session]);
+    expect(shown.stdout).toMatch(
+      /after sequence {2}2\n[\s\S]*valid facts {5}1\ndispatches {6}0 implementer, 2 reviewer/,
+    );
+    const json = await up.cli(['snapshot', 'show', '-s', session, '--json']);
+    expect(Object.keys(JSON.parse(json.stdout))).toEqual(['after_sequence', 'created_at', 'v', 'state']);
+    expect((await up.cli(['snapshot', 'write', '-s', 'nothing-there'])).code).toBe(1);
+  });
+});
+
+describe('rejected', () => {
+  it('lists, shows and retries, over a restart with another limit', async () => {
+    const store = join(folder, 'store');
+    const port = await freePort('127.0.0.1');
+    const args = ['up', '--port', String(port), '--store', store];
+    const env = { NATS_URL: `nats://127.0.0.1:${port}` };
+    const good = JSON.stringify(implemented('big', { follow_up_actions: ['x'.repeat(3000)] }));
+
+    const small = await startCli(args, { THROUGHLINE_MAX_BODY_BYTES: '2048' });
+    const publishing = ['publish', 'implementer', '-s', 'retried', '--no-check'];
+    await cli(publishing, { env, input: good });
+    const broken = await cli(publishing, { env, input: '{"task_id":' });
+    await cli(['compile', '-s', 'retried', '-t', '1', '-p', 'x', '--after', broken.stdout.trim()], { env });
+    const listed = await soon(async () => {
+      const { stdout } = await cli(['rejected', 'ls', '--json'], { env });
+      const entries: { id: number; code: string; bytes: number }[] = JSON.parse(stdout);
+      expect(entries.map(({ code }) => code).sort()).toEqual(['json_parse_failed', 'too_large']);
+      return entries;
+    });
+    expect(listed.find(({ code }) => code === 'too_large')?.bytes).toBe(good.length);
+    const id = String(listed.find(({ code }) => code === 'json_parse_failed')?.id);
+    const plain = await cli(['rejected', 'ls'], { env });
+    expect(plain.stdout).toMatch(
+      /dispatch\.retried\.implementer {2}dispatch 2 {2}11 bytes {2}json_parse_failed: /,
+    );
+    expect(plain.stderr).toBe('-- 2 rejected\n');
+    const shown = await cli(['rejected', 'show', id], { env });
+    expect(shown).toMatchObject({ code: 0, stdout: '{"task_id":' });
+    expect(shown.stderr).toMatch(/json_parse_failed/);
+    expect(await small.stop()).toEqual({ code: 0, signal: null });
+
+    await using large = await startCli(args);
+    expect(large.readyLine).toContain(env.NATS_URL);
+    const retried = await cli(['rejected', 'retry', '--all'], { env });
+    expect(retried).toMatchObject({ code: 0 });
+    expect(retried.stdout.split('\n')).toHaveLength(3);
+    const waiting = ['compile', '-s', 'retried', '-t', '1', '-p', 'x', '--json', '--after', '4'];
+    await cli(waiting, { env });
+    await soon(async () => {
+      const { stdout } = await cli(['facts', '-s', 'retried'], { env });
+      expect(stdout).toMatch(/- task:big completed_with completed \[task:big\]/);
+      const left: { code: string }[] = JSON.parse((await cli(['rejected', 'ls', '--json'], { env })).stdout);
+      expect(left.map(({ code }) => code)).toEqual(['json_parse_failed']);
+    });
+  });
+
+  it.each([
+    ['a number that is not there', ['rejected', 'show', '4711'], 1, /no rejected result has the number 4711/],
+    ['no number', ['rejected', 'retry'], 2, /either the number of one result or --all/],
+    ['a number and --all', ['rejected', 'retry', '1', '--all'], 2, /either the number/],
+    ['a word for a number', ['rejected', 'show', 'first'], 2, /whole number/],
+  ])('%s: exits with the right code and text', async (_name, args, code, text) => {
+    const refused = await up.cli(args);
+    expect(refused).toMatchObject({ code, stdout: '' });
+    expect(refused.stderr).toMatch(text);
+  });
+});
+
+describe('import git', () => {
+  const git = (...args: string[]) =>
+    run('git', ['-C', folder, '-c', 'user.name=n', '-c', 'user.email=n@example.com', ...args], {
+      env: cleanEnv({ GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' }),
+    });
+  const NAMES = [
+    'with space.txt',
+    'ünï/日本.txt',
+    'q"uo\'te.txt',
+    '-dash.txt',
+    'tab\there.txt',
+    'new\nline.txt',
+  ];
+
+  it('makes each commit a result, whatever its files are called', async () => {
+    await git('init', '-q', 'odd');
+    const repo = join(folder, 'odd');
+    const inRepo = (...args: string[]) => git('-C', repo, ...args);
+    await mkdir(join(repo, 'ünï'));
+    for (const name of NAMES) await writeFile(join(repo, name), 'one');
+    await inRepo('add', '-A');
+    await inRepo('commit', '-q', '-m', 'Add files with "odd" names\n\nA body.\n\n- that has lines');
+    await inRepo('commit', '-q', '--allow-empty', '-m', 'Change nothing');
+    await writeFile(join(repo, 'with space.txt'), 'two');
+    await inRepo('commit', '-q', '-a', '--allow-empty-message', '-m', '');
+    await writeFile(join(repo, 'last.txt'), 'three');
+    await inRepo('add', '-A');
+    await inRepo('commit', '-q', '-m', 'Add the last one — ünïcode');
+
+    const session = newSession('git');
+    const imported = await up.cli(['import', 'git', '-s', session, '--repo', repo, '--json']);
+    expect(imported).toMatchObject({ code: 0 });
+    const { commits, sequence }: { commits: number; sequence: number } = JSON.parse(imported.stdout);
+    expect(commits).toBe(4);
+    const after = ['--after', String(sequence)];
+    await up.cli(['compile', '-s', session, '-t', '1', '-p', 'x', ...after]);
+    const words = await soon(async () => {
+      const { stdout } = await up.cli(['facts', '-s', session, '--json']);
+      const facts: { subject: string; relation: string; object: string }[] = JSON.parse(stdout);
+      expect(facts.filter(({ relation }) => relation === 'completed_with')).toHaveLength(4);
+      return facts;
+    });
+    const modified = words.filter(({ relation }) => relation === 'modified_by').map(({ subject }) => subject);
+    const shown = [...NAMES.map((name) => name.replace(/[\t\n]/, ' ')), 'last.txt'];
+    expect(modified.sort()).toEqual(shown.sort());
+    const summaries = words.filter(({ relation }) => relation === 'summary').map(({ object }) => object);
+    expect(summaries).toEqual([
+      'Add files with "odd" names',
+      'Change nothing',
+      '(no subject)',
+      'Add the last one — ünïcode',
+    ]);
+
+    const newest = await up.cli(['import', 'git', '-s', newSession('git'), '--repo', repo, '--limit', '1']);
+    expect(newest.stdout).toMatch(/^1 commits imported; the last one is dispatch \d+\n$/);
+  });
+
+  it('exits 2 and names the folder where there is no repository', async () => {
+    const refused = await up.cli(['import', 'git', '-s', 'x', '--repo', '/']);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toMatch(/--repo \/: .*not a git repository/);
+  });
+});
+
+describe('serve', () => {
+  it('--only starts one service; together they are a whole', async () => {
+    await using nats = await startTestNats();
+    const env = { NATS_URL: nats.url };
+    const compile = ['compile', '-s', 'served', '-t', '2', '-p', 'x', '--after', '1'];
+    await using extractor = await startCli(['serve', '--only', 'extractor'], env);
+    expect(extractor.readyLine).toBe(`throughline ready ${nats.url} extractor`);
+    const input = JSON.stringify(implemented('1'));
+    expect((await cli(['publish', 'implementer', '-s', 'served'], { env, input })).stdout).toBe('1\n');
+    const unanswered = await cli(compile, { env });
+    expect(unanswered).toMatchObject({ code: 1, stdout: '' });
+    expect(unanswered.stderr).toMatch(
+      /nobody answers prompt\.compile: start the services with "throughline up"/,
+    );
+
+    const compiler = await startCli(['--nats', nats.url, 'serve', '--only', 'compiler']);
+    const answered = await cli(compile, { env });
+    expect(answered).toMatchObject({ code: 0 });
+    expect(answered.stdout).toContain('- task:1 summary did 1 [task:1]');
+    expect(await compiler.stop()).toEqual({ code: 0, signal: null });
+  });
+
+  it('exits 2 for a service that there is none of', async () => {
+    const refused = await cli(['serve', '--only', 'everything']);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toMatch(/Allowed choices are extractor, compiler/);
+  });
+});
+
+/** The processes that have this text in their command line. */
+async function processesWith(text: string): Promise<{ pid: number; args: string }[]> {
+  const { stdout } = await run('ps', ['-A', '-ww', '-o', 'pid=,args=']);
+  return stdout
+    .split('\n')
+    .filter((line) => line.includes(text))
+    .map((line) => ({ pid: Number.parseInt(line, 10), args: line }));
+}
+
+async function serverPid(store: string): Promise<number> {
+  const server = (await processesWith(store)).find(({ args }) => args.includes('nats-server.conf'));
+  if (server === undefined) throw new Error(`no server process has its store in ${store}`);
+  return server.pid;
+}
+
+describe('up', () => {
+  it('says on its ready line where it is to be found', () => {
+    expect(up.readyLine).toBe(`throughline ready ${up.url} store ${up.store}`);
+  });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'drains on %s, exits 0 and leaves no server behind',
+    async (signal) => {
+      const own = await startUp();
+      expect(await serverPid(own.store)).toBeGreaterThan(0);
+      own.signal(signal);
+      expect(await own.exited).toEqual({ code: 0, signal: null });
+      expect(own.stderr()).toBe('');
+      expect(await processesWith(own.store)).toEqual([]);
+      expect(await portProblem('127.0.0.1', own.port)).toBeUndefined();
+      await own.stop();
+    },
+  );
+
+  it('fails clearly where the port is taken', async () => {
+    const refused = await cli(['up', '--port', String(up.port), '--store', join(folder, 'taken')]);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toMatch(new RegExp(`port ${up.port} on 127\\.0\\.0\\.1 is in use: .*--port`));
+  });
+
+  it('refuses options of a server of its own where it is given one', async () => {
+    const refused = await up.cli(['up', '--port', '4333']);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toMatch(/--port is for a server of our own: unset NATS_URL/);
+  });
+
+  it('ends with an error when its server dies', async () => {
+    const own = await startUp();
+    process.kill(await serverPid(own.store), 'SIGKILL');
+    expect(await own.exited).toEqual({ code: 1, signal: null });
+    expect(own.stderr()).toMatch(/the NATS server ended \(SIGKILL\): see /);
+    await own.stop();
+  });
+});
+
+describe('the command line', () => {
+  const commands = (command: Command, path: string[] = []): string[][] => [
+    path,
+    ...command.commands.flatMap((each) => commands(each, [...path, each.name()])),
+  ];
+
+  it.each(commands(createProgram()).map((path) => [['throughline', ...path].join(' '), path] as const))(
+    '%s --help has an example',
+    async (name, path) => {
+      const help = await cli([...path, '--help']);
+      expect(help).toMatchObject({ code: 0, stderr: '' });
+      expect(help.stdout).toMatch(new RegExp(`^Usage: ${name} `));
+      expect(help.stdout).toMatch(/\nExamples:\n {2}\$ .*throughline /);
+    },
+  );
+
+  it('prints its version', async () => {
+    expect(await cli(['--version'])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
+  });
+
+  it.each([
+    ['no command', [], /Usage: throughline/],
+    ['an unknown command', ['frobnicate'], /unknown command 'frobnicate'/],
+    ['half a command', ['snapshot'], /Usage: throughline snapshot/],
+  ])('exits 2 for %s', async (_name, args, text) => {
+    const refused = await cli(args);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toMatch(text);
+  });
+
+  it('exits 2 and names the variable that has a wrong value', async () => {
+    const refused = await cli(['rejected', 'ls'], { env: { THROUGHLINE_MAX_FACTS: 'lots' } });
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toMatch(/THROUGHLINE_MAX_FACTS is "lots": use a whole number from 10 to 100000/);
+  });
+
+  it.each([
+    ['publish', ['publish', 'implementer', '-s', 'x']],
+    ['compile', ['compile', '-s', 'x', '-t', '1', '-p', 'x']],
+    ['facts', ['facts', '-s', 'x']],
+    ['serve', ['serve']],
+  ])('%s exits 1 and names the URL where nobody is there', async (_name, args) => {
+    const url = `nats://127.0.0.1:${await freePort('127.0.0.1')}`;
+    const failed = await cli(['--nats', url, ...args], { input: JSON.stringify(implemented('1')) });
+    expect(failed).toMatchObject({ code: 1, stdout: '' });
+    expect(failed.stderr).toContain(`no NATS server answers at ${url}`);
+    expect(failed.stderr).toContain('throughline up');
+  });
+});

@@ -1,0 +1,281 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DISPATCH_STREAM, EXTRACTOR_CONSUMER, isToken, REJECTED_STREAM } from '../../src/contracts/names.js';
+import { silentLogger } from '../../src/ports/logger.js';
+import type { SessionLog } from '../../src/ports/session-log.js';
+import { startExtractor } from '../../src/workers/extractor.js';
+import { startCli } from '../support/cli.js';
+import {
+  allDealtWith,
+  eventsOf,
+  freshState,
+  implemented,
+  newSession,
+  openPorts,
+  reviewed,
+  type System,
+  soon,
+  startSystem,
+} from '../support/system.js';
+
+const bytes = (body: string) => Buffer.from(body);
+const good = (task: string) => bytes(JSON.stringify(implemented(task)));
+
+let system: System;
+beforeAll(async () => {
+  system = await startSystem();
+});
+afterAll(() => system.stop());
+
+/** The rejection of a dispatch, as soon as it is there. */
+function rejectionOf(sequence: number) {
+  return soon(async () => {
+    const entries = await system.ports.rejected.list(10_000);
+    const entry = entries.find((each) => each.sequence === sequence);
+    expect(entry, `dispatch ${sequence} is rejected`).toBeDefined();
+    if (entry === undefined) throw new Error('unreachable');
+    return entry;
+  });
+}
+
+describe('a published result', () => {
+  it('becomes one event with all its facts on the stream of its session', async () => {
+    const session = newSession('one');
+    const { sequence } = await system.client.publishImplementer(session, {
+      ...implemented('2.1'),
+      files_modified: ['src/a.ts', 'src/b.ts'],
+      tests: [{ command: 'npm test', passed: true }],
+      follow_up_actions: ['write the docs', 'tell the others'],
+    });
+    await allDealtWith(system.ports);
+
+    const [only, ...others] = await eventsOf(system, session);
+    expect(others).toEqual([]);
+    if (only?.event.type !== 'fact.recorded') throw new Error('no fact.recorded event');
+    expect(only.event.data.dispatch).toMatchObject({ sequence, task: '2.1', role: 'implementer' });
+    expect(only.event.data.facts.map(({ subject, relation, object }) => [subject, relation, object])).toEqual(
+      [
+        ['task:2.1', 'completed_with', 'completed'],
+        ['task:2.1', 'summary', 'did 2.1'],
+        ['src/a.ts', 'modified_by', 'task:2.1'],
+        ['src/b.ts', 'modified_by', 'task:2.1'],
+        ['task:2.1', 'requires', 'write the docs'],
+        ['task:2.1', 'requires', 'tell the others'],
+        ['test:npm test', 'test_result', 'passed in task:2.1'],
+      ],
+    );
+  });
+
+  it('has the time and the sequence of its arrival, and its type in the subject', async () => {
+    const session = newSession('time');
+    const { sequence } = await system.client.publishReviewer(session, reviewed('1', 'approved'));
+    await allDealtWith(system.ports);
+    const jsm = await system.ports.connection.jetstreamManager();
+    const stored = await jsm.streams.getMessage(`SESSION_${session}`, { seq: 1 });
+    const dispatch = await jsm.streams.getMessage(DISPATCH_STREAM, { seq: sequence });
+    expect(stored.subject).toBe(`session.${session}.fact.recorded`);
+    expect(stored.json()).toMatchObject({
+      v: 1,
+      type: 'fact.recorded',
+      at: dispatch.time.toISOString(),
+      data: { dispatch: { sequence, at: dispatch.time.toISOString() } },
+    });
+  });
+
+  it('may be raw text around one pair of markers', async () => {
+    const session = newSession('text');
+    const text = `Done.\nBEGIN_DISPATCH_RESULT\n${JSON.stringify(implemented('7'))}\nEND_DISPATCH_RESULT\nBye.`;
+    await system.client.publishText(session, 'implementer', text);
+    await allDealtWith(system.ports);
+    expect((await freshState(system, session)).dispatches.current().counts.implementer).toBe(1);
+  });
+
+  it('goes to its own session and to no other', async () => {
+    const [here, there] = [newSession('here'), newSession('there')];
+    await Promise.all(
+      ['1', '2', '3'].map((task) => system.client.publishImplementer(here, implemented(task))),
+    );
+    await system.client.publishImplementer(there, implemented('9'));
+    await allDealtWith(system.ports);
+    expect(await eventsOf(system, here)).toHaveLength(3);
+    expect(await eventsOf(system, there)).toHaveLength(1);
+  });
+});
+
+const MARKED = `BEGIN_DISPATCH_RESULT${JSON.stringify(implemented('1'))}END_DISPATCH_RESULT`;
+
+describe('malformed input is kept whole, with its reason, and noted on its session', () => {
+  const long = 'x'.repeat(65);
+  const cases: [name: string, tail: string, body: Uint8Array, code: string, reason: RegExp][] = [
+    ['bad JSON', 'S.implementer', bytes('{"task_id":"1",'), 'json_parse_failed', /not JSON/],
+    ['an empty body', 'S.implementer', bytes(''), 'marker_missing', /not a JSON object/],
+    ['text without markers', 'S.reviewer', bytes('I am done.'), 'marker_missing', /BEGIN_DISPATCH_RESULT/],
+    ['two pairs of markers', 'S.implementer', bytes(`${MARKED}\n${MARKED}`), 'marker_missing', /2 and 2/],
+    ['a JSON array', 'S.implementer', bytes('[1,2]'), 'marker_missing', /not a JSON object/],
+    [
+      'a wrong enum value',
+      'S.implementer',
+      bytes('{"task_id":"1","status":"done","summary":"x"}'),
+      'schema_invalid',
+      /status: .*completed.*"done"/,
+    ],
+    ['a missing field', 'S.reviewer', bytes('{"assessment":"approved"}'), 'schema_invalid', /task_id: /],
+    ['a result of the other role', 'S.reviewer', good('1'), 'schema_invalid', /assessment: /],
+    ['binary', 'S.implementer', new Uint8Array([0xff, 0x00, 0xfe, 0x7b]), 'json_parse_failed', /UTF-8/],
+    ['a body of 1 MiB', 'S.implementer', Buffer.alloc(1024 * 1024, 'é'), 'too_large', /1048576 bytes/],
+    ['an unknown role', 'S.boss', good('1'), 'subject_invalid', /role implementer or reviewer/],
+    ['too many tokens', 'S.b.c', good('1'), 'subject_invalid', /dispatch\.<session>\.<role>/],
+    ['too few tokens', 'S', good('1'), 'subject_invalid', /dispatch\.<session>\.<role>/],
+    ['a wildcard for a session', '*.implementer', good('1'), 'subject_invalid', /dispatch\.<session>/],
+    ['a full wildcard for a role', 'S.>', good('1'), 'subject_invalid', /dispatch\.<session>/],
+    [
+      'a session of 65 characters',
+      `${long}.implementer`,
+      good('1'),
+      'subject_invalid',
+      /dispatch\.<session>/,
+    ],
+    ['a session with a slash in it', 'a/b.implementer', good('1'), 'subject_invalid', /dispatch\.<session>/],
+    [
+      'a session in another script',
+      'sitzung-ä.reviewer',
+      good('1'),
+      'subject_invalid',
+      /dispatch\.<session>/,
+    ],
+  ];
+
+  it.each(cases)('%s', async (_name, tail, body, code, reason) => {
+    const own = newSession('bad');
+    const subject = `dispatch.${tail.replace(/^S/, own)}`;
+    const terminated = system.ports.connection.subscribe('$JS.EVENT.ADVISORY.CONSUMER.MSG_TERMINATED.>');
+    const { sequence } = await system.ports.source.publish(subject, body);
+
+    const entry = await rejectionOf(sequence);
+    expect(entry).toMatchObject({ subject, code, bytes: body.length });
+    expect(entry.reason).toMatch(reason);
+    const kept = await system.ports.rejected.get(entry.id);
+    expect(Buffer.compare(kept?.body ?? Buffer.alloc(0), body)).toBe(0);
+
+    for await (const advisory of terminated) {
+      const told = advisory.json<{ stream_seq: number; reason: string }>();
+      if (told.stream_seq !== sequence) continue;
+      expect(told.reason).toMatch(new RegExp(`^${code}: `));
+      break;
+    }
+    await allDealtWith(system.ports);
+
+    const session = subject.split('.')[1];
+    const sessions = await system.ports.log.sessions();
+    if (!isToken(session)) {
+      expect(entry.session).toBeUndefined();
+      expect(sessions).not.toContain(session);
+      return;
+    }
+    const [noted, ...others] = await eventsOf(system, session);
+    expect(others).toEqual([]);
+    expect(noted?.event).toMatchObject({
+      type: 'dispatch.rejected',
+      data: { dispatch: { sequence }, error: { code } },
+    });
+    expect((await freshState(system, session)).dispatches.current().counts.rejected).toBe(1);
+  });
+
+  it('says the same in the headers of the stored message, for any NATS client', async () => {
+    const session = newSession('headers');
+    const { sequence } = await system.ports.source.publish(`dispatch.${session}.reviewer`, bytes('{}'));
+    const { id } = await rejectionOf(sequence);
+    const jsm = await system.ports.connection.jetstreamManager();
+    const message = await jsm.streams.getMessage(REJECTED_STREAM, { seq: id });
+    expect(message.subject).toBe(`rejected.${session}.reviewer`);
+    expect(message.header.get('Throughline-Error-Code')).toBe('schema_invalid');
+    expect(message.header.get('Throughline-Error-Reason')).toMatch(/task_id/);
+    expect(message.header.get('Throughline-Dispatch-Sequence')).toBe(String(sequence));
+    expect(message.string()).toBe('{}');
+  });
+});
+
+describe('a result over the largest message of the server', () => {
+  it('is refused where it is published, and says so', async () => {
+    const sent = system.client.publishText(newSession('huge'), 'implementer', 'x'.repeat(1024 * 1024 + 1));
+    await expect(sent).rejects.toMatchObject({
+      code: 'too_large',
+      message: expect.stringContaining('1048576 bytes'),
+    });
+  });
+});
+
+describe('a poison message', () => {
+  it('keeps none of the good ones around it from passing', async () => {
+    const session = newSession('poison');
+    const subject = `dispatch.${session}.implementer`;
+    const published = Array.from({ length: 60 }, (_, index) =>
+      system.ports.source.publish(subject, index % 10 === 5 ? bytes('\u0000{{{') : good(`t${index}`)),
+    );
+    await Promise.all(published);
+    await allDealtWith(system.ports);
+    const { counts } = (await freshState(system, session)).dispatches.current();
+    expect(counts).toEqual({ implementer: 54, reviewer: 0, rejected: 6 });
+  });
+});
+
+describe('a result that fails on every delivery', () => {
+  it('is rejected with its reason, and the next ones pass', async () => {
+    await using own = await startSystem({ only: ['compiler'] });
+    const ports = await openPorts(own);
+    const session = newSession('failing');
+    let attempts = 0;
+    const log: SessionLog = {
+      append(to, event, options) {
+        const fails = event.type === 'fact.recorded' && event.data.dispatch.task === 'cursed';
+        if (!fails) return ports.log.append(to, event, options);
+        attempts += 1;
+        return Promise.reject(new Error('the disk is full'));
+      },
+      read: (from, range) => ports.log.read(from, range),
+      watch: (of, onEvent) => ports.log.watch(of, onEvent),
+      sessions: () => ports.log.sessions(),
+    };
+    const extractor = await startExtractor(
+      { source: ports.source, rejected: ports.rejected, log, logger: silentLogger },
+      { maxBodyBytes: 65_536, maxDeliveries: 2, random: () => 0 },
+    );
+    const { sequence } = await own.client.publishImplementer(session, implemented('cursed'));
+    await own.client.publishImplementer(session, implemented('fine'));
+    const entry = await soon(async () => {
+      const [first, ...others] = await ports.rejected.list(10);
+      expect(others).toEqual([]);
+      expect(first).toMatchObject({ sequence, code: 'deliveries_exhausted' });
+      return first;
+    });
+    await allDealtWith(ports);
+    expect(entry?.reason).toMatch(/2 deliveries/);
+    expect(attempts).toBe(2);
+    expect(extractor.stats).toEqual({ recorded: 1, rejected: 1, retried: 2 });
+    const { counts } = (await freshState(own, session)).dispatches.current();
+    expect(counts).toEqual({ implementer: 1, reviewer: 0, rejected: 1 });
+    await extractor.stop();
+    await ports.close();
+  });
+});
+
+describe('a worker that stops in the midst of work', () => {
+  it('exits 0, has acknowledged all that it recorded, and leaves the rest to the next one', async () => {
+    const env = { THROUGHLINE_ACK_WAIT_MS: '500' };
+    await using own = await startSystem({ only: [], env });
+    const session = newSession('stopping');
+    const published = Array.from({ length: 200 }, (_, index) =>
+      own.client.publishImplementer(session, implemented(`t${index}`)),
+    );
+    await Promise.all(published);
+    const worker = await startCli(['serve', '--only', 'extractor'], { NATS_URL: own.url, ...env });
+    expect(await worker.stop()).toEqual({ code: 0, signal: null });
+
+    const jsm = await own.ports.connection.jetstreamManager();
+    const left = await jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
+    expect(await eventsOf(own, session)).toHaveLength(200 - left.num_pending - left.num_ack_pending);
+
+    await using next = await startSystem({ nats: own.nats, only: ['extractor'], env });
+    await allDealtWith(next.ports);
+    expect(await eventsOf(own, session)).toHaveLength(200);
+  });
+});

@@ -1,0 +1,121 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectThroughline } from '../../src/index.js';
+import { cleanEnv, startUp, type Up } from '../support/cli.js';
+import { natsCli } from '../support/nats-cli.js';
+import { soon } from '../support/system.js';
+
+/** The README's cheat sheet, run as it stands there: by the real command line, against a running `up`. */
+
+const root = new URL('../../', import.meta.url);
+const HEADING = '## Look inside with the `nats` CLI';
+const SESSION = 'demo';
+
+/** The commands of the first fenced block under the heading: one a line, comments left out. */
+function cheatSheet(readme: string): string[] {
+  const section = readme.split(`\n${HEADING}\n`)[1]?.split(/\n## /)[0] ?? '';
+  const block = /```sh\n([\s\S]*?)```/.exec(section)?.[1] ?? '';
+  return block
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+const commands = cheatSheet(await readFile(new URL('README.md', root), 'utf8').catch(() => ''));
+const found = await natsCli();
+
+/** What the output of a command must look like, by what stands in the command. */
+const EXPECTED: readonly [name: string, command: RegExp, check: (stdout: string) => void][] = [
+  [
+    'kv get --raw',
+    /\bkv get\b.*--raw/,
+    (stdout) => {
+      expect(stdout).toMatch(/^\{"after_sequence":\d+,"created_at":"/);
+      expect(JSON.parse(stdout)).toMatchObject({ v: 1, state: {} });
+    },
+  ],
+  ['micro ls', /\bmicro (ls|list)\b/, (stdout) => expect(stdout).toContain('prompt-compiler')],
+  ['micro info', /\bmicro info\b/, (stdout) => expect(stdout).toContain('prompt.compile')],
+  [
+    'req prompt.compile',
+    /\b(req|request)\b.*prompt\.compile/,
+    (stdout) => {
+      const json = stdout.slice(stdout.indexOf('{'), stdout.lastIndexOf('}') + 1);
+      expect(JSON.parse(json)).toMatchObject({ prompt: expect.stringContaining('Task prompt:') });
+    },
+  ],
+  [
+    'stream get',
+    /\bstream get\b/,
+    (stdout) => expect(stdout).toMatch(/session\.demo\.|dispatch\.demo\.|rejected\./),
+  ],
+  ['pub', /\bpub\b.*dispatch\.demo\./, (stdout) => expect(stdout).not.toMatch(/error/i)],
+];
+
+describe('the cheat sheet of the README', () => {
+  it('has a block of commands under its heading', () => {
+    expect(commands.length, `a \`\`\`sh block under "${HEADING}"`).toBeGreaterThan(0);
+  });
+
+  it.each(EXPECTED)('shows %s', (_name, command) => {
+    expect(commands.filter((line) => command.test(line))).not.toEqual([]);
+  });
+});
+
+describe.skipIf('missing' in found)(
+  `the real nats command line${'missing' in found ? ` (skipped: ${found.missing})` : ''}`,
+  () => {
+    let up: Up;
+    let home: string;
+
+    beforeAll(async () => {
+      home = await mkdtemp(join(tmpdir(), 'throughline-nats-cli-'));
+      up = await startUp();
+      await feedRecordedSession(up.url);
+      // A snapshot, as `up` itself writes one after a hundred events.
+      expect((await up.cli(['snapshot', 'write', '-s', SESSION])).code).toBe(0);
+    });
+    afterAll(async () => {
+      await up.stop();
+      await rm(home, { recursive: true, force: true });
+    });
+
+    it.each(commands)('%s', async (command) => {
+      const path = 'path' in found ? `${dirname(found.path)}${delimiter}${process.env.PATH}` : '';
+      // A home of its own: contexts of whoever runs this would point elsewhere.
+      const env = cleanEnv({ NATS_URL: up.url, PATH: path, HOME: home, XDG_CONFIG_HOME: home });
+      // It rejects, with what the command printed, for any exit code but 0.
+      const { stdout } = await promisify(execFile)('sh', ['-c', command], { env, timeout: 15_000 });
+      for (const [, pattern, check] of EXPECTED) if (pattern.test(command)) check(stdout);
+    });
+
+    it('what it published has become facts', async () => {
+      if (!commands.some((line) => /\bpub\b.*dispatch\.demo\./.test(line))) return;
+      const recorded = (await recordedSession()).length;
+      await soon(async () => {
+        const { stdout } = await up.cli(['compile', '-s', SESSION, '-t', 'x', '-p', 'x', '--json']);
+        const { sequence }: { sequence: number } = JSON.parse(stdout);
+        expect(sequence).toBeGreaterThan(recorded);
+      });
+    });
+  },
+);
+
+async function recordedSession(): Promise<{ role: 'implementer' | 'reviewer'; body: string }[]> {
+  const file = new URL('scripts/demo-session.jsonl', root);
+  const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
+  return lines.map((line): { role: 'implementer' | 'reviewer'; body: string } => JSON.parse(line));
+}
+
+async function feedRecordedSession(url: string): Promise<void> {
+  await using client = await connectThroughline({ url });
+  const lines = await recordedSession();
+  const published = await Promise.all(lines.map(({ role, body }) => client.publishText(SESSION, role, body)));
+  for (const { sequence: after } of published) {
+    await client.compile({ session: SESSION, taskId: 'x', taskPrompt: 'x', after });
+  }
+}

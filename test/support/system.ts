@@ -1,0 +1,144 @@
+import { expect, vi } from 'vitest';
+import type { ThroughlineClient } from '../../src/client/client.js';
+import { type Config, loadConfig } from '../../src/config.js';
+import { DISPATCH_STREAM, EXTRACTOR_CONSUMER, type Token, token } from '../../src/contracts/names.js';
+import type { ImplementerResultInput, ReviewerResultInput } from '../../src/contracts/results.js';
+import { connectThroughline } from '../../src/index.js';
+import { Releasers } from '../../src/lifecycle.js';
+import { natsOptions, type ServiceName, serve, sessionReader } from '../../src/main.js';
+import { type NatsPorts, openNats } from '../../src/nats/open.js';
+import { silentLogger } from '../../src/ports/logger.js';
+import { factsOf, type SessionState } from '../../src/session/state.js';
+import { startTestNats, type TestNats } from './nats-server.js';
+
+/** Longest wait for something that happens in milliseconds on an idle machine. */
+const SOON_MS = 15_000;
+
+export interface SystemOptions {
+  /** A server to run on, which stays the caller's. Default: one of its own, stopped with the system. */
+  readonly nats?: TestNats;
+  /** Configuration, as environment variables. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Default: all services. An empty list: the ports and a client, and nobody who works. */
+  readonly only?: readonly ServiceName[];
+}
+
+/** The services in this process, on a real server, with everything that a test looks at them through. */
+export interface System extends AsyncDisposable {
+  readonly nats: TestNats;
+  readonly url: string;
+  readonly config: Config;
+  readonly ports: NatsPorts;
+  readonly client: ThroughlineClient;
+  stop(): Promise<void>;
+}
+
+export async function startSystem(options: SystemOptions = {}): Promise<System> {
+  const config = loadConfig({ ...options.env });
+  const releasers = new Releasers();
+  const nats = options.nats ?? (await startTestNats());
+  if (options.nats === undefined) releasers.add('the test server', () => nats.stop());
+  const stop = () => releasers.release(SOON_MS);
+  try {
+    const ports = await serve(nats.url, { config, logger: silentLogger, releasers }, options.only);
+    const client = await connectThroughline({ url: nats.url });
+    releasers.add('the client', () => client.close());
+    return { nats, url: nats.url, config, ports, client, stop, [Symbol.asyncDispose]: stop };
+  } catch (fault) {
+    await stop();
+    throw fault;
+  }
+}
+
+/** Ports of their own on a system's server, as another process would have them. */
+export function openPorts(system: Pick<System, 'url' | 'config'>): Promise<NatsPorts> {
+  return openNats(natsOptions(system.url, 'throughline test', system.config, silentLogger));
+}
+
+/** Waits until every dispatch has been dealt with: none left to deliver, and none in anybody's hands. */
+export async function allDealtWith({ connection }: NatsPorts): Promise<void> {
+  const jsm = await connection.jetstreamManager({ checkAPI: false });
+  await soon(async () => {
+    const info = await jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
+    expect({ toDeliver: info.num_pending, inHand: info.num_ack_pending }).toEqual({
+      toDeliver: 0,
+      inHand: 0,
+    });
+  });
+}
+
+/** Waits until the assertions hold. */
+export function soon<T>(assert: () => T | Promise<T>): Promise<T> {
+  return vi.waitFor(assert, { timeout: SOON_MS, interval: 20 });
+}
+
+/** What a newly started reader folds of a session. */
+export async function freshState(
+  system: Pick<System, 'config' | 'ports'>,
+  session: string,
+): Promise<SessionState> {
+  const { reader, writer } = sessionReader(system.ports, system.config, silentLogger);
+  const { folded } = await reader.load(token(session, 'session'));
+  await writer.stop();
+  return folded.state;
+}
+
+/** All events of a session, oldest first. */
+export async function eventsOf({ ports }: Pick<System, 'ports'>, session: string) {
+  return (await ports.log.read(token(session, 'session'), { after: 0 })).events;
+}
+
+/**
+ * What a state remembers, without what differs from one run to another: times are left out, and a dispatch is its
+ * place among those published.
+ */
+export function remembered(state: SessionState, published: readonly number[]) {
+  const place = (sequence: number | undefined) =>
+    sequence === undefined ? 'open' : published.indexOf(sequence);
+  return {
+    counts: state.dispatches.current().counts,
+    facts: factsOf(state)
+      .all()
+      .map(({ subject, relation, object, sourceTaskId, sourceSequence, closedBy }) => {
+        const words = `${subject} ${relation} ${object} [${sourceTaskId}]`;
+        return `${place(sourceSequence)}: ${words} ${place(closedBy)}`;
+      }),
+  };
+}
+
+/** A session name that no other test has. */
+export function newSession(name: string): Token {
+  sessions += 1;
+  return token(`${name}-${sessions}`, 'session');
+}
+let sessions = 0;
+
+export function implemented(
+  task_id: string,
+  more: Partial<ImplementerResultInput> = {},
+): ImplementerResultInput {
+  return { task_id, status: 'completed', summary: `did ${task_id}`, ...more };
+}
+
+export function reviewed(
+  task_id: string,
+  assessment: ReviewerResultInput['assessment'],
+  more: Partial<ReviewerResultInput> = {},
+): ReviewerResultInput {
+  return { task_id, assessment, ...more };
+}
+
+/** A run of results in which later ones close facts of earlier ones, of both roles. */
+export function manyResults(count: number): { role: 'implementer' | 'reviewer'; body: string }[] {
+  return Array.from({ length: count }, (_, index) => {
+    const task = `t${index % 11}`;
+    if (index % 3 !== 2) {
+      const files_modified = [`src/f${index % 7}.ts`];
+      const body = JSON.stringify(implemented(task, { summary: `step ${index}`, files_modified }));
+      return { role: 'implementer', body };
+    }
+    const assessment = index % 2 === 0 ? 'approved' : 'needs_changes';
+    const required_fixes = assessment === 'approved' ? [] : [`fix a ${index}`, `fix b ${index}`];
+    return { role: 'reviewer', body: JSON.stringify(reviewed(task, assessment, { required_fixes })) };
+  });
+}
