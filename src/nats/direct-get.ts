@@ -64,15 +64,12 @@ function readBatch(
       subscription.unsubscribe();
       finish();
     };
-    const timer = setTimeout(() => {
-      settle(() =>
-        reject(new ThroughlineError('unavailable', `${stream} was not read within ${timeoutMs} ms`)),
-      );
-    }, timeoutMs);
+    // First of all, since a closed connection throws here: no timer must be left behind then.
     const subscription = connection.subscribe(inbox, {
       callback(error, message) {
         if (error) return settle(() => reject(error));
         const status = message.headers?.code ?? 0;
+        // The server strips a status that a stored message may have had: one that comes is its own.
         if (status === 0) messages.push(streamMessage(message));
         else if (status === 204)
           settle(() => resolve({ messages, pending: header(message, 'Nats-Num-Pending') > 0 }));
@@ -84,19 +81,29 @@ function readBatch(
           );
       },
     });
+    const timer = setTimeout(() => {
+      settle(() =>
+        reject(new ThroughlineError('unavailable', `${stream} was not read within ${timeoutMs} ms`)),
+      );
+    }, timeoutMs);
     const request = JSON.stringify({ seq: from, batch: BATCH, next_by_subj: filter });
-    connection.publish(`$JS.API.DIRECT.GET.${stream}`, request, { reply: inbox });
+    try {
+      connection.publish(`$JS.API.DIRECT.GET.${stream}`, request, { reply: inbox });
+    } catch (error) {
+      settle(() => reject(error));
+    }
   });
 }
 
 function streamMessage(message: Msg): StreamMessage {
   return {
     sequence: header(message, 'Nats-Sequence'),
-    subject: message.headers?.get('Nats-Subject') ?? '',
+    subject: message.headers?.last('Nats-Subject') ?? '',
     data: message.data,
   };
 }
 
+/** The server's own header comes last: whoever stored the message may have written one of the same name before it. */
 function header(message: Msg, name: string): number {
-  return Number(message.headers?.get(name) ?? 0);
+  return Number(message.headers?.last(name) ?? 0);
 }

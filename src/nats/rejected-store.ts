@@ -53,15 +53,15 @@ export class NatsRejectedStore implements RejectedStore {
   }
 
   async get(id: number): Promise<(RejectedEntry & { readonly body: Uint8Array }) | undefined> {
-    const first = await this.#message(id);
-    if (first === undefined || partOf(first.header) !== 1) return undefined;
+    const first = await this.#first(id);
+    if (first === undefined) return undefined;
     const parts = await this.#parts(first);
     const body = Buffer.concat(parts.map((part) => part.data));
     return { ...describe(first, body.length), body };
   }
 
   async remove(id: number): Promise<boolean> {
-    const first = await this.#message(id);
+    const first = await this.#first(id);
     if (first === undefined) return false;
     for (const part of await this.#parts(first))
       await this.#jsm.streams.deleteMessage(REJECTED_STREAM, part.seq, false);
@@ -133,6 +133,12 @@ export class NatsRejectedStore implements RejectedStore {
       if (apiCode(error) === API.streamNotFound) return [];
       throw toThroughlineError(error, 'reading rejected dispatches');
     }
+  }
+
+  /** What `id` names: the first part of a rejection, and no later one. */
+  async #first(id: number): Promise<StoredMsg | undefined> {
+    const message = id > 0 ? await this.#message(id) : undefined;
+    return message && partOf(message.header) === 1 ? message : undefined;
   }
 
   async #message(id: number): Promise<StoredMsg | undefined> {

@@ -2,7 +2,7 @@ import type { NatsConnection, ServiceMsg } from 'nats';
 import type { ErrorCode } from '../contracts/error-codes.js';
 import { ThroughlineError } from '../errors.js';
 import type { Logger } from '../ports/logger.js';
-import { oneLine } from '../text.js';
+import { clipText, oneLine } from '../text.js';
 import { toThroughlineError } from './errors.js';
 
 /** A NATS micro service whose endpoints take and give JSON, found by `nats micro ls`. */
@@ -38,6 +38,9 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   too_large: 413,
   unavailable: 503,
 };
+
+/** Characters of an error's text in the header, and in a reply that could not be sent whole. */
+const MAX_ERROR_TEXT = 500;
 
 export async function startService(
   connection: NatsConnection,
@@ -96,16 +99,21 @@ async function answer(
 
 function respondError(message: ServiceMsg, error: ThroughlineError, logger: Logger): void {
   const { code, details } = error;
-  const body = { error: { code, message: error.message, ...(details && { details }) } };
   try {
-    message.respondError(
-      STATUS[code] ?? 500,
-      `${code}: ${oneLine(error.message)}`,
-      Buffer.from(JSON.stringify(body)),
-    );
+    sendError(message, { code, message: error.message, ...(details && { details }) });
   } catch (failure) {
-    logger.warn({ err: failure }, 'an error reply could not be sent');
+    logger.warn({ err: failure, code }, 'an error reply could not be sent whole');
+    try {
+      sendError(message, { code, message: clipText(error.message, MAX_ERROR_TEXT) });
+    } catch (closed) {
+      logger.warn({ err: closed, code }, 'an error reply could not be sent');
+    }
   }
+}
+
+function sendError(message: ServiceMsg, error: Pick<ThroughlineError, 'code' | 'message'>): void {
+  const description = `${error.code}: ${clipText(oneLine(error.message), MAX_ERROR_TEXT)}`;
+  message.respondError(STATUS[error.code] ?? 500, description, Buffer.from(JSON.stringify({ error })));
 }
 
 function parsed(message: ServiceMsg): unknown {

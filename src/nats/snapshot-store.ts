@@ -1,5 +1,6 @@
 import { type KV, type KvEntry, type NatsConnection, StorageType } from 'nats';
 import { SNAPSHOT_BUCKET, type Token } from '../contracts/names.js';
+import { ThroughlineError } from '../errors.js';
 import type { SaveOutcome, SnapshotStore, StoredSnapshot } from '../ports/snapshot-store.js';
 import { API, apiCode, toThroughlineError } from './errors.js';
 import type { TopologyOptions } from './topology.js';
@@ -7,8 +8,8 @@ import type { TopologyOptions } from './topology.js';
 /** Room for subject and headers in a message of the largest size. */
 const ENVELOPE_BYTES = 4096;
 const HISTORY = 5;
-/** Writers that come at once; each round one of them wins. */
-const MAX_ATTEMPTS = 10;
+/** Rounds of compare and set, each of which somebody wins: far more than there are writers of one session. */
+const MAX_ATTEMPTS = 1000;
 
 /** Opens the bucket `session_snapshots`, making it where it is missing. */
 export async function openSnapshotStore(
@@ -69,7 +70,7 @@ export class NatsSnapshotStore implements SnapshotStore {
     } catch (error) {
       throw toThroughlineError(error, `writing the snapshot of session ${session}`);
     }
-    return 'older';
+    throw new ThroughlineError('conflict', `others keep writing the snapshot of session ${session}`);
   }
 
   /** Compare and set: `false` when somebody else wrote first. */

@@ -1,7 +1,15 @@
-import { DiscardPolicy, type JetStreamManager, RetentionPolicy, StorageType, type StreamConfig } from 'nats';
+import {
+  DiscardPolicy,
+  type JetStreamManager,
+  RetentionPolicy,
+  StorageType,
+  type StoredMsg,
+  type StreamConfig,
+} from 'nats';
 import {
   DISPATCH_STREAM,
   DISPATCH_SUBJECTS,
+  HEADERS,
   REJECTED_STREAM,
   REJECTED_SUBJECTS,
   sessionOfStream,
@@ -10,7 +18,7 @@ import {
   sessionSubjects,
   type Token,
 } from '../contracts/names.js';
-import { parseSessionEvent } from '../contracts/session-events.js';
+import { parseSessionEvent, type SessionEvent } from '../contracts/session-events.js';
 import { ThroughlineError } from '../errors.js';
 import { API, apiCode } from './errors.js';
 
@@ -101,16 +109,36 @@ async function create(
   }
 }
 
+/** Highest dispatch that a session or the rejected store knows of, by the newest message of each kind. */
 async function highestDispatchSeen(jsm: JetStreamManager): Promise<number> {
-  let highest = 0;
+  const rejected = await newestMessage(jsm, REJECTED_STREAM, REJECTED_SUBJECTS);
+  let highest = Number(rejected?.header.get(HEADERS.dispatchSequence) ?? 0);
   for await (const name of jsm.streams.names('session.>')) {
     const session = sessionOfStream(name);
     if (session === undefined) continue;
-    const last = await jsm.streams
-      .getMessage(name, { last_by_subj: sessionSubject(session, 'fact.recorded') })
-      .catch(() => undefined);
-    const event = last && parseSessionEvent(last.data);
-    if (event?.type === 'fact.recorded') highest = Math.max(highest, event.data.dispatch.sequence);
+    for (const type of DISPATCH_EVENTS) {
+      const last = await newestMessage(jsm, name, sessionSubject(session, type));
+      const event = last && parseSessionEvent(last.data);
+      highest = Math.max(highest, event?.data.dispatch.sequence ?? 0);
+    }
   }
   return highest;
+}
+
+/** Types of the events that name a dispatch. */
+const DISPATCH_EVENTS = ['fact.recorded', 'dispatch.rejected'] satisfies SessionEvent['type'][];
+
+async function newestMessage(
+  jsm: JetStreamManager,
+  stream: string,
+  subject: string,
+): Promise<StoredMsg | undefined> {
+  try {
+    return await jsm.streams.getMessage(stream, { last_by_subj: subject });
+  } catch (error) {
+    const code = apiCode(error);
+    // Any other fault must not pass for "none": sequences would come again.
+    if (code === API.messageNotFound || code === API.streamNotFound) return undefined;
+    throw error;
+  }
 }

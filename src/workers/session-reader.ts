@@ -59,19 +59,12 @@ export class SessionReader {
   /** The session with everything that was stored when this was called. */
   load(session: Token): Promise<LoadedSession> {
     const slot = this.#slot(session);
-    if (slot.running === undefined) {
-      slot.running = this.#refresh(session, slot).finally(() => {
-        slot.running = undefined;
-      });
-      return slot.running;
+    if (slot.running !== undefined) {
+      slot.next ??= this.#turn(session, slot, slot.running);
+      return slot.next;
     }
-    slot.next ??= slot.running
-      .catch(() => undefined)
-      .then(() => {
-        slot.next = undefined;
-        return this.load(session);
-      });
-    return slot.next;
+    slot.running = this.#turn(session, slot);
+    return slot.running;
   }
 
   /**
@@ -112,6 +105,15 @@ export class SessionReader {
       if (!oldest.done) this.#slots.delete(oldest.value);
     }
     return slot;
+  }
+
+  /** One read, once the one before it is over. The read that waits comes next, whoever else asks in that moment. */
+  #turn(session: Token, slot: Slot, before?: Promise<unknown>): Promise<LoadedSession> {
+    const read = () => this.#refresh(session, slot);
+    return (before === undefined ? read() : before.then(read, read)).finally(() => {
+      slot.running = slot.next;
+      slot.next = undefined;
+    });
   }
 
   async #refresh(session: Token, slot: Slot): Promise<LoadedSession> {

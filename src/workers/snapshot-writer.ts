@@ -48,8 +48,12 @@ export class SnapshotWriter {
     const { session, state } = folded;
     const { sequence } = state;
     const text = encodeSnapshot(state, clock());
+    const events = folded.sinceSnapshot;
     folded.sinceSnapshot = 0;
-    const outcome = await snapshots.save(session, { sequence, text });
+    const outcome = await snapshots.save(session, { sequence, text }).catch((error: unknown) => {
+      folded.sinceSnapshot += events;
+      throw error;
+    });
     const fields = { session, sequence, bytes: text.length, outcome };
     if (outcome === 'too_large') logger.warn(fields, 'snapshot not written: larger than the server accepts');
     else logger.debug(fields, 'snapshot written');

@@ -1,0 +1,67 @@
+/** Time as the memory ports know it: handed in, so that a test or a simulation drives it. */
+export interface Scheduler {
+  /** Milliseconds since 1970, as this scheduler counts them. */
+  now(): number;
+  /** Runs `task` once, `delayMs` from now. */
+  after(delayMs: number, task: () => void): Cancel;
+}
+
+export type Cancel = () => void;
+
+export interface ManualSchedulerOptions {
+  /** Where its time begins, in milliseconds since 1970. Default: 2026. */
+  readonly startMs?: number;
+  /** Which of `count` tasks that are due at the same moment runs first, from 0. Default: the one asked for first. */
+  readonly pick?: (count: number) => number;
+}
+
+interface Task {
+  readonly at: number;
+  readonly run: () => void;
+}
+
+/** A scheduler whose time stands still until somebody moves it: the same calls give the same order, every time. */
+export class ManualScheduler implements Scheduler {
+  readonly #pick: (count: number) => number;
+  readonly #tasks = new Set<Task>();
+  #now: number;
+
+  constructor({ startMs = Date.UTC(2026, 0, 1), pick = () => 0 }: ManualSchedulerOptions = {}) {
+    this.#now = startMs;
+    this.#pick = pick;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(delayMs: number, run: () => void): Cancel {
+    const task = { at: this.#now + Math.max(0, delayMs), run };
+    this.#tasks.add(task);
+    return () => {
+      this.#tasks.delete(task);
+    };
+  }
+
+  /** Moves time on by `ms` and runs what is due on the way; promises that a task settles are followed before the next. */
+  async advance(ms: number): Promise<void> {
+    const until = this.#now + ms;
+    for (let task = this.#next(until); task !== undefined; task = this.#next(until)) {
+      this.#tasks.delete(task);
+      this.#now = task.at;
+      task.run();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    this.#now = until;
+  }
+
+  #next(until: number): Task | undefined {
+    let due: Task[] = [];
+    for (const task of this.#tasks) {
+      const earliest = due[0]?.at ?? until;
+      if (task.at < earliest) due = [task];
+      else if (task.at === earliest) due.push(task);
+    }
+    return due[due.length > 1 ? this.#pick(due.length) : 0];
+  }
+}

@@ -1,0 +1,110 @@
+import { createServer, type Socket } from 'node:net';
+import { describe, expect, it, vi } from 'vitest';
+import { connectNats } from '../../src/nats/connection.js';
+import { openNats } from '../../src/nats/open.js';
+import { silentLogger } from '../../src/ports/logger.js';
+import { freePort } from '../../src/server/ports.js';
+import { startTestNats } from '../support/nats-server.js';
+
+const connect = (url: string, logger = silentLogger) =>
+  connectNats({ url, name: 'throughline test', logger, timeoutMs: 2000 });
+
+describe('connectNats', () => {
+  it('says where nobody answers', async () => {
+    const url = `nats://127.0.0.1:${await freePort('127.0.0.1')}`;
+    await expect(connect(url)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining(url),
+    });
+  });
+
+  it('says so when what answers is no NATS server', async () => {
+    await using web = await listening((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    await expect(connect(web.url)).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  it('refuses an old server with both versions', async () => {
+    await using old = await listening((socket) => {
+      socket.write('INFO {"server_id":"X","version":"2.9.21","jetstream":true,"max_payload":1024}\r\n');
+      socket.on('data', (data) => String(data).includes('PING') && socket.write('PONG\r\n'));
+    });
+    await expect(connect(old.url)).rejects.toMatchObject({
+      code: 'server_unsupported',
+      message: expect.stringMatching(/2\.9\.21.*2\.12/),
+    });
+  });
+
+  it('refuses a server without JetStream', async () => {
+    await using plain = await listening((socket) => {
+      socket.write('INFO {"server_id":"X","version":"2.99.0","max_payload":1024}\r\n');
+      socket.on('data', (data) => String(data).includes('PING') && socket.write('PONG\r\n'));
+    });
+    await expect(connect(plain.url)).rejects.toMatchObject({
+      code: 'server_unsupported',
+      message: expect.stringContaining('JetStream'),
+    });
+  });
+
+  it('takes the first of several servers that answers', async () => {
+    await using nats = await startTestNats();
+    const nobody = `nats://127.0.0.1:${await freePort('127.0.0.1')}`;
+    const connection = await connect(`${nobody}, ${nats.url}`);
+    expect(connection.info?.jetstream).toBe(true);
+    await connection.close();
+  });
+
+  it('comes back by itself after the server was killed, logs both, and finds what was stored', async () => {
+    await using nats = await startTestNats();
+    const logger = { ...silentLogger, warn: vi.fn(), info: vi.fn() };
+    const connection = await connect(nats.url, logger);
+    const jsm = await connection.jetstreamManager();
+    await jsm.streams.add({ name: 'S', subjects: ['s'] });
+    await connection.jetstream().publish('s', 'kept');
+    await nats.kill();
+    await vi.waitFor(() => expect(logger.warn).toHaveBeenCalled(), { timeout: 5000, interval: 10 });
+    await nats.restart();
+    await vi.waitFor(() => expect(logger.info).toHaveBeenCalled(), { timeout: 10_000, interval: 10 });
+    expect((await jsm.streams.getMessage('S', { seq: 1 })).string()).toBe('kept');
+    await connection.close();
+  });
+});
+
+describe('openNats', () => {
+  it('closes the connection again when a stream of that name is somebody else’s', async () => {
+    await using nats = await startTestNats({ monitor: true });
+    const connection = await connect(nats.url);
+    await (await connection.jetstreamManager()).streams.add({ name: 'DISPATCH', subjects: ['mine.>'] });
+    const opening = openNats({
+      ...{ url: nats.url, name: 'refused', logger: silentLogger, replicas: 1, requestTimeoutMs: 5000 },
+      ...{ ackWaitMs: 1000, maxInHand: 10, maxAckPending: 10 },
+    });
+    await expect(opening).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringMatching(/DISPATCH.*dispatch\.>/),
+    });
+    await vi.waitFor(async () => {
+      const connz: unknown = await (await fetch(`${nats.monitorUrl}/connz`)).json();
+      expect(connz).toMatchObject({ num_connections: 1 });
+    });
+    await connection.close();
+  });
+});
+
+/** Something that listens, and what it says to each that comes. */
+async function listening(greet: (socket: Socket) => void) {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    greet(socket);
+  });
+  const port = await freePort('127.0.0.1');
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return {
+    url: `nats://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

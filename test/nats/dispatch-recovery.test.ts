@@ -1,0 +1,123 @@
+import type { JetStreamManager } from 'nats';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { DISPATCH_STREAM, EXTRACTOR_CONSUMER } from '../../src/contracts/names.js';
+import { bytes, newSession, type OpenedNats, openPorts, startNatsPorts } from '../ports/opened.js';
+import { implementer, recorded, rejected, timeOf } from '../support/builders.js';
+
+const SUBJECT = 'dispatch.demo.implementer';
+const SOON = { timeout: 10_000, interval: 5 };
+
+let nats: OpenedNats;
+let jsm: JetStreamManager;
+beforeEach(async () => {
+  nats = await startNatsPorts();
+  jsm = await nats.connection.jetstreamManager();
+});
+afterEach(() => nats.close());
+
+const publish = async () => (await nats.source.publish(SUBJECT, bytes('x'))).sequence;
+
+async function consumed() {
+  const delivered: number[] = [];
+  const { close } = await nats.source.consume((delivery) => {
+    delivered.push(delivery.sequence);
+    delivery.ack();
+  });
+  return { delivered, close };
+}
+
+describe('a consumer that was deleted', () => {
+  it('is made again, and delivers what was not acknowledged and what comes', async () => {
+    const { delivered, close } = await consumed();
+    const first = await publish();
+    await vi.waitFor(() => expect(delivered).toEqual([first]), SOON);
+    await jsm.consumers.delete(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
+    const second = await publish();
+    await vi.waitFor(() => expect(delivered).toContain(second), SOON);
+    expect((await jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER)).config).toMatchObject({
+      ack_policy: 'explicit',
+      max_deliver: -1,
+    });
+    await close();
+  });
+
+  it('is made once for all that share it', async () => {
+    const other = await openPorts(nats.server.url);
+    const delivered: number[] = [];
+    const consumption = await other.source.consume((delivery) => {
+      delivered.push(delivery.sequence);
+      delivery.ack();
+    });
+    const mine = await consumed();
+    for (let round = 0; round < 3; round += 1) {
+      await jsm.consumers.delete(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
+      await jsm.streams.purge(DISPATCH_STREAM);
+      const published = [await publish(), await publish()];
+      await vi.waitFor(() => {
+        expect([...delivered, ...mine.delivered]).toEqual(expect.arrayContaining(published));
+      }, SOON);
+    }
+    await consumption.close();
+    await mine.close();
+    await other.close();
+  });
+
+  it('does not keep a consumption from being closed', async () => {
+    const { delivered, close } = await consumed();
+    await jsm.consumers.delete(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
+    await close();
+    await publish();
+    const again = await consumed();
+    await vi.waitFor(() => expect(again.delivered).toHaveLength(1), SOON);
+    expect(delivered).toEqual([]);
+    await again.close();
+  });
+});
+
+describe('a dispatch stream that was deleted', () => {
+  it('begins with 1 on a new server', async () => {
+    expect(await publish()).toBe(1);
+  });
+
+  it('is made anew with higher sequences than any session has seen', async () => {
+    const [one, two] = [newSession(), newSession()];
+    await nats.log.append(one, recorded(500, implementer()));
+    await nats.log.append(two, recorded(90, implementer()));
+    await jsm.streams.delete(DISPATCH_STREAM);
+    expect(await publish()).toBeGreaterThan(500);
+  });
+
+  it('counts dispatches that a session has seen rejected', async () => {
+    const session = newSession();
+    await nats.log.append(session, recorded(2, implementer()));
+    await nats.log.append(session, rejected(300_000));
+    await jsm.streams.delete(DISPATCH_STREAM);
+    expect(await publish()).toBeGreaterThan(300_000);
+  });
+
+  it('counts rejected dispatches that belong to no session', async () => {
+    const [at, body] = [timeOf(1), bytes('x')];
+    await nats.rejected.put({
+      ...{ session: undefined, role: undefined, subject: 'dispatch.x', sequence: 700, at },
+      ...{ code: 'subject_invalid', reason: 'no', body },
+    });
+    await jsm.streams.delete(DISPATCH_STREAM);
+    expect(await publish()).toBeGreaterThan(700);
+  });
+
+  it('is consumed again by those who consumed it', async () => {
+    const { delivered, close } = await consumed();
+    const before = await publish();
+    await vi.waitFor(() => expect(delivered).toEqual([before]), SOON);
+    await nats.log.append(newSession(), recorded(before, implementer()));
+    const other = await openPorts(nats.server.url);
+    jsm = await other.connection.jetstreamManager();
+    await jsm.streams.delete(DISPATCH_STREAM);
+    await vi.waitFor(() => jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER), SOON);
+    const { sequence } = await other.source.publish(SUBJECT, bytes('x'));
+    await vi.waitFor(() => expect(delivered).toEqual([before, sequence]), SOON);
+    expect(sequence).toBeGreaterThan(100_000);
+    await close();
+    await other.close();
+  });
+});

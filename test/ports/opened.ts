@@ -1,0 +1,49 @@
+import { type Token, token } from '../../src/contracts/names.js';
+import { type NatsOptions, type NatsPorts, openNats } from '../../src/nats/open.js';
+import { silentLogger } from '../../src/ports/logger.js';
+import { startTestNats, type TestNats, type TestNatsOptions } from '../support/nats-server.js';
+
+/** Ports on a real server, and the server. */
+export interface OpenedNats extends NatsPorts {
+  readonly server: TestNats;
+}
+
+/** Starts a server and opens all ports on it; `close` ends both. */
+export async function startNatsPorts(options: TestNatsOptions = {}): Promise<OpenedNats> {
+  const server = await startTestNats(options);
+  const ports = await openPorts(server.url);
+  return {
+    ...ports,
+    server,
+    async close() {
+      await ports.close();
+      await server.stop();
+    },
+  };
+}
+
+/** Ports of their own on a server, as another process would have them. */
+export function openPorts(url: string, options: Partial<NatsOptions> = {}): Promise<NatsPorts> {
+  return openNats({
+    url,
+    name: 'throughline test',
+    logger: silentLogger,
+    replicas: 1,
+    requestTimeoutMs: 5000,
+    ackWaitMs: 30_000,
+    maxInHand: 100,
+    maxAckPending: 1000,
+    ...options,
+  });
+}
+
+/** A session name that no other test of the file has. */
+export function newSession(name = 'session'): Token {
+  sessions += 1;
+  return token(`${name}-${sessions}`, 'session');
+}
+let sessions = 0;
+
+export function bytes(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}

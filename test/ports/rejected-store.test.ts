@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { HEADERS, REJECTED_STREAM } from '../../src/contracts/names.js';
+import { MemoryRejectedStore } from '../../src/memory/rejected-store.js';
+import type { NatsPorts } from '../../src/nats/open.js';
+import { timeOf } from '../support/builders.js';
+import { newSession, type OpenedNats, openPorts, startNatsPorts } from './opened.js';
+import { rejectedStoreContract } from './rejected-store.contract.js';
+
+rejectedStoreContract('in memory', async () => {
+  const store = new MemoryRejectedStore();
+  return { store, other: store, close: async () => {} };
+});
+
+describe('on NATS', () => {
+  let nats: OpenedNats;
+  let other: NatsPorts;
+  beforeAll(async () => {
+    nats = await startNatsPorts();
+    other = await openPorts(nats.server.url);
+  });
+  afterAll(async () => {
+    await other.close();
+    await nats.close();
+  });
+
+  rejectedStoreContract('on NATS', async () => ({
+    ...{ store: nats.rejected, other: other.rejected },
+    close: async () => {},
+  }));
+
+  const rejection = (sequence: number, size: number) => {
+    const session = newSession('rejected');
+    const subject = `dispatch.${session}.implementer`;
+    const [code, reason] = ['too_large', 'ask for less'];
+    const body = new Uint8Array(size).fill(7);
+    return {
+      ...{ session, role: 'implementer' as const, subject, sequence },
+      ...{ at: timeOf(1), code, reason, body },
+    };
+  };
+
+  it('says in headers what was rejected and why, and in the subject of whom', async () => {
+    const rejected = rejection(5001, 10);
+    await nats.rejected.put(rejected);
+    const jsm = await nats.connection.jetstreamManager();
+    const last = await jsm.streams.getMessage(REJECTED_STREAM, {
+      last_by_subj: `rejected.${rejected.session}.implementer`,
+    });
+    expect(last.header.get(HEADERS.errorCode)).toBe('too_large');
+    expect(last.header.get(HEADERS.errorReason)).toBe('ask for less');
+    expect(last.header.get(HEADERS.dispatchSequence)).toBe('5001');
+    expect(Buffer.from(last.data)).toEqual(Buffer.from(rejected.body));
+  });
+
+  it('takes no later part of a body for a rejection', async () => {
+    await nats.rejected.put(rejection(5002, 1024 * 1024));
+    const entry = (await nats.rejected.list(10_000)).find(({ sequence }) => sequence === 5002);
+    const { state } = await (await nats.connection.jetstreamManager()).streams.info(REJECTED_STREAM);
+    expect(state.last_seq).toBeGreaterThan(entry?.id ?? 0);
+    expect(await nats.rejected.get(state.last_seq)).toBeUndefined();
+    expect(await nats.rejected.remove(state.last_seq)).toBe(false);
+    expect((await nats.rejected.get(entry?.id ?? 0))?.body).toHaveLength(1024 * 1024);
+  });
+
+  it('makes its stream again when somebody deletes it', async () => {
+    await (await nats.connection.jetstreamManager()).streams.delete(REJECTED_STREAM);
+    expect(await nats.rejected.list(10)).toEqual([]);
+    expect(await nats.rejected.get(1)).toBeUndefined();
+    expect(await nats.rejected.remove(1)).toBe(false);
+    await nats.rejected.put(rejection(5003, 10));
+    expect(await other.rejected.list(10)).toHaveLength(1);
+  });
+});

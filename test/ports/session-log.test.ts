@@ -1,0 +1,139 @@
+import { headers } from 'nats';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sessionStream, sessionSubject, type Token } from '../../src/contracts/names.js';
+import { MemorySessionLog, type MemorySessionLogOptions } from '../../src/memory/session-log.js';
+import type { NatsPorts } from '../../src/nats/open.js';
+import { implementer, recorded } from '../support/builders.js';
+import { bytes, newSession, type OpenedNats, openPorts, startNatsPorts } from './opened.js';
+import { type OpenedSessionLog, sessionLogContract } from './session-log.contract.js';
+
+async function inMemory(options?: MemorySessionLogOptions): Promise<OpenedSessionLog> {
+  const log = new MemorySessionLog(options);
+  return {
+    log,
+    other: log,
+    injected: async (session, data) => log.inject(session, data),
+    close: async () => {},
+  };
+}
+
+sessionLogContract('in memory', () => inMemory());
+sessionLogContract('in memory, with gaps', () => inMemory({ sequenceStep: 7 }));
+
+describe('on NATS', () => {
+  let nats: OpenedNats;
+  let other: NatsPorts;
+  beforeAll(async () => {
+    nats = await startNatsPorts();
+    other = await openPorts(nats.server.url);
+  });
+  afterAll(async () => {
+    await other.close();
+    await nats.close();
+  });
+
+  const event = (dispatch: number) => recorded(dispatch, implementer());
+  const publish = async (session: Token, data: Uint8Array, head = headers()) =>
+    // By a bare request, since the client's own publish leaves out a status among the headers.
+    (
+      await nats.connection.request(sessionSubject(session, 'x'), data, { headers: head, timeout: 5000 })
+    ).json<{
+      seq: number;
+    }>().seq;
+
+  sessionLogContract('on NATS', async () => ({
+    log: nats.log,
+    other: other.log,
+    injected: publish,
+    close: async () => {},
+  }));
+
+  it('gives each session a stream of its own, with its subjects and direct get', async () => {
+    const [one, two] = [newSession('own'), newSession('own')];
+    await nats.log.append(one, event(1));
+    await nats.log.append(two, event(1));
+    const jsm = await nats.connection.jetstreamManager();
+    for (const session of [one, two]) {
+      const { config, state } = await jsm.streams.info(`SESSION_${session}`);
+      expect(config).toMatchObject({
+        name: sessionStream(session),
+        subjects: [`session.${session}.>`],
+        storage: 'file',
+        allow_direct: true,
+      });
+      expect(state.messages).toBe(1);
+      const { subject } = await jsm.streams.getMessage(sessionStream(session), { seq: 1 });
+      expect(subject).toBe(`session.${session}.fact.recorded`);
+    }
+  });
+
+  it('makes the stream again when somebody deletes it', async () => {
+    const session = newSession('deleted');
+    await nats.log.append(session, event(1));
+    await (await nats.connection.jetstreamManager()).streams.delete(sessionStream(session));
+    expect((await nats.log.read(session, { after: 0 })).events).toEqual([]);
+    expect(await nats.log.append(session, event(2))).toMatchObject({ outcome: 'appended' });
+    expect((await other.log.read(session, { after: 0 })).events).toHaveLength(1);
+  });
+
+  it('finds out that a stream is missing although somebody listens to everything', async () => {
+    const session = newSession('overheard');
+    const overheard = nats.connection.subscribe('>', { callback: () => {} });
+    expect(await other.log.read(session, { after: 0 })).toEqual({ events: [], through: 0, skipped: 0 });
+    expect(await nats.log.append(session, event(1))).toMatchObject({ outcome: 'appended' });
+    expect((await other.log.read(session, { after: 0 })).events).toHaveLength(1);
+    overheard.unsubscribe();
+  });
+
+  describe('reads past messages whose headers pretend to come from the server', () => {
+    it.each([
+      ['a status that ends a batch', () => headers(204, 'EOB')],
+      ['a status that says there is nothing', () => headers(404, 'Message Not Found')],
+      ['a status of a fault', () => headers(500, 'Fault')],
+      ['another sequence', () => withHeader('Nats-Sequence', '900000000')],
+      ['another count of pending messages', () => withHeader('Nats-Num-Pending', '0')],
+    ])('%s', async (_, head) => {
+      const session = newSession('hostile');
+      await nats.log.append(session, event(1));
+      await publish(session, bytes('no event'), head());
+      await nats.log.append(session, event(2));
+      const last = await publish(session, bytes('no event'), head());
+      const read = await nats.log.read(session, { after: 0 });
+      expect(read.events.map(({ sequence }) => sequence)).toEqual([1, 3]);
+      expect(read).toMatchObject({ through: last, skipped: 2 });
+    });
+  });
+
+  it('skips deleted messages', async () => {
+    const session = newSession('holes');
+    for (let dispatch = 1; dispatch <= 5; dispatch += 1) await nats.log.append(session, event(dispatch));
+    const jsm = await nats.connection.jetstreamManager();
+    for (const sequence of [1, 3, 5]) await jsm.streams.deleteMessage(sessionStream(session), sequence);
+    const read = await nats.log.read(session, { after: 0 });
+    expect(read.events.map(({ sequence }) => sequence)).toEqual([2, 4]);
+    expect(read.skipped).toBe(0);
+    expect(await nats.log.append(session, event(6), { expectedSequence: 5 })).toMatchObject({ sequence: 6 });
+  });
+});
+
+describe('on a closed connection', () => {
+  it('is unavailable at once, and leaves nothing that fails later', async () => {
+    const nats = await startNatsPorts();
+    const ports = await openPorts(nats.server.url, { requestTimeoutMs: 100 });
+    await ports.close();
+    const session = newSession('closed');
+    const unavailable = expect.objectContaining({ code: 'unavailable' });
+    await expect(ports.log.read(session, { after: 0 })).rejects.toEqual(unavailable);
+    await expect(ports.log.append(session, recorded(1, implementer()))).rejects.toEqual(unavailable);
+    await expect(ports.log.sessions()).rejects.toEqual(unavailable);
+    // Longer than the deadline of the read: a timer that it left behind would end this process with an error.
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    await nats.close();
+  });
+});
+
+function withHeader(name: string, value: string) {
+  const head = headers();
+  head.set(name, value);
+  return head;
+}

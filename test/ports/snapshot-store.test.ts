@@ -1,0 +1,71 @@
+import type { KV } from 'nats';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SNAPSHOT_BUCKET } from '../../src/contracts/names.js';
+import { MemorySnapshotStore } from '../../src/memory/snapshot-store.js';
+import type { NatsPorts } from '../../src/nats/open.js';
+import { newSession, type OpenedNats, openPorts, startNatsPorts } from './opened.js';
+import { snapshotStoreContract } from './snapshot-store.contract.js';
+
+const MAX_PAYLOAD = 32 * 1024;
+/** What one message of that size holds besides its subject and headers. */
+const MAX_BYTES = MAX_PAYLOAD - 4096;
+
+snapshotStoreContract('in memory', async () => {
+  const store = new MemorySnapshotStore({ maxBytes: MAX_BYTES });
+  return {
+    ...{ store, other: store, maxBytes: MAX_BYTES },
+    damaged: async (session, text) => store.overwrite(session, text),
+    close: async () => {},
+  };
+});
+
+describe('on NATS', () => {
+  let nats: OpenedNats;
+  let other: NatsPorts;
+  let kv: KV;
+  beforeAll(async () => {
+    nats = await startNatsPorts({ maxPayloadBytes: MAX_PAYLOAD });
+    other = await openPorts(nats.server.url);
+    kv = await nats.connection.jetstream().views.kv(SNAPSHOT_BUCKET, { bindOnly: true });
+  });
+  afterAll(async () => {
+    await other.close();
+    await nats.close();
+  });
+
+  snapshotStoreContract('on NATS', async () => ({
+    ...{ store: nats.snapshots, other: other.snapshots, maxBytes: MAX_BYTES },
+    async damaged(session, text) {
+      await kv.put(session, text);
+    },
+    close: async () => {},
+  }));
+
+  it('keeps each snapshot as the value of a key that is named like its session', async () => {
+    const session = newSession('key');
+    await nats.snapshots.save(session, { sequence: 3, text: '{"after_sequence":3,"v":1}' });
+    expect((await kv.get(session))?.string()).toBe('{"after_sequence":3,"v":1}');
+    expect((await kv.status()).history).toBe(5);
+  });
+
+  it.each(['delete', 'purge'] as const)('starts anew after a %s', async (remove) => {
+    const session = newSession(remove);
+    await nats.snapshots.save(session, { sequence: 30, text: '{"after_sequence":30,"v":1}' });
+    await kv[remove](session);
+    expect(await nats.snapshots.load(session)).toBeUndefined();
+    const again = { sequence: 3, text: '{"after_sequence":3,"v":1}' };
+    expect(await other.snapshots.save(session, again)).toBe('saved');
+    expect(await nats.snapshots.load(session)).toEqual(again);
+    expect(await nats.snapshots.loadAtOrBefore(session, 3)).toEqual(again);
+  });
+
+  it('is unavailable on a closed connection', async () => {
+    const ports = await openPorts(nats.server.url);
+    await ports.close();
+    const unavailable = expect.objectContaining({ code: 'unavailable' });
+    const session = newSession('closed');
+    await expect(ports.snapshots.load(session)).rejects.toEqual(unavailable);
+    await expect(ports.snapshots.loadAtOrBefore(session, 1)).rejects.toEqual(unavailable);
+    await expect(ports.snapshots.save(session, { sequence: 1, text: '{}' })).rejects.toEqual(unavailable);
+  });
+});
