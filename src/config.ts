@@ -1,7 +1,12 @@
 import { homedir } from 'node:os';
+import { delimiter } from 'node:path';
 import { z } from 'zod';
+import { type CompactionRhythm, DEFAULT_RHYTHM } from './compaction/intent-trace.js';
+import { DEFAULT_SUMMARY_TOKENS } from './compaction/summary.js';
 import { ThroughlineError } from './errors.js';
+import { STALL_SIGNALS, type StallThresholds, stallThresholds } from './ledger/stall.js';
 import { cacheDirOf } from './server/cache.js';
+import { TOKENIZERS, type TokenizerName } from './tokenizers/names.js';
 
 /**
  * The only reader of the environment: raw variables become one frozen value with every default filled in. A wrong
@@ -26,6 +31,25 @@ const optional = z
   .optional()
   .transform((raw) => (raw === '' ? undefined : raw));
 
+const thresholds = z
+  .string()
+  .optional()
+  .transform((raw, context) => {
+    const counts = { ...stallThresholds() };
+    for (const part of raw?.split(',').map((text) => text.trim()) ?? []) {
+      const [, name, count] = /^(?:([a-z_]+)=)?([1-9]\d{0,3})$/.exec(part) ?? [];
+      const signals = STALL_SIGNALS.filter((signal) => name === undefined || signal === name);
+      if (part !== '' && (count === undefined || signals.length === 0)) {
+        context.addIssue(
+          `holds ${JSON.stringify(part)}: use a number, or signal=number with ${STALL_SIGNALS.join(', ')}`,
+        );
+        return z.NEVER;
+      }
+      for (const signal of part === '' ? [] : signals) counts[signal] = Number(count);
+    }
+    return counts;
+  });
+
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 
 function wrongLevel({ input }: { readonly input?: unknown }): string {
@@ -46,11 +70,28 @@ const environment = z.object({
   /** Deliveries after which a dispatch that keeps failing is rejected. */
   THROUGHLINE_MAX_DELIVERIES: wholeNumber(1, 1000, 20),
   /** Milliseconds after which an unacknowledged dispatch comes again: short finds a dead worker soon. */
-  THROUGHLINE_ACK_WAIT_MS: wholeNumber(500, 3_600_000, 30_000),
+  THROUGHLINE_ACK_WAIT_MS: wholeNumber(500, 3_600_000, 10_000),
   /** Dispatches that one extractor holds at a time: more is faster, and more to do again after a crash. */
   THROUGHLINE_MAX_IN_HAND: wholeNumber(1, 10_000, 1000),
   /** Facts kept for a session: older ones go first. More cost memory and larger snapshots. */
   THROUGHLINE_MAX_FACTS: wholeNumber(10, 100_000, 500),
+  /** Counts at which a task is taken to be stalled: one for all signals, or `ping_pong=3,same_files=5`. */
+  THROUGHLINE_STALL_THRESHOLDS: thresholds,
+  /** Tokens of an implementer's prompt and answer together. */
+  THROUGHLINE_IMPLEMENTER_TOKENS: wholeNumber(100, 10_000_000, 4800),
+  /** Tokens of a reviewer's prompt and answer together. */
+  THROUGHLINE_REVIEWER_TOKENS: wholeNumber(100, 10_000_000, 4000),
+  /** Tokens left for the answer. */
+  THROUGHLINE_MAX_OUTPUT_TOKENS: wholeNumber(0, 1_000_000, 1200),
+  /** `approximate`, four characters a token, or `o200k_base`, exact for many models and slower. */
+  THROUGHLINE_TOKENIZER: z.enum(TOKENIZERS, `use one of ${TOKENIZERS.join(', ')}`).default('approximate'),
+  /** Trace entries of an intent that are compacted first, and then at a time: more keep the summary stable longer. */
+  THROUGHLINE_COMPACTION_THRESHOLD: wholeNumber(2, 200, DEFAULT_RHYTHM.threshold),
+  THROUGHLINE_COMPACTION_BLOCK: wholeNumber(2, 200, DEFAULT_RHYTHM.block),
+  /** Most tokens of a compacted history. */
+  THROUGHLINE_COMPACTION_TOKENS: wholeNumber(100, 1_000_000, DEFAULT_SUMMARY_TOKENS),
+  /** Folders that task files may be read from, separated as in PATH. Default: where the service was started. */
+  THROUGHLINE_TASKS_ROOTS: optional,
   /** Folded events after which a session's snapshot is written: fewer make loads short, and writes many. */
   THROUGHLINE_SNAPSHOT_EVERY: wholeNumber(1, 100_000, 100),
   /** Folded sessions that a compiler keeps in memory. */
@@ -73,6 +114,14 @@ export interface Config {
   readonly ackWaitMs: number;
   readonly maxInHand: number;
   readonly maxFacts: number;
+  readonly stallThresholds: StallThresholds;
+  readonly implementerTokens: number;
+  readonly reviewerTokens: number;
+  readonly maxOutputTokens: number;
+  readonly tokenizer: TokenizerName;
+  readonly compaction: CompactionRhythm;
+  readonly maxSummaryTokens: number;
+  readonly tasksRoots: readonly string[];
   readonly snapshotEvery: number;
   readonly maxSessions: number;
   readonly afterTimeoutMs: number;
@@ -106,6 +155,19 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     ackWaitMs: values.THROUGHLINE_ACK_WAIT_MS,
     maxInHand: values.THROUGHLINE_MAX_IN_HAND,
     maxFacts: values.THROUGHLINE_MAX_FACTS,
+    stallThresholds: values.THROUGHLINE_STALL_THRESHOLDS,
+    implementerTokens: values.THROUGHLINE_IMPLEMENTER_TOKENS,
+    reviewerTokens: values.THROUGHLINE_REVIEWER_TOKENS,
+    maxOutputTokens: values.THROUGHLINE_MAX_OUTPUT_TOKENS,
+    tokenizer: values.THROUGHLINE_TOKENIZER,
+    compaction: {
+      threshold: values.THROUGHLINE_COMPACTION_THRESHOLD,
+      block: values.THROUGHLINE_COMPACTION_BLOCK,
+    },
+    maxSummaryTokens: values.THROUGHLINE_COMPACTION_TOKENS,
+    tasksRoots: values.THROUGHLINE_TASKS_ROOTS?.split(delimiter).filter((root) => root !== '') ?? [
+      process.cwd(),
+    ],
     snapshotEvery: values.THROUGHLINE_SNAPSHOT_EVERY,
     maxSessions: values.THROUGHLINE_MAX_SESSIONS,
     afterTimeoutMs: values.THROUGHLINE_AFTER_TIMEOUT_MS,

@@ -3,8 +3,28 @@ import { natsTransport } from './nats/client-transport.js';
 import { connectNats } from './nats/connection.js';
 import { silentLogger } from './ports/logger.js';
 
-export { type ClientOptions, type Published, ThroughlineClient } from './client/client.js';
+export {
+  type ClientOptions,
+  type Published,
+  ThroughlineClient,
+  type TraceAppended,
+  type TraceCompacted,
+} from './client/client.js';
+export type { TaskView, ToolReply } from './client/tool-replies.js';
+export type { Tools } from './client/tools.js';
 export type { ClientTransport } from './client/transport.js';
+export {
+  type CompactionSource,
+  HookEngine,
+  PreCompactHook,
+  type PreLlmHook,
+} from './compaction/hook-engine.js';
+export {
+  type PreLlmOptions,
+  type PreparedPrompt,
+  preparePrompt,
+  withPreLlmCompaction,
+} from './compaction/pre-llm.js';
 export type {
   CompiledFact,
   CompileReply,
@@ -17,6 +37,8 @@ export type {
   ImplementerResultInput as ImplementerResult,
   ReviewerResultInput as ReviewerResult,
 } from './contracts/results.js';
+export type { ToolInput, ToolName } from './contracts/tools.js';
+export type { TraceEntryInput as TraceEntry } from './contracts/trace.js';
 export { ThroughlineError } from './errors.js';
 
 /** Where and how to connect. */

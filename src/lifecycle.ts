@@ -35,7 +35,9 @@ export class Releasers {
       }
     }
     if (failed.length > 0) {
-      throw new ThroughlineError('internal', `could not stop in time: ${failed.join(', ')}`, { cause });
+      throw new ThroughlineError('internal', `could not be stopped properly: ${failed.join(', ')}`, {
+        cause,
+      });
     }
   }
 }

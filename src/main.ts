@@ -1,19 +1,32 @@
+import { randomUUID } from 'node:crypto';
 import type { Config } from './config.js';
 import { COMPILE_SUBJECT, COMPILER_SERVICE } from './contracts/names.js';
+import { RUN_INIT_SUBJECT, RUN_STATUS_SUBJECT } from './contracts/run.js';
+import { TOOL_NAMES, TOOLS, TOOLS_SERVICE, toolSubject } from './contracts/tools.js';
+import { TRACE_APPEND_SUBJECT, TRACE_COMPACT_SUBJECT, TRACE_RECORD_SUBJECT } from './contracts/trace.js';
+import { localTasksFile } from './files/tasks-file.js';
 import type { Releasers } from './lifecycle.js';
 import { type NatsPorts, openNats } from './nats/open.js';
 import { startService } from './nats/service.js';
 import { systemClock } from './ports/clock.js';
 import type { Logger } from './ports/logger.js';
+import type { PromptBudget } from './prompt/budget.js';
+import { loadTokenizer } from './tokenizers/load.js';
 import { VERSION } from './version.js';
+import { type Commander, createCommander } from './workers/commander.js';
 import { startExtractor } from './workers/extractor.js';
+import { ProgressTracker } from './workers/progress-tracker.js';
 import { createPromptCompiler } from './workers/prompt-compiler.js';
+import { createRunService } from './workers/run-service.js';
 import { SessionReader } from './workers/session-reader.js';
+import { createSessionTools } from './workers/session-tools.js';
 import { SnapshotWriter } from './workers/snapshot-writer.js';
+import { Telemetry } from './workers/telemetry.js';
+import { createTraceService } from './workers/trace-service.js';
 
 /** The composition root: each service with the ports it needs, on one NATS connection. */
 
-export const SERVICES = ['extractor', 'compiler'] as const;
+export const SERVICES = ['extractor', 'compiler', 'tools'] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
 export interface Context {
@@ -31,7 +44,11 @@ export async function serve(
   const nats = await openNats(natsOptions(url, `throughline ${only.join('+')}`, config, logger));
   releasers.add('the NATS connection', () => nats.close());
   if (only.includes('extractor')) await serveExtractor(nats, { config, logger, releasers });
-  if (only.includes('compiler')) await serveCompiler(nats, { config, logger, releasers });
+  if (!only.includes('compiler') && !only.includes('tools')) return nats;
+  const sessions = openSessions(nats, config, logger);
+  releasers.add('the snapshot writer', () => sessions.writer.stop());
+  if (only.includes('compiler')) await serveCompiler(nats, sessions, { config, logger, releasers });
+  if (only.includes('tools')) await serveTools(nats, sessions, { config, logger, releasers });
   return nats;
 }
 
@@ -53,7 +70,7 @@ export function sessionReader(nats: NatsPorts, config: Config, logger: Logger) {
   const reader = new SessionReader({
     log: nats.log,
     snapshots: nats.snapshots,
-    limits: { maxFacts: config.maxFacts },
+    limits: { maxFacts: config.maxFacts, stall: config.stallThresholds, compaction: config.compaction },
     logger,
     maxSessions: config.maxSessions,
     onFolded: (folded) => writer.folded(folded),
@@ -69,10 +86,102 @@ async function serveExtractor(nats: NatsPorts, { config, logger, releasers }: Co
   releasers.add('the extractor', () => extractor.stop());
 }
 
-async function serveCompiler(nats: NatsPorts, { config, logger, releasers }: Context): Promise<void> {
+/** What the services that fold sessions share: one cache of states, one queue of commands, one view of task files. */
+interface Sessions {
+  readonly reader: SessionReader;
+  readonly writer: SnapshotWriter;
+  readonly command: Commander;
+  readonly tracker: ProgressTracker;
+}
+
+function openSessions(nats: NatsPorts, config: Config, logger: Logger): Sessions {
   const { reader, writer } = sessionReader(nats, config, logger);
-  releasers.add('the snapshot writer', () => writer.stop());
-  const compile = createPromptCompiler({ reader, log: nats.log, afterTimeoutMs: config.afterTimeoutMs });
+  const command = createCommander({
+    log: nats.log,
+    reader,
+    clock: systemClock,
+    newId: randomUUID,
+    random: Math.random,
+  });
+  const tracker = new ProgressTracker({ files: localTasksFile(config.tasksRoots), command, logger });
+  return { reader, writer, command, tracker };
+}
+
+async function serveTools(
+  nats: NatsPorts,
+  sessions: Sessions,
+  { config, logger, releasers }: Context,
+): Promise<void> {
+  const tools = createSessionTools({ ...sessions, logger });
+  const run = createRunService(sessions);
+  const trace = createTraceService({
+    log: nats.log,
+    reader: sessions.reader,
+    clock: systemClock,
+    newId: randomUUID,
+    tokenizer: await loadTokenizer(config.tokenizer),
+    maxTokens: config.maxSummaryTokens,
+  });
+  const service = await startService(nats.connection, {
+    name: TOOLS_SERVICE,
+    version: VERSION,
+    description: 'Tasks, notes, inbox, iterations and runs of sessions',
+    logger,
+    endpoints: [
+      ...TOOL_NAMES.map((name) => ({
+        name,
+        subject: toolSubject(name),
+        description: TOOLS[name].summary,
+        handle: (request: unknown) => tools(name, request),
+      })),
+      {
+        name: 'run-init',
+        subject: RUN_INIT_SUBJECT,
+        description: 'make a tasks.md the progress of a session',
+        handle: (request) => run.init(request),
+      },
+      {
+        name: 'run-status',
+        subject: RUN_STATUS_SUBJECT,
+        description: 'progress of a run, and what each task needs next',
+        handle: (request) => run.status(request),
+      },
+      {
+        name: 'trace-append',
+        subject: TRACE_APPEND_SUBJECT,
+        description: 'add entries to the trace of an intent',
+        handle: (request) => trace.append(request),
+      },
+      {
+        name: 'trace-record',
+        subject: TRACE_RECORD_SUBJECT,
+        description: 'the same without an answer, for volume',
+        handle: (request) => trace.append(request),
+      },
+      {
+        name: 'trace-compact',
+        subject: TRACE_COMPACT_SUBJECT,
+        description: 'the compacted history of an intent',
+        handle: (request) => trace.compact(request),
+      },
+    ],
+  });
+  releasers.add('the session tools', () => service.stop());
+}
+
+async function serveCompiler(
+  nats: NatsPorts,
+  sessions: Sessions,
+  { config, logger, releasers }: Context,
+): Promise<void> {
+  const telemetry = new Telemetry();
+  const compile = createPromptCompiler({
+    ...sessions,
+    log: nats.log,
+    telemetry,
+    budget: await promptBudget(config),
+    afterTimeoutMs: config.afterTimeoutMs,
+  });
   const service = await startService(nats.connection, {
     name: COMPILER_SERVICE,
     version: VERSION,
@@ -84,8 +193,25 @@ async function serveCompiler(nats: NatsPorts, { config, logger, releasers }: Con
         subject: COMPILE_SUBJECT,
         description: 'session, taskId, taskPrompt in; prompt out',
         handle: compile,
+        stats: () => telemetry.toJSON(),
       },
     ],
   });
   releasers.add('the prompt compiler', () => service.stop());
+}
+
+/** The budget that the configuration asks for. */
+async function promptBudget(config: Config): Promise<PromptBudget> {
+  const {
+    implementerTokens: implementer,
+    reviewerTokens: reviewer,
+    maxOutputTokens,
+    maxSummaryTokens,
+  } = config;
+  return {
+    caps: { implementer, reviewer },
+    maxOutputTokens,
+    maxSummaryTokens,
+    tokenizer: await loadTokenizer(config.tokenizer),
+  };
 }

@@ -74,7 +74,7 @@ describe('Releasers', () => {
     add('timer');
     await expect(releasers.release(1000)).rejects.toMatchObject({
       code: 'internal',
-      message: 'could not stop in time: server, worker',
+      message: 'could not be stopped properly: server, worker',
       cause: new Error('at once'),
     });
     expect(stopped).toEqual(['timer', 'connection']);
@@ -84,7 +84,7 @@ describe('Releasers', () => {
     add('connection');
     add('worker', () => NEVER);
     const released = expect(releasers.release(500)).rejects.toMatchObject({
-      message: 'could not stop in time: worker',
+      message: 'could not be stopped properly: worker',
       cause: expect.objectContaining({ message: 'not done within 500 ms' }),
     });
     await vi.advanceTimersByTimeAsync(499);
@@ -97,7 +97,9 @@ describe('Releasers', () => {
   it('shares one deadline among all', async () => {
     add('first', () => NEVER);
     add('second', () => NEVER);
-    const released = expect(releasers.release(500)).rejects.toThrow('could not stop in time: second, first');
+    const released = expect(releasers.release(500)).rejects.toThrow(
+      'could not be stopped properly: second, first',
+    );
     await vi.advanceTimersByTimeAsync(502);
     await released;
   });

@@ -37,6 +37,17 @@ export function out(text: string): void {
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
 }
 
+/**
+ * Whether answers are coloured: on a terminal, or where `FORCE_COLOR` says so; never in a pipe otherwise, not even on
+ * a CI machine, nor where `NO_COLOR` is set.
+ */
+export function coloured({ config }: Cli): boolean {
+  const { NO_COLOR, FORCE_COLOR, TERM } = config.env;
+  if (NO_COLOR) return false;
+  if (FORCE_COLOR) return FORCE_COLOR !== '0';
+  return process.stdout.isTTY === true && TERM !== 'dumb';
+}
+
 export function note(text: string): void {
   process.stderr.write(`${text}\n`);
 }
@@ -65,11 +76,11 @@ export async function withClient<T>(cli: Cli, work: (client: ThroughlineClient) 
   }
 }
 
-/** The session that a command works on: `--session`, else `THROUGHLINE_SESSION`. */
-export function sessionOf(cli: Cli, given: string | undefined): Token {
+/** The session that a command works on: the option `flag`, else `THROUGHLINE_SESSION`. */
+export function sessionOf(cli: Cli, given: string | undefined, flag = '--session'): Token {
   const session = given ?? cli.config.session;
-  if (session !== undefined) return token(session, '--session');
-  throw new ThroughlineError('usage', 'which session? Give --session NAME, or set THROUGHLINE_SESSION');
+  if (session !== undefined) return token(session, given === undefined ? 'THROUGHLINE_SESSION' : flag);
+  throw new ThroughlineError('usage', `which session? Give ${flag} NAME, or set THROUGHLINE_SESSION`);
 }
 
 /** Parser of a whole number in an option. */

@@ -1,12 +1,18 @@
 import { type Command, Option } from 'commander';
-import type { CompileReply, CompileRequestInput } from '../contracts/compile.js';
+import type { CompileReply, CompileRequest, CompileRequestInput } from '../contracts/compile.js';
 import { ROLES, type Role } from '../contracts/names.js';
+import { ThroughlineError } from '../errors.js';
 import { cliOf, examples, note, out, sessionOf, wholeNumber, withClient } from './cli.js';
+import { readTemplate } from './template.js';
 
 interface CompileOptions {
   readonly session?: string;
-  readonly task: string;
-  readonly prompt: string;
+  readonly kind: CompileRequest['kind'];
+  readonly task?: string;
+  readonly prompt?: string;
+  readonly template?: string;
+  readonly binary?: string;
+  readonly extra?: string;
   readonly role?: Role;
   readonly maxFacts?: number;
   readonly maxTokens?: number;
@@ -24,8 +30,14 @@ export function compileCommand(program: Command): void {
       'Asks the prompt-compiler for a prompt. The prompt goes to standard output, what it holds to standard error.',
     )
     .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
-    .requiredOption('-t, --task <id>', 'id of the task that the prompt is for')
-    .requiredOption('-p, --prompt <text>', 'what the agent is asked to do; facts are chosen by its words')
+    .addOption(
+      new Option('--kind <kind>', 'kind of prompt').choices(['dispatch', 'iteration']).default('dispatch'),
+    )
+    .option('-t, --task <id>', 'id of the task that the prompt is for')
+    .option('-p, --prompt <text>', 'what the agent is asked to do; facts are chosen by its words')
+    .option('--template <file>', 'iteration: a template of your own, see `throughline template`')
+    .option('--binary <command>', 'iteration: the command that agents are told to use (default: throughline)')
+    .option('--extra <text>', 'iteration: text that closes the prompt')
     .addOption(new Option('--role <role>', 'who gets the prompt (default: implementer)').choices(ROLES))
     .option('--max-facts <n>', 'most facts to show (default: 10)', wholeNumber(0, 1000))
     .option('--max-tokens <n>', 'token budget of the facts (default: 500)', wholeNumber(0, 1_000_000))
@@ -37,12 +49,13 @@ export function compileCommand(program: Command): void {
       'after',
       examples(
         'throughline compile -s demo -t 5.1 -p "Make compile wait for a dispatch" --explain',
+        'throughline compile -s demo --kind iteration',
         'throughline compile -s demo -t 5.1 -p "…" --after "$(throughline publish reviewer -s demo -f r.json)" --json',
       ),
     )
     .action(async (options: CompileOptions, command: Command) => {
       const cli = cliOf(command);
-      const request = requestOf(sessionOf(cli, options.session), options);
+      const request = await requestOf(sessionOf(cli, options.session), options);
       const reply = await withClient(cli, (client) => client.compile(request));
       if (options.json) return out(JSON.stringify(reply));
       out(reply.prompt);
@@ -51,9 +64,16 @@ export function compileCommand(program: Command): void {
     });
 }
 
-function requestOf(session: string, options: CompileOptions): CompileRequestInput {
-  const { task: taskId, prompt: taskPrompt, role, maxFacts, maxTokens, after, asOf, explain } = options;
-  return { session, taskId, taskPrompt, role, maxFacts, maxTokens, after, asOf, explain };
+async function requestOf(session: string, options: CompileOptions): Promise<CompileRequestInput> {
+  const { kind, task: taskId, prompt: taskPrompt, role, maxFacts, maxTokens, after, asOf, explain } = options;
+  const common = { session, maxFacts, maxTokens, after, asOf, explain };
+  if (kind === 'iteration') {
+    const template = options.template === undefined ? undefined : await readTemplate(options.template);
+    return { kind, ...common, taskId, taskPrompt, template, binary: options.binary, extra: options.extra };
+  }
+  if (taskId === undefined) throw new ThroughlineError('usage', 'which task? Give --task ID');
+  if (taskPrompt === undefined) throw new ThroughlineError('usage', 'what is to be done? Give --prompt TEXT');
+  return { ...common, taskId, taskPrompt, role };
 }
 
 function summary(reply: CompileReply): string {

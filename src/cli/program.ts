@@ -8,8 +8,14 @@ import { importCommand } from './import-git.js';
 import { natsServerCommand } from './nats-server.js';
 import { publishCommand } from './publish.js';
 import { rejectedCommand } from './rejected.js';
+import { initCommand, ledgerCommand, statusCommand } from './run.js';
 import { serveCommand } from './serve.js';
+import { historyCommand, sessionCommand, tasksCommand } from './session.js';
 import { snapshotCommand } from './snapshot.js';
+import { telemetryCommand } from './telemetry.js';
+import { templateCommand } from './template.js';
+import { toolCommand } from './tool.js';
+import { traceCommand } from './trace.js';
 import { upCommand } from './up.js';
 
 /** The whole command line. */
@@ -33,10 +39,20 @@ export function createProgram(): Command {
     serveCommand,
     publishCommand,
     compileCommand,
+    toolCommand,
+    sessionCommand,
+    tasksCommand,
+    historyCommand,
     factsCommand,
     snapshotCommand,
     rejectedCommand,
     importCommand,
+    templateCommand,
+    initCommand,
+    statusCommand,
+    ledgerCommand,
+    telemetryCommand,
+    traceCommand,
     natsServerCommand,
   ];
   for (const add of commands) add(program);

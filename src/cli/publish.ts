@@ -41,9 +41,7 @@ export function publishCommand(program: Command): void {
         const parsed = parseDispatchBody(body, role, cli.config.maxBodyBytes);
         if (!parsed.ok) throw new ThroughlineError(parsed.code, parsed.reason);
       }
-      const { sequence } = await withClient(cli, (client) =>
-        client.publishText(session, role, body.toString('utf8')),
-      );
+      const { sequence } = await withClient(cli, (client) => client.publishText(session, role, body));
       out(options.json ? JSON.stringify({ sequence }) : String(sequence));
     });
 }

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { Releasers } from '../lifecycle.js';
 import { SERVICES, type ServiceName, serve } from '../main.js';
+import { withoutSecrets } from '../nats/connection.js';
 import { cliOf, examples, out } from './cli.js';
 import { runUntilSignal } from './signals.js';
 
@@ -25,7 +26,7 @@ export function serveCommand(program: Command): void {
       const only = options.only ?? SERVICES;
       await runUntilSignal(cli, releasers, async () => {
         await serve(cli.url, { ...cli, releasers }, only);
-        out(`throughline ready ${cli.url} ${only.join(' ')}`);
+        out(`throughline ready ${withoutSecrets(cli.url)} ${only.join(' ')}`);
       });
     });
 }

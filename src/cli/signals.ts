@@ -23,20 +23,22 @@ export async function runUntilSignal(
   };
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
+  let failure: unknown;
   try {
     // A signal that comes while things start stops them as soon as they have started.
-    const started = start((error) => {
+    await start((error) => {
       if (!stopping) finish(error);
     });
-    await started;
-    const failure = await finished;
-    if (failure !== undefined) throw failure;
-  } finally {
-    stopping = true;
-    await releasers
-      .release(cli.config.shutdownMs)
-      .catch((error: unknown) => note(`throughline: ${messageOf(error)}`));
-    process.off('SIGINT', onSignal);
-    process.off('SIGTERM', onSignal);
+    failure = await finished;
+  } catch (error) {
+    failure = error;
   }
+  stopping = true;
+  const late = await releasers.release(cli.config.shutdownMs).catch((error: unknown) => error);
+  process.off('SIGINT', onSignal);
+  process.off('SIGTERM', onSignal);
+  if (failure === undefined && late !== undefined) throw late;
+  // What went wrong first is what counts; that something did not stop either is a note beside it.
+  if (late !== undefined) note(`throughline: ${messageOf(late)}`);
+  if (failure !== undefined) throw failure;
 }

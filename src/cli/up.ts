@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { ThroughlineError } from '../errors.js';
 import { Releasers } from '../lifecycle.js';
 import { serve } from '../main.js';
+import { withoutSecrets } from '../nats/connection.js';
 import { findNatsServer } from '../server/find.js';
 import { startNatsServer } from '../server/process.js';
 import type { RunningServer } from '../server/running-server.js';
@@ -62,7 +63,9 @@ export function upCommand(program: Command): void {
         }
         const url = given ?? server?.url ?? cli.url;
         await serve(url, { ...cli, releasers });
-        out(`throughline ready ${url} ${server === undefined ? '' : `store ${server.storeDir}`}`.trimEnd());
+        out(
+          `throughline ready ${withoutSecrets(url)} ${server === undefined ? '' : `store ${server.storeDir}`}`.trimEnd(),
+        );
       });
     });
 }

@@ -1,4 +1,5 @@
-import type { CompileReply, CompileRequestInput } from '../contracts/compile.js';
+import { HookEngine, PreCompactHook } from '../compaction/hook-engine.js';
+import type { CompactedReport, CompileReply, CompileRequestInput } from '../contracts/compile.js';
 import { explainIssues } from '../contracts/explain-issues.js';
 import { COMPILE_SUBJECT, dispatchSubject, type Role, token } from '../contracts/names.js';
 import {
@@ -7,12 +8,37 @@ import {
   type ReviewerResultInput,
   reviewerResult,
 } from '../contracts/results.js';
+import { RUN_INIT_SUBJECT, RUN_STATUS_SUBJECT, type RunInitInput } from '../contracts/run.js';
+import { type ToolName, toolSubject } from '../contracts/tools.js';
+import {
+  TRACE_APPEND_SUBJECT,
+  TRACE_COMPACT_SUBJECT,
+  TRACE_RECORD_SUBJECT,
+  type TraceEntryInput,
+} from '../contracts/trace.js';
 import { ThroughlineError } from '../errors.js';
+import { createTools, type Tools } from './tools.js';
 import type { ClientTransport } from './transport.js';
 
 /** Where a published result stands: pass `sequence` as `after` to see it in the next prompt. */
 export interface Published {
   /** Sequence in the `DISPATCH` stream. */
+  readonly sequence: number;
+}
+
+export interface TraceAppended {
+  readonly appended: number;
+  readonly malformed: readonly { readonly index: number; readonly message: string }[];
+  readonly sequence: number;
+}
+
+export interface TraceCompacted {
+  /** Null below the threshold. */
+  readonly summary: string | null;
+  readonly compacted: CompactedReport | null;
+  /** Entries since, one line each. */
+  readonly recent: readonly string[];
+  readonly total: number;
   readonly sequence: number;
 }
 
@@ -29,10 +55,13 @@ export interface ClientOptions {
 export class ThroughlineClient {
   readonly #transport: ClientTransport;
   readonly #timeoutMs: number;
+  /** Tasks, notes, inbox, iterations and the session itself: one method a tool. */
+  readonly tools: Tools;
 
   constructor(transport: ClientTransport, options: ClientOptions = {}) {
     this.#transport = transport;
     this.#timeoutMs = options.timeoutMs ?? 10_000;
+    this.tools = createTools((name, input) => this.requestTool(name, input));
   }
 
   /** Publishes an implementer's result. Throws `schema_invalid` before anything is sent. */
@@ -50,13 +79,56 @@ export class ThroughlineClient {
   }
 
   /** Publishes an agent's raw text as it is; should it not hold a result, it ends up in `DISPATCH_REJECTED`. */
-  async publishText(session: string, role: Role, text: string): Promise<Published> {
+  async publishText(session: string, role: Role, text: string | Uint8Array): Promise<Published> {
     return this.#transport.publish(dispatchSubject(token(session, 'session'), role), text);
   }
 
   /** Asks for the next prompt. */
   async compile(request: CompileRequestInput): Promise<CompileReply> {
     return (await this.#transport.request(COMPILE_SUBJECT, request, this.#timeoutMs)) as CompileReply;
+  }
+
+  /** Calls a tool by its name, with unchecked input; `tools` has a typed method for each. */
+  requestTool(name: ToolName, input: object): Promise<unknown> {
+    return this.request(toolSubject(name), input);
+  }
+
+  /** Makes a run's `tasks.md` the progress of a session. */
+  initRun(request: RunInitInput): Promise<unknown> {
+    return this.request(RUN_INIT_SUBJECT, request);
+  }
+
+  /** Progress of a run, and what each task needs next. */
+  runStatus(session: string): Promise<unknown> {
+    return this.request(RUN_STATUS_SUBJECT, { session });
+  }
+
+  /** Adds entries to the trace of an intent, and waits until they are stored. */
+  async appendTrace(session: string, entries: readonly TraceEntryInput[]): Promise<TraceAppended> {
+    return (await this.request(TRACE_APPEND_SUBJECT, { session, entries })) as TraceAppended;
+  }
+
+  /** The same without waiting, for volume: an entry may get lost, and nothing says what was wrong with one. */
+  recordTrace(session: string, ...entries: readonly TraceEntryInput[]): void {
+    this.#transport.send(TRACE_RECORD_SUBJECT, { session, entries });
+  }
+
+  /** The compacted history of an intent, and the entries since. */
+  async compactTrace(session: string, intentId: string): Promise<TraceCompacted> {
+    return (await this.request(TRACE_COMPACT_SUBJECT, { session, intentId })) as TraceCompacted;
+  }
+
+  /** A hook engine whose hook gives the compacted history of the active intent. */
+  hookEngine(session: string): HookEngine {
+    const source = {
+      compactedSummary: async (intentId: string) => (await this.compactTrace(session, intentId)).summary,
+    };
+    return new HookEngine().registerPreLLM(new PreCompactHook(source).hook);
+  }
+
+  /** Sends any request to a service of Throughline: for those that this version has no method for. */
+  request(subject: string, body: object): Promise<unknown> {
+    return this.#transport.request(subject, body, this.#timeoutMs);
   }
 
   async close(): Promise<void> {

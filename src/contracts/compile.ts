@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { BudgetReport } from './budget.js';
 import { ROLES } from './names.js';
 import { taskId } from './results.js';
 
@@ -9,38 +10,88 @@ export const DEFAULT_MAX_TOKENS = 500;
 
 const sequence = z.int().positive('must be a sequence, 1 or more');
 
+const tags = z.array(z.enum(['file_change', 'convention', 'decision', 'error', 'dependency', 'test']));
+const taskPrompt = z.string().min(1, 'must not be empty').max(200_000, 'must be at most 200000 characters');
+
+/** What every kind of prompt takes. */
+const common = {
+  /** The session to remember. */
+  session: z.string(),
+  /** Only facts that carry one of these. */
+  tags: tags.optional(),
+  maxFacts: z.int().min(0).max(1000).default(DEFAULT_MAX_FACTS),
+  /** Token budget of the facts, four characters a token. */
+  maxTokens: z.int().min(0).max(1_000_000).default(DEFAULT_MAX_TOKENS),
+  /** A `DISPATCH` sequence, from a publisher's PubAck: the prompt reflects that dispatch, or the reply is an error. */
+  after: sequence.optional(),
+  /** A session sequence: the prompt as it was when that event was the last. */
+  asOf: sequence.optional(),
+  /** The intent that is worked on: the compacted history of its trace stands before the prompt. */
+  activeIntentId: z
+    .string()
+    .trim()
+    .min(1, 'must not be empty')
+    .max(128, 'must be at most 128 characters')
+    .optional(),
+  /** Adds to each fact where it comes from and why it was chosen. */
+  explain: z.boolean().default(false),
+};
+
+const dispatchRequest = z.object({
+  kind: z.literal('dispatch'),
+  ...common,
+  taskId,
+  /** What the next agent is asked to do; the facts are chosen by its words. */
+  taskPrompt,
+  role: z.enum(ROLES).default('implementer'),
+  /** A system text of one's own, in place of the built-in one of the role. */
+  systemPrompt: z
+    .string()
+    .min(1, 'must not be empty')
+    .max(200_000, 'must be at most 200000 characters')
+    .optional(),
+});
+
+const iterationRequest = z.object({
+  kind: z.literal('iteration'),
+  ...common,
+  /** Chooses the facts; by default the session's goal and its ready tasks do. */
+  taskPrompt: taskPrompt.optional(),
+  taskId: taskId.optional(),
+  /** A template of one's own, in place of the built-in one. */
+  template: z
+    .string()
+    .min(1, 'must not be empty')
+    .max(100_000, 'must be at most 100000 characters')
+    .optional(),
+  /** The command that the prompt tells agents to use. */
+  binary: z.string().min(1).max(1024).default('throughline'),
+  /** Text that closes the prompt. */
+  extra: z.string().max(50_000, 'must be at most 50000 characters').optional(),
+});
+
+/** Without a kind it is `dispatch`. */
 export const compileRequest = z
-  .object({
-    /** The session to remember. */
-    session: z.string(),
-    taskId,
-    /** What the next agent is asked to do; the facts are chosen by its words. */
-    taskPrompt: z.string().min(1, 'must not be empty').max(200_000, 'must be at most 200000 characters'),
-    kind: z.literal('dispatch', 'must be "dispatch"').default('dispatch'),
-    role: z.enum(ROLES).default('implementer'),
-    /** Only facts that carry one of these. */
-    tags: z
-      .array(z.enum(['file_change', 'convention', 'decision', 'error', 'dependency', 'test']))
-      .optional(),
-    maxFacts: z.int().min(0).max(1000).default(DEFAULT_MAX_FACTS),
-    /** Token budget of the facts, four characters a token. */
-    maxTokens: z.int().min(0).max(1_000_000).default(DEFAULT_MAX_TOKENS),
-    /** A `DISPATCH` sequence, from a publisher's PubAck: the prompt reflects that dispatch, or the reply is an error. */
-    after: sequence.optional(),
-    /** A session sequence: the prompt as it was when that event was the last. */
-    asOf: sequence.optional(),
-    /** Adds to each fact where it comes from and why it was chosen. */
-    explain: z.boolean().default(false),
-  })
+  .preprocess(
+    (request) =>
+      typeof request === 'object' && request !== null && !Array.isArray(request) && !('kind' in request)
+        ? { kind: 'dispatch', ...request }
+        : request,
+    z.discriminatedUnion('kind', [dispatchRequest, iterationRequest], 'must be "dispatch" or "iteration"'),
+  )
   .refine((request) => request.after === undefined || request.asOf === undefined, {
     message: 'cannot be combined with after: asOf asks for the past, after for the newest',
     path: ['asOf'],
   });
 
+type DispatchRequestInput = Omit<z.input<typeof dispatchRequest>, 'kind'> & { readonly kind?: 'dispatch' };
+
 /** A request as a caller writes it. */
-export type CompileRequestInput = z.input<typeof compileRequest>;
+export type CompileRequestInput = DispatchRequestInput | z.input<typeof iterationRequest>;
 /** A request with its defaults filled in. */
-export type CompileRequest = z.output<typeof compileRequest>;
+export type CompileRequest = DispatchRequest | IterationRequest;
+export type DispatchRequest = z.output<typeof dispatchRequest>;
+export type IterationRequest = z.output<typeof iterationRequest>;
 
 /** A fact of a reply. */
 export interface CompiledFact {
@@ -63,6 +114,29 @@ export interface ExplainedFact extends CompiledFact {
   readonly tokens: number;
 }
 
+export interface PromptMessage {
+  readonly role: 'system' | 'user';
+  readonly content: string;
+}
+
+/** `ledger`: all that is known was used; `ledger_plus_fallback`: a part is missing or may be out of date. */
+export interface LedgerReport {
+  readonly mode: 'none' | 'ledger' | 'ledger_plus_fallback';
+  readonly reason?: 'rebuild_failed' | 'progress_ledger_incomplete';
+  /** What went wrong, for people. */
+  readonly message?: string;
+}
+
+/** What a summary of compacted trace entries stands for. */
+export interface CompactedReport {
+  /** Entries that the summary stands for, and the blocks in which they were compacted. */
+  readonly entries: number;
+  readonly blocks: number;
+  /** Tokens of those entries, and of the summary. */
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}
+
 export interface CompileReply {
   readonly prompt: string;
   /** The facts as they stand in the prompt; empty without any. */
@@ -71,8 +145,20 @@ export interface CompileReply {
   readonly factsShown: number;
   /** Valid facts that the session holds. */
   readonly factsTotal: number;
-  /** The whole prompt, at four characters a token. */
+  /** Tokens of the whole prompt, by the configured tokenizer. */
   readonly tokenEstimate: number;
+  /** The summary that stands before the prompt; null without an intent, or below the threshold. */
+  readonly compacted: CompactedReport | null;
+  /** Dispatch: the same prompt as messages, system and user. */
+  readonly messages?: readonly PromptMessage[];
+  /** Dispatch: hash of what comes first and stays the same for a role. */
+  readonly stablePrefixHash?: string;
+  /** Dispatch: hash of the whole prompt. */
+  readonly fullPromptHash?: string;
+  /** Dispatch: whether anything was left out to keep within the budget. */
+  readonly budget?: BudgetReport;
+  /** Dispatch: which ledgers the prompt was made from. */
+  readonly ledger?: LedgerReport;
   /** The session sequence that the prompt reflects; 0 for a session without events. */
   readonly sequence: number;
   /** Sequence of the snapshot that the load began from; 0 for none. */

@@ -1,14 +1,16 @@
 import { z } from 'zod';
+import { EVENT_VERSION, timestamp } from './event.js';
 import { ROLES } from './names.js';
 import { ASSESSMENTS, IMPLEMENTER_STATUSES, SEVERITIES, taskId, testRun } from './results.js';
+import { runEvents } from './run.js';
+import { inboxEvents, iterationEvents, lifecycleEvents, noteEvents } from './session-meta-events.js';
+import { taskEvents } from './task-events.js';
+import { traceEvents } from './trace.js';
 
 /**
- * The events of a session stream, version 1. The body of each is `{"v":1,"type":…,"at":…,"data":{…}}`, and the type
- * stands in the subject as well. Events are never rewritten: a new shape is a new version beside the old one.
+ * The events of a session stream, version 1. The type of each stands in its subject as well. Events are never
+ * rewritten: a new shape is a new version beside the old one.
  */
-export const EVENT_VERSION = 1;
-
-const timestamp = z.iso.datetime();
 const sequence = z.int().positive();
 
 const factTag = z.enum(['file_change', 'convention', 'decision', 'error', 'dependency', 'test']);
@@ -76,12 +78,24 @@ const dispatchRejected = z.object({
   }),
 });
 
-export const sessionEvent = z.discriminatedUnion('type', [factRecorded, dispatchRejected]);
+export const sessionEvent = z.discriminatedUnion('type', [
+  factRecorded,
+  dispatchRejected,
+  ...taskEvents,
+  ...noteEvents,
+  ...inboxEvents,
+  ...iterationEvents,
+  ...lifecycleEvents,
+  ...runEvents,
+  ...traceEvents,
+]);
 
 /** One event of a session. */
 export type SessionEvent = z.output<typeof sessionEvent>;
-export type FactRecorded = z.output<typeof factRecorded>;
-export type DispatchRejected = z.output<typeof dispatchRejected>;
+export type FactRecorded = EventOf<'fact.recorded'>;
+export type DispatchRejected = EventOf<'dispatch.rejected'>;
+/** One event by its type. */
+export type EventOf<Type extends SessionEvent['type']> = Extract<SessionEvent, { type: Type }>;
 export type DispatchOutcome = FactRecorded['data']['dispatch'];
 
 /** An event with its place in the session's log; `sequence` increases, but may have gaps. */

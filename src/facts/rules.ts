@@ -59,7 +59,7 @@ export const REVIEWER_RULES: readonly ExtractionRule<ReviewerResult>[] = [
     extract: (result, taskId) => facts(task(taskId), 'must_fix', result.required_fixes ?? [], ['convention']),
   },
   {
-    // An issue is closed by an approval; a rule for the whole code base outlives it.
+    // An issue is closed by an approval; a rule for the whole code base stays, until the task's next such rule.
     name: 'conventions',
     extract: (result, taskId) =>
       (result.issues ?? [])

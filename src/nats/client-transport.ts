@@ -41,6 +41,9 @@ export function natsTransport(connection: NatsConnection, publishTimeoutMs: numb
       if (failure !== null) throw replyError(message, failure);
       return message.json();
     },
+    send(subject, body) {
+      connection.publish(subject, JSON.stringify(body));
+    },
     async close() {
       publisher.close();
       await closeConnection(connection);

@@ -35,12 +35,12 @@ export async function connectNats(options: ConnectOptions): Promise<NatsConnecti
     const text = cause instanceof Error ? cause.message : String(cause);
     throw new ThroughlineError(
       'unavailable',
-      `no NATS server answers at ${options.url} (${text}): start one with "throughline up", or set NATS_URL`,
+      `no NATS server answers at ${withoutSecrets(options.url)} (${text}): start one with "throughline up", or set NATS_URL`,
       { cause },
     );
   });
   try {
-    checkServer(connection, options.url);
+    checkServer(connection, withoutSecrets(options.url));
   } catch (error) {
     await connection.close();
     throw error;
@@ -75,4 +75,9 @@ async function logStatus(connection: NatsConnection, logger: Logger): Promise<vo
     else if (type === 'reconnect') logger.info({ server: data }, 'NATS connection restored');
     else if (type === 'error') logger.warn({ error: data }, 'NATS reported an error');
   }
+}
+
+/** A URL as it may be shown: user, password and token replaced. */
+export function withoutSecrets(url: string): string {
+  return url.replace(/\/\/[^/@,]*@/g, '//***@');
 }

@@ -89,14 +89,19 @@ export class NatsDispatchSource implements DispatchSource {
   ) {
     while (!run.closed) {
       const lost = await this.#lossOf(run.messages);
-      if (run.closed || lost === undefined) return;
-      this.#options.logger.warn({ lost }, 'the extractor consumer is gone and will be made again');
+      if (run.closed) return;
+      this.#options.logger.warn(
+        { lost: lost ?? 'ended' },
+        'the extractor consumer is gone and will be made again',
+      );
       await run.messages.close();
+      // One that ends by itself has a reason that may not have passed yet.
+      if (lost === undefined) await new Promise((resolve) => setTimeout(resolve, FIRST_PAUSE_MS));
       run.messages = await this.#reopen(run, handler);
     }
   }
 
-  /** Waits until the consumer is lost and says how, or gives `undefined` when it was closed. */
+  /** Waits until the consumer is lost and says how, or gives `undefined` when it ended. */
   async #lossOf(messages: ConsumerMessages): Promise<string | undefined> {
     for await (const { type } of await messages.status()) {
       if (LOSSES.has(type)) return type;

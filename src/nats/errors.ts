@@ -39,6 +39,10 @@ export function toThroughlineError(error: unknown, doing: string): ThroughlineEr
       case NatsCode.AuthorizationViolation:
       case NatsCode.PermissionsViolation:
         return new ThroughlineError('unavailable', `${doing}: NATS refuses it (${text})`, { cause: error });
+      case NatsCode.MaxPayloadExceeded:
+        return new ThroughlineError('too_large', `${doing}: more than the server takes in one message`, {
+          cause: error,
+        });
       default:
         return new ThroughlineError('internal', `${doing}: ${text}`, { cause: error });
     }

@@ -2,7 +2,7 @@ import type { JetStreamManager, MsgHdrs, NatsConnection, StoredMsg } from 'nats'
 import { HEADERS, isRole, isToken, REJECTED_STREAM, rejectedSubject } from '../contracts/names.js';
 import { ThroughlineError } from '../errors.js';
 import type { RejectedEntry, RejectedStore, Rejection } from '../ports/rejected-store.js';
-import { oneLine } from '../text.js';
+import { clipText, oneLine } from '../text.js';
 import type { AckedPublisher } from './acked-publisher.js';
 import { API, apiCode, toThroughlineError } from './errors.js';
 import { ensureRejectedStream, type TopologyOptions } from './topology.js';
@@ -174,5 +174,5 @@ function partOf(header: MsgHdrs): number {
 
 /** A header is one line; what it quotes may come from anywhere. */
 function headerText(text: string): string {
-  return oneLine(text).slice(0, MAX_REASON);
+  return clipText(oneLine(text), MAX_REASON);
 }

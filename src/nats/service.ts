@@ -20,6 +20,8 @@ export interface Endpoint {
   readonly description: string;
   /** From a request's JSON to the reply's. What it throws becomes an error reply. */
   readonly handle: (request: unknown) => Promise<unknown>;
+  /** What the statistics of the endpoint show beside requests and errors. */
+  readonly stats?: () => unknown;
 }
 
 export interface RunningService {
@@ -32,7 +34,17 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   schema_invalid: 400,
   json_parse_failed: 400,
   token_invalid: 400,
+  template_invalid: 400,
+  prompt_overflow: 413,
+  progress_ledger_missing_tasks: 404,
+  progress_ledger_parse_failed: 422,
   not_found: 404,
+  ambiguous: 409,
+  duplicate: 409,
+  cycle: 409,
+  open_tasks: 409,
+  session_completed: 409,
+  summary_exists: 409,
   conflict: 409,
   not_caught_up: 409,
   too_large: 413,
@@ -47,7 +59,13 @@ export async function startService(
   options: ServiceOptions,
 ): Promise<RunningService> {
   const { name, version, description, logger } = options;
-  const service = await connection.services.add({ name, version, description });
+  const service = await connection.services.add({
+    name,
+    version,
+    description,
+    statsHandler: async ({ subject }) =>
+      options.endpoints.find((each) => each.subject === subject)?.stats?.() ?? null,
+  });
   const inHand = new Set<Promise<void>>();
   for (const endpoint of options.endpoints) {
     service.addEndpoint(endpoint.name, {

@@ -119,7 +119,9 @@ async function highestDispatchSeen(jsm: JetStreamManager): Promise<number> {
     for (const type of DISPATCH_EVENTS) {
       const last = await newestMessage(jsm, name, sessionSubject(session, type));
       const event = last && parseSessionEvent(last.data);
-      highest = Math.max(highest, event?.data.dispatch.sequence ?? 0);
+      if (event?.type === 'fact.recorded' || event?.type === 'dispatch.rejected') {
+        highest = Math.max(highest, event.data.dispatch.sequence);
+      }
     }
   }
   return highest;

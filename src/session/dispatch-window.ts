@@ -66,11 +66,6 @@ export class DispatchWindow<Entry extends { readonly sequence: number }, Folded>
       return 'replaced';
     }
     if (at === 0 && this.#isSettled(entry.sequence)) return 'repeated';
-    if (at === 0 && this.#settledSequences.length > 0) {
-      this.#settle(entry);
-      this.#current = undefined;
-      return 'folded';
-    }
     this.#recent.splice(at, 0, entry);
     if (at < this.#recent.length - 1) this.#current = undefined;
     else if (this.#current !== undefined) this.#fold.apply(this.#current, entry);

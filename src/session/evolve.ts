@@ -1,6 +1,13 @@
 import type { StoredEvent } from '../contracts/session-events.js';
 import { assertNever } from '../errors.js';
+import { digestOf } from '../ledger/digest.js';
+import { evolveCharter } from './charter.js';
+import { evolveIterations, recordWork } from './iterations.js';
+import { evolveNotebook } from './notebook.js';
+import { evolveRun } from './run.js';
 import type { SessionState } from './state.js';
+import { evolveTasks, expireClaims } from './tasks.js';
+import { entryOfDispatch, traceEntry } from './traces.js';
 
 /**
  * Folds one event into the state, in place, and returns it. Pure but for that: time and ids come with the event.
@@ -12,7 +19,7 @@ export function evolve(state: SessionState, { sequence, event }: StoredEvent): S
     case 'fact.recorded': {
       const { dispatch, facts } = event.data;
       // A dispatch that was given up and recorded after all counts as recorded.
-      state.dispatches.insert(
+      const insertion = state.dispatches.insert(
         {
           kind: 'recorded',
           sequence: dispatch.sequence,
@@ -21,9 +28,14 @@ export function evolve(state: SessionState, { sequence, event }: StoredEvent): S
           role: dispatch.role,
           task: dispatch.task,
           facts,
+          digest: digestOf(dispatch),
         },
         (known) => known.kind === 'rejected',
       );
+      const traced = entryOfDispatch(dispatch);
+      if (traced !== undefined && insertion !== 'repeated') {
+        traceEntry(state.traces, traced, state.limits.compaction);
+      }
       return state;
     }
     case 'dispatch.rejected': {
@@ -35,6 +47,51 @@ export function evolve(state: SessionState, { sequence, event }: StoredEvent): S
         event: sequence,
         error,
       });
+      return state;
+    }
+    case 'task.added':
+    case 'task.status':
+    case 'task.priority':
+    case 'task.depends':
+    case 'task.undepends':
+    case 'task.content':
+    case 'task.deleted':
+    case 'task.claimed':
+    case 'task.released':
+      evolveTasks(state.board, event);
+      recordWork(state.history, event);
+      return state;
+    case 'note.added':
+    case 'note.edited':
+    case 'note.deleted':
+    case 'inbox.added':
+    case 'inbox.read':
+      evolveNotebook(state.notebook, event);
+      return state;
+    case 'iteration.started':
+      expireClaims(state.board, event.data.number - 1, event.at);
+      evolveIterations(state.history, event);
+      return state;
+    case 'iteration.completed':
+      expireClaims(state.board, event.data.number, event.at);
+      evolveIterations(state.history, event);
+      return state;
+    case 'iteration.summary':
+      evolveIterations(state.history, event);
+      return state;
+    case 'session.opened':
+    case 'session.completed':
+    case 'session.restarted':
+      evolveCharter(state.charter, event);
+      return state;
+    case 'run.initialized':
+    case 'progress.rebuilt':
+      state.run = evolveRun(state.run, event);
+      return state;
+    case 'trace.appended': {
+      const { entries, malformed } = event.data;
+      for (const entry of entries) traceEntry(state.traces, entry, state.limits.compaction);
+      state.traces.malformed += malformed;
       return state;
     }
     default:

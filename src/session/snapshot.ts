@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { ROLES } from '../contracts/names.js';
-import { type SessionState, stateFromJson, stateToJson } from './state.js';
+import { ASSESSMENTS, IMPLEMENTER_STATUSES, SEVERITIES } from '../contracts/results.js';
+import { tasksDocument, tasksSource } from '../contracts/run.js';
+import { NOTE_TYPES } from '../contracts/session-meta-events.js';
+import { priority, TASK_STATUSES } from '../contracts/task-events.js';
+import { recordedEntry } from '../contracts/trace.js';
+import { STALL_SIGNALS } from '../ledger/stall.js';
+import type { SessionState } from './state.js';
+import { stateFromJson, stateToJson } from './state-json.js';
 
 /**
  * The text of a snapshot: `{"after_sequence":N,"created_at":…,"v":1,"state":{…}}` on one line, in that order.
@@ -17,8 +24,68 @@ const words = {
 };
 const entry = { sequence: z.number(), at: z.string(), event: z.number() };
 
+const texts = z.array(z.string());
+const reviewIssue = z.object({
+  severity: z.enum(SEVERITIES),
+  message: z.string(),
+  file: z.string().exactOptional(),
+});
+
+const outcomeDigest = z.discriminatedUnion('role', [
+  z.object({
+    role: z.literal('implementer'),
+    status: z.enum(IMPLEMENTER_STATUSES),
+    summary: z.string(),
+    blockers: texts,
+    files: texts,
+    passed: texts,
+    failed: z.array(z.object({ command: z.string(), failure: z.string() })),
+  }),
+  z.object({
+    role: z.literal('reviewer'),
+    assessment: z.enum(ASSESSMENTS),
+    issues: z.array(reviewIssue),
+    fixes: texts,
+  }),
+]);
+
+const repeated = z.array(z.object({ key: z.string(), text: z.string(), count: z.number() }));
+
+const taskLedger = z.object({
+  task: z.string(),
+  planVersion: z.number(),
+  dispatches: z.number(),
+  approvalLoops: z.number(),
+  issues: z.array(reviewIssue),
+  requiredFixes: texts,
+  blockers: texts,
+  last: z.object({
+    sequence: z.number(),
+    at: z.string(),
+    outcome: z.enum([
+      ...IMPLEMENTER_STATUSES.map((status) => `implementer_${status}` as const),
+      ...ASSESSMENTS.map((assessment) => `reviewer_${assessment}` as const),
+    ]),
+  }),
+  stall: z.object({
+    nonProgress: z.number(),
+    pingPong: z.number(),
+    awaitsReview: z.boolean(),
+    fixes: repeated,
+    tests: repeated,
+    files: repeated,
+  }),
+  stalled: z.boolean(),
+  summary: z.string().exactOptional(),
+  assessment: z.enum(ASSESSMENTS).exactOptional(),
+});
+
 const stateJson = z.object({
-  limits: z.object({ maxFacts: z.number() }),
+  limits: z.object({
+    maxFacts: z.number(),
+    stall: z.record(z.enum(STALL_SIGNALS), z.number()),
+    compaction: z.object({ threshold: z.number(), block: z.number() }),
+  }),
   last_event_at: z.string(),
   counts: z.object({ implementer: z.number(), reviewer: z.number(), rejected: z.number() }),
   facts: z.array(
@@ -34,6 +101,7 @@ const stateJson = z.object({
       closedBy: z.number().exactOptional(),
     }),
   ),
+  ledgers: z.array(taskLedger),
   window: z.object({
     recent: z.array(
       z.discriminatedUnion('kind', [
@@ -43,6 +111,7 @@ const stateJson = z.object({
           role: z.enum(ROLES),
           task: z.string(),
           facts: z.array(z.object({ ...words, confidence: z.number().optional() })),
+          digest: outcomeDigest,
         }),
         z.object({
           kind: z.literal('rejected'),
@@ -53,6 +122,82 @@ const stateJson = z.object({
     ),
     settled: z.array(z.number()),
   }),
+  charter: z.object({
+    status: z.enum(['open', 'completed']),
+    goal: z.string().exactOptional(),
+    spec: z.string().exactOptional(),
+    spec_path: z.string().exactOptional(),
+    project: z.string().exactOptional(),
+    completed_reason: z.string().exactOptional(),
+  }),
+  tasks: z.array(
+    z.object({
+      id: z.string(),
+      content: z.string(),
+      status: z.enum(TASK_STATUSES),
+      priority,
+      depends_on: z.array(z.string()),
+      created_at: z.string(),
+      updated_at: z.string(),
+      iteration: z.number(),
+      claimed_by: z.string().exactOptional(),
+    }),
+  ),
+  notes: z.array(
+    z.object({
+      id: z.string(),
+      content: z.string(),
+      type: z.enum(NOTE_TYPES),
+      created_at: z.string(),
+      updated_at: z.string(),
+      iteration: z.number(),
+    }),
+  ),
+  inbox: z.array(
+    z.object({ id: z.string(), content: z.string(), created_at: z.string(), read: z.boolean() }),
+  ),
+  iterations: z.array(
+    z.object({
+      number: z.number(),
+      started_at: z.string(),
+      complete: z.boolean(),
+      tasks_worked: z.array(z.string()),
+      ended_at: z.string().exactOptional(),
+      summary: z.string().exactOptional(),
+    }),
+  ),
+  traces: z.object({
+    intents: z.array(
+      z.object({
+        intent: z.string(),
+        total: z.number(),
+        compacted: z.number(),
+        compactedSize: z.number(),
+        blocks: z.number(),
+        tools: z.array(
+          z.object({ tool: z.string(), success: z.number(), failure: z.number(), denied: z.number() }),
+        ),
+        decisions: texts,
+        files: texts,
+        unresolved: z.array(z.object({ key: z.string(), text: z.string() })),
+        done: texts,
+        recent: z.array(recordedEntry),
+        seen: texts,
+        ask: z.string().exactOptional(),
+      }),
+    ),
+    without_intent: z.number(),
+    malformed: z.number(),
+  }),
+  run: z
+    .object({
+      spec: z.string(),
+      source: tasksSource,
+      document: tasksDocument,
+      goal: z.string().exactOptional(),
+    })
+    .exactOptional(),
+  last: z.object({ task: z.number(), note: z.number(), message: z.number() }),
 });
 
 const snapshotJson = z.object({

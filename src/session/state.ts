@@ -1,17 +1,35 @@
+import { type CompactionRhythm, DEFAULT_RHYTHM } from '../compaction/intent-trace.js';
 import type { Role } from '../contracts/names.js';
 import type { DispatchRejected } from '../contracts/session-events.js';
 import { sessionFact } from '../facts/extractor.js';
 import { InMemorySessionFactStore } from '../facts/store.js';
 import type { RecordedFact, SessionFact } from '../facts/types.js';
-import { type DispatchFold, DispatchWindow, type DispatchWindowJson } from './dispatch-window.js';
+import type { OutcomeDigest } from '../ledger/digest.js';
+import { type StallThresholds, stallThresholds } from '../ledger/stall.js';
+import { foldDispatch, type TaskLedger } from '../ledger/task-ledger.js';
+import { type Charter, emptyCharter } from './charter.js';
+import { type DispatchFold, DispatchWindow } from './dispatch-window.js';
+import { emptyHistory, type IterationHistory } from './iterations.js';
+import { emptyNotebook, type Notebook } from './notebook.js';
+import type { Run } from './run.js';
+import { emptyBoard, type TaskBoard } from './tasks.js';
+import { emptyTraces, type Traces } from './traces.js';
 
 /** Limits that shape the fold; a snapshot made under other limits is not used. */
 export interface SessionLimits {
   /** Facts kept for a session, closed ones included. */
   readonly maxFacts: number;
+  /** Counts at which a task is taken to be stalled. */
+  readonly stall: StallThresholds;
+  /** When trace entries are compacted. */
+  readonly compaction: CompactionRhythm;
 }
 
-export const DEFAULT_LIMITS: SessionLimits = { maxFacts: 500 };
+export const DEFAULT_LIMITS: SessionLimits = {
+  maxFacts: 500,
+  stall: stallThresholds(),
+  compaction: DEFAULT_RHYTHM,
+};
 
 /** A dispatch as the fold keeps it while it may still be overtaken. */
 export type DispatchEntry =
@@ -24,6 +42,7 @@ export type DispatchEntry =
       readonly role: Role;
       readonly task: string;
       readonly facts: readonly RecordedFact[];
+      readonly digest: OutcomeDigest;
     }
   | {
       readonly kind: 'rejected';
@@ -44,6 +63,8 @@ export interface DispatchCounts {
 export interface DispatchMemory {
   readonly facts: InMemorySessionFactStore;
   readonly counts: DispatchCounts;
+  /** By task, the one whose dispatch came last at the end. */
+  readonly ledgers: Map<string, TaskLedger>;
 }
 
 /** Everything that a session's events add up to. `evolve` owns and changes it; everybody else only reads. */
@@ -51,6 +72,12 @@ export interface SessionState {
   readonly session: string;
   readonly limits: SessionLimits;
   readonly dispatches: DispatchWindow<DispatchEntry, DispatchMemory>;
+  readonly charter: Charter;
+  run: Run | undefined;
+  readonly traces: Traces;
+  readonly board: TaskBoard;
+  readonly notebook: Notebook;
+  readonly history: IterationHistory;
   /** Sequence up to which the session's log has been folded; 0 before the first event. */
   sequence: number;
   /** Time of the newest event, ISO 8601; empty before the first. Ages in prompts are counted from it. */
@@ -64,40 +91,16 @@ export function emptyState(session: string, limits: SessionLimits = DEFAULT_LIMI
     limits,
     dispatches: new DispatchWindow(
       dispatchFold(limits),
-      memory([], { implementer: 0, reviewer: 0, rejected: 0 }),
+      dispatchMemory([], { implementer: 0, reviewer: 0, rejected: 0 }, []),
     ),
+    charter: emptyCharter(),
+    run: undefined,
+    traces: emptyTraces(),
+    board: emptyBoard(),
+    notebook: emptyNotebook(),
+    history: emptyHistory(),
     sequence: 0,
     lastEventAt: '',
-  };
-}
-
-/** A state as plain JSON: what a snapshot holds. Equal states give equal bytes. */
-export interface SessionStateJson {
-  readonly limits: SessionLimits;
-  readonly last_event_at: string;
-  readonly counts: DispatchCounts;
-  readonly facts: readonly SessionFact[];
-  readonly window: DispatchWindowJson<DispatchEntry>;
-}
-
-export function stateToJson(state: SessionState): SessionStateJson {
-  const settled = state.dispatches.settled();
-  return {
-    limits: state.limits,
-    last_event_at: state.lastEventAt,
-    counts: settled.counts,
-    facts: settled.facts.all(),
-    window: state.dispatches.toJSON(),
-  };
-}
-
-export function stateFromJson(session: string, sequence: number, json: SessionStateJson): SessionState {
-  return {
-    session,
-    limits: json.limits,
-    dispatches: new DispatchWindow(dispatchFold(json.limits), memory(json.facts, json.counts), json.window),
-    sequence,
-    lastEventAt: json.last_event_at,
   };
 }
 
@@ -106,11 +109,21 @@ export function factsOf(state: SessionState): InMemorySessionFactStore {
   return state.dispatches.current().facts;
 }
 
-function memory(facts: Iterable<SessionFact>, counts: DispatchCounts): DispatchMemory {
-  return { facts: InMemorySessionFactStore.of(facts), counts: { ...counts } };
+/** What dispatches add up to, from the facts and counts of a snapshot. */
+export function dispatchMemory(
+  facts: Iterable<SessionFact>,
+  counts: DispatchCounts,
+  ledgers: Iterable<TaskLedger>,
+): DispatchMemory {
+  return {
+    facts: InMemorySessionFactStore.of(facts),
+    counts: { ...counts },
+    ledgers: new Map([...ledgers].map((ledger) => [ledger.task, ledger])),
+  };
 }
 
-function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry, DispatchMemory> {
+/** How dispatches are folded under these limits. */
+export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry, DispatchMemory> {
   // Compacting sorts the facts, so it waits until a quarter more than the limit has come together.
   const tolerated = limits.maxFacts + Math.floor(limits.maxFacts / 4);
   return {
@@ -123,7 +136,24 @@ function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry, Dispat
       const origin = { sequence: entry.sequence, at: entry.at, role: entry.role, taskId: entry.task };
       folded.facts.add(entry.facts.map((fact) => sessionFact(fact, origin, entry.event)));
       if (folded.facts.size() > tolerated) folded.facts.compact(limits.maxFacts);
+      foldLedger(folded.ledgers, entry, limits.stall);
     },
-    copy: (folded) => memory(folded.facts.all(), folded.counts),
+    copy: (folded) => dispatchMemory(folded.facts.all(), folded.counts, folded.ledgers.values()),
   };
+}
+
+/** Ledgers kept; beyond that those of tasks that nothing has been heard of for longest are forgotten. */
+const MAX_LEDGERS = 300;
+
+function foldLedger(
+  ledgers: Map<string, TaskLedger>,
+  entry: Extract<DispatchEntry, { kind: 'recorded' }>,
+  thresholds: StallThresholds,
+): void {
+  const { task } = entry;
+  const ledger = foldDispatch(ledgers.get(task), task, entry, entry.digest, thresholds);
+  ledgers.delete(task);
+  ledgers.set(task, ledger);
+  const oldest = ledgers.keys().next();
+  if (ledgers.size > MAX_LEDGERS && !oldest.done) ledgers.delete(oldest.value);
 }

@@ -1,8 +1,9 @@
 import { type DispatchFault, parseDispatchBody } from '../contracts/dispatch-body.js';
+import { EVENT_VERSION } from '../contracts/event.js';
 import { parseDispatchSubject, type Role, type Token } from '../contracts/names.js';
 import { outcomeOf } from '../contracts/outcome.js';
 import type { RoleResult } from '../contracts/results.js';
-import { EVENT_VERSION, type SessionEvent } from '../contracts/session-events.js';
+import type { FactRecorded, SessionEvent } from '../contracts/session-events.js';
 import { RuleBasedFactExtractor } from '../facts/extractor.js';
 import type { DispatchDelivery, DispatchSource } from '../ports/dispatch-source.js';
 import type { Logger } from '../ports/logger.js';
@@ -77,7 +78,12 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
         'dispatch failed and will be delivered again',
       );
     }
-    dispose(delivery, disposition);
+    try {
+      dispose(delivery, disposition);
+    } catch (error) {
+      // The connection is closed. What was not acknowledged comes again, and counts once.
+      logger.warn({ dispatch: delivery.sequence, err: error }, 'dispatch could not be acknowledged');
+    }
   }
 
   async function process(delivery: DispatchDelivery): Promise<Disposition> {
@@ -106,7 +112,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     { code, reason }: DispatchFault,
   ): Promise<Disposition> {
     const { sequence, at, subject, body } = delivery;
-    await ports.rejected.put({ session, role, subject, sequence, at, code, reason, body });
+    // The note first: the fold takes it once however often it comes, the rejected store does not for ever.
     if (session !== undefined) {
       const event: SessionEvent = {
         v: EVENT_VERSION,
@@ -116,6 +122,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
       };
       await ports.log.append(session, event, { messageId: `rejected:${sequence}` });
     }
+    await ports.rejected.put({ session, role, subject, sequence, at, code, reason, body });
     stats.rejected += 1;
     logger.warn({ session, dispatch: sequence, code, reason }, 'dispatch rejected');
     return { kind: 'rejected', reason: `${code}: ${reason}` };
@@ -135,7 +142,7 @@ export function recordedEvent(
   delivery: Pick<DispatchDelivery, 'sequence' | 'at'>,
   returned: RoleResult,
   rules: RuleBasedFactExtractor,
-): SessionEvent {
+): FactRecorded {
   const task = returned.result.task_id;
   const { facts, omitted } = rules.extract(returned, task);
   return {

@@ -1,18 +1,31 @@
-import { type CompileReply, type CompileRequest, compileRequest } from '../contracts/compile.js';
-import { explainIssues } from '../contracts/explain-issues.js';
-import { type Token, token } from '../contracts/names.js';
+import { checkedBy } from '../contracts/checked.js';
+import {
+  type CompileReply,
+  type CompileRequest,
+  compileRequest,
+  type LedgerReport,
+} from '../contracts/compile.js';
+import { isToken, type Token, token } from '../contracts/names.js';
 import { ThroughlineError } from '../errors.js';
 import type { SessionLog } from '../ports/session-log.js';
+import type { PromptBudget } from '../prompt/budget.js';
 import { compilePrompt } from '../prompt/compile.js';
+import type { SessionState } from '../session/state.js';
 import { caughtUp } from './caught-up.js';
+import type { ProgressTracker, Refreshed } from './progress-tracker.js';
 import type { LoadedSession, SessionReader } from './session-reader.js';
+import type { Telemetry } from './telemetry.js';
 
 /**
- * Answers `prompt.compile`: check the request, load the session, wait for the dispatch named in `after`, compile.
+ * Answers `prompt.compile`: check the request, load the session, wait for the dispatch named in `after`, bring the
+ * progress ledger up to date, compile.
  */
 export interface PromptCompilerOptions {
   readonly reader: SessionReader;
   readonly log: SessionLog;
+  readonly tracker: ProgressTracker;
+  readonly telemetry: Telemetry;
+  readonly budget: PromptBudget;
   /** Longest wait for the dispatch named in `after`, in milliseconds. */
   readonly afterTimeoutMs: number;
 }
@@ -21,26 +34,49 @@ export interface PromptCompilerOptions {
 export type PromptCompiler = (request: unknown) => Promise<CompileReply>;
 
 export function createPromptCompiler(options: PromptCompilerOptions): PromptCompiler {
+  const { telemetry } = options;
   return async (input) => {
-    const request = checked(input);
-    const session = token(request.session, 'session');
-    const { folded, replayed } = await loadFor(session, request, options);
-    // Nothing is awaited from here on: the next load of the session would change the state.
-    return {
-      ...compilePrompt(folded.state, request),
-      sequence: folded.state.sequence,
-      snapshotSequence: folded.snapshotSequence,
-      replayed,
-    };
+    const started = performance.now();
+    try {
+      const request = checkedBy(compileRequest, input);
+      const session = token(request.session, 'session');
+      const reply = await compile(session, request, options);
+      telemetry.compiled(session, reply, performance.now() - started);
+      return reply;
+    } catch (error) {
+      const named = sessionNamed(input);
+      if (named !== undefined && error instanceof ThroughlineError) telemetry.failed(named, error.code);
+      throw error;
+    }
   };
 }
 
-function checked(input: unknown): CompileRequest {
-  const parsed = compileRequest.safeParse(input);
-  if (parsed.success) return parsed.data;
-  throw new ThroughlineError('schema_invalid', explainIssues(parsed.error, input), {
-    details: { fields: parsed.error.issues.map((issue) => issue.path.map(String).join('.')) },
-  });
+async function compile(
+  session: Token,
+  request: CompileRequest,
+  options: PromptCompilerOptions,
+): Promise<CompileReply> {
+  const { reader, tracker, telemetry, budget } = options;
+  let loaded = await loadFor(session, request, options);
+  let refreshed: Refreshed = { outcome: 'unchanged' };
+  if (request.asOf === undefined) {
+    refreshed = await tracker.refresh(session, loaded.folded.state);
+    if (refreshed.outcome === 'rebuilt') {
+      if (refreshed.appended) telemetry.rebuilt(session);
+      const { replayed } = loaded;
+      loaded = await reader.load(session);
+      loaded = { ...loaded, replayed: loaded.replayed + replayed };
+    }
+  }
+  // Nothing is awaited from here on: the next load of the session would change the state.
+  const { state, snapshotSequence } = loaded.folded;
+  return {
+    ...compilePrompt(state, request, budget),
+    ...(request.kind === 'dispatch' && { ledger: ledgerReport(state, request.taskId, refreshed) }),
+    sequence: state.sequence,
+    snapshotSequence,
+    replayed: loaded.replayed,
+  };
 }
 
 function loadFor(
@@ -52,4 +88,20 @@ function loadFor(
   if (request.asOf !== undefined) return reader.loadAsOf(session, request.asOf);
   if (request.after !== undefined) return caughtUp({ reader, log }, session, request.after, afterTimeoutMs);
   return reader.load(session);
+}
+
+function ledgerReport({ run, dispatches }: SessionState, taskId: string, refreshed: Refreshed): LedgerReport {
+  if (refreshed.outcome === 'failed') {
+    return { mode: 'ledger_plus_fallback', reason: 'rebuild_failed', message: refreshed.message };
+  }
+  if (run !== undefined && !run.document.tasks.some((task) => task.id === taskId)) {
+    const message = `the tasks of ${run.spec} hold no task ${JSON.stringify(taskId)}`;
+    return { mode: 'ledger_plus_fallback', reason: 'progress_ledger_incomplete', message };
+  }
+  return { mode: run !== undefined || dispatches.current().ledgers.has(taskId) ? 'ledger' : 'none' };
+}
+
+function sessionNamed(input: unknown): string | undefined {
+  const named = typeof input === 'object' && input !== null && 'session' in input ? input.session : undefined;
+  return isToken(named) ? named : undefined;
 }

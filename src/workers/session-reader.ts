@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Token } from '../contracts/names.js';
 import { ThroughlineError } from '../errors.js';
 import type { Logger } from '../ports/logger.js';
@@ -152,7 +153,7 @@ export class SessionReader {
       return fresh;
     }
     const { state } = decoded;
-    if (state.limits.maxFacts !== limits.maxFacts) {
+    if (!isDeepStrictEqual(state.limits, limits)) {
       logger.info({ session }, 'snapshot ignored: it was made under other limits');
       return fresh;
     }

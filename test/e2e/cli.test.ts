@@ -143,7 +143,7 @@ describe('compile', () => {
     ['--after 0', [...base, '--after', '0'], /--after <sequence>.*whole number of at least 1/],
     ['--max-facts many', [...base, '--max-facts', 'many'], /whole number from 0 to 1000/],
     ['an unknown option', [...base, '--fancy'], /unknown option '--fancy'/],
-    ['no task', ['compile', '-s', session, '-p', 'x'], /required option '-t, --task <id>'/],
+    ['no task', ['compile', '-s', session, '-p', 'x'], /which task\? Give --task ID/],
   ])('exits 2 for %s', async (_name, args, text) => {
     const refused = await up.cli(args);
     expect(refused).toMatchObject({ code: 2, stdout: '' });

@@ -1,17 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CompileReply } from '../../src/contracts/compile.js';
 import { COMPILE_SUBJECT, COMPILER_SERVICE, SNAPSHOT_BUCKET, type Token } from '../../src/contracts/names.js';
+import { TOOLS_SERVICE } from '../../src/contracts/tools.js';
 import type { ThroughlineError } from '../../src/errors.js';
 import { sessionReader } from '../../src/main.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import type { SessionLog } from '../../src/ports/session-log.js';
 import type { SnapshotStore } from '../../src/ports/snapshot-store.js';
 import { encodeSnapshot } from '../../src/session/snapshot.js';
-import { createPromptCompiler } from '../../src/workers/prompt-compiler.js';
+import { DEFAULT_LIMITS } from '../../src/session/state.js';
 import { SessionReader } from '../../src/workers/session-reader.js';
 import { SnapshotWriter } from '../../src/workers/snapshot-writer.js';
 import {
   allDealtWith,
+  compilerOn,
   freshState,
   implemented,
   manyResults,
@@ -41,7 +43,7 @@ const TASK = { taskId: 'next', taskPrompt: 'fix src/f1.ts and the step that foll
 /** A compiler that has read nothing yet, as another process would start with. */
 function freshCompiler() {
   const { reader } = sessionReader(system.ports, system.config, silentLogger);
-  return createPromptCompiler({ reader, log: system.ports.log, afterTimeoutMs: AFTER_TIMEOUT_MS });
+  return compilerOn(reader, system.ports.log, AFTER_TIMEOUT_MS);
 }
 
 async function fill(session: Token, count: number): Promise<void> {
@@ -176,10 +178,10 @@ describe('snapshots', () => {
     const writer = new SnapshotWriter({ snapshots: slow, clock, logger: silentLogger, every: 10 });
     const reader = new SessionReader({
       ...{ log, snapshots: slow, logger: silentLogger, maxSessions: 10 },
-      limits: { maxFacts: system.config.maxFacts },
+      limits: DEFAULT_LIMITS,
       onFolded: (folded) => writer.folded(folded),
     });
-    const compile = createPromptCompiler({ reader, log, afterTimeoutMs: 100 });
+    const compile = compilerOn(reader, log, 100);
     const reply = await compile({ session, ...TASK });
     await soon(() => expect(writes).toBe(1));
     expect(decided(await compile({ session, ...TASK }))).toBe(decided(reply));
@@ -263,9 +265,9 @@ describe('a hundred requests at once', () => {
     const reader = new SessionReader({
       log: Object.assign(Object.create(log), counted),
       ...{ snapshots, logger: silentLogger, maxSessions: 10 },
-      limits: { maxFacts: system.config.maxFacts },
+      limits: DEFAULT_LIMITS,
     });
-    const compile = createPromptCompiler({ reader, log, afterTimeoutMs: 100 });
+    const compile = compilerOn(reader, log, 100);
     await Promise.all(Array.from({ length: 100 }, () => compile({ session, ...TASK })));
     expect(reads).toBeLessThanOrEqual(2);
   });
@@ -313,7 +315,7 @@ describe('the service', () => {
     const services = system.ports.connection.services.client();
     const found = [];
     for await (const each of await services.ping()) found.push(each.name);
-    expect(found).toEqual([COMPILER_SERVICE]);
+    expect(found.sort()).toEqual([COMPILER_SERVICE, TOOLS_SERVICE]);
     for await (const info of await services.info(COMPILER_SERVICE)) {
       expect(info.version).toMatch(/^\d+\.\d+\.\d+/);
       expect(info.endpoints.map(({ name, subject }) => ({ name, subject }))).toEqual([

@@ -63,7 +63,16 @@ describe('the package', () => {
       console.log(JSON.stringify([Object.keys(sdk).sort(), inner]));`;
     const printed = await inProject(process.execPath, '--input-type=module', '-e', script);
     expect(JSON.parse(printed)).toEqual([
-      ['ERROR_CODES', 'ThroughlineClient', 'ThroughlineError', 'connectThroughline'],
+      [
+        'ERROR_CODES',
+        'HookEngine',
+        'PreCompactHook',
+        'ThroughlineClient',
+        'ThroughlineError',
+        'connectThroughline',
+        'preparePrompt',
+        'withPreLlmCompaction',
+      ],
       'ERR_PACKAGE_PATH_NOT_EXPORTED',
     ]);
   });

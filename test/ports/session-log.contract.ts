@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Token } from '../../src/contracts/names.js';
+import type { StoredEvent } from '../../src/contracts/session-events.js';
 import type { Appended, SessionLog } from '../../src/ports/session-log.js';
 import { implementer, recorded, rejected } from '../support/builders.js';
 import { bytes, newSession } from './opened.js';
@@ -260,8 +261,8 @@ function sequenceOf(appended: Appended): number {
   return appended.sequence;
 }
 
-function dispatchOf({ event }: { readonly event: ReturnType<typeof rejected> }): number {
-  return event.data.dispatch.sequence;
+function dispatchOf({ event }: StoredEvent): number | undefined {
+  return 'dispatch' in event.data ? event.data.dispatch.sequence : undefined;
 }
 
 function sorted(numbers: readonly number[]): number[] {

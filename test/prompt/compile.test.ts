@@ -37,15 +37,10 @@ const KNOWING = stateAfter(
 describe('the first task of a session', () => {
   it.each(ROLES)('has no context header at all: %s', (role) => {
     const compiled = compilePrompt(emptyState('demo'), request({ role }));
-    const prompt = `${stablePrefix(role)}\n\nTask prompt:\nChange src/store.ts`;
-    expect(compiled).toEqual({
-      prompt,
-      sessionContext: '',
-      facts: [],
-      factsShown: 0,
-      factsTotal: 0,
-      tokenEstimate: Math.ceil(prompt.length / 4),
-    });
+    expect(compiled).toMatchObject({ sessionContext: '', facts: [], factsShown: 0, factsTotal: 0 });
+    expect(compiled.prompt.startsWith(`${stablePrefix(role)}\n\nTask: `)).toBe(true);
+    expect(compiled.prompt.endsWith('\n\nTask prompt:\nChange src/store.ts')).toBe(true);
+    expect(compiled.tokenEstimate).toBe(Math.ceil(compiled.prompt.length / 4));
     expect(compiled.prompt).not.toMatch(/^\[Session Context\]/m);
   });
 
@@ -68,9 +63,8 @@ describe('a prompt', () => {
       '- task:1 must_fix check the bounds [task:1]',
       '- task:1 completed_with completed [task:1]',
     ]);
-    expect(prompt).toBe(
-      `${stablePrefix('implementer')}\n\n${sessionContext}\n\nTask prompt:\nChange src/store.ts`,
-    );
+    expect(prompt.startsWith(`${stablePrefix('implementer')}\n\nTask: `)).toBe(true);
+    expect(prompt.endsWith(`\n\n${sessionContext}\n\nTask prompt:\nChange src/store.ts`)).toBe(true);
   });
 
   it('begins with the same bytes for a role, whatever the task and the session', () => {

@@ -1,23 +1,21 @@
 import fc from 'fast-check';
 import type { RoleResult } from '../../src/contracts/results.js';
-import type { SessionEvent, StoredEvent } from '../../src/contracts/session-events.js';
+import type { DispatchRejected, FactRecorded, StoredEvent } from '../../src/contracts/session-events.js';
 import { WINDOW_LENGTH } from '../../src/session/dispatch-window.js';
 import { evolve } from '../../src/session/evolve.js';
-import {
-  emptyState,
-  factsOf,
-  type SessionLimits,
-  type SessionState,
-  stateToJson,
-} from '../../src/session/state.js';
+import { emptyState, factsOf, type SessionLimits, type SessionState } from '../../src/session/state.js';
+import { stateToJson } from '../../src/session/state-json.js';
 import { recorded, rejected, roleResults, stored } from '../support/builders.js';
+
+/** An event of a dispatch. */
+export type DispatchEvent = FactRecorded | DispatchRejected;
 
 /** The same dispatches twice: as they were published, and as their events arrived. */
 export interface Arrivals {
   /** One event for each dispatch, in the order of the `DISPATCH` stream. */
-  readonly clean: readonly SessionEvent[];
+  readonly clean: readonly DispatchEvent[];
   /** The same events late, early and repeated; of a dispatch that was rejected and recorded, both. */
-  readonly arrived: readonly SessionEvent[];
+  readonly arrived: readonly DispatchEvent[];
 }
 
 /** What is published: a result that is recorded or not, and may be rejected as well by a second worker. */
@@ -31,7 +29,7 @@ interface Publication {
 // Other sessions publish too: the sequences of one session have gaps.
 const sequenceOf = (index: number) => 3 * index + 2;
 
-function fatesOf({ fate }: Publication, sequence: number, event: SessionEvent): SessionEvent[] {
+function fatesOf({ fate }: Publication, sequence: number, event: DispatchEvent): DispatchEvent[] {
   if (fate === 'rejected') return [rejected(sequence)];
   return fate === 'recorded' ? [event] : [rejected(sequence), event];
 }
@@ -94,7 +92,7 @@ export function folded(events: readonly StoredEvent[], limits: SessionLimits): S
 }
 
 /** The state after these events, stored in this order. */
-export function foldedInOrder(events: readonly SessionEvent[], limits: SessionLimits): SessionState {
+export function foldedInOrder(events: readonly DispatchEvent[], limits: SessionLimits): SessionState {
   return folded(stored(events), limits);
 }
 
@@ -108,10 +106,16 @@ export function said(state: SessionState): object {
     newest: state.dispatches.newest(),
     current: {
       counts: state.dispatches.current().counts,
+      ledgers: [...state.dispatches.current().ledgers.values()],
       valid: factsOf(state).count(),
       facts: factsOf(state)
         .all()
         .map((fact) => ({ ...fact, eventSequence: 0 })),
     },
   };
+}
+
+/** Everything that a state holds beside its dispatches, as it is and not as a snapshot would write it. */
+export function held({ dispatches: _, ...rest }: SessionState): object {
+  return rest;
 }

@@ -1,15 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { SessionEvent } from '../../src/contracts/session-events.js';
 import { WINDOW_LENGTH } from '../../src/session/dispatch-window.js';
 import { evolve } from '../../src/session/evolve.js';
 import { DEFAULT_LIMITS, emptyState, factsOf } from '../../src/session/state.js';
 import { implementer, recorded, rejected, reviewer, sayings, stored, timeOf } from '../support/builders.js';
-import { foldedInOrder, jittered, permuted, said } from './arrivals.js';
+import { type DispatchEvent, foldedInOrder, jittered, permuted, said } from './arrivals.js';
 
-const LIMITS = [DEFAULT_LIMITS, { maxFacts: 20 }];
+const LIMITS = [DEFAULT_LIMITS, { ...DEFAULT_LIMITS, maxFacts: 20 }];
 
-function countsAfter(events: readonly SessionEvent[]): object {
+function countsAfter(events: readonly DispatchEvent[]): object {
   return foldedInOrder(events, DEFAULT_LIMITS).dispatches.current().counts;
 }
 

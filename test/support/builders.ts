@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { EVENT_VERSION } from '../../src/contracts/event.js';
 import {
   ASSESSMENTS,
   IMPLEMENTER_STATUSES,
@@ -9,7 +10,12 @@ import {
   reviewerResult,
   SEVERITIES,
 } from '../../src/contracts/results.js';
-import { EVENT_VERSION, type SessionEvent, type StoredEvent } from '../../src/contracts/session-events.js';
+import type {
+  DispatchRejected,
+  FactRecorded,
+  SessionEvent,
+  StoredEvent,
+} from '../../src/contracts/session-events.js';
 import { RuleBasedFactExtractor, sessionFact } from '../../src/facts/extractor.js';
 import { recordedFact } from '../../src/facts/fact-id.js';
 import type { DispatchOrigin, SessionFact } from '../../src/facts/types.js';
@@ -42,12 +48,12 @@ export function originOf(sequence: number, overrides: Partial<DispatchOrigin> = 
 }
 
 /** The event that the extractor worker appends for a result. */
-export function recorded(sequence: number, returned: RoleResult): SessionEvent {
+export function recorded(sequence: number, returned: RoleResult): FactRecorded {
   return recordedEvent({ sequence, at: timeOf(sequence) }, returned, RULES);
 }
 
 /** The event of a dispatch that could not be used. */
-export function rejected(sequence: number): SessionEvent {
+export function rejected(sequence: number): DispatchRejected {
   const at = timeOf(sequence);
   const error = { code: 'schema_invalid', reason: 'status: missing' };
   return { v: EVENT_VERSION, type: 'dispatch.rejected', at, data: { dispatch: { sequence, at }, error } };

@@ -70,8 +70,13 @@ export interface RunningProcess extends AsyncDisposable {
 export async function startNode(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  cwd = process.cwd(),
 ): Promise<RunningProcess> {
-  const child = spawn(process.execPath, args, { env: cleanEnv(env), stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, args, {
+    env: cleanEnv(env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    cwd,
+  });
   const exited = exitOf(child);
   // By SIGTERM, so that an `up` takes its server with it.
   const orphaned = () => child.kill('SIGTERM');
@@ -113,8 +118,9 @@ export async function startNode(
 export function startCli(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  cwd?: string,
 ): Promise<RunningProcess> {
-  return startNode([BIN, ...args], env);
+  return startNode([BIN, ...args], env, cwd);
 }
 
 /** A running `throughline up` with a server and a store of its own. */
@@ -126,13 +132,13 @@ export interface Up extends RunningProcess {
   cli(args: readonly string[], options?: CliOptions): Promise<CliResult>;
 }
 
-/** `stop` also removes its store. */
-export async function startUp(env: Readonly<Record<string, string>> = {}): Promise<Up> {
+/** `stop` also removes its store. `cwd` is where its services start, and may read task files. */
+export async function startUp(env: Readonly<Record<string, string>> = {}, cwd?: string): Promise<Up> {
   const store = await mkdtemp(join(tmpdir(), 'throughline-up-'));
   const removeStore = () => rm(store, { recursive: true, force: true, maxRetries: 5 });
   const port = await freePort('127.0.0.1');
   const url = `nats://127.0.0.1:${port}`;
-  const running = await startCli(['up', '--port', String(port), '--store', store], env).catch(
+  const running = await startCli(['up', '--port', String(port), '--store', store], env, cwd).catch(
     async (fault: unknown) => {
       await removeStore();
       throw fault;

@@ -1,14 +1,24 @@
+import { randomUUID } from 'node:crypto';
 import { expect, vi } from 'vitest';
 import type { ThroughlineClient } from '../../src/client/client.js';
 import { type Config, loadConfig } from '../../src/config.js';
 import { DISPATCH_STREAM, EXTRACTOR_CONSUMER, type Token, token } from '../../src/contracts/names.js';
 import type { ImplementerResultInput, ReviewerResultInput } from '../../src/contracts/results.js';
+import { localTasksFile } from '../../src/files/tasks-file.js';
 import { connectThroughline } from '../../src/index.js';
 import { Releasers } from '../../src/lifecycle.js';
 import { natsOptions, type ServiceName, serve, sessionReader } from '../../src/main.js';
 import { type NatsPorts, openNats } from '../../src/nats/open.js';
+import { systemClock } from '../../src/ports/clock.js';
 import { silentLogger } from '../../src/ports/logger.js';
+import type { SessionLog } from '../../src/ports/session-log.js';
+import { DEFAULT_BUDGET } from '../../src/prompt/budget.js';
 import { factsOf, type SessionState } from '../../src/session/state.js';
+import { createCommander } from '../../src/workers/commander.js';
+import { ProgressTracker } from '../../src/workers/progress-tracker.js';
+import { createPromptCompiler, type PromptCompiler } from '../../src/workers/prompt-compiler.js';
+import type { SessionReader } from '../../src/workers/session-reader.js';
+import { Telemetry } from '../../src/workers/telemetry.js';
 import { startTestNats, type TestNats } from './nats-server.js';
 
 /** Longest wait for something that happens in milliseconds on an idle machine. */
@@ -141,4 +151,18 @@ export function manyResults(count: number): { role: 'implementer' | 'reviewer'; 
     const required_fixes = assessment === 'approved' ? [] : [`fix a ${index}`, `fix b ${index}`];
     return { role: 'reviewer', body: JSON.stringify(reviewed(task, assessment, { required_fixes })) };
   });
+}
+
+/** A compiler on this reader, without telemetry that anybody reads. */
+export function compilerOn(reader: SessionReader, log: SessionLog, afterTimeoutMs: number): PromptCompiler {
+  const command = createCommander({
+    log,
+    reader,
+    clock: systemClock,
+    newId: randomUUID,
+    random: Math.random,
+  });
+  const tracker = new ProgressTracker({ files: localTasksFile([]), command, logger: silentLogger });
+  const telemetry = new Telemetry();
+  return createPromptCompiler({ reader, log, tracker, telemetry, budget: DEFAULT_BUDGET, afterTimeoutMs });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { token } from '../../src/contracts/names.js';
-import { emptyState } from '../../src/session/state.js';
+import { DEFAULT_LIMITS, emptyState } from '../../src/session/state.js';
 import { bytesOf, DEMO, gate, spiedPorts, upTo } from './spied-ports.js';
 
 const session = (name: string) => token(name, 'session');
@@ -227,9 +227,9 @@ describe('a snapshot', () => {
 
   it('that was made under other limits is ignored', async () => {
     const { reader, logger } = await withSnapshot(5);
-    const { folded, replayed } = await reader({ limits: { maxFacts: 10 } }).load(DEMO);
+    const { folded, replayed } = await reader({ limits: { ...DEFAULT_LIMITS, maxFacts: 10 } }).load(DEMO);
     expect(replayed).toBe(5);
-    expect(folded.state.limits).toEqual({ maxFacts: 10 });
+    expect(folded.state.limits).toEqual({ ...DEFAULT_LIMITS, maxFacts: 10 });
     expect(logger.info).toHaveBeenCalledTimes(1);
   });
 });

@@ -1,0 +1,85 @@
+import type { Command } from 'commander';
+import type { ToolArguments, ToolName } from '../contracts/tools.js';
+import { sessionReader } from '../main.js';
+import { decide } from '../session/commands/index.js';
+import type { SessionState } from '../session/state.js';
+import { type Cli, cliOf, coloured, examples, note, out, sessionOf, withNats } from './cli.js';
+import { showReply } from './show-reply.js';
+
+/** Commands for people who look at sessions. They read the log themselves, so no service needs to run. */
+
+interface ReadOptions {
+  readonly session?: string;
+  readonly json?: boolean;
+}
+
+export function sessionCommand(program: Command): void {
+  const session = program
+    .command('session')
+    .summary('list sessions, or show one')
+    .description('Sessions that this NATS server holds.')
+    .addHelpText('after', examples('throughline session ls'));
+
+  session
+    .command('ls')
+    .description('Lists all sessions, sorted by name.')
+    .option('--json', 'one JSON array of names')
+    .addHelpText('after', examples('throughline session ls', 'throughline session ls --json'))
+    .action(async (options: ReadOptions, command: Command) => {
+      const names = await withNats(cliOf(command), (nats) => nats.log.sessions());
+      if (options.json) return out(JSON.stringify(names));
+      for (const name of names) out(name);
+      note(`-- ${names.length} sessions`);
+    });
+
+  reading(session.command('show'), 'Shows a session in numbers.', 'session show', 'session-show', {});
+}
+
+export function tasksCommand(program: Command): void {
+  reading(program.command('tasks'), 'Lists the tasks of a session.', 'tasks', 'task-list', {});
+}
+
+export function historyCommand(program: Command): void {
+  reading(
+    program.command('history'),
+    'Lists the iterations of a session, oldest first.',
+    'history',
+    'iteration-list',
+    {},
+  );
+}
+
+function reading<Name extends ToolName>(
+  command: Command,
+  description: string,
+  example: string,
+  tool: Name,
+  args: ToolArguments<Name>,
+): void {
+  command
+    .description(description)
+    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
+    .option('--json', 'print it as JSON')
+    .addHelpText(
+      'after',
+      examples(`throughline ${example} --session demo`, `throughline ${example} -s demo --json`),
+    )
+    .action(async (options: ReadOptions, self: Command) => {
+      const cli = cliOf(self);
+      const state = await folded(cli, options.session);
+      const decision = decide(tool, state, args);
+      if (decision.kind !== 'answer') throw new Error(`${tool} is no reading command`);
+      const reply = decision.reply(state);
+      out(options.json ? JSON.stringify(reply) : showReply(reply, coloured(cli)));
+    });
+}
+
+function folded(cli: Cli, session: string | undefined): Promise<SessionState> {
+  const name = sessionOf(cli, session);
+  return withNats(cli, async (nats) => {
+    const { reader, writer } = sessionReader(nats, cli.config, cli.logger);
+    const { folded } = await reader.load(name);
+    await writer.stop();
+    return folded.state;
+  });
+}

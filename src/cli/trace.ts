@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import type { TraceEntryInput } from '../contracts/trace.js';
+import { messageOf, ThroughlineError } from '../errors.js';
+import { cliOf, examples, note, out, sessionOf, withClient } from './cli.js';
+
+interface AppendOptions {
+  readonly session?: string;
+  readonly file: string;
+  readonly json?: boolean;
+}
+
+export function traceCommand(program: Command): void {
+  const trace = program
+    .command('trace')
+    .summary('what an agent did for an intent, and its compacted history')
+    .description('Trace entries of intents; from 20 entries on, the older ones are compacted in blocks.')
+    .addHelpText('after', examples('throughline trace show --session demo --intent INT-1'));
+
+  trace
+    .command('append')
+    .description('Adds entries to the trace: JSON lines, one entry each.')
+    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
+    .option('-f, --file <path>', 'file that holds the entries; - is standard input', '-')
+    .option('--json', 'print the reply as JSON')
+    .addHelpText(
+      'after',
+      examples(
+        `echo '{"intent_id":"INT-1","action_type":"TOOL_EXECUTION","payload":{"tool_name":"edit"},"result":{"status":"SUCCESS"}}' | throughline trace append -s demo`,
+      ),
+    )
+    .action(async (options: AppendOptions, command: Command) => {
+      const cli = cliOf(command);
+      const session = sessionOf(cli, options.session);
+      const entries = parsedLines(await inputOf(options.file));
+      const reply = await withClient(cli, (client) => client.appendTrace(session, entries));
+      for (const { index, message } of reply.malformed) note(`-- entry ${index + 1} skipped: ${message}`);
+      out(options.json ? JSON.stringify(reply) : `${reply.appended} entries added`);
+    });
+
+  trace
+    .command('show')
+    .description('Prints the compacted history of an intent, and the entries since.')
+    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
+    .requiredOption('--intent <id>', 'the intent')
+    .option('--json', 'print the reply as JSON')
+    .addHelpText('after', examples('throughline trace show --session demo --intent INT-1'))
+    .action(async (options: { session?: string; intent: string; json?: boolean }, command: Command) => {
+      const cli = cliOf(command);
+      const session = sessionOf(cli, options.session);
+      const reply = await withClient(cli, (client) => client.compactTrace(session, options.intent));
+      if (options.json) return out(JSON.stringify(reply));
+      if (reply.summary !== null) out(reply.summary);
+      for (const line of reply.recent) out(line);
+      note(`-- ${reply.total} entries, ${reply.compacted?.entries ?? 0} of them compacted`);
+    });
+}
+
+function parsedLines(input: string): TraceEntryInput[] {
+  const lines = input.split('\n').filter((line) => line.trim() !== '');
+  if (lines.length === 0) throw new ThroughlineError('usage', 'no entries: give one JSON object a line');
+  return lines.map((line, index) => {
+    try {
+      return JSON.parse(line);
+    } catch (cause) {
+      throw new ThroughlineError('json_parse_failed', `line ${index + 1} is not JSON: ${messageOf(cause)}`, {
+        cause,
+      });
+    }
+  });
+}
+
+async function inputOf(file: string): Promise<string> {
+  if (file === '-') return text(process.stdin);
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    throw new ThroughlineError('usage', `--file ${file} cannot be read: ${messageOf(cause)}`, { cause });
+  }
+}

@@ -1,0 +1,16 @@
+import type { z } from 'zod';
+import { ThroughlineError } from '../errors.js';
+import { explainIssues } from './explain-issues.js';
+
+/**
+ * A request as its schema gives it.
+ *
+ * @throws ThroughlineError `schema_invalid` that names each wrong field
+ */
+export function checkedBy<Schema extends z.ZodType>(schema: Schema, request: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(request);
+  if (parsed.success) return parsed.data;
+  throw new ThroughlineError('schema_invalid', explainIssues(parsed.error, request), {
+    details: { fields: parsed.error.issues.map((issue) => issue.path.map(String).join('.')) },
+  });
+}

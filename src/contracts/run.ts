@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { eventOf } from './event.js';
+
+/** A run: a specification whose `tasks.md` is followed. Requests `run.init` and `run.status`, and their events. */
+
+export const RUN_INIT_SUBJECT = 'run.init';
+export const RUN_STATUS_SUBJECT = 'run.status';
+
+export const PROGRESS_STATUSES = ['pending', 'in-progress', 'completed'] as const;
+export type ProgressStatus = (typeof PROGRESS_STATUSES)[number];
+
+const progressTask = z.object({
+  id: z.string(),
+  text: z.string(),
+  status: z.enum(PROGRESS_STATUSES),
+  optional: z.literal(true).exactOptional(),
+  /** Given up: in no total. */
+  cancelled: z.literal(true).exactOptional(),
+  /** Its status comes from its parts: it is counted with them. */
+  group: z.literal(true).exactOptional(),
+  parent: z.string().exactOptional(),
+  prompt: z.string().exactOptional(),
+  requirements: z.array(z.string()).exactOptional(),
+});
+
+/** What was read from a `tasks.md`. */
+export const tasksDocument = z.object({
+  /** Modification time in milliseconds (0 for a pushed document), and a hash of the text. */
+  fingerprint: z.object({ mtimeMs: z.number(), hash: z.string() }),
+  tasks: z.array(progressTask),
+  /** Lines that could not be placed. */
+  problems: z.number(),
+});
+
+export type ProgressTask = z.output<typeof progressTask>;
+export type TasksDocument = z.output<typeof tasksDocument>;
+
+/** Where the tasks come from: a file that the service reads, or a document that came with the request. */
+export const tasksSource = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('file'), path: z.string() }),
+  z.object({ kind: z.literal('document') }),
+]);
+export type TasksSource = z.output<typeof tasksSource>;
+
+export const runEvents = [
+  eventOf('run.initialized', {
+    spec: z.string(),
+    goal: z.string().exactOptional(),
+    source: tasksSource,
+    document: tasksDocument,
+  }),
+  eventOf('progress.rebuilt', { document: tasksDocument }),
+] as const;
+
+const MAX_DOCUMENT = 800_000;
+
+export const runInitRequest = z
+  .object({
+    session: z.string(),
+    /** Name of the specification. */
+    spec: z.string().trim().min(1, 'must not be empty').max(200, 'must be at most 200 characters'),
+    goal: z
+      .string()
+      .trim()
+      .min(1, 'must not be empty')
+      .max(10_000, 'must be at most 10000 characters')
+      .optional(),
+    /** A file under one of the service's roots. */
+    tasksPath: z.string().min(1, 'must not be empty').max(4096, 'must be at most 4096 characters').optional(),
+    /** The document itself. */
+    tasksText: z.string().max(MAX_DOCUMENT, `must be at most ${MAX_DOCUMENT} characters`).optional(),
+  })
+  .refine((request) => (request.tasksPath === undefined) !== (request.tasksText === undefined), {
+    message: 'give either tasksPath, a file that the service can read, or tasksText, the document itself',
+    path: ['tasksPath'],
+  });
+
+export type RunInitInput = z.input<typeof runInitRequest>;
+export type RunInitRequest = z.output<typeof runInitRequest>;
+
+export const runStatusRequest = z.object({ session: z.string() });

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { eventOf } from './event.js';
+
+/** Events of tasks. Each was decided on a state and appended only if nothing had come in between. */
+
+export const TASK_STATUSES = ['remaining', 'in_progress', 'completed', 'blocked', 'cancelled'] as const;
+export type TaskStatus = (typeof TASK_STATUSES)[number];
+
+/** Priorities from 0, critical, to 4, backlog. */
+export const DEFAULT_PRIORITY = 2;
+export const priority = z
+  .int('must be a whole number from 0 (critical) to 4 (backlog)')
+  .min(0, 'must be a whole number from 0 (critical) to 4 (backlog)')
+  .max(4, 'must be a whole number from 0 (critical) to 4 (backlog)');
+
+export const taskKey = z.string().regex(/^TAS-[1-9]\d*$/);
+
+/** Number of the iteration that was running; 0 before the first. */
+const iteration = z.int().nonnegative();
+
+export const taskEvents = [
+  eventOf('task.added', {
+    task: taskKey,
+    content: z.string(),
+    status: z.enum(TASK_STATUSES),
+    priority,
+    depends_on: z.array(taskKey),
+    iteration,
+  }),
+  eventOf('task.status', {
+    task: taskKey,
+    status: z.enum(TASK_STATUSES),
+    reason: z.string().optional(),
+    iteration,
+  }),
+  eventOf('task.priority', { task: taskKey, priority, iteration }),
+  eventOf('task.depends', { task: taskKey, depends_on: z.array(taskKey), iteration }),
+  eventOf('task.undepends', { task: taskKey, depends_on: z.array(taskKey), iteration }),
+  eventOf('task.content', { task: taskKey, content: z.string(), iteration }),
+  eventOf('task.deleted', { task: taskKey, iteration }),
+  eventOf('task.claimed', { task: taskKey, agent: z.string(), iteration }),
+  eventOf('task.released', { task: taskKey, iteration }),
+] as const;

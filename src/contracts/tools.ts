@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { NOTE_TYPES } from './session-meta-events.js';
+import { DEFAULT_PRIORITY, priority, TASK_STATUSES } from './task-events.js';
+
+/**
+ * The tools of service `session-tools`: one subject `tool.<name>` each, JSON in and out. The same table makes the
+ * service's endpoints, the SDK's `tool` method and the commands under `throughline tool`.
+ */
+export const TOOLS_SERVICE = 'session-tools';
+
+const MAX_CONTENT = 10_000;
+const MAX_SPEC = 200_000;
+
+const text = (max: number) =>
+  z.string().trim().min(1, 'must not be empty').max(max, `must be at most ${max} characters`);
+
+const content = text(MAX_CONTENT);
+const agent = text(128);
+const status = z.enum(TASK_STATUSES, `must be one of ${TASK_STATUSES.join(', ')}`);
+const noteType = z.enum(NOTE_TYPES, `must be one of ${NOTE_TYPES.join(', ')}`);
+const number = z.int().positive('must be a number of an iteration, 1 or more');
+const flag = z.boolean().default(false);
+/** An id as people write it: `TAS-12`, `tas-12`, `12`, or a prefix that fits only one. */
+const id = text(64);
+const ids = z.union([id.transform((one) => [one]), z.array(id).min(1, 'must name at least one')]);
+
+/** One tool: what it takes beside the session, and what its help says. */
+function tool<const Shape extends z.ZodRawShape>(summary: string, example: string, shape: Shape) {
+  return { summary, example, shape, arguments: z.object(shape) };
+}
+
+/** The tools by name: a summary, options for an example call, and the input beside `session`. */
+export const TOOLS = {
+  'task-add': tool('add a task', '--content "Write the parser" --priority 1 --depends-on TAS-1', {
+    content,
+    priority: priority.default(DEFAULT_PRIORITY),
+    status: status.default('remaining'),
+    dependsOn: ids.optional(),
+  }),
+  'task-status': tool('set the status of a task', '--id TAS-1 --status completed', {
+    id,
+    status,
+    reason: content.optional(),
+  }),
+  'task-priority': tool(
+    'set the priority of a task: 0 critical, 1 high, 2 medium, 3 low, 4 backlog',
+    '--id TAS-1 --priority 0',
+    { id, priority },
+  ),
+  'task-depends': tool('make a task wait for others', '--id TAS-2 --depends-on TAS-1', {
+    id,
+    dependsOn: ids,
+  }),
+  'task-undepends': tool('make a task wait for others no longer', '--id TAS-2 --depends-on TAS-1', {
+    id,
+    dependsOn: ids,
+  }),
+  'task-content': tool('change the text of a task', '--id TAS-1 --content "Write the lexer and the parser"', {
+    id,
+    content,
+  }),
+  'task-delete': tool('delete a task', '--id TAS-1', { id }),
+  'task-next': tool('the ready task that comes next; --claim takes it', '--claim agent-1', {
+    claim: agent.optional(),
+  }),
+  'task-release': tool('give a claimed task back', '--id TAS-1', { id, claim: agent.optional() }),
+  'task-list': tool('all tasks', '--status remaining', { status: status.optional() }),
+  'note-add': tool(
+    'write a note for the agents to come',
+    '--content "The CI machine has no docker" --type learning',
+    { content, type: noteType.default('learning') },
+  ),
+  'note-edit': tool('change a note', '--id NOT-1 --type tip', {
+    id,
+    content: content.optional(),
+    type: noteType.optional(),
+  }),
+  'note-delete': tool('delete a note', '--id NOT-1', { id }),
+  'note-list': tool('all notes', '--type stuck', { type: noteType.optional() }),
+  'inbox-add': tool(
+    'leave a message for the next agent',
+    '--content "Please look at the failing build first"',
+    { content },
+  ),
+  'inbox-mark-read': tool('mark a message as read', '--id MSG-1', { id }),
+  'inbox-list': tool('unread messages', '--all', { all: flag }),
+  'iteration-start': tool('begin an iteration', '', { number: number.optional() }),
+  'iteration-complete': tool('end an iteration', '', { number: number.optional() }),
+  'iteration-summary': tool('say what an iteration accomplished', '--summary "Parser done, all tests pass"', {
+    summary: content,
+    number: number.optional(),
+    tasksWorked: ids.optional(),
+    replace: flag,
+  }),
+  'iteration-list': tool('all iterations', '', {}),
+  'session-open': tool(
+    'say what the session is for',
+    '--goal "A parser for the query language" --spec-path specs/parser.md',
+    {
+      goal: content.optional(),
+      spec: text(MAX_SPEC).optional(),
+      specPath: text(1024).optional(),
+      project: text(64).optional(),
+    },
+  ),
+  'session-complete': tool(
+    'end the session, when all tasks are done',
+    '--force --reason "The rest moved to the next release"',
+    { force: flag, reason: content.optional() },
+  ),
+  'session-restart': tool('reopen a completed session', '--reason "One more fix"', {
+    reason: content.optional(),
+  }),
+  'session-show': tool('the session in numbers', '', {}),
+} as const;
+
+export type ToolName = keyof typeof TOOLS;
+export const TOOL_NAMES = Object.keys(TOOLS).filter(isToolName);
+
+export function isToolName(name: string): name is ToolName {
+  return Object.hasOwn(TOOLS, name);
+}
+
+type Arguments<Name extends ToolName> = (typeof TOOLS)[Name]['arguments'];
+/** What a caller sends to a tool. */
+export type ToolInput<Name extends ToolName> = Given<Name> & { readonly session: string };
+// Without fields an input would be a record that may hold nothing, not even the session.
+type Given<Name extends ToolName> = string extends keyof z.input<Arguments<Name>>
+  ? object
+  : z.input<Arguments<Name>>;
+/** What a tool works on: defaults filled in, without the session. */
+export type ToolArguments<Name extends ToolName> = z.output<Arguments<Name>>;
+
+/** `tool.<name>`. */
+export function toolSubject(name: ToolName): string {
+  return `tool.${name}`;
+}

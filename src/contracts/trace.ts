@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { eventOf, timestamp } from './event.js';
+
+/** Trace entries: what an agent did for an intent. Requests `trace.append` and `trace.compact`, and their event. */
+
+export const TRACE_APPEND_SUBJECT = 'trace.append';
+/** The same without an answer, for volume: at most once, and nothing says what was wrong with an entry. */
+export const TRACE_RECORD_SUBJECT = 'trace.record';
+export const TRACE_COMPACT_SUBJECT = 'trace.compact';
+
+export const TRACE_STATES = ['REQUEST', 'REASONING', 'ACTION'] as const;
+export const ACTION_TYPES = [
+  'TOOL_EXECUTION',
+  'CONTEXT_LOAD',
+  'INTENT_SELECTION',
+  'SCOPE_VIOLATION',
+  'BUDGET_EXHAUSTED',
+  'STATE_TRANSITION',
+  'ERROR',
+] as const;
+export type ActionType = (typeof ACTION_TYPES)[number];
+export const RESULT_STATUSES = ['SUCCESS', 'FAILURE', 'DENIED'] as const;
+export type ResultStatus = (typeof RESULT_STATUSES)[number];
+
+const MAX_ID = 128;
+const id = z.string().trim().min(1, 'must not be empty').max(MAX_ID, `must be at most ${MAX_ID} characters`);
+const text = (max: number) => z.string().max(max, `must be at most ${max} characters`);
+
+export const traceEntry = z.object({
+  /** Names the entry: one that comes twice counts once. */
+  id: id.exactOptional(),
+  timestamp: timestamp.exactOptional(),
+  intent_id: id.nullable(),
+  state: z.enum(TRACE_STATES).exactOptional(),
+  action_type: z.enum(ACTION_TYPES),
+  payload: z
+    .object({
+      tool_name: text(200).exactOptional(),
+      target_files: z.array(text(1000)).max(1000).exactOptional(),
+      command: text(100_000).exactOptional(),
+      reasoning: text(100_000).exactOptional(),
+    })
+    .default({}),
+  /** Without one the action tells: an ERROR has failed, a SCOPE_VIOLATION was denied, a TOOL_EXECUTION succeeded. */
+  result: z
+    .object({
+      status: z.enum(RESULT_STATUSES),
+      output_summary: text(2_000_000).default(''),
+      error_message: text(100_000).exactOptional(),
+    })
+    .exactOptional(),
+});
+
+/** An entry as a caller writes it. */
+export type TraceEntryInput = z.input<typeof traceEntry>;
+export type TraceEntry = z.output<typeof traceEntry>;
+
+/** An entry as its event keeps it: bounded, large outputs masked. */
+export const recordedEntry = z.object({
+  id: z.string(),
+  intent: z.string().nullable(),
+  action: z.enum(ACTION_TYPES),
+  status: z.enum(RESULT_STATUSES),
+  /** The entry's own time; the fold does not keep it. */
+  at: timestamp.exactOptional(),
+  state: z.enum(TRACE_STATES).exactOptional(),
+  tool: z.string().exactOptional(),
+  files: z.array(z.string()).exactOptional(),
+  command: z.string().exactOptional(),
+  reasoning: z.string().exactOptional(),
+  output: z.string().exactOptional(),
+  error: z.string().exactOptional(),
+  /** Size of the entry as it came, in characters. */
+  size: z.number(),
+});
+export type RecordedEntry = z.output<typeof recordedEntry>;
+
+export const traceEvents = [
+  eventOf('trace.appended', {
+    entries: z.array(recordedEntry),
+    /** Entries of the same request that could not be read. */
+    malformed: z.int().nonnegative(),
+  }),
+] as const;
+
+export const traceAppendRequest = z.object({
+  session: z.string(),
+  /** One entry or several; those that cannot be read are skipped and counted. */
+  entries: z
+    .array(z.unknown())
+    .min(1, 'must hold at least one entry')
+    .max(500, 'must hold at most 500 entries'),
+});
+
+export const traceCompactRequest = z.object({
+  session: z.string(),
+  intentId: id,
+});

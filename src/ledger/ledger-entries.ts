@@ -1,0 +1,86 @@
+import type { TasksDocument } from '../contracts/run.js';
+import { activeTaskOf, leavesOf, type ProgressTotals, totalsOf } from './progress-ledger.js';
+import type { RaisedSignal, StallThresholds } from './stall.js';
+import { type NextAction, nextAction, signalsOf, type TaskLedger } from './task-ledger.js';
+
+/** The known keys of a ledger, by which it is read from outside. */
+export interface LedgerEntries {
+  readonly 'ledger.task.summary'?: string;
+  readonly 'ledger.task.reviewer_assessment'?: string;
+  readonly 'ledger.task.reviewer_issues'?: TaskLedger['issues'];
+  readonly 'ledger.task.required_fixes'?: readonly string[];
+  readonly 'ledger.task.blockers'?: readonly string[];
+  readonly 'ledger.task.stalled_count'?: number;
+  readonly 'ledger.task.stall_signals'?: readonly RaisedSignal[];
+  readonly 'ledger.task.plan_version'?: number;
+  readonly 'ledger.task.last_outcome'?: string;
+  readonly 'ledger.task.next_action'?: NextAction;
+  readonly 'ledger.task.replan_hint'?: string;
+  readonly 'ledger.progress.active_task_id'?: string;
+  readonly 'ledger.progress.totals'?: ProgressTotals;
+  readonly 'ledger.progress.source_fingerprint'?: TasksDocument['fingerprint'];
+}
+
+/**
+ * Whether anything is left after this task: without a document nobody knows, so something may be. A task with parts
+ * is done with them, whatever its own box says.
+ */
+export function tasksLeft(document: TasksDocument | undefined, task: string): boolean {
+  if (document === undefined) return true;
+  return leavesOf(document.tasks).some(
+    (each) => each.id !== task && each.status !== 'completed' && each.optional !== true,
+  );
+}
+
+/** All entries with content; without a task ledger or a document only the other one's. */
+export function ledgerEntries(
+  ledger: TaskLedger | undefined,
+  document: TasksDocument | undefined,
+  thresholds: StallThresholds,
+): LedgerEntries {
+  return { ...taskEntries(ledger, document, thresholds), ...progressEntries(document) };
+}
+
+/** One line that says why a task must be planned anew, with its evidence. */
+export function replanHint(signals: readonly RaisedSignal[]): string | undefined {
+  if (signals.length === 0) return undefined;
+  return signals
+    .map(
+      ({ signal, count, evidence }) =>
+        `${signal} ${count}${evidence.length === 0 ? '' : `: ${evidence.join('; ')}`}`,
+    )
+    .join(' | ');
+}
+
+function taskEntries(
+  ledger: TaskLedger | undefined,
+  document: TasksDocument | undefined,
+  thresholds: StallThresholds,
+): LedgerEntries {
+  if (ledger === undefined) return {};
+  const signals = signalsOf(ledger, thresholds);
+  const hint = replanHint(signals);
+  return {
+    ...(ledger.summary !== undefined && { 'ledger.task.summary': ledger.summary }),
+    ...(ledger.assessment !== undefined && { 'ledger.task.reviewer_assessment': ledger.assessment }),
+    ...(ledger.issues.length > 0 && { 'ledger.task.reviewer_issues': ledger.issues }),
+    ...(ledger.requiredFixes.length > 0 && { 'ledger.task.required_fixes': ledger.requiredFixes }),
+    ...(ledger.blockers.length > 0 && { 'ledger.task.blockers': ledger.blockers }),
+    'ledger.task.stalled_count': ledger.stall.nonProgress,
+    ...(signals.length > 0 && { 'ledger.task.stall_signals': signals }),
+    'ledger.task.plan_version': ledger.planVersion,
+    'ledger.task.last_outcome': ledger.last.outcome,
+    'ledger.task.next_action': nextAction(ledger.last, tasksLeft(document, ledger.task)),
+    ...(hint !== undefined && { 'ledger.task.replan_hint': hint }),
+  };
+}
+
+function progressEntries(document: TasksDocument | undefined): LedgerEntries {
+  if (document === undefined) return {};
+  const active = activeTaskOf(document.tasks);
+  return {
+    ...(active !== null && { 'ledger.progress.active_task_id': active }),
+    'ledger.progress.totals': totalsOf(document.tasks),
+    'ledger.progress.source_fingerprint': document.fingerprint,
+  };
+}

@@ -1,0 +1,188 @@
+import type { OutcomeDigest } from './digest.js';
+
+/**
+ * Signs that a task goes in circles. Each has a counter, and evidence for whoever has to plan anew:
+ *
+ * - `non_progress`: outcomes blocked or failed, one after the other; a completed result or an approval ends them
+ * - `ping_pong`: rounds of a completed result that a review sends back; an approval ends them
+ * - `same_fixes`: how often the most repeated required fix was asked for; an approval ends it
+ * - `same_test`: how often a test command failed in the same way, one result after the other; its passing ends it
+ * - `same_files`: how often the most repeated file was modified again; an approval ends it
+ *
+ * Only approvals end what rounds of work and review build up: a completed result is a part of the circle.
+ */
+export const STALL_SIGNALS = ['non_progress', 'ping_pong', 'same_fixes', 'same_test', 'same_files'] as const;
+export type StallSignal = (typeof STALL_SIGNALS)[number];
+
+/** Counts at which each signal raises the flag. */
+export type StallThresholds = Readonly<Record<StallSignal, number>>;
+
+export const DEFAULT_STALL_THRESHOLD = 2;
+
+/** The same threshold for every signal. */
+export function stallThresholds(threshold = DEFAULT_STALL_THRESHOLD): StallThresholds {
+  return {
+    non_progress: threshold,
+    ping_pong: threshold,
+    same_fixes: threshold,
+    same_test: threshold,
+    same_files: threshold,
+  };
+}
+
+/** Counters of one task, as plain JSON. */
+export interface StallCounters {
+  readonly nonProgress: number;
+  readonly pingPong: number;
+  /** Whether the newest implementer result waits for its review. */
+  readonly awaitsReview: boolean;
+  /** By normalised text. */
+  readonly fixes: readonly Repeated[];
+  /** By command and normalised failure. */
+  readonly tests: readonly Repeated[];
+  /** By path; the count is that of all modifications. */
+  readonly files: readonly Repeated[];
+}
+
+export interface Repeated {
+  readonly key: string;
+  /** As it was last written. */
+  readonly text: string;
+  readonly count: number;
+}
+
+/** A signal over its threshold. */
+export interface RaisedSignal {
+  readonly signal: StallSignal;
+  readonly count: number;
+  readonly threshold: number;
+  readonly evidence: readonly string[];
+}
+
+const MAX_TRACKED = 30;
+const MAX_EVIDENCE = 3;
+
+export const NO_STALL: StallCounters = {
+  nonProgress: 0,
+  pingPong: 0,
+  awaitsReview: false,
+  fixes: [],
+  tests: [],
+  files: [],
+};
+
+/** Counters after one more outcome. Outcomes come in the order of their dispatches. */
+export function countStall(counters: StallCounters, outcome: OutcomeDigest): StallCounters {
+  if (outcome.role === 'implementer') {
+    const completed = outcome.status === 'completed';
+    return {
+      ...counters,
+      nonProgress: completed ? 0 : counters.nonProgress + 1,
+      awaitsReview: completed,
+      tests: countTests(counters.tests, outcome),
+      files: repeat(
+        counters.files,
+        outcome.files.map((file) => ({ key: file, text: file })),
+      ),
+    };
+  }
+  switch (outcome.assessment) {
+    case 'approved':
+      return NO_STALL;
+    case 'needs_changes':
+      return {
+        ...counters,
+        pingPong: counters.awaitsReview ? counters.pingPong + 1 : counters.pingPong,
+        awaitsReview: false,
+        fixes: repeat(
+          counters.fixes,
+          outcome.fixes.map((fix) => ({ key: normalised(fix), text: fix })),
+        ),
+      };
+    case 'blocked':
+      return { ...counters, nonProgress: counters.nonProgress + 1, awaitsReview: false };
+  }
+}
+
+/** Signals over their thresholds, with their evidence. None: the task is not stalled. */
+export function raisedSignals(
+  counters: StallCounters,
+  thresholds: StallThresholds,
+  lastFixes: readonly string[],
+  lastProblem: string,
+): RaisedSignal[] {
+  const raised = (signal: StallSignal, count: number, evidence: readonly string[]): RaisedSignal[] => {
+    const threshold = thresholds[signal];
+    return count >= threshold
+      ? [{ signal, count, threshold, evidence: evidence.slice(0, MAX_EVIDENCE) }]
+      : [];
+  };
+  // A file's first modification is work; only further ones repeat it.
+  const again = counters.files.map((file) => ({ ...file, count: file.count - 1 }));
+  return [
+    ...raised('non_progress', counters.nonProgress, lastProblem === '' ? [] : [lastProblem]),
+    ...raised('ping_pong', counters.pingPong, lastFixes),
+    ...raised('same_fixes', most(counters.fixes), worst(counters.fixes, thresholds.same_fixes)),
+    ...raised('same_test', most(counters.tests), worst(counters.tests, thresholds.same_test)),
+    ...raised('same_files', most(again), worst(again, thresholds.same_files)),
+  ];
+}
+
+/** Text by which two wordings of the same thing are told to be the same: case, punctuation and numbers folded. */
+export function normalised(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/\d+(?:\.\d+)*/g, '#')
+    .replace(/[^\p{L}\p{M}#]+/gu, ' ')
+    .trim();
+}
+
+function countTests(
+  tests: readonly Repeated[],
+  outcome: Extract<OutcomeDigest, { role: 'implementer' }>,
+): Repeated[] {
+  const failing = outcome.failed.map(({ command, failure }) => ({
+    key: `${command}\n${normalised(failure)}`,
+    text: failure === '' ? command : `${command}: ${failure}`,
+  }));
+  const rerun = [...outcome.passed, ...outcome.failed.map((test) => test.command)];
+  // A command that passed, or failed in another way, has moved on.
+  const standing = tests.filter(
+    (test) =>
+      failing.some(({ key }) => key === test.key) ||
+      !rerun.some((command) => test.key.startsWith(`${command}\n`)),
+  );
+  return repeat(standing, failing);
+}
+
+/**
+ * Adds one to each item named, once however often it is named. Beyond a bound the least repeated are forgotten, of
+ * those the ones named longest ago: else what begins to repeat itself late would never be counted.
+ */
+function repeat(items: readonly Repeated[], named: readonly { key: string; text: string }[]): Repeated[] {
+  const byKey = new Map(items.map((item) => [item.key, item]));
+  for (const { key, text } of new Map(named.map((each) => [each.key, each])).values()) {
+    const count = (byKey.get(key)?.count ?? 0) + 1;
+    byKey.delete(key);
+    byKey.set(key, { key, text, count });
+  }
+  const all = [...byKey.values()];
+  if (all.length <= MAX_TRACKED) return all;
+  return all
+    .reverse()
+    .sort((a, b) => b.count - a.count)
+    .slice(0, MAX_TRACKED)
+    .reverse();
+}
+
+function most(items: readonly Repeated[]): number {
+  return items.reduce((highest, item) => Math.max(highest, item.count), 0);
+}
+
+function worst(items: readonly Repeated[], threshold: number): string[] {
+  return items
+    .filter((item) => item.count >= threshold)
+    .sort((a, b) => b.count - a.count)
+    .map((item) => `${item.text} (${item.count} times)`);
+}

@@ -1,0 +1,113 @@
+import { dependsInText, type Field, splitFiles, splitList, takeInlineFields } from './fields.js';
+import type { Head } from './head.js';
+import { type Legend, type Mark, readStatus } from './marks.js';
+import type { TaskOrigin, TaskProblem, TaskProblemCode } from './types.js';
+
+/** A heading of the document, and the task that it may be. */
+export interface Heading {
+  readonly line: number;
+  readonly level: number;
+  readonly text: string;
+  readonly isLegend: boolean;
+  readonly outer?: Heading;
+  /** Present when it bears an id, a box or a mark. Whether it is a task is settled at the end. */
+  readonly draft?: Draft;
+}
+
+/** A task as the scan found it, before ids, parents and statuses are settled. Lines are 0-based. */
+export interface Draft {
+  readonly line: number;
+  readonly origin: TaskOrigin;
+  readonly head: Head;
+  /** Number of the ordered list item that holds it. */
+  readonly ordinal?: number;
+  /** The task whose body holds it, by nesting. */
+  owner?: Draft;
+  /** The nearest heading above; for a heading's own task the heading around it. */
+  readonly under?: Heading;
+  /** What other lines say: the box below a heading, a `Status:` line, a table, a list. */
+  readonly statuses: { from: 'box' | 'field' | 'table' | 'list'; line: number; mark: Mark }[];
+  readonly requirements: string[];
+  readonly files: string[];
+  readonly leverage: string[];
+  readonly dependsOn: string[];
+  readonly details: string[];
+  prompt?: string;
+}
+
+/** A line outside of any task that names one: with a status it gives it, without it must find it. */
+export interface Mention {
+  readonly line: number;
+  readonly from: 'table' | 'list';
+  readonly draft: Draft;
+  /** Undefined for a bare reference. */
+  readonly mark?: Mark;
+}
+
+/** What the scan hands to `settle`. */
+export interface Findings {
+  readonly drafts: Draft[];
+  readonly headings: Heading[];
+  readonly mentions: Mention[];
+  readonly problems: TaskProblem[];
+}
+
+/** A new draft; fields in its own line are taken out of the text. */
+export function newDraft(
+  line: number,
+  origin: TaskOrigin,
+  written: Head,
+  place: { ordinal?: number | undefined; owner?: Draft | undefined; under?: Heading | undefined },
+  legend: Legend,
+): Draft {
+  const { text, fields } = takeInlineFields(written.text);
+  const draft: Draft = {
+    line,
+    origin,
+    head: { ...written, text },
+    ...(place.ordinal !== undefined && { ordinal: place.ordinal }),
+    ...(place.owner !== undefined && { owner: place.owner }),
+    ...(place.under !== undefined && { under: place.under }),
+    statuses: [],
+    requirements: [],
+    files: [],
+    leverage: [],
+    dependsOn: dependsInText(text),
+    details: [],
+  };
+  for (const field of fields) applyField(draft, field, line, legend);
+  return draft;
+}
+
+/** Adds what a field says. Returns false for a status that could not be read. */
+export function applyField(draft: Draft, { key, value }: Field, line: number, legend: Legend): boolean {
+  switch (key) {
+    case 'prompt':
+      draft.prompt = draft.prompt === undefined ? value : `${draft.prompt}\n\n${value}`;
+      return true;
+    case 'requirements':
+      // Kiro writes `Validates: Requirements 1.2`.
+      draft.requirements.push(...splitList(value.replace(/^Requirements?\s+/i, '')));
+      return true;
+    case 'dependsOn':
+      draft.dependsOn.push(...splitList(value));
+      return true;
+    case 'files':
+      draft.files.push(...splitFiles(value));
+      return true;
+    case 'leverage':
+      draft.leverage.push(...splitList(value));
+      return true;
+    case 'status': {
+      const mark = readStatus(value, legend);
+      if (mark === undefined) return false;
+      draft.statuses.push({ from: 'field', line, mark });
+      return true;
+    }
+  }
+}
+
+/** A problem at a 0-based line. */
+export function problem(code: TaskProblemCode, line: number, message: string): TaskProblem {
+  return { code, line: line + 1, message };
+}

@@ -1,0 +1,155 @@
+import { findId } from './ids.js';
+import { boxMark, type Legend, leadingMark, type Mark, trailingMark } from './marks.js';
+import { narrow } from './narrow.js';
+
+/** What the line that may declare a task says. */
+export interface Head {
+  /** Its checkbox. `unknown` holds a content that says nothing to us; the mark is then pending. */
+  readonly box?: { readonly mark: Mark; readonly unknown?: string };
+  /** An emoji that gives a status, before or after the text. */
+  readonly mark?: Mark;
+  readonly id?: string;
+  /** `T001`, `Task 3`: a task's id whatever stands around it. */
+  readonly certain: boolean;
+  readonly text: string;
+  readonly labels: readonly string[];
+  readonly optional: boolean;
+  readonly parallel: boolean;
+  readonly struck: boolean;
+}
+
+const MARKER = '(?:[-*+•・●○▪‣–—]|\\d{1,9}[.)])';
+const BULLET = new RegExp(`^[\\s>]*(?:${MARKER}\\s+){0,3}(?:${MARKER}\\s*)?`);
+const BOX = /^\\?\[([^[\]\\]{0,12})\\?\](\*(?=\s|$))?/;
+const WRAP = /^(\*\*|__|~~|`)/;
+const LABEL = /^(?:\[(?!T(?:ASK)?-?\d)([A-Z][A-Za-z0-9_-]{0,15})\]|\((P)\))(?!\()\s*/;
+const TRAILING_LABEL = /\s(?:\[([A-Z]{1,3}\d{0,3})\]|\((P)\))$/;
+const OPTIONAL =
+  /^[([](?:optional|可选|可選|任意|オプション)[)\]]|[([](?:optional|可选|可選|任意|オプション)[)\]]\W*$/i;
+
+/** The marker of a list item and the blanks around it, also one that Markdown does not know. */
+export function bulletOf(line: string): string {
+  return BULLET.exec(narrow(line))?.[0] ?? '';
+}
+
+/** A line that opens with a box, with or without a bullet: a task wherever Markdown puts it. */
+export function opensWithBox(line: string, legend: Legend): boolean {
+  if (!/[[［【]/.test(line)) return false;
+  const flat = narrow(line);
+  const bullet = bulletOf(flat);
+  return readBox(flat.slice(bullet.length), bullet.trim() !== '', legend) !== undefined;
+}
+
+/** Reads a line without the marker of its list (`bulleted` when it had one) or the hashes of its heading. */
+export function readHead(line: string, bulleted: boolean, legend: Legend): Head {
+  let raw = line.trim();
+  let flat = narrow(raw);
+  const skip = (length: number): void => {
+    raw = raw.slice(length).trimStart();
+    flat = flat.slice(length).trimStart();
+  };
+  let optional = false;
+  let struck = false;
+  let mark: Mark | undefined;
+  const labels: string[] = [];
+
+  const box = readBox(flat, bulleted, legend);
+  if (box !== undefined) {
+    skip(box.length);
+    optional = box.star;
+    if (/^\*\s/.test(flat)) {
+      optional = true;
+      skip(1);
+    }
+  }
+  const takeMark = (): void => {
+    const leading = leadingMark(flat);
+    if (leading === undefined) return;
+    mark ??= leading.mark;
+    skip(leading.length);
+  };
+  const takeLabels = (): void => {
+    for (let found = LABEL.exec(flat); found !== null; found = LABEL.exec(flat)) {
+      labels.push(found[1] ?? found[2] ?? '');
+      skip(found[0].length);
+    }
+  };
+  takeMark();
+  takeLabels();
+
+  const wrap = WRAP.exec(flat)?.[0];
+  const found = findId(flat.slice(wrap?.length ?? 0), wrap !== undefined);
+  if (wrap === '~~') struck = true;
+  if (wrap !== undefined && (found !== undefined || struck)) {
+    skip(wrap.length);
+    const close = flat.indexOf(wrap, found?.id.length ?? 0);
+    if (close !== -1) {
+      raw = raw.slice(0, close) + raw.slice(close + wrap.length);
+      flat = flat.slice(0, close) + flat.slice(close + wrap.length);
+    }
+  }
+  if (found !== undefined) {
+    skip(found.length);
+    if (/^\*\s/.test(flat)) {
+      optional = true;
+      skip(1);
+    }
+    takeLabels();
+    takeMark();
+    skip(/^(?:[:.、]|[-–—]\s)/.exec(flat)?.[0].length ?? 0);
+    const trailing = trailingMark(flat);
+    if (trailing !== undefined) {
+      mark ??= trailing.mark;
+      raw = raw.slice(0, raw.length - trailing.length).trimEnd();
+    }
+  }
+  for (let last = trailingLabel(raw); last !== undefined; last = trailingLabel(raw)) {
+    labels.push(last.label);
+    raw = raw.slice(0, raw.length - last.length).trimEnd();
+  }
+  return {
+    ...(box !== undefined && {
+      box: box.unknown === undefined ? { mark: box.mark } : { mark: box.mark, unknown: box.unknown },
+    }),
+    ...(mark !== undefined && { mark }),
+    ...(found !== undefined && { id: found.id }),
+    certain: found?.certain ?? false,
+    text: raw.trim(),
+    labels: labels.filter((label) => label !== 'P'),
+    optional: optional || OPTIONAL.test(narrow(raw)),
+    parallel: labels.includes('P'),
+    struck,
+  };
+}
+
+function trailingLabel(text: string): { label: string; length: number } | undefined {
+  const found = TRAILING_LABEL.exec(text.slice(-10));
+  return found === null ? undefined : { label: found[1] ?? found[2] ?? '', length: found[0].length };
+}
+
+interface FoundBox {
+  readonly mark: Mark;
+  readonly unknown?: string;
+  readonly star: boolean;
+  readonly length: number;
+}
+
+/**
+ * `[x]` needs no blank after it, unless it would be a link. A content we do not know makes a box only behind a
+ * bullet, and only if it is one character: `[US1]` is a label, `[P]` is one too, and `[1]` a footnote.
+ */
+function readBox(flat: string, bulleted: boolean, legend: Legend): FoundBox | undefined {
+  const found = BOX.exec(flat);
+  if (found === null) return undefined;
+  const [{ length }, content = '', star] = found;
+  const after = flat.slice(length);
+  if (/^[([:]/.test(after)) return undefined;
+  const mark = boxMark(content, legend);
+  if (mark !== undefined) {
+    if (!bulleted && after !== '' && !/^\s/.test(after)) return undefined;
+    return { mark, star: star !== undefined, length };
+  }
+  const unknown = content.trim();
+  if (!bulleted || !/^[^P\p{N}]\uFE0F?$/u.test(unknown) || !/^(?:\s|$)/.test(after)) return undefined;
+  return { mark: { status: 'pending' }, unknown, star: star !== undefined, length };
+}

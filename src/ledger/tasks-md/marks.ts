@@ -1,0 +1,125 @@
+import { narrow } from './narrow.js';
+import type { TaskStatus } from './types.js';
+
+/**
+ * What authors write for a status: the character in a box, an emoji, a word. The choices follow what public task
+ * files do: nine of ten legends that define `[~]` say "in progress", `[-]` is in progress to Kiro and its kin, and
+ * `[/]` to Obsidian. ⏳ stands before "Pending" as often as before "In progress": a word beside it decides, and
+ * alone it is pending. ❌ is "not done" in a table of statuses.
+ */
+export interface Mark {
+  readonly status: TaskStatus;
+  readonly hold?: 'blocked' | 'cancelled';
+}
+
+/** What a file's own legend says about the characters in its boxes. */
+export type Legend = ReadonlyMap<string, Mark>;
+
+const PENDING: Mark = { status: 'pending' };
+const STARTED: Mark = { status: 'in-progress' };
+const COMPLETED: Mark = { status: 'completed' };
+const BLOCKED: Mark = { status: 'pending', hold: 'blocked' };
+const CANCELLED: Mark = { status: 'pending', hold: 'cancelled' };
+
+const BOXES = table([
+  [PENDING, ['']],
+  [STARTED, ['-', '~', '/', '–']],
+  [COMPLETED, ['x', 'X', '×', '✓', '✔', '√', 'v', 'V']],
+  [BLOCKED, ['!']],
+]);
+
+const EMOJI = table([
+  [PENDING, [...'☐⬜◻🔲⚪⏳⌛📋❌✗✘', '🆕']],
+  [STARTED, [...'🚧🔄🔨🟡🔵🏗🏃▶◐']],
+  [COMPLETED, [...'✅☑✔✓🟢🎉']],
+  [BLOCKED, [...'🚫⛔🛑🔴⏸']],
+  [CANCELLED, [...'⏭🗑']],
+]);
+
+const WORDS = table([
+  [PENDING, ['pending', 'todo', 'to do', 'not started', 'not done', 'open', 'planned', 'ready', 'queued']],
+  [PENDING, ['backlog', 'new', 'incomplete', 'remaining', 'missing', 'failed', '-', '–', '—']],
+  [
+    PENDING,
+    ['未开始', '未開始', '待办', '待辦', '待处理', '待完成', '未完成', '未着手', '未対応', '未完了', '未完'],
+  ],
+  [STARTED, ['in progress', 'inprogress', 'wip', 'doing', 'started', 'ongoing', 'active', 'working']],
+  [STARTED, ['in review', 'partial', 'partially', '进行中', '進行中', '作業中', '対応中', '着手', '实施中']],
+  [COMPLETED, ['completed', 'complete', 'done', 'finished', 'closed', 'merged', 'implemented', 'resolved']],
+  [COMPLETED, ['已完成', '完成', '完了済み', '完了', '対応済み', '対応済', '済み', '済']],
+  [
+    BLOCKED,
+    ['blocked', 'on hold', 'paused', 'waiting', 'stuck', '已阻塞', '阻塞', '受阻', '保留', 'ブロック'],
+  ],
+  [
+    CANCELLED,
+    ['cancelled', 'canceled', 'skipped', 'wontfix', "won't do", 'wont do', 'dropped', 'superseded'],
+  ],
+  [CANCELLED, ['deprecated', 'obsolete', 'cut', '已取消', '取消', '中止', 'キャンセル', '不要']],
+]);
+
+const WORDS_BY_LENGTH = [...WORDS.keys()].sort((left, right) => right.length - left.length);
+const LEADING_EMOJI = new RegExp(`^(${[...EMOJI.keys()].join('|')})\\uFE0F?\\s*`, 'u');
+const TRAILING_EMOJI = new RegExp(`(${[...EMOJI.keys()].join('|')})\\uFE0F?$`, 'u');
+
+/** The status of a box's content (`x`, a blank, ✅, `TODO`), or undefined when it is no status we know. */
+export function boxMark(content: string, legend: Legend): Mark | undefined {
+  const inside = content.trim().replace('\uFE0F', '');
+  if (inside === '') return PENDING;
+  return legend.get(inside) ?? BOXES.get(inside) ?? EMOJI.get(inside) ?? wholeWord(inside);
+}
+
+/** An emoji that gives a status, at the start of `text`, and how many code units it takes with the blanks after it. */
+export function leadingMark(text: string): { mark: Mark; length: number } | undefined {
+  const found = LEADING_EMOJI.exec(text);
+  const mark = EMOJI.get(found?.[1] ?? '');
+  return found === null || mark === undefined ? undefined : { mark, length: found[0].length };
+}
+
+/** The same at the end of `text`, which has no blanks there. */
+export function trailingMark(text: string): { mark: Mark; length: number } | undefined {
+  const found = TRAILING_EMOJI.exec(text.slice(-4));
+  const mark = EMOJI.get(found?.[1] ?? '');
+  return found === null || mark === undefined ? undefined : { mark, length: found[0].length };
+}
+
+/** A status as one writes it in a table or after `Status:`. A word beside an emoji decides. */
+export function readStatus(cell: string, legend: Legend): Mark | undefined {
+  const plain = narrow(cell)
+    .replace(/[*`\\]/g, '')
+    .trim();
+  const box = /^\[(.{0,12}?)\]$/u.exec(plain);
+  if (box !== null) return boxMark(box[1] ?? '', legend);
+  const emoji = leadingMark(plain);
+  const rest = plain.slice(emoji?.length ?? 0);
+  return openingWord(rest) ?? emoji?.mark ?? trailingMark(rest)?.mark;
+}
+
+/** The mark of a phrase that is a status word and nothing else, as in a legend. */
+export function wholeWord(phrase: string): Mark | undefined {
+  return WORDS.get(normalize(phrase));
+}
+
+function openingWord(text: string): Mark | undefined {
+  const phrase = normalize(text);
+  const percent = /^(\d{1,3})\s*%/.exec(phrase);
+  if (percent !== null) {
+    const done = Number(percent[1]);
+    return done === 0 ? PENDING : done >= 100 ? COMPLETED : STARTED;
+  }
+  const word = WORDS_BY_LENGTH.find((each) => {
+    if (!phrase.startsWith(each)) return false;
+    // A Latin word must end there: `open` does not open `opening`.
+    return !/^[a-z]/.test(each) || !/^[\p{L}\p{N}]/u.test(phrase.slice(each.length));
+  });
+  return word === undefined ? undefined : WORDS.get(word);
+}
+
+function normalize(phrase: string): string {
+  const plain = phrase.trim().toLowerCase().replace(/’/g, "'");
+  return plain.length < 2 ? plain : plain.replace(/[\s_-]+/g, ' ');
+}
+
+function table(rows: readonly (readonly [Mark, readonly string[]])[]): ReadonlyMap<string, Mark> {
+  return new Map(rows.flatMap(([mark, keys]) => keys.map((key) => [key, mark] as const)));
+}

@@ -1,0 +1,14 @@
+const WIDE = /[\u3000\uFF01-\uFF5E【】]/g;
+
+/**
+ * Full-width letters, digits and brackets as their ASCII counterparts, one for one: an index into the result is an
+ * index into the text.
+ */
+export function narrow(text: string): string {
+  return text.replace(WIDE, (wide) => {
+    if (wide === '\u3000') return ' ';
+    if (wide === '【') return '[';
+    if (wide === '】') return ']';
+    return String.fromCharCode(wide.charCodeAt(0) - 0xfee0);
+  });
+}

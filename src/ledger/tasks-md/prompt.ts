@@ -1,0 +1,50 @@
+import { closes, readField } from './fields.js';
+
+/** A field that may go on over lines: its value, the line after its last, and whether its end was found. */
+export interface Span {
+  readonly value: string;
+  readonly end: number;
+  readonly closed: boolean;
+}
+
+const SPAN_FIELD = /^\s*(?:[-*+]\s+)?_[\p{L}][\p{L} ]{1,23}[:：]/u;
+const BLOCK_SCALAR = /^[|>][+-]?$/;
+
+/**
+ * Follows an open `_Prompt: …` to the last closing underscore before `end`, before the next field, and before
+ * `stop` says so. Lines are dedented; a lone `|`, as YAML has it, is no text.
+ */
+export function followSpan(
+  lines: readonly string[],
+  from: number,
+  end: number,
+  first: string,
+  stop: (line: string) => boolean,
+): Span {
+  let limit = from + 1;
+  let last = -1;
+  for (; limit < end; limit += 1) {
+    const line = lines[limit] ?? '';
+    if ((SPAN_FIELD.test(line) && readField(line) !== undefined) || stop(line)) break;
+    if (closes(line)) last = limit;
+  }
+  const closed = last !== -1;
+  const stopAt = closed ? last + 1 : limit;
+  const body = lines.slice(from + 1, stopAt);
+  if (closed) body.push((body.pop() ?? '').trimEnd().slice(0, -1));
+  return { value: join(first, body), end: stopAt, closed };
+}
+
+/** The value of a field that is not closed by an underscore: its first line and those up to `end`. */
+export function join(first: string, body: readonly string[]): string {
+  const opening = BLOCK_SCALAR.test(first.trim()) ? [] : [first.trim()];
+  return [...opening, ...dedent(body)].join('\n').trim();
+}
+
+function dedent(lines: readonly string[]): string[] {
+  const indents = lines
+    .filter((line) => line.trim() !== '')
+    .map((line) => /^\s*/.exec(line)?.[0].length ?? 0);
+  const common = indents.reduce((least, each) => Math.min(least, each), Number.POSITIVE_INFINITY);
+  return lines.map((line) => line.slice(Math.min(common, line.length)).trimEnd());
+}

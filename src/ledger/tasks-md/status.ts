@@ -1,0 +1,94 @@
+import { type Draft, problem } from './draft.js';
+import type { Mark } from './marks.js';
+import type { StatusSource, TaskProblem } from './types.js';
+
+/** A task's status and where it was read. */
+export interface Settled {
+  readonly mark: Mark;
+  readonly from: StatusSource;
+}
+
+const ORDER: readonly StatusSource[] = ['box', 'field', 'table', 'list'];
+
+/** Settles every status, children before parents, and reports what contradicts. */
+export function settleStatuses(
+  drafts: readonly Draft[],
+  parents: ReadonlyMap<Draft, Draft>,
+  names: ReadonlyMap<Draft, string>,
+  problems: TaskProblem[],
+): Map<Draft, Settled> {
+  const settled = new Map<Draft, Settled>();
+  const children = new Map<Draft, Draft[]>();
+  for (const [child, parent] of parents) {
+    const siblings = children.get(parent);
+    if (siblings === undefined) children.set(parent, [child]);
+    else siblings.push(child);
+  }
+  // A parent always stands before its children.
+  for (const draft of drafts.toReversed()) {
+    const id = names.get(draft) ?? '';
+    const below = (children.get(draft) ?? []).flatMap((child) => {
+      const known = settled.get(child);
+      return known === undefined ? [] : [{ optional: child.head.optional, mark: known.mark }];
+    });
+    const stated = state(draft, id, problems);
+    const derived: Settled | undefined =
+      below.length > 0 ? { mark: derive(below), from: 'children' } : undefined;
+    const result = stated ?? derived ?? { mark: { status: 'pending' }, from: 'none' };
+    settled.set(draft, result);
+    if (result.from === 'none')
+      problems.push(problem('no_status', draft.line, `${id} has no status; read as pending`));
+    if (stated !== undefined) contradict(draft, id, result.mark, below, problems);
+    if (draft.head.box?.unknown !== undefined) {
+      const message = `[${draft.head.box.unknown}] is no marker we know; ${id} is read as pending`;
+      problems.push(problem('unknown_marker', draft.line, message));
+    }
+  }
+  return settled;
+}
+
+/** What the file says outright, from the strongest source; undefined when it says nothing. */
+function state({ line, head, statuses }: Draft, id: string, problems: TaskProblem[]): Settled | undefined {
+  const all: (Settled & { line: number })[] = [];
+  if (head.box !== undefined) all.push({ mark: head.box.mark, from: 'box', line });
+  if (head.mark !== undefined) all.push({ mark: head.mark, from: 'mark', line });
+  for (const from of ORDER) all.push(...statuses.filter((each) => each.from === from));
+  const [first] = all;
+  if (first === undefined) return undefined;
+  const other = all.find(({ mark }) => mark.status !== first.mark.status);
+  // An open box says no more than "not completed": a mark beside it may say that work has begun.
+  const refined =
+    first.from === 'box' && first.mark.status === 'pending' && other?.mark.status === 'in-progress';
+  if (other !== undefined && !refined) {
+    const message = `${id} is ${first.mark.status} by its ${first.from}, but ${other.mark.status} by its ${other.from}`;
+    problems.push(problem('status_conflict', other.line, message));
+  }
+  const { mark, from } = refined && other !== undefined ? other : first;
+  if (mark.status === 'completed') return { mark, from };
+  if (head.struck) return { mark: { status: 'pending', hold: 'cancelled' }, from };
+  const hold =
+    mark.status === 'pending' ? all.find((each) => each.mark.hold !== undefined)?.mark.hold : undefined;
+  return { mark: hold === undefined ? mark : { status: mark.status, hold }, from };
+}
+
+type Below = readonly { readonly optional: boolean; readonly mark: Mark }[];
+
+function derive(below: Below): Mark {
+  const counted = below.filter(({ mark }) => mark.hold !== 'cancelled');
+  if (counted.length > 0 && counted.every(({ mark }) => mark.status === 'completed'))
+    return { status: 'completed' };
+  return { status: counted.some(({ mark }) => mark.status !== 'pending') ? 'in-progress' : 'pending' };
+}
+
+/** What is optional or given up may stay open below a completed task. */
+function contradict(draft: Draft, id: string, mark: Mark, below: Below, problems: TaskProblem[]): void {
+  const due = below.filter((child) => !child.optional && child.mark.hold !== 'cancelled');
+  const open = due.filter((child) => child.mark.status !== 'completed').length;
+  const message =
+    mark.status === 'completed' && open > 0
+      ? `${id} is completed, but ${open} of its children ${open === 1 ? 'is' : 'are'} not`
+      : mark.status === 'pending' && mark.hold === undefined && due.length > 0 && open === 0
+        ? `${id} is pending, but its children are completed`
+        : undefined;
+  if (message !== undefined) problems.push(problem('status_contradicts_children', draft.line, message));
+}

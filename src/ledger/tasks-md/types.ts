@@ -1,0 +1,104 @@
+/** The status words of the progress ledger. */
+export type TaskStatus = 'pending' | 'in-progress' | 'completed';
+
+/** What declared the task: a checkbox, a heading, a row of a table, or a list item with a status mark. */
+export type TaskOrigin = 'checkbox' | 'heading' | 'table' | 'list';
+
+/**
+ * Where the status was read, strongest first: the task's own box or mark, its `Status:` line, a row of a table or an
+ * item of a list that names its id, its children; `none` means that the file says nothing and `pending` was assumed.
+ *
+ * A task whose status comes from its children is a group: whoever counts work leaves it out, or counts it twice.
+ */
+export type StatusSource = 'box' | 'mark' | 'field' | 'table' | 'list' | 'children' | 'none';
+
+/** One task of the file. Lists are empty, never missing. */
+export interface ParsedTask {
+  /**
+   * Unique in the file. As written (`2.1`, `T001`, `T-22.1`), or the number of the ordered list item that holds the
+   * box, under its parent's (`1.2`). A box without any is named by its ordinal under its parent task (`1#3`) or else
+   * under its heading (`success-metrics#2`), so that edits elsewhere leave it alone. The second task with one id is
+   * `T001~2`.
+   */
+  readonly id: string;
+  /** False when the id was made up: from an ordinal (`1#3`), or to tell duplicates apart (`T001~2`). */
+  readonly idAsWritten: boolean;
+  /** The task's own line, without marker, id, labels and inline fields; Markdown inside is left as it is. */
+  readonly text: string;
+  readonly status: TaskStatus;
+  readonly statusFrom: StatusSource;
+  readonly origin: TaskOrigin;
+  /** `- [ ]* 2.2`, or `(optional)` at either end of the text. */
+  readonly optional: boolean;
+  /** `[P]` or `(P)`. */
+  readonly parallel: boolean;
+  /** Marked as waiting on something (`[!]`, 🚫, `Blocked`); the status is `pending`. */
+  readonly blocked: boolean;
+  /** Given up (`~~struck~~`, `Cancelled`, `[-]` where a legend says so): `pending`, and to be left out of totals. */
+  readonly cancelled: boolean;
+  readonly parent?: string;
+  /** Number of ancestors. */
+  readonly depth: number;
+  /** 1-based. */
+  readonly line: number;
+  /** Text of the nearest heading above which is not the task itself. */
+  readonly section?: string;
+  /** Other bracketed markers beside the id or at the end, such as `US1` or `T`. */
+  readonly labels: readonly string[];
+  /** The `_Prompt: …_`, its lines dedented, without the underscores. */
+  readonly prompt?: string;
+  readonly requirements: readonly string[];
+  /** From `File:` lines only; a path named in the text is not guessed. */
+  readonly files: readonly string[];
+  readonly leverage: readonly string[];
+  /** As written; an id here need not exist. */
+  readonly dependsOn: readonly string[];
+  /** The remaining lines of its body, without bullets: what is neither a field nor a task of its own. */
+  readonly details: readonly string[];
+}
+
+/**
+ * - `unknown_marker`: a box or status cell that says nothing we know; read as pending.
+ * - `duplicate_id`: a later task with a known id; renamed `<id>~2`.
+ * - `checkbox_without_id`: named by its ordinal.
+ * - `status_contradicts_children`: completed over open children, or pending over completed ones.
+ * - `status_conflict`: two places give one task different statuses; the stronger source was taken.
+ * - `no_status`: a task about which the file says nothing; read as pending.
+ * - `mark_without_id`: a list item or row with a status but neither box nor id; NOT a task.
+ * - `id_without_status`: a line which opens with a task id that no task has; NOT a task.
+ * - `not_a_task`: checkboxes in a code fence, a comment, a legend or a foreign table; NOT tasks.
+ * - `unclosed_fence`: a code fence that runs to the end of the file and hides checkboxes.
+ * - `indented_as_code`: so deep that Markdown takes it for code; read as a task nevertheless.
+ * - `unclosed_field`: `_Prompt: …` without its closing underscore.
+ * - `misdecoded_text`: UTF-8 that was read in another encoding; repaired where that is certain.
+ * - `no_tasks`: the whole file has none.
+ */
+export type TaskProblemCode =
+  | 'unknown_marker'
+  | 'duplicate_id'
+  | 'checkbox_without_id'
+  | 'status_contradicts_children'
+  | 'status_conflict'
+  | 'no_status'
+  | 'mark_without_id'
+  | 'id_without_status'
+  | 'not_a_task'
+  | 'unclosed_fence'
+  | 'indented_as_code'
+  | 'unclosed_field'
+  | 'misdecoded_text'
+  | 'no_tasks';
+
+/** What could not be placed, or was placed by a guess. */
+export interface TaskProblem {
+  readonly code: TaskProblemCode;
+  /** 1-based. */
+  readonly line: number;
+  readonly message: string;
+}
+
+/** Both lists in document order. */
+export interface ParsedTasks {
+  readonly tasks: readonly ParsedTask[];
+  readonly problems: readonly TaskProblem[];
+}

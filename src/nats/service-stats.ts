@@ -1,0 +1,15 @@
+import { type NatsConnection, RequestStrategy } from 'nats';
+
+/** What the endpoints of all running instances of a service show in their statistics, beside requests and errors. */
+export async function serviceStats(connection: NatsConnection, service: string): Promise<unknown[]> {
+  const found: unknown[] = [];
+  const monitor = connection.services.client({
+    strategy: RequestStrategy.JitterTimer,
+    maxWait: 1000,
+    jitter: 100,
+  });
+  for await (const { endpoints } of await monitor.stats(service)) {
+    for (const { data } of endpoints ?? []) if (data !== null && data !== undefined) found.push(data);
+  }
+  return found;
+}

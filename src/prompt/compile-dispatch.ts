@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto';
+import { compactedReport, recentLines, type Summary, summarise } from '../compaction/summary.js';
+import type { CompactionStage } from '../contracts/budget.js';
+import type { DispatchRequest } from '../contracts/compile.js';
+import { formatSessionFacts } from '../facts/format.js';
+import { KeywordFactRetriever } from '../facts/retriever.js';
+import type { RankedFact } from '../facts/types.js';
+import { factsOf, type SessionState } from '../session/state.js';
+import { type Candidate, firstFitting, type PromptBudget } from './budget.js';
+import type { CompiledPrompt } from './compiled-prompt.js';
+import { type DeltaPacket, deltaPacket, PRUNED_FIRST, replanLines } from './delta-packet.js';
+import { describeFacts } from './described-facts.js';
+import { essentialsOf, objectiveOf } from './shorten.js';
+import { stablePrefix } from './stable-prefix.js';
+
+/**
+ * A dispatch prompt: the stable prefix of the role, then the dynamic tail: task, output budget, delta packet, replan
+ * section, guide, session context, task prompt. What has no content is left out altogether.
+ *
+ * A prompt over its budget is made to fit in stages: low-value ledger fields and facts go first, then the task prompt
+ * is cut to its objective and constraints, then only the objective stays. The compacted history
+ * goes last of all. Blockers and required fixes are never cut.
+ */
+interface Tail {
+  readonly packet: DeltaPacket;
+  readonly replan: readonly string[];
+  readonly guide: boolean;
+  readonly facts: readonly RankedFact[];
+  /** Trace entries of the active intent since its last block. */
+  readonly recent: readonly string[];
+  readonly taskPrompt: string;
+  /** Compacted history of the active intent; it stands before the stable prefix. */
+  readonly summary: Summary | null;
+}
+
+const GUIDE =
+  'Guide: settle required_fixes and blockers of the ledger first, then do the task. Return only the result object.';
+const RECENT = '[Recent Steps]';
+const REPLAN =
+  'Replan: this task goes in circles. Choose another approach, and say in the summary what is different.';
+
+/** @throws ThroughlineError `prompt_overflow` when what must be in the prompt does not fit */
+export function compileDispatch(
+  state: SessionState,
+  request: DispatchRequest,
+  budget: PromptBudget,
+): CompiledPrompt {
+  const store = factsOf(state);
+  const facts = new KeywordFactRetriever(store).rank({
+    taskDescription: request.taskPrompt,
+    taskId: request.taskId,
+    tags: request.tags,
+    maxFacts: request.maxFacts,
+    maxTokens: request.maxTokens,
+  });
+  const stable = request.systemPrompt ?? stablePrefix(request.role);
+  const trace =
+    request.activeIntentId === undefined ? undefined : state.traces.intents.get(request.activeIntentId);
+  const summary = trace === undefined ? null : summarise(trace, budget.tokenizer, budget.maxSummaryTokens);
+  const full: Tail = {
+    packet: deltaPacket(state, request.taskId),
+    replan: replanLines(state, request.taskId),
+    guide: true,
+    facts,
+    recent: trace === undefined ? [] : recentLines(trace),
+    taskPrompt: request.taskPrompt,
+    summary,
+  };
+  const systemOf = (tail: Tail) => (tail.summary === null ? stable : `${tail.summary.text}\n\n${stable}`);
+  const written = (tail: Tail) =>
+    `${systemOf(tail)}\n\n${render(tail, request.taskId, budget.maxOutputTokens)}`;
+  const { prompt: tail, report } = firstFitting(candidates(full), written, request.role, budget);
+  const prompt = written(tail);
+  const system = systemOf(tail);
+  const sessionContext = formatSessionFacts(tail.facts.map(({ fact }) => fact));
+  return {
+    prompt,
+    messages: [
+      { role: 'system', content: system },
+      { role: 'user', content: prompt.slice(system.length + 2) },
+    ],
+    sessionContext,
+    ...describeFacts(tail.facts, store.count(), request.explain),
+    tokenEstimate: report.tokensAfter,
+    compacted: tail.summary && compactedReport(tail.summary),
+    stablePrefixHash: hashOf(stable),
+    fullPromptHash: hashOf(prompt),
+    budget: report,
+  };
+}
+
+/** From the whole prompt to the barest one. */
+function* candidates(whole: Tail): Generator<Candidate<Tail>> {
+  const as = (stage: CompactionStage, prompt: Tail) => ({ stage, prompt });
+  yield as('none', whole);
+  if (whole.recent.length > 0) yield as('pruned', { ...whole, recent: [] });
+  const full = { ...whole, recent: [] };
+  const cheap = PRUNED_FIRST.indexOf('current_task');
+  const packets = PRUNED_FIRST.map((_, index) => without(full.packet, PRUNED_FIRST.slice(0, index + 1)));
+  for (const packet of packets.slice(0, cheap)) yield as('pruned', { ...full, packet });
+  const pruned = { ...full, packet: packets[cheap - 1] ?? full.packet };
+  for (let kept = full.facts.length - 1; kept >= 0; kept = kept > 20 ? Math.floor(kept / 2) : kept - 1) {
+    yield as('pruned', { ...pruned, facts: full.facts.slice(0, kept) });
+  }
+  for (const packet of packets.slice(cheap)) yield as('pruned', { ...full, packet, facts: [] });
+  const bare = { ...full, packet: packets.at(-1) ?? {}, facts: [] };
+  yield as('shortened', { ...bare, taskPrompt: essentialsOf(full.taskPrompt) });
+  const minimal = { ...bare, replan: [], guide: false, taskPrompt: objectiveOf(full.taskPrompt) };
+  yield as('minimal', minimal);
+  if (minimal.summary !== null) yield as('minimal', { ...minimal, summary: null });
+}
+
+function render(
+  { packet, replan, guide, facts, recent, taskPrompt }: Tail,
+  taskId: string,
+  maxOutputTokens: number,
+): string {
+  const sections = [
+    `Task: ${taskId}\nOutput budget: ${maxOutputTokens} tokens`,
+    Object.keys(packet).length === 0 ? '' : `Ledger:\n${JSON.stringify(packet)}`,
+    replan.length === 0 ? '' : [REPLAN, ...replan].join('\n'),
+    guide ? GUIDE : '',
+    formatSessionFacts(facts.map(({ fact }) => fact)),
+    recent.length === 0 ? '' : [RECENT, ...recent].join('\n'),
+    `Task prompt:\n${taskPrompt}`,
+  ];
+  return sections.filter((section) => section !== '').join('\n\n');
+}
+
+function without(packet: DeltaPacket, fields: readonly (keyof DeltaPacket)[]): DeltaPacket {
+  return Object.fromEntries(
+    Object.entries(packet).filter(([field]) => !fields.some((each) => each === field)),
+  );
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}

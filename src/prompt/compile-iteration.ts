@@ -1,0 +1,113 @@
+import { compactedReport, summarise } from '../compaction/summary.js';
+import type { IterationRequest } from '../contracts/compile.js';
+import { ThroughlineError } from '../errors.js';
+import { formatSessionFacts } from '../facts/format.js';
+import { KeywordFactRetriever } from '../facts/retriever.js';
+import { isReady } from '../session/dependencies.js';
+import { currentNumber } from '../session/iterations.js';
+import { factsOf, type SessionState } from '../session/state.js';
+import { isOpen } from '../session/tasks.js';
+import type { PromptBudget } from './budget.js';
+import type { CompiledPrompt } from './compiled-prompt.js';
+import { describeFacts } from './described-facts.js';
+import {
+  countBlockedTasks,
+  countCompletedTasks,
+  countReadyTasks,
+  formatInbox,
+  formatIterationHistory,
+  formatNotes,
+  formatTasksWithDeps,
+} from './iteration-sections.js';
+import { ITERATION_TEMPLATE } from './iteration-template.js';
+import { renderTemplate, unknownPlaceholders } from './template.js';
+
+/** Names that an iteration template may use. */
+export const ITERATION_VARIABLES = [
+  'session',
+  'iteration',
+  'ready_count',
+  'blocked_count',
+  'completed_count',
+  'history',
+  'spec',
+  'inbox',
+  'notes',
+  'tasks',
+  'binary',
+  'extra',
+  'sessionContext',
+] as const;
+
+/**
+ * Compiles an iteration prompt. Ages are counted from the session's last event, so the same sequence gives the same
+ * bytes.
+ *
+ * @throws ThroughlineError `template_invalid` that names each unknown placeholder
+ */
+export function compileIteration(
+  state: SessionState,
+  request: IterationRequest,
+  { tokenizer, maxSummaryTokens }: PromptBudget,
+): CompiledPrompt {
+  const template = request.template ?? ITERATION_TEMPLATE;
+  checkTemplate(template);
+  const { board, notebook, history, charter, lastEventAt: now } = state;
+  const store = factsOf(state);
+  const ranked = new KeywordFactRetriever(store).rank({
+    taskDescription: request.taskPrompt ?? whatIsAhead(state),
+    taskId: request.taskId ?? '',
+    tags: request.tags,
+    maxFacts: request.maxFacts,
+    maxTokens: request.maxTokens,
+  });
+  const sessionContext = formatSessionFacts(ranked.map(({ fact }) => fact));
+  const values: Record<(typeof ITERATION_VARIABLES)[number], string> = {
+    session: state.session,
+    iteration: String(currentNumber(history)),
+    ready_count: String(countReadyTasks(board)),
+    blocked_count: String(countBlockedTasks(board)),
+    completed_count: String(countCompletedTasks(board)),
+    history: formatIterationHistory(history, board, now) || 'No iterations yet',
+    spec:
+      charter.spec ??
+      (charter.spec_path === undefined ? (charter.goal ?? 'No spec given') : `See ${charter.spec_path}`),
+    inbox: formatInbox(notebook, now),
+    notes: formatNotes(notebook),
+    tasks: formatTasksWithDeps(board),
+    binary: request.binary,
+    extra: request.extra ?? '',
+    sessionContext,
+  };
+  const trace =
+    request.activeIntentId === undefined ? undefined : state.traces.intents.get(request.activeIntentId);
+  const summary = trace === undefined ? null : summarise(trace, tokenizer, maxSummaryTokens);
+  const rendered = renderTemplate(template, values);
+  const prompt = summary === null ? rendered : `${summary.text}\n\n${rendered}`;
+  return {
+    prompt,
+    sessionContext,
+    ...describeFacts(ranked, store.count(), request.explain),
+    compacted: summary && compactedReport(summary),
+    tokenEstimate: tokenizer.count(prompt),
+  };
+}
+
+/** @throws ThroughlineError `template_invalid` that names each unknown placeholder */
+export function checkTemplate(template: string): void {
+  const unknown = unknownPlaceholders(template, ITERATION_VARIABLES);
+  if (unknown.length === 0) return;
+  const named = unknown.map(({ name, line }) => `{{${name}}} in line ${line}`);
+  throw new ThroughlineError(
+    'template_invalid',
+    `unknown placeholders: ${named.join(', ')}. Known: ${ITERATION_VARIABLES.join(', ')}`,
+    { details: { unknown: unknown.map(({ name }) => name) } },
+  );
+}
+
+/** The words by which facts are chosen when nobody says what the iteration is about: the goal and the ready tasks. */
+function whatIsAhead({ charter, board }: SessionState): string {
+  const tasks = [...board.tasks.values()].filter(isOpen);
+  const ahead = tasks.filter((task) => isReady(board, task) || task.status === 'in_progress');
+  return [charter.goal ?? '', ...ahead.map((task) => task.content)].join(' ');
+}

@@ -1,0 +1,31 @@
+import type { CompiledFact, CompileReply, ExplainedFact } from '../contracts/compile.js';
+import type { RankedFact } from '../facts/types.js';
+
+/** The part of a reply that lists the facts shown; with `explain`, why each was chosen. */
+export function describeFacts(
+  ranked: readonly RankedFact[],
+  factsTotal: number,
+  explain: boolean,
+): Pick<CompileReply, 'facts' | 'factsShown' | 'factsTotal'> {
+  return { facts: ranked.map(explain ? explained : compiled), factsShown: ranked.length, factsTotal };
+}
+
+function compiled({ fact }: RankedFact): CompiledFact {
+  return {
+    subject: fact.subject,
+    relation: fact.relation,
+    object: fact.object,
+    taskId: fact.sourceTaskId,
+  };
+}
+
+function explained(entry: RankedFact): ExplainedFact {
+  return {
+    ...compiled(entry),
+    id: entry.fact.id,
+    dispatch: entry.fact.sourceSequence,
+    eventSequence: entry.fact.eventSequence,
+    score: Math.round(entry.score * 1000) / 1000,
+    tokens: entry.tokens,
+  };
+}

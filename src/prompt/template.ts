@@ -1,0 +1,38 @@
+/**
+ * Templates of prompts: text with `{{name}}` in it. Rendering is one pass, so what a value holds is text and is never
+ * expanded itself.
+ */
+
+// Wider than the names there are: `{{ready-count}}` is a misspelt one, not text.
+const PLACEHOLDER = /\{\{\s*([A-Za-z_][\w.-]*)\s*\}\}/g;
+
+/** A placeholder that stands for nothing, and where. */
+export interface UnknownPlaceholder {
+  readonly name: string;
+  /** 1 for the first. */
+  readonly line: number;
+}
+
+/** Placeholders in a template that are not among the known ones. */
+export function unknownPlaceholders(template: string, known: readonly string[]): UnknownPlaceholder[] {
+  return [...template.matchAll(PLACEHOLDER)]
+    .filter(([, name]) => name !== undefined && !known.includes(name))
+    .map((match) => ({ name: match[1] ?? '', line: template.slice(0, match.index).split('\n').length }));
+}
+
+/**
+ * Puts the values into a template. A line that held nothing but placeholders, all of them empty, goes away, and no
+ * more than one empty line is left between two others.
+ */
+export function renderTemplate(template: string, values: Readonly<Record<string, string>>): string {
+  const rendered: string[] = [];
+  for (const line of template.replaceAll('\r\n', '\n').split('\n')) {
+    const filled = line.replace(PLACEHOLDER, (whole, name: string) =>
+      Object.hasOwn(values, name) ? (values[name] ?? '') : whole,
+    );
+    const vanished = filled.trim() === '' && line.trim() !== '';
+    const doubled = filled.trim() === '' && rendered.at(-1)?.trim() === '';
+    if (!vanished && !doubled) rendered.push(filled);
+  }
+  return rendered.join('\n').trim();
+}

@@ -1,0 +1,83 @@
+import type { ToolArguments } from '../../contracts/tools.js';
+import { isBlocked, isReady } from '../dependencies.js';
+import { currentNumber } from '../iterations.js';
+import { unread } from '../notebook.js';
+import { factsOf, type SessionState } from '../state.js';
+import { isOpen } from '../tasks.js';
+import { answer, append, type Decision, refuse } from './decision.js';
+
+/** The commands on the session itself, each decided on a state. */
+
+export function openSession(_state: SessionState, args: ToolArguments<'session-open'>): Decision {
+  const { goal, spec, specPath, project } = args;
+  const data = {
+    ...(goal !== undefined && { goal }),
+    ...(spec !== undefined && { spec }),
+    ...(specPath !== undefined && { spec_path: specPath }),
+    ...(project !== undefined && { project }),
+  };
+  return append({ type: 'session.opened', data }, overview);
+}
+
+export function completeSession(
+  state: SessionState,
+  { force, reason }: ToolArguments<'session-complete'>,
+): Decision {
+  if (state.charter.status === 'completed') return answer(overview);
+  const open = [...state.board.tasks.values()].filter(isOpen);
+  if (open.length > 0 && !force) {
+    const named = open.slice(0, 10).map((task) => `${task.id} (${task.status})`);
+    const more = open.length > 10 ? ` and ${open.length - 10} more` : '';
+    return refuse(
+      'open_tasks',
+      `${open.length === 1 ? '1 task is' : `${open.length} tasks are`} open: ${named.join(', ')}${more}. Finish or cancel them, or give force and a reason`,
+      {
+        tasks: open.map(({ id, status, content }) => ({ id, status, content })),
+      },
+    );
+  }
+  if (force && reason === undefined)
+    return refuse('schema_invalid', 'reason: say why the session ends with open tasks');
+  const data = { forced: open.length > 0, ...(reason !== undefined && { reason }) };
+  return append({ type: 'session.completed', data }, overview);
+}
+
+export function restartSession(state: SessionState, { reason }: ToolArguments<'session-restart'>): Decision {
+  if (state.charter.status === 'open') return answer(overview);
+  return append({ type: 'session.restarted', data: { ...(reason !== undefined && { reason }) } }, overview);
+}
+
+export function showSession(): Decision {
+  return answer(overview);
+}
+
+/** The session in numbers. */
+export function overview(state: SessionState): { readonly session: object } {
+  const { board, notebook, history, charter, sequence, lastEventAt } = state;
+  const tasks = [...board.tasks.values()];
+  const count = (status: string) => tasks.filter((task) => task.status === status).length;
+  const { counts } = state.dispatches.current();
+  return {
+    session: {
+      name: state.session,
+      ...charter,
+      sequence,
+      last_event_at: lastEventAt || null,
+      iteration: currentNumber(history),
+      tasks: {
+        total: tasks.length,
+        ready: tasks.filter((task) => isReady(board, task)).length,
+        waiting: tasks.filter((task) => isBlocked(board, task)).length,
+        remaining: count('remaining'),
+        in_progress: count('in_progress'),
+        blocked: count('blocked'),
+        completed: count('completed'),
+        cancelled: count('cancelled'),
+      },
+      notes: notebook.notes.size,
+      unread: unread(notebook).length,
+      facts: factsOf(state).count(),
+      dispatches: { ...counts },
+    },
+  };
+}

@@ -1,0 +1,180 @@
+import type { ToolArguments } from '../../contracts/tools.js';
+import { cycleThrough, nextTask, unresolved } from '../dependencies.js';
+import type { SessionState } from '../state.js';
+import { isOpen, type Task, type TaskBoard, taskIdOf } from '../tasks.js';
+import { answer, append, type Decision, iterationOf, type NewEvent, type Reply, refuse } from './decision.js';
+import { resolveId } from './resolve.js';
+
+/** The commands on tasks, each decided on a state. */
+
+export function addTask(state: SessionState, args: ToolArguments<'task-add'>): Decision {
+  const { board } = state;
+  const double = [...board.tasks.values()].find((task) => isOpen(task) && same(task.content, args.content));
+  if (double !== undefined) {
+    return refuse('duplicate', `${double.id} has the same content and is ${double.status}: use that one`, {
+      id: double.id,
+    });
+  }
+  const depends = resolveAll(board, args.dependsOn ?? []);
+  if ('refusal' in depends) return depends.refusal;
+  const id = taskIdOf(board.lastNumber + 1);
+  const { content, status, priority } = args;
+  const data = {
+    task: id,
+    content,
+    status,
+    priority,
+    depends_on: depends.ids,
+    iteration: iterationOf(state),
+  };
+  return append({ type: 'task.added', data }, showing(id));
+}
+
+export function setStatus(
+  state: SessionState,
+  { id, status, reason }: ToolArguments<'task-status'>,
+): Decision {
+  return onTask(state, id, (task) => ({
+    type: 'task.status',
+    data: { task: task.id, status, ...(reason !== undefined && { reason }), iteration: iterationOf(state) },
+  }));
+}
+
+export function setPriority(state: SessionState, { id, priority }: ToolArguments<'task-priority'>): Decision {
+  return onTask(state, id, (task) => ({
+    type: 'task.priority',
+    data: { task: task.id, priority, iteration: iterationOf(state) },
+  }));
+}
+
+export function setContent(state: SessionState, { id, content }: ToolArguments<'task-content'>): Decision {
+  const double = [...state.board.tasks.values()].find((task) => isOpen(task) && same(task.content, content));
+  return onTask(state, id, (task) =>
+    double !== undefined && double.id !== task.id
+      ? refuse('duplicate', `${double.id} has the same content and is ${double.status}`, { id: double.id })
+      : { type: 'task.content', data: { task: task.id, content, iteration: iterationOf(state) } },
+  );
+}
+
+export function addDependencies(
+  state: SessionState,
+  { id, dependsOn }: ToolArguments<'task-depends'>,
+): Decision {
+  const { board } = state;
+  const depends = resolveAll(board, dependsOn);
+  if ('refusal' in depends) return depends.refusal;
+  return onTask(state, id, (task) => {
+    for (const other of depends.ids) {
+      const cycle = cycleThrough(board, task.id, other);
+      if (cycle === undefined) continue;
+      const message = `${task.id} cannot wait for ${other}: it would wait for itself (${shownCycle(cycle)})`;
+      return refuse('cycle', message, { cycle });
+    }
+    return {
+      type: 'task.depends',
+      data: { task: task.id, depends_on: depends.ids, iteration: iterationOf(state) },
+    };
+  });
+}
+
+export function removeDependencies(
+  state: SessionState,
+  { id, dependsOn }: ToolArguments<'task-undepends'>,
+): Decision {
+  return onTask(state, id, (task) => {
+    // Resolved among what the task waits for, so that one on a deleted task can be removed as well.
+    const known = new Map(task.depends_on.map((other) => [other, other]));
+    const removed: string[] = [];
+    for (const other of dependsOn) {
+      const resolved = resolveId(known, other, 'dependency', 'TAS');
+      if ('refusal' in resolved) return resolved.refusal;
+      removed.push(resolved.found);
+    }
+    return {
+      type: 'task.undepends',
+      data: { task: task.id, depends_on: removed, iteration: iterationOf(state) },
+    };
+  });
+}
+
+export function deleteTask(state: SessionState, { id }: ToolArguments<'task-delete'>): Decision {
+  const resolved = resolveId(state.board.tasks, id, 'task', 'TAS');
+  if ('refusal' in resolved) return resolved.refusal;
+  const task = resolved.found;
+  return append({ type: 'task.deleted', data: { task: task.id, iteration: iterationOf(state) } }, () => ({
+    task: null,
+    deleted: task.id,
+  }));
+}
+
+/** The next ready task; with `claim` it is taken for that agent in the same step. */
+export function next(state: SessionState, { claim }: ToolArguments<'task-next'>): Decision {
+  const task = nextTask(state.board);
+  if (task === undefined) return answer(() => ({ task: null }));
+  if (claim === undefined) return answer(showing(task.id));
+  const data = { task: task.id, agent: claim, iteration: iterationOf(state) };
+  return append({ type: 'task.claimed', data }, showing(task.id));
+}
+
+export function release(state: SessionState, { id, claim }: ToolArguments<'task-release'>): Decision {
+  return onTask(state, id, (task) => {
+    if (task.claimed_by === undefined) return refuse('not_found', `${task.id} is not claimed by anybody`);
+    if (claim !== undefined && claim !== task.claimed_by) {
+      return refuse('conflict', `${task.id} is claimed by ${task.claimed_by}, not by ${claim}`);
+    }
+    return { type: 'task.released', data: { task: task.id, iteration: iterationOf(state) } };
+  });
+}
+
+export function listTasks(_state: SessionState, { status }: ToolArguments<'task-list'>): Decision {
+  return answer(({ board }) => ({
+    tasks: [...board.tasks.values()]
+      .filter((task) => status === undefined || task.status === status)
+      .map((task) => shown(board, task)),
+  }));
+}
+
+/** A task as an answer shows it: with what it still waits for, and why. */
+export function shown(board: TaskBoard, task: Task): object {
+  return { ...task, unresolved: unresolved(board, task) };
+}
+
+function onTask(state: SessionState, id: string, decide: (task: Task) => NewEvent | Decision): Decision {
+  const resolved = resolveId(state.board.tasks, id, 'task', 'TAS');
+  if ('refusal' in resolved) return resolved.refusal;
+  const decided = decide(resolved.found);
+  return 'kind' in decided ? decided : append(decided, showing(resolved.found.id));
+}
+
+function showing(id: string): Reply {
+  return ({ board }) => {
+    const task = board.tasks.get(id);
+    return { task: task === undefined ? null : shown(board, task) };
+  };
+}
+
+function resolveAll(
+  board: TaskBoard,
+  given: readonly string[],
+): { readonly ids: string[] } | { readonly refusal: Decision } {
+  const ids: string[] = [];
+  for (const id of given) {
+    const resolved = resolveId(board.tasks, id, 'task', 'TAS');
+    if ('refusal' in resolved) return resolved;
+    if (!ids.includes(resolved.found.id)) ids.push(resolved.found.id);
+  }
+  return { ids };
+}
+
+/** Long ones in a message without their middle; the details have them whole. */
+function shownCycle(cycle: readonly string[]): string {
+  return (cycle.length <= 12 ? cycle : [...cycle.slice(0, 6), '…', ...cycle.slice(-5)]).join(' → ');
+}
+
+function same(a: string, b: string): boolean {
+  return folded(a) === folded(b);
+}
+
+function folded(content: string): string {
+  return content.trim().normalize('NFKC').toLowerCase();
+}

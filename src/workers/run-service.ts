@@ -1,0 +1,95 @@
+import { checkedBy } from '../contracts/checked.js';
+import { token } from '../contracts/names.js';
+import { runInitRequest, runStatusRequest, type TasksSource } from '../contracts/run.js';
+import { ThroughlineError } from '../errors.js';
+import { ledgerEntries, replanHint, tasksLeft } from '../ledger/ledger-entries.js';
+import { activeTaskOf, totalsOf } from '../ledger/progress-ledger.js';
+import { nextAction, signalsOf } from '../ledger/task-ledger.js';
+import { append } from '../session/commands/decision.js';
+import { overview } from '../session/commands/lifecycle-commands.js';
+import type { SessionState } from '../session/state.js';
+import type { Commander } from './commander.js';
+import { type ProgressTracker, readText } from './progress-tracker.js';
+import type { SessionReader } from './session-reader.js';
+
+/** Answers `run.init` and `run.status`. */
+export interface RunServiceOptions {
+  readonly reader: SessionReader;
+  readonly command: Commander;
+  readonly tracker: ProgressTracker;
+}
+
+export interface RunService {
+  /** Reads the tasks and makes them the session's progress. Throws a ThroughlineError when they cannot be read. */
+  init(request: unknown): Promise<object>;
+  status(request: unknown): Promise<object>;
+}
+
+export function createRunService({ reader, command, tracker }: RunServiceOptions): RunService {
+  return {
+    async init(input) {
+      const { session: name, spec, goal, tasksPath, tasksText } = checkedBy(runInitRequest, input);
+      const session = token(name, 'session');
+      const source: TasksSource =
+        tasksPath === undefined ? { kind: 'document' } : { kind: 'file', path: tasksPath };
+      const read =
+        tasksPath === undefined
+          ? readText(tasksText ?? '', 'tasksText', 0)
+          : await tracker.readFile(tasksPath);
+      if (!read.ok)
+        throw new ThroughlineError(read.code, read.message, { details: { path: tasksPath ?? null } });
+      const data = { spec, source, document: read.document, ...(goal !== undefined && { goal }) };
+      const { reply } = await command(session, 'run.init', () =>
+        append({ type: 'run.initialized', data }, runStatus),
+      );
+      return { ...reply, problems: read.parsed.problems };
+    },
+    async status(input) {
+      const session = token(checkedBy(runStatusRequest, input).session, 'session');
+      const { folded } = await reader.load(session);
+      const refreshed = await tracker.refresh(session, folded.state);
+      const { state } = (await reader.load(session)).folded;
+      const degraded = refreshed.outcome === 'failed' ? { degraded: refreshed.message } : {};
+      return { ...runStatus(state), ...degraded, sequence: state.sequence };
+    },
+  };
+}
+
+/** The run in numbers, and what each task of it needs next. */
+export function runStatus(state: SessionState): object {
+  const { run, limits } = state;
+  const { ledgers } = state.dispatches.current();
+  return {
+    ...overview(state),
+    run:
+      run === undefined
+        ? null
+        : {
+            spec: run.spec,
+            ...(run.goal !== undefined && { goal: run.goal }),
+            source: run.source,
+            fingerprint: run.document.fingerprint,
+            totals: totalsOf(run.document.tasks),
+            active_task_id: activeTaskOf(run.document.tasks),
+            problems: run.document.problems,
+          },
+    tasks: [...ledgers.values()].map((ledger) => {
+      const hint = replanHint(signalsOf(ledger, limits.stall));
+      return {
+        task: ledger.task,
+        dispatches: ledger.dispatches,
+        last_outcome: ledger.last.outcome,
+        next_action: nextAction(ledger.last, tasksLeft(run?.document, ledger.task)),
+        required_fixes: ledger.requiredFixes.length,
+        stalled: ledger.stalled,
+        ...(hint !== undefined && { replan_hint: hint }),
+      };
+    }),
+  };
+}
+
+/** The known entries of one task's ledger, together with those of the progress. */
+export function entriesOf(state: SessionState, task: string): object {
+  const ledger = state.dispatches.current().ledgers.get(task);
+  return ledgerEntries(ledger, state.run?.document, state.limits.stall);
+}

@@ -1,0 +1,49 @@
+import { checkedBy } from '../contracts/checked.js';
+import { type Token, token } from '../contracts/names.js';
+import { TOOLS, type ToolArguments, type ToolName } from '../contracts/tools.js';
+import type { Logger } from '../ports/logger.js';
+import { decide } from '../session/commands/index.js';
+import type { Commander } from './commander.js';
+import type { SessionReader } from './session-reader.js';
+import type { SnapshotWriter } from './snapshot-writer.js';
+
+/** Answers the tools of `session-tools`: check the request, carry out the command, write a snapshot where one is due. */
+export interface SessionToolsOptions {
+  readonly command: Commander;
+  readonly reader: SessionReader;
+  readonly writer: SnapshotWriter;
+  readonly logger: Logger;
+}
+
+/** From a tool's name and a request's JSON to the reply. Throws a ThroughlineError for what is refused. */
+export type SessionTools = (name: ToolName, request: unknown) => Promise<object>;
+
+export function createSessionTools(options: SessionToolsOptions): SessionTools {
+  return async (name, request) => {
+    const { session, args } = checked(name, request);
+    const { reply, appended } = await options.command(session, name, (state) => decide(name, state, args));
+    if (appended === 'iteration.completed') await snapshot(options, session);
+    return reply;
+  };
+}
+
+function checked<Name extends ToolName>(
+  name: Name,
+  request: unknown,
+): { session: Token; args: ToolArguments<Name> } {
+  const given =
+    typeof request === 'object' && request !== null && 'session' in request ? request.session : undefined;
+  // The schema of a tool gives the arguments of that tool; the index type cannot say so.
+  const args = checkedBy(TOOLS[name].arguments, request) as ToolArguments<Name>;
+  return { session: token(given, 'session'), args };
+}
+
+/** A session that ends an iteration is about to be loaded by a fresh agent. */
+async function snapshot({ reader, writer, logger }: SessionToolsOptions, session: Token): Promise<void> {
+  try {
+    const { folded } = await reader.load(session);
+    await writer.write(folded);
+  } catch (error) {
+    logger.warn({ session, err: error }, 'snapshot not written: the next load replays more events');
+  }
+}

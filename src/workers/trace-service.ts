@@ -1,0 +1,73 @@
+import { recordEntry } from '../compaction/record.js';
+import { compactedReport, recentLines, summarise } from '../compaction/summary.js';
+import { checkedBy } from '../contracts/checked.js';
+import { EVENT_VERSION } from '../contracts/event.js';
+import { token } from '../contracts/names.js';
+import { type RecordedEntry, traceAppendRequest, traceCompactRequest } from '../contracts/trace.js';
+import { ThroughlineError } from '../errors.js';
+import type { Clock } from '../ports/clock.js';
+import type { SessionLog } from '../ports/session-log.js';
+import type { Tokenizer } from '../prompt/tokenizer.js';
+import type { SessionReader } from './session-reader.js';
+
+/** Answers `trace.append` and `trace.compact`. */
+export interface TraceServiceOptions {
+  readonly log: SessionLog;
+  readonly reader: SessionReader;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  readonly tokenizer: Tokenizer;
+  /** Most tokens of a summary. */
+  readonly maxTokens: number;
+}
+
+export interface TraceService {
+  /** Appends entries as one event. Entries that cannot be read are skipped and counted; none that can is an error. */
+  append(request: unknown): Promise<object>;
+  /** The summary of an intent, what it stands for, and the entries since; all null or empty below the threshold. */
+  compact(request: unknown): Promise<object>;
+}
+
+export function createTraceService(options: TraceServiceOptions): TraceService {
+  const { log, reader, clock, newId, tokenizer, maxTokens } = options;
+  return {
+    async append(input) {
+      const { session: name, entries: given } = checkedBy(traceAppendRequest, input);
+      const session = token(name, 'session');
+      const entries: RecordedEntry[] = [];
+      const malformed: { index: number; message: string }[] = [];
+      for (const [index, each] of given.entries()) {
+        const recorded = recordEntry(each, newId);
+        if ('entry' in recorded) entries.push(recorded.entry);
+        else malformed.push({ index, message: recorded.malformed });
+      }
+      if (entries.length === 0) {
+        throw new ThroughlineError('schema_invalid', `entries: none can be read; ${malformed[0]?.message}`, {
+          details: { malformed },
+        });
+      }
+      const appended = await log.append(session, {
+        v: EVENT_VERSION,
+        type: 'trace.appended',
+        at: clock(),
+        data: { entries, malformed: malformed.length },
+      });
+      // Without an expected sequence nothing can conflict.
+      const sequence = appended.outcome === 'appended' ? appended.sequence : 0;
+      return { appended: entries.length, malformed, sequence };
+    },
+    async compact(input) {
+      const { session: name, intentId } = checkedBy(traceCompactRequest, input);
+      const { state } = (await reader.load(token(name, 'session'))).folded;
+      const trace = state.traces.intents.get(intentId);
+      const summary = trace === undefined ? null : summarise(trace, tokenizer, maxTokens);
+      return {
+        summary: summary?.text ?? null,
+        compacted: summary && compactedReport(summary),
+        recent: trace === undefined ? [] : recentLines(trace),
+        total: trace?.total ?? 0,
+        sequence: state.sequence,
+      };
+    },
+  };
+}

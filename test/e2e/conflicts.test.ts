@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Token } from '../../src/contracts/names.js';
+import { eventsOf, newSession, type System, startSystem } from '../support/system.js';
+import { type Append, workersOn } from '../support/tools-on.js';
+
+let system: System;
+beforeAll(async () => {
+  system = await startSystem({ only: [] });
+});
+afterAll(() => system.stop());
+
+const toolsOn = (between: Parameters<typeof workersOn>[1]) => workersOn(system, between).tools;
+const stored: Append = (session, event, options) => system.ports.log.append(session, event, options);
+
+const typesOf = async (session: Token) => (await eventsOf(system, session)).map(({ event }) => event.type);
+
+describe('a conflict', () => {
+  it('is decided again on what the others did', async () => {
+    const session = newSession('conflict');
+    const intruder = toolsOn({ append: stored });
+    let rivals = 5;
+    const tools = toolsOn({
+      async append(of, event, options) {
+        if (rivals > 0) {
+          rivals -= 1;
+          await intruder('task-add', { session, content: `rival ${rivals}` });
+        }
+        return stored(of, event, options);
+      },
+    });
+    expect(await tools('task-add', { session, content: 'mine' })).toMatchObject({ task: { id: 'TAS-6' } });
+  });
+
+  it('may turn a command into a refusal', async () => {
+    const session = newSession('conflict');
+    const intruder = toolsOn({ append: stored });
+    let rivals = 1;
+    const tools = toolsOn({
+      async append(of, event, options) {
+        if (rivals > 0) {
+          rivals -= 1;
+          await intruder('task-add', { session, content: 'MINE' });
+        }
+        return stored(of, event, options);
+      },
+    });
+    await expect(tools('task-add', { session, content: 'mine' })).rejects.toMatchObject({
+      code: 'duplicate',
+      details: { id: 'TAS-1' },
+    });
+    expect(await typesOf(session)).toEqual(['task.added']);
+  });
+
+  it('without end is given up with a clear answer', async () => {
+    const session = newSession('conflict');
+    const tools = toolsOn({ append: () => Promise.resolve({ outcome: 'conflict' }) });
+    await expect(tools('task-add', { session, content: 'x' })).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('task-add came too late'),
+    });
+  });
+});
+
+describe('the time of an event', () => {
+  it('never lies before that of the one it follows, whatever the clock says', async () => {
+    const session = newSession('clocks');
+    const times = ['2026-01-02T00:00:00.000Z', '2025-12-31T00:00:00.000Z', '2026-01-03T00:00:00.000Z'];
+    const left = [...times];
+    const tools = toolsOn({
+      append: (of, event, options) => system.ports.log.append(of, event, options),
+      clock: () => left.shift() ?? '',
+    });
+    for (const content of ['a', 'b', 'c']) await tools('note-add', { session, content });
+    const stamped = (await eventsOf(system, session)).map(({ event }) => event.at);
+    expect(stamped).toEqual([times[0], times[0], times[2]]);
+  });
+});

@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ITERATION_TEMPLATE } from '../../src/prompt/iteration-template.js';
+import { startUp, type Up } from '../support/cli.js';
+import { newSession } from '../support/system.js';
+
+let up: Up;
+beforeAll(async () => {
+  up = await startUp();
+});
+afterAll(async () => {
+  await up.stop();
+});
+
+/** Runs a command that must succeed, and gives what it printed. */
+async function run(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await up.cli(args);
+  expect({ code, stderr: args[0] === 'tool' ? stderr : '' }, `${args.join(' ')}: ${stderr}`).toEqual({
+    code: 0,
+    stderr: '',
+  });
+  return stdout;
+}
+const tool = (name: string, ...args: string[]) => run('tool', name, '--name', session, ...args);
+const compiled = () => run('compile', '--session', session, '--kind', 'iteration');
+
+let session = newSession('iteration');
+
+describe('an agent’s iterations, on the command line only', () => {
+  it('go in the order of the workflow, from the spec to the end of the session', async () => {
+    session = newSession('iteration');
+    expect(await tool('session-open', '--goal', 'A parser', '--spec', '# Spec: parse it')).toMatch(
+      /^name +iteration-/,
+    );
+    expect(await tool('iteration-start')).toMatch(/^#1 \S+ running \(no summary\)\n$/);
+    expect(await tool('inbox-add', '--content', 'Begin with the lexer')).toBe(
+      'MSG-1 unread Begin with the lexer\n',
+    );
+
+    // 1. Review inbox above, 2. Review tasks above: the prompt holds both.
+    const prompt = await compiled();
+    expect(prompt).toContain(`Session: ${session} | Iteration: #1\nTasks: 0 ready | 0 blocked | 0 done\n`);
+    expect(prompt).toContain('## Spec\n# Spec: parse it\n');
+    expect(prompt).toMatch(/## Inbox\n- \[MSG-1\] \(just now\) Begin with the lexer\n/);
+    expect(await tool('inbox-mark-read', '--id', 'MSG-1')).toBe('MSG-1 read Begin with the lexer\n');
+    expect(await tool('task-add', '--content', 'Write the parser')).toBe(
+      'TAS-1 [P2] remaining Write the parser\n',
+    );
+    expect(await tool('task-add', '--content', 'Write the lexer', '--priority', '0')).toBe(
+      'TAS-2 [P0] remaining Write the lexer\n',
+    );
+    expect(await tool('task-depends', '--id', '1', '--depends-on', '2')).toBe(
+      'TAS-1 [P2] remaining Write the parser (waits for TAS-2, remaining)\n',
+    );
+
+    // 3. Pick ONE ready task, 4. Mark in_progress, 6. Mark completed.
+    expect(await tool('task-next', '--claim', 'agent-1')).toBe(
+      'TAS-2 [P0] in_progress Write the lexer (claimed by agent-1)\n',
+    );
+    expect(await tool('task-next', '--claim', 'agent-2')).toBe('no task is ready\n');
+    expect(await tool('task-status', '--id', 'TAS-2', '--status', 'in_progress')).toMatch(
+      /^TAS-2 \[P0\] in_progress/,
+    );
+    expect(await tool('note-add', '--content', 'Tokens hold offsets', '--type', 'decision')).toBe(
+      'NOT-1 decision Tokens hold offsets\n',
+    );
+    expect(await tool('task-status', '--id', 'TAS-2', '--status', 'completed')).toMatch(
+      /^TAS-2 \[P0\] completed/,
+    );
+
+    // 7. Write summary, 8. STOP.
+    expect(await tool('iteration-summary', '--summary', 'Lexer done')).toMatch(
+      /^#1 \S+ running Lexer done \[TAS-2\]\n$/,
+    );
+    expect(await tool('iteration-complete')).toMatch(/^#1 \S+ complete Lexer done \[TAS-2\]\n$/);
+
+    // 9. End session: only when all tasks are done.
+    const early = await up.cli(['tool', 'session-complete', '--name', session]);
+    expect(early).toMatchObject({ code: 1, stdout: '' });
+    expect(early.stderr).toMatch(/1 task is open: TAS-1 \(remaining\).*\(open_tasks\)\n$/);
+
+    await tool('iteration-start');
+    const second = await compiled();
+    expect(second).toContain(`Iteration: #2\nTasks: 1 ready | 0 blocked | 1 done\n`);
+    expect(second).toMatch(
+      /## Recent Progress\n- #2 \(just now\): In progress\n- #1 \(just now\): Lexer done\n/,
+    );
+    expect(second).toContain('## Notes\nDECISION:\n  - [NOT-1] Tokens hold offsets\n');
+    expect(second).toContain('REMAINING:\n  - [P2] [TAS-1] Write the parser\n');
+    expect(second).toContain('COMPLETED:\n  - [P0] [TAS-2] Write the lexer [iteration #1]\n');
+    expect(second).not.toContain('MSG-1');
+    await tool('task-next', '--claim', 'agent-1');
+    await tool('task-status', '--id', 'TAS-1', '--status', 'completed');
+    await tool('iteration-summary', '--summary', 'Parser done');
+    await tool('iteration-complete');
+    expect(await tool('session-complete')).toMatch(/\nstatus +completed\n/);
+
+    const late = await up.cli(['tool', 'task-add', '--name', session, '--content', 'more']);
+    expect(late).toMatchObject({ code: 1, stdout: '' });
+    expect(late.stderr).toMatch(/session-restart first \(session_completed\)\n$/);
+    expect(await tool('session-restart', '--reason', 'One more')).toMatch(/\nstatus +open\n/);
+  });
+
+  it('has a command for each that the template names', async () => {
+    const named = new Set(
+      [...ITERATION_TEMPLATE.matchAll(/tool ([a-z]+-[a-z-]+)/g)].map(([, name]) => name ?? ''),
+    );
+    expect(named.size).toBeGreaterThan(6);
+    const help = await run('tool', '--help');
+    for (const name of named) expect(help).toMatch(new RegExp(`^ {2}${name} `, 'm'));
+  });
+});
+
+describe('the exit code', () => {
+  beforeAll(async () => {
+    session = newSession('codes');
+    await tool('task-add', '--content', 'a');
+  });
+
+  it.each([
+    ['an unknown id', ['task-status', '--id', '9', '--status', 'blocked'], /no task "9".*\(not_found\)/],
+    ['a duplicate', ['task-add', '--content', ' A '], /TAS-1 has the same content.*\(duplicate\)/],
+    ['a cycle', ['task-depends', '--id', '1', '--depends-on', '1'], /TAS-1 → TAS-1.*\(cycle\)/],
+    ['no iteration', ['iteration-summary', '--summary', 'x'], /iteration-start first \(not_found\)/],
+    [
+      'an empty text',
+      ['note-add', '--content', ' '],
+      /content: .*must not be empty \(schema_invalid\)|content: /,
+    ],
+    ['force without a reason', ['session-complete', '--force'], /reason: .*\(schema_invalid\)/],
+  ])('is 1 for %s, and says why', async (_what, args, text) => {
+    const refused = await up.cli(['tool', ...args, '--name', session]);
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toMatch(text);
+  });
+
+  it.each([
+    ['no content', ['task-add'], /required option '--content <text>'/],
+    ['a bad priority', ['task-priority', '--id', '1', '--priority', '5'], /whole number from 0 to 4/],
+    [
+      'a priority that is no number',
+      ['task-add', '--content', 'x', '--priority', 'high'],
+      /whole number from 0 to 4/,
+    ],
+    [
+      'an unknown status',
+      ['task-status', '--id', '1', '--status', 'done'],
+      /remaining, in_progress, completed/,
+    ],
+    ['an unknown tool', ['task-frobnicate'], /unknown command 'task-frobnicate'/],
+  ])('is 2 for %s', async (_what, args, text) => {
+    const refused = await up.cli([
+      'tool',
+      ...args,
+      ...(args[0] === 'task-frobnicate' ? [] : ['--name', session]),
+    ]);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toMatch(text);
+  });
+
+  it('is 2 without a session', async () => {
+    for (const args of [['tool', 'task-list'], ['tasks'], ['history'], ['session', 'show']]) {
+      const refused = await up.cli(args);
+      expect(refused).toMatchObject({ code: 2, stdout: '' });
+      expect(refused.stderr).toMatch(
+        /which session\? Give --(name|session) NAME, or set THROUGHLINE_SESSION/,
+      );
+    }
+  });
+});
+
+describe('options that may be given several times or not at all', () => {
+  it('priority 0, several dependencies, flags and --json', async () => {
+    session = newSession('options');
+    for (const content of ['a', 'b']) await tool('task-add', '--content', content);
+    const added = await tool(
+      'task-add',
+      '--content',
+      'c',
+      '--priority',
+      '0',
+      '--depends-on',
+      '1',
+      'tas-2',
+      '--json',
+    );
+    expect(JSON.parse(added)).toEqual({
+      task: expect.objectContaining({ id: 'TAS-3', priority: 0, depends_on: ['TAS-1', 'TAS-2'] }),
+      sequence: 3,
+    });
+    await tool('iteration-start');
+    await tool('iteration-summary', '--summary', 'x');
+    expect(
+      await tool('iteration-summary', '--summary', 'y', '--replace', '--tasks-worked', '1', '2'),
+    ).toMatch(/ y \[TAS-1, TAS-2\]\n$/);
+    expect(await tool('task-delete', '--id', '2')).toBe('TAS-2 deleted\n');
+    expect(await tool('task-list', '--status', 'remaining')).toMatch(
+      /TAS-3 .* \(waits for TAS-1, remaining; TAS-2, missing\)/,
+    );
+    expect(await tool('session-complete', '--force', '--reason', 'enough')).toMatch(
+      /completed_reason +enough\n/,
+    );
+  });
+});

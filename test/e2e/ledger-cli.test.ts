@@ -1,0 +1,240 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ThroughlineClient } from '../../src/client/client.js';
+import { connectThroughline } from '../../src/index.js';
+import { freePort } from '../../src/server/ports.js';
+import { cli, startUp, type Up } from '../support/cli.js';
+import { runReplyOf, TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';
+import { implemented, newSession, reviewed, soon } from '../support/system.js';
+
+// `up` runs in the folder, and so may read what is in it; nothing else is configured.
+let folder: TasksFolder;
+let elsewhere: TasksFolder;
+let up: Up;
+let client: ThroughlineClient;
+beforeAll(async () => {
+  [folder, elsewhere] = await Promise.all([tasksFolder(), tasksFolder()]);
+  up = await startUp({}, folder.path);
+  client = await connectThroughline({ url: up.url });
+});
+afterAll(async () => {
+  await client.close();
+  await up.stop();
+  await Promise.all([folder.remove(), elsewhere.remove()]);
+});
+
+function init(session: string, tasks: string, ...more: string[]) {
+  return up.cli(['init', '-s', session, '--spec', 'parser', '--tasks', tasks, ...more], { cwd: folder.path });
+}
+
+/** Two rounds of task 2.2 in which one required fix comes back. */
+async function circle(session: string): Promise<void> {
+  for (const fix of ['check the\n\u001b[31mbounds', 'close the file']) {
+    await client.publishImplementer(session, implemented('2.2', { summary: 'done\nat last' }));
+    const review = reviewed('2.2', 'needs_changes', { required_fixes: [fix, 'name the field'] });
+    const { sequence } = await client.publishReviewer(session, review);
+    await client.compile({ session, taskId: '2.2', taskPrompt: 'go on', after: sequence });
+  }
+}
+
+const SHOWN = ['parser', '2 of 5 tasks completed, 1 in progress, 2 pending', 'active task: 2.2'];
+
+describe('init', () => {
+  it('reads a file beside which it is run, and shows what it came to', async () => {
+    await folder.write('tasks.md', TASKS_MD);
+    expect(await init(newSession('init'), 'tasks.md')).toEqual({
+      ...{ code: 0, stderr: '', stdout: `${SHOWN.join('\n')}\n` },
+    });
+  });
+
+  it('prints the reply with --json, and takes a goal', async () => {
+    const path = await folder.write('json.md', TASKS_MD);
+    const { code, stdout, stderr } = await init(newSession('init'), path, '--goal', 'no throws', '--json');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(runReplyOf(JSON.parse(stdout)).run).toMatchObject({
+      ...{ spec: 'parser', goal: 'no throws', source: { kind: 'file', path }, active_task_id: '2.2' },
+    });
+  });
+
+  it('names lines that it could not place on standard error', async () => {
+    await folder.write('odd.md', `${TASKS_MD}- [ ] 3. Again\n`);
+    const { code, stdout, stderr } = await init(newSession('init'), 'odd.md');
+    expect({ code, stderr }).toEqual({
+      ...{ code: 0, stderr: expect.stringMatching(/^-- line 9: .+ \(duplicate_id\)\n$/) },
+    });
+    expect(stdout).toContain('1 lines of the tasks.md could not be placed\n');
+  });
+
+  it('with --push sends a file that the service cannot read', async () => {
+    const session = newSession('init');
+    const path = await elsewhere.write('tasks.md', TASKS_MD);
+    const refused = await init(session, path);
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toMatch(
+      /lies outside the configured roots .*\(progress_ledger_missing_tasks\)\n$/,
+    );
+    const pushed = await init(session, path, '--push', '--json');
+    expect(pushed.code).toBe(0);
+    expect(runReplyOf(JSON.parse(pushed.stdout)).run?.source).toEqual({ kind: 'document' });
+  });
+
+  it.each([
+    ['a file that is not there', ['none.md'], /none\.md: ENOENT.*\(progress_ledger_missing_tasks\)/],
+    [
+      'one to be pushed',
+      ['none.md', '--push'],
+      /--tasks none\.md: ENOENT.*\(progress_ledger_missing_tasks\)/,
+    ],
+    ['a folder', ['.'], /is not a file \(progress_ledger_missing_tasks\)/],
+    ['prose', ['prose.md'], /prose\.md holds no task .*\(line \d+: .*\) \(progress_ledger_parse_failed\)/],
+  ])('exits 1 for %s', async (_what, [tasks = '', ...more], text) => {
+    await folder.write('prose.md', 'The parser reads queries.\n');
+    const refused = await init('refused', tasks, ...more);
+    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(text) });
+  });
+
+  it.each([
+    ['no file', ['init', '-s', 'x', '--spec', 'a'], /--tasks <file>' not specified/],
+    ['no specification', ['init', '-s', 'x', '--tasks', 'a.md'], /--spec <name>' not specified/],
+    ['no session', ['init', '--spec', 'a', '--tasks', 'a.md'], /--session NAME, or set THROUGHLINE_SESSION/],
+    ['a bad session', ['status', '-s', 'a.b'], /--session is "a\.b"/],
+    ['no task', ['ledger', '-s', 'x'], /--task <id>' not specified/],
+    ['no session to count for', ['telemetry'], /--session NAME/],
+  ])('and its fellows exit 2 for %s', async (_what, args, text) => {
+    const refused = await up.cli(args);
+    expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(text) });
+  });
+});
+
+describe('status', () => {
+  it('says how to begin when there is no run', async () => {
+    const { code, stdout } = await up.cli(['status', '-s', newSession('status')]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'no tasks.md: see `throughline init`\n' });
+  });
+
+  it('shows progress, what each task needs next, and which one is stalled, as text and as JSON', async () => {
+    const session = newSession('status');
+    await folder.write('status.md', TASKS_MD);
+    await init(session, 'status.md', '--goal', 'no throws');
+    await circle(session);
+    const { code, stdout, stderr } = await up.cli(['status', '-s', session]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.split('\n')).toEqual([
+      'parser: no throws',
+      ...SHOWN.slice(1),
+      '  2.2  reviewer_needs_changes → dispatch_fixes, 2 required fixes (4 dispatches)',
+      '    stalled: ping_pong 2: close the file; name the field | same_fixes 2: name the field (2 times)',
+      '',
+    ]);
+    const json = await up.cli(['status', '-s', session, '--json']);
+    expect(runReplyOf(JSON.parse(json.stdout))).toMatchObject({
+      ...{ tasks: [{ task: '2.2', stalled: true, dispatches: 4 }], sequence: 5 },
+    });
+  });
+
+  it('follows the file, and says when it cannot be read', async () => {
+    const session = newSession('status');
+    await folder.write('follow.md', TASKS_MD);
+    await init(session, 'follow.md');
+    await folder.write('follow.md', TASKS_MD_LATER);
+    expect((await up.cli(['status', '-s', session])).stdout).toContain('3 of 5 tasks completed');
+    await folder.drop('follow.md');
+    const { code, stdout } = await up.cli(['status', '-s', session]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^3 of 5 tasks completed.*\n.*\nthe tasks\.md cannot be read now: .*ENOENT/m);
+  });
+});
+
+describe('ledger', () => {
+  it('prints the known entries of a task, one a line, and as JSON', async () => {
+    const session = newSession('ledger');
+    await folder.write('ledger.md', TASKS_MD);
+    await init(session, 'ledger.md');
+    await circle(session);
+    const { code, stdout, stderr } = await up.cli(['ledger', '-s', session, '-t', '2.2']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines).toContain('ledger.task.summary  done at last');
+    expect(lines).toContain('ledger.task.required_fixes  ["close the file","name the field"]');
+    expect(lines).toContain('ledger.progress.active_task_id  2.2');
+    expect(stdout).not.toContain('\u001b');
+    const json = await up.cli(['ledger', '-s', session, '-t', '2.2', '--json']);
+    const entries: object = JSON.parse(json.stdout);
+    expect(entries).toMatchObject({
+      'ledger.task.reviewer_assessment': 'needs_changes',
+      'ledger.task.stalled_count': 0,
+      'ledger.task.plan_version': 2,
+      'ledger.task.next_action': 'dispatch_fixes',
+      'ledger.task.stall_signals': [{ signal: 'ping_pong' }, { signal: 'same_fixes' }],
+      'ledger.progress.totals': { total: 5, completed: 2, inProgress: 1, pending: 2 },
+    });
+    expect(lines.map((line) => line.split('  ')[0])).toEqual(Object.keys(entries));
+  });
+
+  it('has nothing to print of a task that nothing is known of, and says so', async () => {
+    const args = ['ledger', '-s', newSession('ledger'), '-t', '7'];
+    expect(await up.cli(args)).toEqual({
+      ...{ code: 0, stdout: '', stderr: '-- nothing is known of task 7\n' },
+    });
+    expect(await up.cli([...args, '--json'])).toEqual({ code: 0, stdout: '{}\n', stderr: '' });
+  });
+});
+
+describe('telemetry', () => {
+  it('adds up what compilers counted and what the session says', async () => {
+    const session = newSession('telemetry');
+    await circle(session);
+    await up.cli(['compile', '-s', session, '-t', '2.2', '-p', 'x'.repeat(40_000)]);
+    const { code, stdout } = await up.cli(['telemetry', '-s', session, '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({
+      session,
+      dispatches: { implementer: 2, reviewer: 2, rejected: 0 },
+      approvalLoops: 2,
+      compilers: 1,
+      compiles: 2,
+      errors: { prompt_overflow: 1 },
+      ledgerModes: { ledger: 2 },
+      rebuilds: 0,
+      stages: { none: 2, pruned: 0, shortened: 0, minimal: 0 },
+      tokensBefore: expect.any(Number),
+      tokensAfter: expect.any(Number),
+      retrievalMs: expect.any(Number),
+      retrievalMaxMs: expect.any(Number),
+    });
+    const lines = (await up.cli(['telemetry', '-s', session])).stdout.split('\n');
+    expect(lines).toContain('dispatches      2 implementer, 2 reviewer, 0 rejected');
+    expect(lines).toContain('approvalLoops   2');
+    expect(lines).toContain('errors          1 prompt_overflow');
+  });
+
+  it('is all nothing for a session that nobody asked for', async () => {
+    const { code, stdout } = await up.cli(['telemetry', '-s', newSession('telemetry'), '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...{ compilers: 1, compiles: 0, errors: {}, approvalLoops: 0, rebuilds: 0, retrievalMaxMs: 0 },
+    });
+  });
+
+  it('counts what another process wrote as soon as it is folded', async () => {
+    const session = newSession('telemetry');
+    await client.publishImplementer(session, implemented('1'));
+    await soon(async () => {
+      const { stdout } = await up.cli(['telemetry', '-s', session, '--json']);
+      expect(JSON.parse(stdout)).toMatchObject({ dispatches: { implementer: 1 } });
+    });
+  });
+});
+
+describe('without a server', () => {
+  it.each([
+    ['init', ['init', '-s', 'x', '--spec', 'a', '--tasks', 'a.md']],
+    ['status', ['status', '-s', 'x']],
+    ['ledger', ['ledger', '-s', 'x', '-t', '1']],
+    ['telemetry', ['telemetry', '-s', 'x']],
+  ])('%s exits 1 and names the URL', async (_name, args) => {
+    const url = `nats://127.0.0.1:${await freePort('127.0.0.1')}`;
+    const failed = await cli(['--nats', url, ...args], { cwd: folder.path });
+    expect(failed).toMatchObject({ code: 1, stdout: '' });
+    expect(failed.stderr).toContain(`no NATS server answers at ${url}`);
+  });
+});

@@ -1,0 +1,245 @@
+import { utimes } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CompileReply } from '../../src/contracts/compile.js';
+import { COMPILE_SUBJECT, type Token } from '../../src/contracts/names.js';
+import { partsOf } from '../prompt/parts.js';
+import { TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';
+import { eventsOf, implemented, newSession, reviewed, type System, startSystem } from '../support/system.js';
+
+let folder: TasksFolder;
+let system: System;
+beforeAll(async () => {
+  folder = await tasksFolder();
+  system = await startSystem({ env: { THROUGHLINE_TASKS_ROOTS: folder.path } });
+});
+afterAll(async () => {
+  await system.stop();
+  await folder.remove();
+});
+
+const TASK = { taskId: '2.2', taskPrompt: 'Write the statements' };
+const BEFORE = { total: 5, completed: 2, inProgress: 1, pending: 2 };
+const AFTER = { ...BEFORE, completed: 3, pending: 1 };
+
+/** A session that follows a file of its own. */
+async function following(name: string): Promise<{ session: Token; file: string; path: string }> {
+  const session = newSession(name);
+  const file = `${session}.md`;
+  const path = await folder.write(file, TASKS_MD);
+  await system.client.initRun({ session, spec: 'parser', tasksPath: path });
+  return { session, file, path };
+}
+
+function compile(session: Token, more: object = {}): Promise<CompileReply> {
+  return system.client.compile({ session, ...TASK, ...more });
+}
+
+function totalsIn(reply: CompileReply): unknown {
+  return partsOf(reply).packet.totals;
+}
+
+async function typesOf(session: Token): Promise<string[]> {
+  return (await eventsOf(system, session)).map(({ event }) => event.type);
+}
+
+describe('a prompt of a run', () => {
+  it('knows the task and the progress', async () => {
+    const { session } = await following('run');
+    const reply = await compile(session, { taskId: '2.1' });
+    expect(reply).toMatchObject({ ledger: { mode: 'ledger' }, sequence: 1 });
+    expect(partsOf(reply).packet).toEqual({
+      current_task: { description: 'Expressions', status: 'completed', requirements: ['1.2', '3'] },
+      active_task: '2.2',
+      totals: BEFORE,
+    });
+  });
+
+  it('says that the file does not hold the task, and goes on with the rest', async () => {
+    const { session } = await following('run');
+    const reply = await compile(session, { taskId: '9.9' });
+    expect(reply.ledger).toEqual({
+      mode: 'ledger_plus_fallback',
+      reason: 'progress_ledger_incomplete',
+      message: 'the tasks of parser hold no task "9.9"',
+    });
+    expect(partsOf(reply).packet).toEqual({ active_task: '2.2', totals: BEFORE });
+  });
+});
+
+describe('a session without a run', () => {
+  it('has no ledger before its first dispatch, and one after it', async () => {
+    const session = newSession('plain');
+    expect(await compile(session)).toMatchObject({ ledger: { mode: 'none' }, sequence: 0 });
+    const { sequence } = await system.client.publishImplementer(session, implemented('2.2'));
+    const reply = await compile(session, { after: sequence });
+    expect(reply.ledger).toEqual({ mode: 'ledger' });
+    expect(partsOf(reply).packet).toEqual({
+      ...{ next_action: 'dispatch_reviewer', last_outcome: 'implementer_completed', summary: 'did 2.2' },
+    });
+    expect((await compile(session, { taskId: '1' })).ledger).toEqual({ mode: 'none' });
+  });
+});
+
+describe('a file that changes between two prompts', () => {
+  it('is read again, and becomes one event', async () => {
+    const { session, file } = await following('changed');
+    expect(totalsIn(await compile(session))).toEqual(BEFORE);
+    await folder.write(file, TASKS_MD_LATER);
+    const reply = await compile(session);
+    expect(reply).toMatchObject({ ledger: { mode: 'ledger' }, sequence: 2 });
+    expect(totalsIn(reply)).toEqual(AFTER);
+    expect(await compile(session)).toEqual({ ...reply, replayed: 0 });
+    expect(await typesOf(session)).toEqual(['run.initialized', 'progress.rebuilt']);
+  });
+
+  it('is one event also when twenty prompts and another process find it at once', async () => {
+    const { session, file } = await following('crowd');
+    await using other = await startSystem({
+      nats: system.nats,
+      env: { THROUGHLINE_TASKS_ROOTS: folder.path },
+    });
+    expect(other.url).toBe(system.url);
+    for (const [round, text] of [TASKS_MD_LATER, TASKS_MD, TASKS_MD_LATER].entries()) {
+      await folder.write(file, text);
+      const replies = await Promise.all(Array.from({ length: 20 }, () => compile(session)));
+      for (const reply of replies) expect(totalsIn(reply)).toEqual(round === 1 ? BEFORE : AFTER);
+      expect(new Set(replies.map(({ prompt }) => prompt)).size).toBe(1);
+      expect(await typesOf(session)).toHaveLength(round + 2);
+    }
+  });
+
+  it('is read for a prompt of an iteration too', async () => {
+    const { session, file } = await following('iteration');
+    await folder.write(file, TASKS_MD_LATER);
+    expect(await system.client.compile({ session, kind: 'iteration' })).toMatchObject({ sequence: 2 });
+    expect(await typesOf(session)).toEqual(['run.initialized', 'progress.rebuilt']);
+  });
+
+  it('but not its text, appends nothing', async () => {
+    const { session, path } = await following('touched');
+    const before = await compile(session);
+    await utimes(path, new Date(), new Date());
+    expect(await compile(session)).toEqual({ ...before, replayed: 0 });
+    expect(await typesOf(session)).toEqual(['run.initialized']);
+  });
+
+  it('does not change the prompt of then', async () => {
+    const { session, file } = await following('then');
+    const { prompt } = await compile(session);
+    await folder.write(file, TASKS_MD_LATER);
+    expect((await compile(session, { asOf: 1 })).prompt).toBe(prompt);
+    expect(await typesOf(session)).toEqual(['run.initialized']);
+    await compile(session);
+    await folder.write(file, 'prose');
+    const then = await compile(session, { asOf: 1 });
+    expect(then).toMatchObject({ prompt, ledger: { mode: 'ledger' }, sequence: 1 });
+  });
+
+  it('to another one that run.init named is followed there', async () => {
+    const { session, file } = await following('moved');
+    const tasksPath = await folder.write(`${session}-2.md`, '- [ ] 2.2 Statements');
+    await system.client.initRun({ session, spec: 'other', tasksPath });
+    await folder.write(file, TASKS_MD_LATER);
+    expect(totalsIn(await compile(session))).toEqual({ total: 1, completed: 0, inProgress: 0, pending: 1 });
+    await folder.write(`${session}-2.md`, '- [x] 2.2 Statements');
+    expect(totalsIn(await compile(session))).toMatchObject({ total: 1, completed: 1 });
+  });
+});
+
+describe('a file that cannot be read any more', () => {
+  it('leaves the progress that was read before, and the reply says so', async () => {
+    const { session, file } = await following('unreadable');
+    const before = await compile(session);
+    await folder.write(file, '# Nothing to do here\n');
+    const prose = await compile(session);
+    expect(prose.ledger).toEqual({
+      mode: 'ledger_plus_fallback',
+      reason: 'rebuild_failed',
+      message: expect.stringMatching(new RegExp(`${file} holds no task that can be read \\(line \\d+: `)),
+    });
+    expect(prose.prompt).toBe(before.prompt);
+    await folder.drop(file);
+    const gone = await compile(session);
+    expect(gone.ledger).toMatchObject({
+      ...{ reason: 'rebuild_failed', message: expect.stringMatching(/ENOENT/) },
+    });
+    expect(gone.prompt).toBe(before.prompt);
+    await folder.write(file, TASKS_MD_LATER);
+    const back = await compile(session);
+    expect(back.ledger).toEqual({ mode: 'ledger' });
+    expect(totalsIn(back)).toEqual(AFTER);
+    expect(await typesOf(session)).toEqual(['run.initialized', 'progress.rebuilt']);
+  });
+});
+
+describe('a task that goes in circles', () => {
+  it('is to be planned anew from its second round on, until it is approved', async () => {
+    const session = newSession('circles');
+    const round = async (fix: string) => {
+      await system.client.publishImplementer(session, implemented('2.2'));
+      const review = reviewed('2.2', 'needs_changes', { required_fixes: [fix] });
+      const { sequence } = await system.client.publishReviewer(session, review);
+      return partsOf(await compile(session, { after: sequence }));
+    };
+    expect((await round('check the bounds')).replan).toEqual([]);
+    const second = await round('close the file');
+    expect(second.replan).toEqual([
+      expect.stringMatching(/^Replan: /),
+      '- ping_pong (2 times): close the file',
+    ]);
+    expect(second.packet).toMatchObject({ plan_version: 2, required_fixes: ['close the file'] });
+    const { sequence } = await system.client.publishReviewer(session, reviewed('2.2', 'approved'));
+    const approved = partsOf(await compile(session, { after: sequence }));
+    expect(approved.replan).toEqual([]);
+    expect(approved.packet).not.toHaveProperty('required_fixes');
+  });
+});
+
+describe('two prompts at one sequence', () => {
+  it('are the same bytes, and those of two tasks have one prefix', async () => {
+    const { session } = await following('bytes');
+    const [one, again, other] = [
+      await compile(session),
+      await compile(session, { asOf: 1 }),
+      await compile(session, { taskId: '1' }),
+    ];
+    expect(JSON.stringify(again?.messages)).toBe(JSON.stringify(one?.messages));
+    expect(again).toMatchObject({ fullPromptHash: one?.fullPromptHash, prompt: one?.prompt });
+    expect(other?.stablePrefixHash).toBe(one?.stablePrefixHash);
+    expect(other?.messages?.[0]).toEqual(one?.messages?.[0]);
+    expect(other?.messages?.[1]).not.toEqual(one?.messages?.[1]);
+    expect(other?.fullPromptHash).not.toBe(one?.fullPromptHash);
+  });
+});
+
+describe('a prompt that does not fit', () => {
+  it('is prompt_overflow, with how much is needed and how much there is', async () => {
+    const request = { session: newSession('overflow'), ...TASK, taskPrompt: 'x'.repeat(40_000) };
+    const body = JSON.stringify(request);
+    const reply = await system.ports.connection.request(COMPILE_SUBJECT, body, { timeout: 5000 });
+    expect(reply.headers?.get('Nats-Service-Error-Code')).toBe('413');
+    expect(reply.json()).toEqual({
+      error: {
+        code: 'prompt_overflow',
+        message: expect.stringContaining('3600 are left for input'),
+        details: { role: 'implementer', tokens: expect.any(Number), inputTokens: 3600 },
+      },
+    });
+  });
+
+  it('is measured by the tokenizer and the caps that were configured', async () => {
+    await using exact = await startSystem({
+      env: {
+        THROUGHLINE_TOKENIZER: 'o200k_base',
+        THROUGHLINE_REVIEWER_TOKENS: '700',
+        THROUGHLINE_MAX_OUTPUT_TOKENS: '100',
+      },
+    });
+    const taskPrompt = `Judge it.\n\n${'Read one more line of it.\n'.repeat(200)}`;
+    const request = { session: 'exact', taskId: '1', role: 'reviewer', taskPrompt } as const;
+    const { budget, prompt } = await exact.client.compile(request);
+    expect(budget).toMatchObject({ stage: 'shortened', inputTokens: 600, tokenizer: 'o200k_base' });
+    expect(prompt).toContain('Output budget: 100 tokens');
+    expect(prompt).toContain('(200 further lines of the task are left out for space)');
+  });
+});

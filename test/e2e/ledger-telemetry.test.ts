@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { COMPILE_SUBJECT, COMPILER_SERVICE } from '../../src/contracts/names.js';
+import { TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';
+import { eventsOf, implemented, newSession, type System, startSystem } from '../support/system.js';
+
+let folder: TasksFolder;
+let system: System;
+beforeAll(async () => {
+  folder = await tasksFolder();
+  system = await startSystem({ env: { THROUGHLINE_TASKS_ROOTS: folder.path } });
+});
+afterAll(async () => {
+  await system.stop();
+  await folder.remove();
+});
+
+const stats = z.object({
+  name: z.string(),
+  endpoints: z.array(
+    z.object({
+      name: z.string(),
+      num_requests: z.number(),
+      data: z.record(z.string(), z.record(z.string(), z.unknown())),
+    }),
+  ),
+});
+
+/** What `nats micro stats prompt-compiler` reads. */
+async function compilerStats() {
+  const reply = await system.ports.connection.request(`$SRV.STATS.${COMPILER_SERVICE}`, '', {
+    timeout: 5000,
+  });
+  return stats.parse(reply.json());
+}
+
+async function statsOf(session: string) {
+  const { endpoints } = await compilerStats();
+  return endpoints.find(({ name }) => name === 'compile')?.data[session];
+}
+
+/** Asks with a body that nobody has checked. */
+async function ask(body: object): Promise<void> {
+  await system.ports.connection.request(COMPILE_SUBJECT, JSON.stringify(body), { timeout: 5000 });
+}
+
+const TASK = { taskId: '2.2', taskPrompt: 'Write the statements' };
+
+describe('the statistics of the compiler', () => {
+  it('say of each session what was compiled, from what, and what failed', async () => {
+    const session = newSession('stats');
+    await system.client.compile({ session, ...TASK });
+    const { sequence } = await system.client.publishImplementer(session, implemented('2.2'));
+    await system.client.compile({ session, ...TASK, after: sequence });
+    const long = `Write it.\n\n${'Read one more line.\n'.repeat(2000)}`;
+    await system.client.compile({ session, ...TASK, taskPrompt: long });
+    await ask({ session, ...TASK, taskPrompt: 'x'.repeat(40_000) });
+    await ask({ session, taskId: '1' });
+    await ask({ session, ...TASK, asOf: 99 });
+    const found = await statsOf(session);
+    expect(found).toMatchObject({
+      compiles: 3,
+      errors: { prompt_overflow: 1, schema_invalid: 1, not_caught_up: 1 },
+      ledgerModes: { none: 1, ledger: 2 },
+      rebuilds: 0,
+      stages: { none: 2, pruned: 0, shortened: 1, minimal: 0 },
+    });
+    const counts = z
+      .object({
+        ...{ tokensBefore: z.number(), tokensAfter: z.number() },
+        ...{ retrievalMs: z.number(), retrievalMaxMs: z.number() },
+      })
+      .parse(found);
+    expect(counts.tokensBefore).toBeGreaterThan(counts.tokensAfter + 5000);
+    expect(counts.retrievalMaxMs).toBeGreaterThan(0);
+    expect(counts.retrievalMs).toBeGreaterThanOrEqual(counts.retrievalMaxMs);
+    expect((await eventsOf(system, session)).map(({ event }) => event.type)).toEqual(['fact.recorded']);
+  });
+
+  it('count a changed file once, however many prompts find it at once, and each prompt that went without', async () => {
+    const session = newSession('rebuilt');
+    const tasksPath = await folder.write(`${session}.md`, TASKS_MD);
+    await system.client.initRun({ session, spec: 'parser', tasksPath });
+    await folder.write(`${session}.md`, TASKS_MD_LATER);
+    await Promise.all(Array.from({ length: 20 }, () => system.client.compile({ session, ...TASK })));
+    expect(await statsOf(session)).toMatchObject({ compiles: 20, rebuilds: 1, ledgerModes: { ledger: 20 } });
+    await folder.drop(`${session}.md`);
+    await system.client.compile({ session, ...TASK });
+    await system.client.compile({ session, ...TASK, taskId: 'none' });
+    expect(await statsOf(session)).toMatchObject({
+      ...{ compiles: 22, rebuilds: 1, ledgerModes: { ledger: 20, ledger_plus_fallback: 2 } },
+    });
+  });
+
+  it('stand beside the requests that NATS counts itself, and have no names that are no sessions', async () => {
+    const before = (await compilerStats()).endpoints[0];
+    await system.client.compile({ session: newSession('nats'), ...TASK });
+    await ask({ session: 'a.b', ...TASK });
+    const after = (await compilerStats()).endpoints[0];
+    expect(after).toMatchObject({
+      name: 'compile',
+      num_requests: (before?.num_requests ?? 0) + 2,
+    });
+    expect(Object.keys(after?.data ?? {})).not.toContain('a.b');
+  });
+});

@@ -1,0 +1,252 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RUN_INIT_SUBJECT } from '../../src/contracts/run.js';
+import { hashOf } from '../../src/ledger/progress-ledger.js';
+import { runReplyOf, TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';
+import {
+  allDealtWith,
+  eventsOf,
+  freshState,
+  implemented,
+  newSession,
+  reviewed,
+  type System,
+  startSystem,
+} from '../support/system.js';
+
+let folder: TasksFolder;
+let system: System;
+beforeAll(async () => {
+  folder = await tasksFolder();
+  system = await startSystem({ env: { THROUGHLINE_TASKS_ROOTS: folder.path } });
+});
+afterAll(async () => {
+  await system.stop();
+  await folder.remove();
+});
+
+async function init(request: Parameters<System['client']['initRun']>[0]) {
+  return runReplyOf(await system.client.initRun(request));
+}
+
+async function status(session: string) {
+  return runReplyOf(await system.client.runStatus(session));
+}
+
+async function typesOf(session: string): Promise<string[]> {
+  return (await eventsOf(system, session)).map(({ event }) => event.type);
+}
+
+describe('run.init', () => {
+  it('with a file makes its tasks the progress of the session, as one event', async () => {
+    const session = newSession('init');
+    const tasksPath = await folder.write('init.md', TASKS_MD);
+    const { run, tasks, problems, sequence } = await init({
+      ...{ session, spec: ' parser ', goal: 'a parser', tasksPath },
+    });
+    expect(run).toEqual({
+      spec: 'parser',
+      goal: 'a parser',
+      source: { kind: 'file', path: tasksPath },
+      fingerprint: { mtimeMs: expect.any(Number), hash: hashOf(TASKS_MD) },
+      totals: { total: 5, completed: 2, inProgress: 1, pending: 2 },
+      active_task_id: '2.2',
+      problems: 0,
+    });
+    expect({ tasks, problems, sequence }).toEqual({ tasks: [], problems: [], sequence: 1 });
+    expect(await typesOf(session)).toEqual(['run.initialized']);
+    expect((await freshState(system, session)).run?.document.tasks).toMatchObject([
+      { id: '1', text: 'Write the lexer', status: 'completed' },
+      { id: '2', status: 'in-progress' },
+      { id: '2.1', parent: '2', requirements: ['1.2', '3'] },
+      { id: '2.2', status: 'pending' },
+      { id: '3', optional: true },
+    ]);
+  });
+
+  it('takes a path from the first root', async () => {
+    await folder.write('relative.md', TASKS_MD);
+    const { run } = await init({ session: newSession('init'), spec: 'parser', tasksPath: 'relative.md' });
+    expect(run?.source).toEqual({ kind: 'file', path: 'relative.md' });
+  });
+
+  it('with a pushed document needs no file', async () => {
+    const session = newSession('init');
+    const { run } = await init({ session, spec: 'parser', tasksText: TASKS_MD });
+    expect(run).toMatchObject({
+      ...{ source: { kind: 'document' }, fingerprint: { mtimeMs: 0, hash: hashOf(TASKS_MD) } },
+      totals: { total: 5 },
+    });
+    expect((await status(session)).run).toEqual(run);
+  });
+
+  it('names each line that could not be placed', async () => {
+    const text = `${TASKS_MD}- [ ] 3. The manual again\n`;
+    const { run, problems } = await init({ session: newSession('init'), spec: 'parser', tasksText: text });
+    expect(problems).toMatchObject([{ code: 'duplicate_id', line: 9 }]);
+    expect(run?.problems).toBe(1);
+  });
+
+  it('again replaces the run, and keeps what dispatches came to', async () => {
+    const session = newSession('init');
+    await system.client.publishImplementer(session, implemented('2.2'));
+    await allDealtWith(system.ports);
+    await init({ session, spec: 'first', goal: 'one', tasksText: TASKS_MD });
+    const { run, tasks } = await init({ session, spec: 'second', tasksText: '- [ ] 7. Other' });
+    expect(run).toMatchObject({ spec: 'second', active_task_id: '7' });
+    expect(run).not.toHaveProperty('goal');
+    expect(tasks).toMatchObject([{ task: '2.2', dispatches: 1 }]);
+  });
+
+  it('takes a file of five thousand tasks', async () => {
+    const lines = Array.from(
+      { length: 5000 },
+      (_, index) => `- [ ] ${index + 1}. Write chapter ${index + 1}`,
+    );
+    const tasksPath = await folder.write('many.md', lines.join('\n'));
+    const session = newSession('init');
+    expect((await init({ session, spec: 'book', tasksPath })).run?.totals.total).toBe(5000);
+    const { ledger } = await system.client.compile({ session, taskId: '4999', taskPrompt: 'write' });
+    expect(ledger).toEqual({ mode: 'ledger' });
+  });
+});
+
+describe('run.init that cannot be done', () => {
+  const refused = async (request: object) => {
+    const body = JSON.stringify({ session: 'refused', spec: 'parser', ...request });
+    const reply = await system.ports.connection.request(RUN_INIT_SUBJECT, body, { timeout: 5000 });
+    const { error } = reply.json<{ error: { code: string; message: string; details?: unknown } }>();
+    return { status: Number(reply.headers?.get('Nats-Service-Error-Code')), ...error };
+  };
+
+  it('for want of the file is progress_ledger_missing_tasks, with its path', async () => {
+    const tasksPath = join(folder.path, 'none.md');
+    expect(await refused({ tasksPath })).toEqual({
+      status: 404,
+      code: 'progress_ledger_missing_tasks',
+      message: expect.stringMatching(/none\.md: ENOENT/),
+      details: { path: tasksPath },
+    });
+  });
+
+  it('since the file may not be read is the same', async () => {
+    expect(await refused({ tasksPath: '/etc/hostname' })).toMatchObject({
+      ...{ status: 404, code: 'progress_ledger_missing_tasks' },
+      message: expect.stringMatching(/^\/etc\/hostname: lies outside .* THROUGHLINE_TASKS_ROOTS$/),
+    });
+  });
+
+  it('since the file is prose is progress_ledger_parse_failed, with its path and a line', async () => {
+    const tasksPath = await folder.write('prose.md', '# The parser\n\nIt reads queries, and more.\n');
+    expect(await refused({ tasksPath })).toEqual({
+      status: 422,
+      code: 'progress_ledger_parse_failed',
+      message: expect.stringMatching(/prose\.md holds no task that can be read \(line \d+: .+\)$/),
+      details: { path: tasksPath },
+    });
+  });
+
+  it('since the document is prose is the same, and says where it came from', async () => {
+    expect(await refused({ tasksText: 'Nothing to do.' })).toMatchObject({
+      ...{ status: 422, code: 'progress_ledger_parse_failed', details: { path: null } },
+      message: expect.stringMatching(/^tasksText holds no task/),
+    });
+  });
+
+  it.each([
+    ['neither file nor document', {}, /tasksPath: give either tasksPath, .*, or tasksText/],
+    ['both', { tasksPath: 'a.md', tasksText: TASKS_MD }, /tasksPath: give either/],
+    ['an empty spec', { spec: ' ', tasksText: TASKS_MD }, /spec: must not be empty/],
+    ['an empty path', { tasksPath: '' }, /tasksPath: must not be empty/],
+    ['a number for the document', { tasksText: 7 }, /tasksText: /],
+    ['a document of a million characters', { tasksText: 'x'.repeat(800_001) }, /at most 800000 characters/],
+  ])('for %s is schema_invalid', async (_what, request, message) => {
+    expect(await refused(request)).toMatchObject({
+      ...{ status: 400, code: 'schema_invalid', message: expect.stringMatching(message) },
+    });
+  });
+
+  it('for a bad session is token_invalid', async () => {
+    expect(await refused({ session: 'a.b', tasksText: TASKS_MD })).toMatchObject({ code: 'token_invalid' });
+  });
+
+  it('since it is more than a message may hold is too_large, and the service goes on', async () => {
+    const lines = (length: number) =>
+      Array.from({ length: 5000 }, (_, index) => `- [ ] ${index + 1}. ${'x'.repeat(length)}`).join('\n');
+    const tasksPath = await folder.write('large.md', lines(290));
+    expect(await refused({ tasksPath })).toMatchObject({ status: 413, code: 'too_large' });
+    const pushed = system.client.initRun({ session: 'refused', spec: 'x', tasksText: '检'.repeat(790_000) });
+    await expect(pushed).rejects.toMatchObject({ code: 'too_large' });
+  });
+
+  it('has left no trace in the session', async () => {
+    expect(await typesOf('refused')).toEqual([]);
+  });
+});
+
+describe('run.status', () => {
+  it('of a session without a run has none, and is no error', async () => {
+    const session = newSession('status');
+    expect(await status(session)).toMatchObject({ run: null, tasks: [], sequence: 0 });
+  });
+
+  it('says what each task needs next, the one that was heard of last at the end', async () => {
+    const session = newSession('status');
+    await init({ session, spec: 'parser', tasksText: TASKS_MD });
+    await system.client.publishImplementer(session, implemented('2.2'));
+    await system.client.publishReviewer(session, reviewed('2.1', 'approved'));
+    await system.client.publishReviewer(
+      session,
+      reviewed('2.2', 'needs_changes', { required_fixes: ['a', 'b'] }),
+    );
+    await allDealtWith(system.ports);
+    expect(await status(session)).toMatchObject({
+      session: { name: session, sequence: 4, dispatches: { implementer: 1, reviewer: 2, rejected: 0 } },
+      run: { spec: 'parser', totals: { total: 5, completed: 2 } },
+      tasks: [
+        { task: '2.1', last_outcome: 'reviewer_approved', next_action: 'next_task', required_fixes: 0 },
+        { task: '2.2', next_action: 'dispatch_fixes', required_fixes: 2, dispatches: 2, stalled: false },
+      ],
+      sequence: 4,
+    });
+  });
+
+  it('says that a task is stalled and why, until it is approved', async () => {
+    const session = newSession('status');
+    for (const fix of ['check the bounds', 'close the file']) {
+      await system.client.publishImplementer(session, implemented('2.2'));
+      await system.client.publishReviewer(
+        session,
+        reviewed('2.2', 'needs_changes', { required_fixes: [fix] }),
+      );
+    }
+    await allDealtWith(system.ports);
+    expect((await status(session)).tasks).toMatchObject([
+      { stalled: true, replan_hint: 'ping_pong 2: close the file' },
+    ]);
+    await system.client.publishReviewer(session, reviewed('2.2', 'approved'));
+    await allDealtWith(system.ports);
+    const [task] = (await status(session)).tasks;
+    expect(task).toMatchObject({ stalled: false, next_action: 'next_task' });
+    expect(task).not.toHaveProperty('replan_hint');
+  });
+
+  it('looks at the file, and says when that cannot be read', async () => {
+    const session = newSession('status');
+    const tasksPath = await folder.write('status.md', TASKS_MD);
+    await init({ session, spec: 'parser', tasksPath });
+    await folder.write('status.md', TASKS_MD_LATER);
+    const later = await status(session);
+    expect(later).toMatchObject({ run: { totals: { completed: 3 }, active_task_id: '3' }, sequence: 2 });
+    expect(later).not.toHaveProperty('degraded');
+    await folder.write('status.md', 'gone for now');
+    expect(await status(session)).toMatchObject({
+      ...{ run: { totals: { completed: 3 } }, sequence: 2 },
+      degraded: expect.stringMatching(/status\.md holds no task/),
+    });
+  });
+
+  it('of a bad session is token_invalid', async () => {
+    await expect(system.client.runStatus('a b')).rejects.toMatchObject({ code: 'token_invalid' });
+  });
+});

@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Token } from '../../src/contracts/names.js';
+import type { SessionEvent } from '../../src/contracts/session-events.js';
+import type { ToolName } from '../../src/contracts/tools.js';
+import { ThroughlineError } from '../../src/errors.js';
+import { eventsOf, newSession, type System, startSystem } from '../support/system.js';
+import { type Append, workersOn } from '../support/tools-on.js';
+
+let system: System;
+beforeAll(async () => {
+  system = await startSystem({ only: [] });
+});
+afterAll(() => system.stop());
+
+const toolsOn = (between: Parameters<typeof workersOn>[1]) => workersOn(system, between).tools;
+const lost = () => new ThroughlineError('unavailable', 'no PubAck within 1 ms');
+const stored: Append = (session, event, options) => system.ports.log.append(session, event, options);
+
+/** Stores each event; of the first `count` the answer is lost. */
+function losing(count: number): Append {
+  let left = count;
+  return async (session, event, options) => {
+    const appended = await stored(session, event, options);
+    if (left === 0) return appended;
+    left -= 1;
+    throw lost();
+  };
+}
+
+const typesOf = async (session: Token) => (await eventsOf(system, session)).map(({ event }) => event.type);
+
+describe('an append whose answer is lost', () => {
+  const calls: [ToolName, object, SessionEvent['type'], object][] = [
+    ['task-add', { content: 'a' }, 'task.added', { task: { id: 'TAS-1' } }],
+    ['note-add', { content: 'a' }, 'note.added', { note: { id: 'NOT-1' } }],
+    ['inbox-add', { content: 'a' }, 'inbox.added', { message: { id: 'MSG-1' } }],
+    ['iteration-start', {}, 'iteration.started', { iteration: { number: 1 } }],
+    ['session-complete', {}, 'session.completed', { session: { status: 'completed' } }],
+  ];
+
+  it.each(calls)('is found again: %s answers as if nothing had happened', async (name, args, type, reply) => {
+    const session = newSession('lost');
+    expect(await toolsOn({ append: losing(1) })(name, { session, ...args })).toMatchObject({
+      ...reply,
+      sequence: 1,
+    });
+    expect(await typesOf(session)).toEqual([type]);
+  });
+
+  it('is found behind what others appended meanwhile', async () => {
+    const session = newSession('lost');
+    const intruder = toolsOn({ append: stored });
+    let first = true;
+    const tools = toolsOn({
+      async append(of, event, options) {
+        const appended = await stored(of, event, options);
+        if (!first) return appended;
+        first = false;
+        for (const content of ['b', 'c']) await intruder('task-add', { session, content });
+        throw lost();
+      },
+    });
+    expect(await tools('task-add', { session, content: 'a' })).toMatchObject({
+      task: { id: 'TAS-1', content: 'a' },
+      sequence: 3,
+    });
+    expect((await typesOf(session)).length).toBe(3);
+  });
+
+  it('is a claim that the agent has, not one that it has to share', async () => {
+    const session = newSession('lost');
+    const tools = toolsOn({ append: losing(0) });
+    for (const content of ['a', 'b']) await tools('task-add', { session, content });
+    const claimed = await toolsOn({ append: losing(1) })('task-next', { session, claim: 'x' });
+    expect(claimed).toMatchObject({ task: { id: 'TAS-1', claimed_by: 'x' } });
+    expect(await typesOf(session)).toEqual(['task.added', 'task.added', 'task.claimed']);
+  });
+
+  it('that comes through only after the session was loaded again is seen all the same', async () => {
+    const session = newSession('late');
+    let send: (() => Promise<unknown>) | undefined;
+    let reads = 0;
+    const tools = toolsOn({
+      append(of, event, options) {
+        if (reads > 1) return stored(of, event, options);
+        send = () => stored(of, event, options);
+        return Promise.reject(lost());
+      },
+      // The first read loads the session, the second loads it again; before the third one the event arrives.
+      async read(of, range) {
+        reads += 1;
+        if (reads === 3) await send?.();
+        return system.ports.log.read(of, range);
+      },
+    });
+    expect(await tools('task-add', { session, content: 'a' })).toMatchObject({
+      task: { id: 'TAS-1', content: 'a' },
+      sequence: 1,
+    });
+    expect(await typesOf(session)).toEqual(['task.added']);
+  });
+
+  it('that others see before the search does is no duplicate of itself', async () => {
+    const session = newSession('late');
+    let send: (() => Promise<unknown>) | undefined;
+    let reads = 0;
+    const { tools, reader } = workersOn(system, {
+      append(of, event, options) {
+        if (send !== undefined) return stored(of, event, options);
+        send = () => stored(of, event, options);
+        return Promise.reject(lost());
+      },
+      // The event arrives, and another request folds it, while the third read is on its way back without it.
+      async read(of, range) {
+        reads += 1;
+        const read = await system.ports.log.read(of, range);
+        if (reads !== 3) return read;
+        await send?.();
+        await reader.load(session);
+        return read;
+      },
+    });
+    expect(await tools('task-add', { session, content: 'a' })).toMatchObject({
+      task: { id: 'TAS-1' },
+      sequence: 1,
+    });
+    expect(await typesOf(session)).toEqual(['task.added']);
+  });
+
+  it('is told apart from an earlier one that was lost with its event', async () => {
+    const session = newSession('lost');
+    const intruder = toolsOn({ append: stored });
+    let attempts = 0;
+    const tools = toolsOn({
+      async append(of, event, options) {
+        attempts += 1;
+        if (attempts === 1) await intruder('task-add', { session, content: 'first' });
+        else await stored(of, event, options);
+        throw lost();
+      },
+    });
+    expect(await tools('task-add', { session, content: 'a' })).toMatchObject({
+      task: { id: 'TAS-2', content: 'a' },
+      sequence: 2,
+    });
+    expect(attempts).toBe(2);
+  });
+
+  it('is sent again when the event was lost too', async () => {
+    const session = newSession('lost');
+    let left = 2;
+    const tools = toolsOn({
+      append(of, event, options) {
+        if (left === 0) return stored(of, event, options);
+        left -= 1;
+        return Promise.reject(lost());
+      },
+    });
+    expect(await tools('task-add', { session, content: 'a' })).toMatchObject({
+      task: { id: 'TAS-1' },
+      sequence: 1,
+    });
+    expect(await typesOf(session)).toEqual(['task.added']);
+  });
+
+  it('again and again ends in unavailable, and the queue goes on', async () => {
+    const session = newSession('lost');
+    let down = true;
+    const tools = toolsOn({
+      append: (of, event, options) => (down ? Promise.reject(lost()) : stored(of, event, options)),
+    });
+    const refused = tools('task-add', { session, content: 'a' });
+    const queued = refused.catch(() => {
+      down = false;
+    });
+    await expect(refused).rejects.toMatchObject({ code: 'unavailable' });
+    await queued;
+    expect(await tools('task-add', { session, content: 'b' })).toMatchObject({ task: { id: 'TAS-1' } });
+  });
+});

@@ -1,0 +1,150 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ITERATION_TEMPLATE } from '../../src/prompt/iteration-template.js';
+import { cli, startUp, type Up } from '../support/cli.js';
+import { newSession } from '../support/system.js';
+
+let up: Up;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'throughline-iteration-'));
+  up = await startUp();
+});
+afterAll(async () => {
+  await up.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Runs a command that must succeed, and gives what it printed. */
+async function run(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await up.cli(args);
+  expect({ code, stderr: args[0] === 'tool' ? stderr : '' }, `${args.join(' ')}: ${stderr}`).toEqual({
+    code: 0,
+    stderr: '',
+  });
+  return stdout;
+}
+const tool = (name: string, ...args: string[]) => run('tool', name, '--name', session, ...args);
+const compiled = () => run('compile', '--session', session, '--kind', 'iteration');
+
+let session = newSession('iteration');
+
+describe('the reading commands', () => {
+  beforeAll(async () => {
+    session = newSession('reading');
+    await tool('task-add', '--content', 'First\n\u001b[31mred');
+    await tool('task-add', '--content', 'Second', '--depends-on', 'TAS-1');
+    await tool('iteration-start');
+    await tool('task-status', '--id', '1', '--status', 'in_progress');
+    await tool('iteration-summary', '--summary', 'Half of it');
+    await tool('iteration-complete');
+  });
+
+  it('session ls lists the sessions', async () => {
+    const { stdout, stderr } = await up.cli(['session', 'ls']);
+    expect(stdout.split('\n')).toContain(session);
+    expect(stderr).toMatch(/^-- \d+ sessions\n$/);
+    const names: string[] = JSON.parse(await run('session', 'ls', '--json'));
+    expect(names).toContain(session);
+    expect(names).toEqual(names.toSorted());
+  });
+
+  it('session show gives the numbers', async () => {
+    const shown = await run('session', 'show', '--session', session);
+    expect(shown).toMatch(new RegExp(`^name +${session}\nstatus +open\n`));
+    expect(shown).toMatch(/\ntasks +2 total, 0 ready, 1 waiting, 1 remaining, 1 in_progress, /);
+    expect(JSON.parse(await run('session', 'show', '-s', session, '--json'))).toMatchObject({
+      session: { name: session, iteration: 1, tasks: { total: 2, waiting: 1 } },
+    });
+  });
+
+  it('tasks lists the tasks, each on one line of visible text', async () => {
+    expect(await run('tasks', '--session', session)).toBe(
+      'TAS-1 [P2] in_progress First red\nTAS-2 [P2] remaining Second (waits for TAS-1, in_progress)\n',
+    );
+    expect(JSON.parse(await run('tasks', '-s', session, '--json'))).toMatchObject({
+      tasks: [{ id: 'TAS-1', content: 'First\n\u001b[31mred' }, { id: 'TAS-2' }],
+    });
+  });
+
+  it('history lists the iterations', async () => {
+    expect(await run('history', '--session', session)).toMatch(/^#1 \S+ complete Half of it \[TAS-1\]\n$/);
+    expect(JSON.parse(await run('history', '-s', session, '--json'))).toMatchObject({
+      iterations: [{ number: 1, complete: true, summary: 'Half of it', tasks_worked: ['TAS-1'] }],
+    });
+  });
+
+  it('say that there is nothing in a session that nobody wrote to', async () => {
+    expect(await run('tasks', '-s', 'nobody')).toBe('no tasks\n');
+    expect(await run('history', '-s', 'nobody')).toBe('no iterations\n');
+    expect(await run('tool', 'note-list', '-n', 'nobody')).toBe('no notes\n');
+    expect(await run('tool', 'inbox-list', '-n', 'nobody')).toBe('no unread messages\n');
+    expect((await up.cli(['session', 'ls'])).stdout).not.toContain('nobody');
+  });
+
+  it('take the session from THROUGHLINE_SESSION, as the tools do', async () => {
+    const env = { THROUGHLINE_SESSION: session };
+    for (const args of [['tasks'], ['history'], ['session', 'show'], ['tool', 'task-list']]) {
+      const { code, stdout } = await up.cli([...args, '--json'], { env });
+      expect(code).toBe(0);
+      expect(stdout).toBe(await run(...args, args[0] === 'tool' ? '--name' : '--session', session, '--json'));
+    }
+    const bad = await up.cli(['tasks'], { env: { THROUGHLINE_SESSION: 'a b' } });
+    expect(bad.code).toBe(2);
+    expect(bad.stderr).toContain('THROUGHLINE_SESSION');
+  });
+
+  it.each([[['tasks']], [['history']], [['session', 'show']], [['tool', 'task-list']]])(
+    'are coloured when told to, and plain in a pipe: %j',
+    async (args) => {
+      const env = { THROUGHLINE_SESSION: session, NO_COLOR: '' };
+      const colour = '\u001b[';
+      expect((await up.cli(args, { env: { ...env, FORCE_COLOR: '1' } })).stdout).toContain(colour);
+      expect((await up.cli(args, { env })).stdout).not.toContain(colour);
+      expect((await up.cli(args, { env: { ...env, CI: 'true' } })).stdout).not.toContain(colour);
+      const json = await up.cli([...args, '--json'], { env: { ...env, FORCE_COLOR: '1' } });
+      expect(json.stdout).not.toContain(colour);
+    },
+  );
+});
+
+describe('templates', () => {
+  const file = (name: string) => join(folder, name);
+
+  it('print gives the built-in one, which check and compile take', async () => {
+    const printed = await cli(['template', 'print']);
+    expect(printed).toEqual({ code: 0, stdout: ITERATION_TEMPLATE, stderr: '' });
+    await writeFile(file('same.md'), printed.stdout);
+    expect(await cli(['template', 'check', file('same.md')])).toMatchObject({ code: 0 });
+    session = newSession('template');
+    await tool('task-add', '--content', 'a');
+    const own = await run('compile', '-s', session, '--kind', 'iteration', '--template', file('same.md'));
+    expect(own).toBe(await compiled());
+  });
+
+  it('of one’s own are filled, with binary and extra', async () => {
+    await writeFile(file('own.md'), '{{binary}} {{session}}\r\n{{inbox}}\r\n{{extra}}\r\n');
+    const args = ['compile', '-s', session, '--kind', 'iteration', '--template', file('own.md')];
+    expect(await run(...args, '--binary', './tl', '--extra', '{{tasks}}')).toBe(
+      `./tl ${session}\n{{tasks}}\n`,
+    );
+  });
+
+  it('with unknown placeholders are refused by check and by compile, naming them', async () => {
+    await writeFile(file('bad.md'), 'a\n{{taks}}\n{{session}} {{ready-count}}\n');
+    const named =
+      /unknown placeholders: \{\{taks\}\} in line 2, \{\{ready-count\}\} in line 3\. .*\(template_invalid\)/;
+    const checked = await cli(['template', 'check', file('bad.md')]);
+    expect(checked).toMatchObject({ code: 1, stdout: '' });
+    expect(checked.stderr).toMatch(named);
+    const refused = await up.cli(['compile', '-s', 'x', '--kind', 'iteration', '--template', file('bad.md')]);
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toMatch(named);
+  });
+
+  it('that cannot be read are a usage error', async () => {
+    expect(await cli(['template', 'check', file('none.md')])).toMatchObject({ code: 2, stdout: '' });
+  });
+});

@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Token } from '../../src/contracts/names.js';
+import { TOOL_NAMES, TOOLS, TOOLS_SERVICE, type ToolName, toolSubject } from '../../src/contracts/tools.js';
+import { newSession, type System, startSystem } from '../support/system.js';
+
+let system: System;
+beforeAll(async () => {
+  system = await startSystem();
+});
+afterAll(() => system.stop());
+
+/** What comes back on the wire. */
+async function request(name: ToolName, body: string | object) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const message = await system.ports.connection.request(toolSubject(name), text, { timeout: 5000 });
+  return { message, headers: message.headers };
+}
+
+/** A session with two tasks, the first of which waits for the second. */
+async function session(): Promise<Token> {
+  const session = newSession('wire');
+  const { tools } = system.client;
+  for (const content of ['a', 'b']) await tools.taskAdd({ session, content });
+  await tools.taskDepends({ session, id: '1', dependsOn: '2' });
+  await tools.iterationStart({ session });
+  await tools.iterationSummary({ session, summary: 'first' });
+  return session;
+}
+
+describe('a refusal', () => {
+  let name: Token;
+  let completed: Token;
+  beforeAll(async () => {
+    name = await session();
+    completed = newSession('completed');
+    await system.client.tools.sessionComplete({ session: completed });
+  });
+
+  const cases: [
+    what: string,
+    tool: ToolName,
+    args: object | string,
+    status: number,
+    code: string,
+    text: RegExp,
+  ][] = [
+    ['of bad JSON', 'task-add', '{"session"', 400, 'json_parse_failed', /not JSON/],
+    ['of no content', 'task-add', {}, 400, 'schema_invalid', /content: /],
+    [
+      'of a bad priority',
+      'task-add',
+      { content: 'x', priority: 5 },
+      400,
+      'schema_invalid',
+      /priority: .*0 \(critical\)/,
+    ],
+    [
+      'of a bad status',
+      'task-status',
+      { id: '1', status: 'done' },
+      400,
+      'schema_invalid',
+      /status: .*in_progress/,
+    ],
+    ['of a bad session', 'task-list', { session: 'a.b' }, 400, 'token_invalid', /session is "a\.b"/],
+    ['of no session', 'task-list', { session: undefined }, 400, 'token_invalid', /session is/],
+    [
+      'of an unknown id',
+      'task-status',
+      { id: '9', status: 'blocked' },
+      404,
+      'not_found',
+      /no task "9"; known: TAS-1, TAS-2/,
+    ],
+    ['of an id of two', 'task-delete', { id: 'tas' }, 409, 'ambiguous', /could be TAS-1, TAS-2/],
+    ['of a second one', 'task-add', { content: ' A ' }, 409, 'duplicate', /TAS-1 has the same content/],
+    ['of a cycle', 'task-depends', { id: '2', dependsOn: ['1'] }, 409, 'cycle', /TAS-2 → TAS-1 → TAS-2/],
+    [
+      'of open tasks',
+      'session-complete',
+      {},
+      409,
+      'open_tasks',
+      /2 tasks are open: TAS-1 \(remaining\), TAS-2/,
+    ],
+    ['of no reason', 'session-complete', { force: true }, 400, 'schema_invalid', /reason: /],
+    ['of a second summary', 'iteration-summary', { summary: 'x' }, 409, 'summary_exists', /has a summary/],
+    [
+      'of a used number',
+      'iteration-start',
+      { number: 1 },
+      409,
+      'conflict',
+      /iteration 1 has been started: use 2/,
+    ],
+    ['of nobody’s claim', 'task-release', { id: '1' }, 404, 'not_found', /not claimed by anybody/],
+  ];
+
+  it.each(cases)('%s is typed: %s', async (_what, tool, args, status, code, text) => {
+    const { message, headers } = await request(
+      tool,
+      typeof args === 'string' ? args : { session: name, ...args },
+    );
+    expect(headers?.get('Nats-Service-Error-Code')).toBe(String(status));
+    expect(headers?.get('Nats-Service-Error')).toMatch(new RegExp(`^${code}: `));
+    const { error } = message.json<{ error: { code: string; message: string } }>();
+    expect(error.code).toBe(code);
+    expect(error.message).toMatch(text);
+  });
+
+  it('of a completed session is typed', async () => {
+    const { message, headers } = await request('note-add', { session: completed, content: 'x' });
+    expect(headers?.get('Nats-Service-Error-Code')).toBe('409');
+    expect(message.json()).toMatchObject({ error: { code: 'session_completed' } });
+  });
+
+  it('is thrown by the SDK with its code and details', async () => {
+    const { tools } = system.client;
+    await expect(tools.taskDepends({ session: name, id: '2', dependsOn: '1' })).rejects.toMatchObject({
+      name: 'ThroughlineError',
+      code: 'cycle',
+      details: { cycle: ['TAS-2', 'TAS-1', 'TAS-2'] },
+    });
+    await expect(tools.sessionComplete({ session: name })).rejects.toMatchObject({
+      code: 'open_tasks',
+      details: { tasks: [{ id: 'TAS-1' }, { id: 'TAS-2' }] },
+    });
+  });
+});
+
+describe('the service session-tools', () => {
+  it('is found, and lists an endpoint for each tool, with what it does', async () => {
+    const found = [];
+    for await (const info of await system.ports.connection.services.client().info(TOOLS_SERVICE)) {
+      found.push(...info.endpoints);
+    }
+    for (const name of TOOL_NAMES) {
+      expect(found).toContainEqual(
+        expect.objectContaining({
+          name,
+          subject: `tool.${name}`,
+          metadata: { description: TOOLS[name].summary },
+        }),
+      );
+    }
+  });
+
+  it('ignores keys that it does not know', async () => {
+    const { message } = await request('task-add', {
+      session: newSession('keys'),
+      content: 'x',
+      colour: 'red',
+    });
+    expect(message.json()).toMatchObject({ task: { id: 'TAS-1' }, sequence: 1 });
+  });
+});
+
+describe('the SDK', () => {
+  it('has a method for each tool, with what it answers', async () => {
+    const { tools } = system.client;
+    const session = newSession('sdk');
+    const names = TOOL_NAMES.map((name) =>
+      name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
+    );
+    expect(Object.keys(tools).sort()).toEqual(names.sort());
+
+    expect((await tools.sessionOpen({ session, goal: 'g' })).session).toMatchObject({
+      goal: 'g',
+      status: 'open',
+    });
+    expect((await tools.iterationStart({ session })).iteration).toMatchObject({ number: 1 });
+    expect((await tools.taskAdd({ session, content: 'a', priority: 0 })).task).toMatchObject({ priority: 0 });
+    expect((await tools.taskAdd({ session, content: 'b', dependsOn: ['TAS-1'] })).task?.unresolved).toEqual([
+      { id: 'TAS-1', why: 'remaining' },
+    ]);
+    expect((await tools.taskUndepends({ session, id: '2', dependsOn: '1' })).task?.depends_on).toEqual([]);
+    expect((await tools.taskDepends({ session, id: '2', dependsOn: '1' })).task?.depends_on).toEqual([
+      'TAS-1',
+    ]);
+    expect((await tools.taskPriority({ session, id: '2', priority: 1 })).task?.priority).toBe(1);
+    expect((await tools.taskContent({ session, id: '2', content: 'c' })).task?.content).toBe('c');
+    expect((await tools.taskNext({ session, claim: 'x' })).task).toMatchObject({
+      id: 'TAS-1',
+      claimed_by: 'x',
+    });
+    expect((await tools.taskRelease({ session, id: '1' })).task).toMatchObject({ status: 'remaining' });
+    expect((await tools.taskStatus({ session, id: '1', status: 'completed' })).task?.status).toBe(
+      'completed',
+    );
+    expect(await tools.taskDelete({ session, id: '2' })).toMatchObject({ task: null, deleted: 'TAS-2' });
+    expect((await tools.taskList({ session })).tasks).toMatchObject([{ id: 'TAS-1', unresolved: [] }]);
+
+    expect((await tools.noteAdd({ session, content: 'n' })).note?.id).toBe('NOT-1');
+    expect((await tools.noteEdit({ session, id: '1', type: 'tip' })).note?.type).toBe('tip');
+    expect((await tools.noteList({ session, type: 'tip' })).notes).toHaveLength(1);
+    expect((await tools.noteDelete({ session, id: '1' })).note).toBeNull();
+    expect((await tools.inboxAdd({ session, content: 'm' })).message?.read).toBe(false);
+    expect((await tools.inboxMarkRead({ session, id: '1' })).message?.read).toBe(true);
+    expect((await tools.inboxList({ session })).messages).toEqual([]);
+    expect((await tools.inboxList({ session, all: true })).messages).toHaveLength(1);
+
+    expect((await tools.iterationSummary({ session, summary: 's' })).iteration.summary).toBe('s');
+    expect((await tools.iterationComplete({ session })).iteration.complete).toBe(true);
+    expect((await tools.iterationList({ session })).iterations).toMatchObject([{ tasks_worked: ['TAS-1'] }]);
+    expect((await tools.sessionComplete({ session })).session).toMatchObject({ status: 'completed' });
+    expect((await tools.sessionRestart({ session })).session).toMatchObject({ status: 'open' });
+    const { session: shown, sequence } = await tools.sessionShow({ session });
+    expect(shown).toMatchObject({ name: session, sequence, iteration: 1, tasks: { total: 1, completed: 1 } });
+  });
+});

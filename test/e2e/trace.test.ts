@@ -1,0 +1,354 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { SUMMARY_HEADER } from '../../src/compaction/summary.js';
+import { COMPILE_SUBJECT, type Token } from '../../src/contracts/names.js';
+import { TRACE_APPEND_SUBJECT, TRACE_COMPACT_SUBJECT } from '../../src/contracts/trace.js';
+import { type PreparedPrompt, withPreLlmCompaction } from '../../src/index.js';
+import { step, steps } from '../compaction/entries.js';
+import { cli } from '../support/cli.js';
+import {
+  eventsOf,
+  freshState,
+  implemented,
+  newSession,
+  type System,
+  soon,
+  startSystem,
+} from '../support/system.js';
+
+let system: System;
+beforeAll(async () => {
+  system = await startSystem();
+});
+afterAll(() => system.stop());
+
+const TASK = { taskId: 'next', taskPrompt: 'go on with the parser' };
+const INTENT = { activeIntentId: 'INT-1' };
+
+/** A session whose intent has this many entries. */
+async function sessionWith(count: number): Promise<Token> {
+  const session = newSession('trace');
+  await system.client.appendTrace(session, steps(count));
+  return session;
+}
+
+describe('trace.append', () => {
+  it('says how many entries were added, and which were malformed and why', async () => {
+    const session = newSession('append');
+    const entries = [step(1), { intent_id: 'INT-1' }, step(2), 'no entry'];
+    const reply = await system.client.request(TRACE_APPEND_SUBJECT, { session, entries });
+    expect(reply).toEqual({
+      appended: 2,
+      sequence: 1,
+      malformed: [
+        { index: 1, message: expect.stringContaining('action_type') },
+        { index: 3, message: expect.any(String) },
+      ],
+    });
+    const [stored] = await eventsOf(system, session);
+    expect(stored?.event).toMatchObject({ type: 'trace.appended', data: { malformed: 2 } });
+    expect((await freshState(system, session)).traces.malformed).toBe(2);
+  });
+
+  it('refuses a request of which nothing can be read, and names the field', async () => {
+    const session = newSession('append');
+    const refused = system.client.request(TRACE_APPEND_SUBJECT, { session, entries: [{ intent_id: 5 }] });
+    await expect(refused).rejects.toMatchObject({
+      code: 'schema_invalid',
+      message: expect.stringContaining('intent_id'),
+    });
+    await expect(system.client.appendTrace(session, [])).rejects.toMatchObject({ code: 'schema_invalid' });
+    expect(await eventsOf(system, session)).toEqual([]);
+  });
+
+  it('stores a reference and the size of an output of nearly 1 MB', async () => {
+    const session = newSession('append');
+    const output_summary = 'x'.repeat(1_000_000);
+    const result = { status: 'SUCCESS' as const, output_summary };
+    await system.client.appendTrace(session, [step(1, { result })]);
+    const [stored] = await eventsOf(system, session);
+    expect(JSON.stringify(stored).length).toBeLessThan(600);
+    expect(JSON.stringify(stored)).toContain('(output of 1000000 characters left out, trace entry step-1)');
+  });
+});
+
+describe('trace.record', () => {
+  it('stores entries without an answer', async () => {
+    const session = newSession('record');
+    system.client.recordTrace(session, step(1), step(2));
+    await soon(async () => {
+      const { recent } = await system.client.compactTrace(session, 'INT-1');
+      expect(recent).toEqual([
+        '- SUCCESS edit: src/f1.ts | wrote part 1',
+        '- SUCCESS edit: src/f2.ts | wrote part 2',
+      ]);
+    });
+  });
+
+  it('skips and counts what it cannot read', async () => {
+    const session = newSession('record');
+    const wrong: unknown = { intent_id: 'INT-1', action_type: 'DANCE' };
+    system.client.recordTrace(session, step(1), wrong as ReturnType<typeof step>);
+    await soon(async () => {
+      const { traces } = await freshState(system, session);
+      expect(traces.malformed).toBe(1);
+      expect(traces.intents.get('INT-1')?.total).toBe(1);
+    });
+  });
+});
+
+describe('trace.compact', () => {
+  it('gives no summary below the threshold, and nothing of an intent that is unknown', async () => {
+    const session = await sessionWith(19);
+    const reply = await system.client.compactTrace(session, 'INT-1');
+    expect(reply).toMatchObject({ summary: null, compacted: null, total: 19, sequence: 1 });
+    expect(reply.recent).toHaveLength(19);
+    expect(await system.client.compactTrace(session, 'INT-9')).toEqual({
+      summary: null,
+      compacted: null,
+      recent: [],
+      total: 0,
+      sequence: 1,
+    });
+  });
+
+  it('gives the summary from the threshold on, and the entries since', async () => {
+    const reply = await system.client.compactTrace(await sessionWith(41), 'INT-1');
+    expect(reply).toMatchObject({ compacted: { entries: 40, blocks: 2 }, total: 41 });
+    expect(reply.summary?.startsWith(SUMMARY_HEADER)).toBe(true);
+    expect(reply.recent).toEqual(['- SUCCESS edit: src/f41.ts | wrote part 41']);
+  });
+
+  it('needs an intent', async () => {
+    const refused = system.client.request(TRACE_COMPACT_SUBJECT, { session: newSession('compact') });
+    await expect(refused).rejects.toMatchObject({
+      code: 'schema_invalid',
+      message: expect.stringContaining('intentId'),
+    });
+  });
+
+  it('counts a dispatch that names the intent', async () => {
+    const session = await sessionWith(19);
+    const { sequence: after } = await system.client.publishImplementer(
+      session,
+      implemented('2', { intent_id: 'INT-1', summary: 'parser written' }),
+    );
+    await system.client.compile({ session, ...TASK, after });
+    const reply = await system.client.compactTrace(session, 'INT-1');
+    expect(reply).toMatchObject({ total: 20, compacted: { entries: 20, blocks: 1 } });
+    expect(reply.summary).toContain('- implementer: task 2 completed: parser written');
+  });
+});
+
+describe('prompt.compile of a dispatch', () => {
+  const systemPrompt = 'You write parsers.';
+
+  it('puts the summary and an empty line before the system prompt, and says what it stands for', async () => {
+    const session = await sessionWith(41);
+    const { summary, compacted } = await system.client.compactTrace(session, 'INT-1');
+    const reply = await system.client.compile({ session, ...TASK, ...INTENT, systemPrompt });
+    expect(reply.messages?.[0]).toEqual({ role: 'system', content: `${summary}\n\n${systemPrompt}` });
+    expect(reply.prompt.startsWith(`${summary}\n\n${systemPrompt}\n\nTask: next`)).toBe(true);
+    expect(reply.compacted).toEqual(compacted);
+    expect(Object.keys(reply.compacted ?? {})).toEqual(['entries', 'blocks', 'tokensBefore', 'tokensAfter']);
+    expect(reply.prompt).toContain(
+      '[Recent Steps]\n- SUCCESS edit: src/f41.ts | wrote part 41\n\nTask prompt:',
+    );
+    expect(reply.prompt).not.toContain('src/f1.ts | wrote part 1\n');
+  });
+
+  it('leaves the system prompt alone below the threshold, and without an intent', async () => {
+    const session = await sessionWith(19);
+    const below = await system.client.compile({ session, ...TASK, ...INTENT, systemPrompt });
+    expect(below.compacted).toBeNull();
+    expect(below.messages?.[0]?.content).toBe(systemPrompt);
+    expect(below.prompt.split('[Recent Steps]\n')[1]?.match(/^- SUCCESS edit/gm)).toHaveLength(19);
+    const without = await system.client.compile({ session, ...TASK, systemPrompt });
+    expect(without.compacted).toBeNull();
+    expect(without.messages?.[0]?.content).toBe(systemPrompt);
+    expect(without.prompt).not.toContain('[Recent Steps]');
+  });
+
+  it('keeps its stable prefix, by hash, when a block is compacted', async () => {
+    const session = await sessionWith(19);
+    const compile = () => system.client.compile({ session, ...TASK, ...INTENT });
+    const before = await compile();
+    await system.client.appendTrace(session, [step(20)]);
+    const after = await compile();
+    expect([before.compacted, after.compacted?.blocks]).toEqual([null, 1]);
+    expect(after.stablePrefixHash).toBe(before.stablePrefixHash);
+    expect(after.fullPromptHash).not.toBe(before.fullPromptHash);
+  });
+
+  it('keeps the bytes of its system message between two blocks', async () => {
+    const session = await sessionWith(20);
+    const systemText = async () =>
+      (await system.client.compile({ session, ...TASK, ...INTENT })).messages?.[0]?.content;
+    const first = await systemText();
+    await system.client.appendTrace(session, steps(19, 21));
+    expect(await systemText()).toBe(first);
+    await system.client.appendTrace(session, [step(40)]);
+    expect(await systemText()).not.toBe(first);
+  });
+
+  it('drops recent steps, and the summary last, before it gives up', async () => {
+    const session = await sessionWith(39);
+    const sized = (tokens: number) => ({ session, ...TASK, systemPrompt: 'p'.repeat(4 * tokens) });
+    const whole = await system.client.compile({ ...sized(1), ...INTENT });
+    const room = whole.budget?.inputTokens ?? 0;
+    const pruned = await system.client.compile({ ...sized(room - whole.tokenEstimate + 20), ...INTENT });
+    expect(pruned.budget?.stage).toBe('pruned');
+    expect(pruned.compacted?.blocks).toBe(1);
+    expect(pruned.prompt).not.toContain('[Recent Steps]');
+    // Room for everything but the summary.
+    const without = await system.client.compile(sized(1));
+    const barest = await system.client.compile({ ...sized(room - without.tokenEstimate), ...INTENT });
+    expect(barest).toMatchObject({ compacted: null, budget: { stage: 'minimal' } });
+    expect(barest.prompt.startsWith('ppp')).toBe(true);
+    const refused = system.client.compile({ ...sized(room), ...INTENT });
+    await expect(refused).rejects.toMatchObject({ code: 'prompt_overflow' });
+  });
+
+  it.each([
+    ['activeIntentId', { activeIntentId: '' }],
+    ['activeIntentId', { activeIntentId: 'i'.repeat(129) }],
+    ['systemPrompt', { systemPrompt: '' }],
+  ])('refuses a wrong %s', async (field, wrong) => {
+    const refused = system.client.request(COMPILE_SUBJECT, { session: 'wrong', ...TASK, ...wrong });
+    await expect(refused).rejects.toMatchObject({
+      code: 'schema_invalid',
+      message: expect.stringContaining(field),
+    });
+  });
+});
+
+describe('prompt.compile of an iteration', () => {
+  it('puts the summary before the prompt', async () => {
+    const session = await sessionWith(20);
+    const iteration = { kind: 'iteration' as const, session };
+    const { summary, compacted } = await system.client.compactTrace(session, 'INT-1');
+    const plain = await system.client.compile(iteration);
+    const reply = await system.client.compile({ ...iteration, ...INTENT });
+    expect(plain.compacted).toBeNull();
+    expect(reply.prompt).toBe(`${summary}\n\n${plain.prompt}`);
+    expect(reply.compacted).toEqual(compacted);
+  });
+
+  it('has none below the threshold', async () => {
+    const iteration = { kind: 'iteration' as const, session: await sessionWith(19) };
+    const plain = await system.client.compile(iteration);
+    const reply = await system.client.compile({ ...iteration, ...INTENT });
+    expect(reply).toMatchObject({ prompt: plain.prompt, compacted: null });
+  });
+});
+
+describe('asOf', () => {
+  it.each(['dispatch', 'iteration'] as const)('gives the bytes of then: %s', async (kind) => {
+    const session = newSession('asof');
+    const ask = (asOf?: number) =>
+      system.client.compile({ ...TASK, ...INTENT, session, kind, ...(asOf !== undefined && { asOf }) });
+    const then = [];
+    for (const first of [1, 11, 21, 31, 41]) {
+      await system.client.appendTrace(session, steps(10, first));
+      then.push(await ask());
+    }
+    expect(then.map((reply) => reply.compacted?.entries ?? 0)).toEqual([0, 20, 20, 40, 40]);
+    for (const reply of then) {
+      const now = await ask(reply.sequence);
+      expect(now.prompt).toBe(reply.prompt);
+      expect(now.compacted).toEqual(reply.compacted);
+    }
+  });
+});
+
+describe('T019: the SDK, end to end', () => {
+  function wired(session: Token, intent?: string) {
+    const createMessage = vi.fn(async (systemPrompt: string) => systemPrompt.length);
+    const prepared: PreparedPrompt[] = [];
+    const error = vi.fn();
+    const call = withPreLlmCompaction(createMessage, {
+      hookEngine: system.client.hookEngine(session),
+      activeIntentId: intent,
+      session,
+      logger: { error },
+      onPrepared: (each) => prepared.push(each),
+    });
+    return { call, createMessage, prepared, error };
+  }
+
+  it('prepends the summary of the active intent, the same bytes until a further block', async () => {
+    const session = await sessionWith(21);
+    const { summary } = await system.client.compactTrace(session, 'INT-1');
+    const { call, createMessage, prepared, error } = wired(session, 'INT-1');
+    await call('You write parsers.');
+    await system.client.appendTrace(session, steps(18, 22));
+    await call('You write parsers.');
+    await system.client.appendTrace(session, [step(40)]);
+    await call('You write parsers.');
+    const [first, second, third] = createMessage.mock.calls.map(([text]) => text);
+    expect(first).toBe(`${summary}\n\nYou write parsers.`);
+    expect(second).toBe(first);
+    expect(third).not.toBe(first);
+    expect(prepared.map(({ original }) => original)).toEqual(Array(3).fill('You write parsers.'));
+    expect(error).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    ['a short intent', 'INT-1'],
+    ['an unknown intent', 'INT-9'],
+    ['no intent', undefined],
+  ])('leaves the prompt as it is for %s', async (_name, intent) => {
+    const { call, createMessage, error } = wired(await sessionWith(19), intent);
+    await call('You write parsers.');
+    expect(createMessage.mock.calls).toEqual([['You write parsers.']]);
+    expect(error).not.toHaveBeenCalled();
+  });
+
+  it('calls the model when the service refuses, and logs why', async () => {
+    const { call, createMessage, error } = wired('no session name!' as Token, 'INT-1');
+    await call('You write parsers.');
+    expect(createMessage.mock.calls).toEqual([['You write parsers.']]);
+    expect(error.mock.calls[0]?.[0]).toMatchObject({
+      intentId: 'INT-1',
+      err: { code: 'token_invalid' },
+      stack: expect.any(String),
+    });
+  });
+});
+
+describe('throughline trace', () => {
+  const run = (args: string[], input = '') =>
+    cli(['trace', ...args], { input, env: { NATS_URL: system.url } });
+  const jsonLines = (entries: readonly unknown[]) => entries.map((entry) => JSON.stringify(entry)).join('\n');
+
+  it('appends entries and shows the summary, and the entries since', async () => {
+    const session = newSession('cli');
+    const added = await run(['append', '-s', session], jsonLines([...steps(21), { intent_id: 'INT-1' }]));
+    expect(added).toMatchObject({ code: 0, stdout: '21 entries added\n' });
+    expect(added.stderr).toContain('-- entry 22 skipped: action_type');
+    const shown = await run(['show', '-s', session, '--intent', 'INT-1']);
+    const { summary, recent } = await system.client.compactTrace(session, 'INT-1');
+    expect(shown).toMatchObject({ code: 0, stdout: `${[summary, ...recent].join('\n')}\n` });
+    expect(shown.stderr).toContain('-- 21 entries, 20 of them compacted');
+  });
+
+  it('speaks JSON', async () => {
+    const session = newSession('cli');
+    const added = await run(['append', '-s', session, '--json'], jsonLines(steps(2)));
+    expect(JSON.parse(added.stdout)).toEqual({ appended: 2, malformed: [], sequence: 1 });
+    const shown = await run(['show', '-s', session, '--intent', 'INT-1', '--json']);
+    expect(JSON.parse(shown.stdout)).toEqual(await system.client.compactTrace(session, 'INT-1'));
+  });
+
+  it.each([
+    ['no entries', ['append', '-s', 'refused'], '', /no entries.*\(usage\)/],
+    ['a line that is not JSON', ['append', '-s', 'refused'], '{}\n{', /line 2 is not JSON/],
+    ['entries that cannot be read', ['append', '-s', 'refused'], '{}', /intent_id.*\(schema_invalid\)/],
+    ['a file that is not there', ['append', '-s', 'refused', '-f', '/no/file'], '', /\/no\/file/],
+    ['no intent', ['show', '-s', 'refused'], '', /--intent/],
+  ])('refuses %s', async (_name, args, input, text) => {
+    const refused = await run(args, input);
+    expect(refused.stdout).toBe('');
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toMatch(text);
+  });
+});

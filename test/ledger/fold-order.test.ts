@@ -1,0 +1,203 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { SessionEvent } from '../../src/contracts/session-events.js';
+import { stallThresholds } from '../../src/ledger/stall.js';
+import type { TaskLedger } from '../../src/ledger/task-ledger.js';
+import { WINDOW_LENGTH } from '../../src/session/dispatch-window.js';
+import { evolve } from '../../src/session/evolve.js';
+import { decodeSnapshot, encodeSnapshot } from '../../src/session/snapshot.js';
+import {
+  DEFAULT_LIMITS,
+  emptyState,
+  type SessionLimits,
+  type SessionState,
+} from '../../src/session/state.js';
+import { type Arrivals, folded, foldedInOrder, jittered, permuted } from '../session/arrivals.js';
+import { implementer, recorded, reviewer, stored } from '../support/builders.js';
+import { progressRebuilt, progressTask, runInitialized } from '../support/ledgers.js';
+
+const NOW = '2026-02-01T00:00:00.000Z';
+const LIMITS: readonly SessionLimits[] = [
+  DEFAULT_LIMITS,
+  { ...DEFAULT_LIMITS, stall: { ...stallThresholds(1), ping_pong: 3, same_files: 2 } },
+];
+
+/** The ledgers as they are now, byte for byte. */
+function ledgers(state: SessionState): string {
+  return JSON.stringify([...state.dispatches.current().ledgers.values()]);
+}
+
+function ledgersOf(state: SessionState): TaskLedger[] {
+  return [...state.dispatches.current().ledgers.values()];
+}
+
+describe.each(LIMITS)('the ledgers, with thresholds $stall,', (limits) => {
+  const same = ({ clean, arrived }: Arrivals) => {
+    const inOrder = foldedInOrder(clean, limits);
+    expect(ledgers(foldedInOrder(arrived, limits))).toBe(ledgers(inOrder));
+    return ledgersOf(inOrder);
+  };
+
+  it('are the same for any order and duplication of the same dispatches', () => {
+    let stalled = 0;
+    let replanned = 0;
+    fc.assert(
+      fc.property(permuted(WINDOW_LENGTH - 4), (arrivals) => {
+        for (const ledger of same(arrivals)) {
+          if (ledger.stalled) stalled += 1;
+          if (ledger.planVersion > 1) replanned += 1;
+        }
+      }),
+      { numRuns: 60 },
+    );
+    expect(stalled).toBeGreaterThan(0);
+    expect(replanned).toBeGreaterThan(0);
+  });
+
+  it('are so for more dispatches than the window holds', () => {
+    fc.assert(
+      fc.property(jittered(3 * WINDOW_LENGTH), (arrivals) => {
+        same(arrivals);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it('are those of a snapshot and the tail at every cut, byte for byte', () => {
+    const runs = fc.tuple(fc.nat(20), fc.nat(20));
+    fc.assert(
+      fc.property(permuted(14), runs, ({ arrived }, [begun, rebuilt]) => {
+        const events = stored(withRun(arrived, begun, rebuilt));
+        const whole = folded(events, limits);
+        for (let cut = 0; cut <= events.length; cut += 1) {
+          const loaded = restored(encodeSnapshot(folded(events.slice(0, cut), limits), NOW));
+          for (const event of events.slice(cut)) evolve(loaded, event);
+          expect(ledgers(loaded)).toBe(ledgers(whole));
+          expect(loaded.run).toEqual(whole.run);
+          expect(encodeSnapshot(loaded, NOW)).toBe(encodeSnapshot(whole, NOW));
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+});
+
+/** The events with a run that begins and is rebuilt somewhere among them. */
+function withRun(events: readonly SessionEvent[], begun: number, rebuilt: number): SessionEvent[] {
+  const all = [...events];
+  const task = progressTask('2.1', { optional: true, parent: '2', prompt: 'Do it', requirements: ['1.2'] });
+  all.splice(Math.min(begun, all.length), 0, runInitialized([progressTask('2'), task]));
+  all.splice(Math.min(rebuilt, all.length), 0, progressRebuilt([task, progressTask('3')], 'b'.repeat(16)));
+  return all;
+}
+
+function restored(text: string): SessionState {
+  const decoded = decodeSnapshot('demo', text);
+  if (!decoded.ok) throw new Error(decoded.reason);
+  return decoded.state;
+}
+
+describe('the ledgers of a snapshot', () => {
+  it('are read by their known keys: unknown ones are ignored', () => {
+    const state = foldedInOrder(
+      Array.from({ length: WINDOW_LENGTH + 2 }, (_, index) => recorded(index + 1, reviewer())),
+      DEFAULT_LIMITS,
+    );
+    const text = encodeSnapshot(state, NOW);
+    const strange = text.replace('"planVersion":', '"gossip":{"a":[1]},"planVersion":');
+    expect(strange).not.toBe(text);
+    expect(encodeSnapshot(restored(strange), NOW)).toBe(text);
+    expect(ledgers(restored(strange))).toBe(ledgers(state));
+  });
+
+  it('are not believed with a missing or a wrong one', () => {
+    const many = Array.from({ length: WINDOW_LENGTH + 2 }, (_, index) => recorded(index + 1, reviewer()));
+    const text = encodeSnapshot(foldedInOrder(many, DEFAULT_LIMITS), NOW);
+    for (const wrong of [
+      text.replace(/"planVersion":\d+,/, ''),
+      text.replace(/"planVersion":\d+/, '"planVersion":"2"'),
+      text.replace('"outcome":"reviewer_needs_changes"', '"outcome":"reviewer_yawned"'),
+    ]) {
+      expect(wrong).not.toBe(text);
+      expect(decodeSnapshot('demo', wrong)).toMatchObject({
+        ...{ ok: false, reason: expect.stringContaining('state.ledgers.0.') },
+      });
+    }
+  });
+});
+
+describe('a dispatch', () => {
+  const review = recorded(2, reviewer({ required_fixes: ['a'] }));
+  const approval = recorded(3, reviewer({ assessment: 'approved' }));
+  const ledger = (events: readonly ReturnType<typeof recorded>[]) =>
+    foldedInOrder(events, DEFAULT_LIMITS).dispatches.current().ledgers.get('1');
+
+  it('that came twice is counted once', () => {
+    expect(ledger([review, review, approval, review])).toMatchObject({
+      ...{ dispatches: 2, approvalLoops: 1, assessment: 'approved', requiredFixes: [] },
+    });
+  });
+
+  it('that came late does not undo what a later one settled', () => {
+    expect(ledger([approval, review])).toEqual(ledger([review, approval]));
+  });
+
+  it('that came later than the window does not undo it either', () => {
+    const others = Array.from({ length: WINDOW_LENGTH + 5 }, (_, index) =>
+      recorded(index + 10, implementer({ task_id: 'other' })),
+    );
+    const late = ledger([approval, ...others, review, review]);
+    expect(late).toMatchObject({
+      ...{ assessment: 'approved', requiredFixes: [], last: { sequence: 3, outcome: 'reviewer_approved' } },
+      ...{ dispatches: 2, approvalLoops: 1, stalled: false },
+    });
+  });
+
+  it('of one task is nothing to another', () => {
+    const other = recorded(4, reviewer({ task_id: '2', assessment: 'blocked' }));
+    expect(ledger([review, approval, other])).toEqual(ledger([review, approval]));
+  });
+});
+
+describe('ledgers of very many tasks', () => {
+  const events = Array.from({ length: 400 }, (_, index) =>
+    recorded(index + 1, implementer({ task_id: `t${index % 350}` })),
+  );
+
+  it('are those of the 300 that were heard of last', () => {
+    const tasks = ledgersOf(foldedInOrder(events, DEFAULT_LIMITS)).map(({ task }) => task);
+    expect(tasks).toHaveLength(300);
+    expect(tasks).toEqual([
+      ...Array.from({ length: 250 }, (_, index) => `t${index + 100}`),
+      ...Array.from({ length: 50 }, (_, index) => `t${index}`),
+    ]);
+  });
+
+  it('are the same from a snapshot', () => {
+    const state = foldedInOrder(events.slice(0, 320), DEFAULT_LIMITS);
+    const loaded = restored(encodeSnapshot(state, NOW));
+    for (const [index, event] of events.slice(320).entries())
+      evolve(loaded, { sequence: 321 + index, event });
+    expect(ledgers(loaded)).toBe(ledgers(foldedInOrder(events, DEFAULT_LIMITS)));
+  });
+});
+
+describe('a run', () => {
+  it('is what the newest run.init says, with what was read last', () => {
+    const rebuilt = progressRebuilt([progressTask('9')], 'c'.repeat(16));
+    const state = folded(stored([runInitialized([progressTask('1')]), rebuilt]), DEFAULT_LIMITS);
+    expect(state.run).toMatchObject({
+      ...{ spec: 'parser', goal: 'a parser that never throws', source: { path: '/specs/tasks.md' } },
+      document: { fingerprint: { hash: 'c'.repeat(16) }, tasks: [{ id: '9' }] },
+    });
+    expect(
+      folded(stored([rebuilt, runInitialized([progressTask('1')])]), DEFAULT_LIMITS).run?.document.tasks,
+    ).toMatchObject([{ id: '1' }]);
+  });
+
+  it('is not made by a rebuilt document alone', () => {
+    const state = evolve(emptyState('demo'), { sequence: 1, event: progressRebuilt([], 'd'.repeat(16)) });
+    expect(state.run).toBeUndefined();
+    expect(state.sequence).toBe(1);
+  });
+});

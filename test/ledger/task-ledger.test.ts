@@ -1,0 +1,195 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { stallThresholds } from '../../src/ledger/stall.js';
+import { foldDispatch, nextAction, type TaskLedger } from '../../src/ledger/task-ledger.js';
+import { implementer, reviewer, timeOf } from '../support/builders.js';
+import {
+  APPROVED,
+  blocked,
+  completed,
+  digest,
+  failed,
+  ledgerAfter,
+  needsChanges,
+  OUTCOME_NAMES,
+  OUTCOMES,
+} from '../support/ledgers.js';
+
+const REVIEW = reviewer({
+  assessment: 'needs_changes',
+  issues: [
+    { severity: 'critical', file: 'src/a.ts', message: 'loses the last line', fix: 'flush' },
+    { severity: 'minor', message: 'odd name' },
+  ],
+  required_fixes: ['flush at the end'],
+});
+
+describe('the next action', () => {
+  it.each([
+    ['implementer_completed', 'dispatch_reviewer', 'dispatch_reviewer'],
+    ['implementer_blocked', 'retry_with_constraints', 'retry_with_constraints'],
+    ['implementer_failed', 'retry', 'retry'],
+    ['reviewer_approved', 'next_task', 'spec_completed'],
+    ['reviewer_needs_changes', 'dispatch_fixes', 'dispatch_fixes'],
+    ['reviewer_blocked', 'halt_and_escalate', 'halt_and_escalate'],
+  ] as const)('after %s is %s, and for the last task %s', (outcome, withTasksLeft, forTheLast) => {
+    const { last } = ledgerAfter([OUTCOMES[outcome]]);
+    expect(last.outcome).toBe(outcome);
+    expect(nextAction(last, true)).toBe(withTasksLeft);
+    expect(nextAction(last, false)).toBe(forTheLast);
+  });
+
+  it.each(OUTCOME_NAMES.flatMap((before) => OUTCOME_NAMES.map((newest) => [before, newest] as const)))(
+    'after %s and then %s is that of the newest',
+    (before, newest) => {
+      const { last, dispatches } = ledgerAfter([OUTCOMES[before], OUTCOMES[newest]]);
+      expect(last).toEqual({ sequence: 2, at: timeOf(2), outcome: newest });
+      expect(nextAction(last, true)).toBe(nextAction(ledgerAfter([OUTCOMES[newest]]).last, true));
+      expect(dispatches).toBe(2);
+    },
+  );
+});
+
+/** What a ledger says beside its counters. */
+function said({ summary, assessment, issues, requiredFixes, blockers }: TaskLedger) {
+  return { summary, assessment, issues, requiredFixes, blockers };
+}
+
+const NOTHING = { summary: undefined, assessment: undefined, issues: [], requiredFixes: [], blockers: [] };
+
+describe('what a task was told', () => {
+  it.each([
+    ['completed', completed({ summary: 'done' }), { ...NOTHING, summary: 'done' }],
+    [
+      'blocked',
+      implementer({ status: 'blocked', summary: 'stuck', blockers: ['no token', 'no host'] }),
+      { ...NOTHING, summary: 'stuck', blockers: ['no token', 'no host'] },
+    ],
+    ['failed', failed({ summary: 'broke' }), { ...NOTHING, summary: 'broke' }],
+  ])('by an implementer that %s', (_status, result, expected) => {
+    expect(said(ledgerAfter([result]))).toEqual(expected);
+  });
+
+  it.each(['needs_changes', 'blocked'] as const)('by a review that says %s', (assessment) => {
+    const result = reviewer({ ...REVIEW.result, task_id: '1', assessment });
+    expect(said(ledgerAfter([result]))).toEqual({
+      ...NOTHING,
+      assessment,
+      issues: [
+        { severity: 'critical', message: 'loses the last line', file: 'src/a.ts' },
+        { severity: 'minor', message: 'odd name' },
+      ],
+      requiredFixes: ['flush at the end'],
+    });
+  });
+
+  it('by a review stays while the implementer works on it', () => {
+    const ledger = ledgerAfter([REVIEW, completed({ summary: 'flushed' })]);
+    expect(said(ledger)).toEqual({ ...said(ledgerAfter([REVIEW])), summary: 'flushed' });
+  });
+
+  it('by a review is replaced by the next one', () => {
+    const ledger = ledgerAfter([REVIEW, completed(), needsChanges('close the file')]);
+    expect(ledger).toMatchObject({ issues: [], requiredFixes: ['close the file'] });
+  });
+
+  it('by an implementer is replaced by the next result, blockers included', () => {
+    expect(ledgerAfter([blocked('no token', 'no host'), blocked('no host')]).blockers).toEqual(['no host']);
+    expect(ledgerAfter([blocked('no token'), completed()]).blockers).toEqual([]);
+  });
+
+  it('about blockers stays over a review that asks for changes', () => {
+    expect(ledgerAfter([blocked('no token'), needsChanges('a')]).blockers).toEqual(['no token']);
+  });
+
+  it('is all settled by an approval, but for the summary', () => {
+    const ledger = ledgerAfter([REVIEW, blocked('no token'), APPROVED]);
+    expect(said(ledger)).toEqual({ ...NOTHING, assessment: 'approved', summary: 'added the store' });
+  });
+
+  it('is bounded, each text and each list', () => {
+    const many = Array.from({ length: 60 }, (_, index) => `${index} ${'x'.repeat(600)}`);
+    const issues = many.map((message) => ({ severity: 'minor' as const, message, file: message }));
+    const ledger = ledgerAfter([
+      implementer({ status: 'blocked', summary: 'y'.repeat(9000), blockers: many }),
+      reviewer({ assessment: 'blocked', issues, required_fixes: many }),
+    ]);
+    expect(JSON.stringify(ledger).length).toBeLessThan(40_000);
+    expect(ledger.summary).toMatch(/^y+\.\.\.$/);
+    for (const text of [...ledger.blockers, ...ledger.requiredFixes, ...ledger.issues.map((i) => i.message)])
+      expect(text).toMatch(/^\d+ x+\.\.\.$/);
+  });
+});
+
+describe('the counts of a ledger', () => {
+  it('are those of all dispatches, and of the reviews that asked for changes', () => {
+    const ledger = ledgerAfter([completed(), REVIEW, completed(), REVIEW, completed(), APPROVED]);
+    expect(ledger).toMatchObject({ dispatches: 6, approvalLoops: 2 });
+  });
+
+  it('do not take work after a review for another round', () => {
+    expect(ledgerAfter([REVIEW, completed(), failed()]).approvalLoops).toBe(1);
+  });
+});
+
+describe('the plan version', () => {
+  it('is 1 through any number of outcomes that make progress', () => {
+    const rounds = Array.from({ length: 10 }, () => [completed(), APPROVED]).flat();
+    expect(ledgerAfter([completed(), ...rounds])).toMatchObject({ planVersion: 1, dispatches: 21 });
+  });
+
+  it.each([
+    [1, [failed()]],
+    [2, [failed(), failed()]],
+    [2, [failed(), failed(), failed(), failed()]],
+    [2, [failed(), failed(), completed(), APPROVED]],
+    [2, [failed(), failed(), completed(), failed()]],
+    [3, [failed(), failed(), completed(), failed(), failed()]],
+    [3, [failed(), failed(), APPROVED, completed(), needsChanges('a'), completed(), needsChanges('b')]],
+  ])('is %i, one more each time that the flag goes up: case %#', (version, [first, ...others]) => {
+    expect(ledgerAfter([first ?? completed(), ...others]).planVersion).toBe(version);
+  });
+
+  it('counts a flag once when a second signal joins the first', () => {
+    const results = [failed(), failed(), needsChanges('same'), needsChanges('same')] as const;
+    const ledger = ledgerAfter([...results]);
+    expect(ledger).toMatchObject({ planVersion: 2, stalled: true });
+  });
+
+  it('is one more than the flags that went up, whatever happens', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...OUTCOME_NAMES), { maxLength: 40 }), (names) => {
+        let ledger: TaskLedger | undefined;
+        let raised = 0;
+        names.forEach((name, index) => {
+          const dispatch = { sequence: index + 1, at: timeOf(index + 1) };
+          const next = foldDispatch(ledger, '1', dispatch, digest(OUTCOMES[name]), stallThresholds());
+          if (next.stalled && !ledger?.stalled) raised += 1;
+          ledger = next;
+        });
+        expect(ledger?.planVersion ?? 1).toBe(raised + 1);
+      }),
+    );
+  });
+});
+
+describe('folding', () => {
+  it('leaves the ledger before as it was', () => {
+    const before = ledgerAfter([blocked('no token'), REVIEW]);
+    const bytes = JSON.stringify(before);
+    foldDispatch(before, '1', { sequence: 3, at: timeOf(3) }, digest(APPROVED), stallThresholds());
+    expect(JSON.stringify(before)).toBe(bytes);
+  });
+
+  it('of a dispatch that comes after a newer one counts it, and lets the newer one stand', () => {
+    const newest = ledgerAfter([completed(), REVIEW, completed({ summary: 'newest' }), APPROVED]);
+    const late = foldDispatch(
+      newest,
+      '1',
+      { sequence: 2, at: timeOf(2) },
+      digest(needsChanges('long done')),
+      stallThresholds(),
+    );
+    expect(late).toEqual({ ...newest, dispatches: 5, approvalLoops: 2 });
+  });
+});

@@ -1,0 +1,118 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseTasksMd } from '../../../src/ledger/tasks-md/parse.js';
+import { OUTLINES } from './outlines.js';
+import { fixture } from './support.js';
+
+/** Lines that mean something, in any order and depth, between lines that mean nothing. */
+const line = fc.oneof(
+  fc.constantFrom(...Object.keys(OUTLINES).flatMap((name) => fixture(name).split('\n'))),
+  fc
+    .tuple(
+      fc.constantFrom('', '  ', '      ', '\t', '> ', '> - '),
+      fc.constantFrom('- ', '* ', '1. ', '3) ', '・', '## ', ''),
+      fc.constantFrom('[ ] ', '[x]', '[-] ', '[?] ', '[ ]* ', '［x］', '✅ ', '~~', '**', ''),
+      fc.constantFrom(
+        '1. ',
+        '1.1 ',
+        '1.1.1 ',
+        'T001 ',
+        'T-2.1: ',
+        '１、',
+        '_Prompt: ',
+        '_Prompt: |',
+        'Status: ',
+        '',
+      ),
+      fc.string({ unit: 'grapheme', maxLength: 12 }),
+    )
+    .map((parts) => parts.join('')),
+  fc.constantFrom(
+    '```',
+    '~~~',
+    '<!--',
+    '-->',
+    '<div>',
+    '---',
+    '===',
+    '| ID | Status |',
+    '|---|---|',
+    '| 1 | x |',
+    'end_',
+    '',
+  ),
+);
+const document = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 200 }),
+  fc
+    .tuple(fc.array(line, { maxLength: 40 }), fc.constantFrom('\n', '\r\n', '\r'))
+    .map(([lines, end]) => lines.join(end)),
+);
+
+const check = (holds: (text: string) => void): void => {
+  fc.assert(fc.property(document, holds), { numRuns: 1500 });
+};
+
+describe('whatever the text', () => {
+  it('never throws, gives the same result again, and says so when there is no task', () => {
+    check((text) => {
+      const parsed = parseTasksMd(text);
+      expect(parseTasksMd(text)).toEqual(parsed);
+      expect(parsed.problems.some(({ code }) => code === 'no_tasks')).toBe(parsed.tasks.length === 0);
+    });
+  });
+
+  it('keeps every line within the text, and both lists in order', () => {
+    check((text) => {
+      const { tasks, problems } = parseTasksMd(text);
+      const last = text.split(/\r\n|\r|\n/).length;
+      for (const list of [tasks, problems]) {
+        const lines = list.map((each) => each.line);
+        expect(lines).toEqual(lines.toSorted((left, right) => left - right));
+        for (const each of lines) expect(each >= 1 && each <= last && Number.isInteger(each)).toBe(true);
+      }
+    });
+  });
+
+  it('gives every task an id of its own, on one line, and a parent that stands before it', () => {
+    check((text) => {
+      const seen = new Map<string, number>();
+      for (const { id, parent, depth } of parseTasksMd(text).tasks) {
+        expect(seen.has(id)).toBe(false);
+        expect(id).toMatch(/^\P{Cc}+$/u);
+        expect(depth).toBe(parent === undefined ? 0 : (seen.get(parent) ?? Number.NaN) + 1);
+        seen.set(id, depth);
+      }
+    });
+  });
+
+  it('drops no checkbox in silence, whatever Markdown makes of its surroundings', () => {
+    const box = fc
+      .tuple(fc.nat(14), fc.constantFrom('', '> ', '- ', '1. '), fc.constantFrom(' ', 'x', '-', '~', '?'))
+      .map(([indent, before, mark]) => ({ before: `${' '.repeat(indent)}${before}- [${mark}] ` }));
+    const other = fc.constantFrom(
+      '',
+      'text',
+      '# Part',
+      '## 1. Part',
+      '---',
+      '> quote',
+      '- item',
+      '1. item',
+      '<div>',
+      '| a |',
+      '|---|',
+    );
+    fc.assert(
+      fc.property(fc.array(fc.oneof(box, other), { maxLength: 25 }), (parts) => {
+        const text = parts
+          .map((part, at) => (typeof part === 'string' ? part : `${part.before}T${at} do it`))
+          .join('\n');
+        const expected = parts.flatMap((part, at) => (typeof part === 'string' ? [] : [`T${at}`]));
+        const { tasks } = parseTasksMd(text);
+        expect(tasks.filter(({ origin }) => origin === 'checkbox').map(({ id }) => id)).toEqual(expected);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

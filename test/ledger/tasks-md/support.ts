@@ -1,0 +1,46 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseTasksMd } from '../../../src/ledger/tasks-md/parse.js';
+import type { ParsedTask, ParsedTasks } from '../../../src/ledger/tasks-md/types.js';
+
+const FIXTURES = fileURLToPath(new URL('../../fixtures/tasks-md/', import.meta.url));
+const CORPUS = fileURLToPath(new URL('../../../../shared/data/tasks-md/', import.meta.url));
+
+export const hasCorpus = existsSync(CORPUS);
+
+export function fixture(name: string): string {
+  return readFileSync(`${FIXTURES}${name}.md`, 'utf8');
+}
+
+export function parseFixture(name: string): ParsedTasks {
+  return parseTasksMd(fixture(name));
+}
+
+export function parseCorpus(name: string): ParsedTasks {
+  return parseTasksMd(readFileSync(`${CORPUS}${name}.md`, 'utf8'));
+}
+
+/** `  1.1 completed optional`, two blanks for each level. */
+export function outline(tasks: readonly ParsedTask[]): string[] {
+  return tasks.map((task) =>
+    [
+      '  '.repeat(task.depth) + task.id,
+      task.status,
+      ...(task.optional ? ['optional'] : []),
+      ...(task.parallel ? ['parallel'] : []),
+      ...(task.blocked ? ['blocked'] : []),
+      ...(task.cancelled ? ['cancelled'] : []),
+    ].join(' '),
+  );
+}
+
+/** `12 duplicate_id`. */
+export function complaints({ problems }: ParsedTasks): string[] {
+  return problems.map(({ line, code }) => `${line} ${code}`);
+}
+
+export function byId({ tasks }: ParsedTasks, id: string): ParsedTask {
+  const task = tasks.find((each) => each.id === id);
+  if (task === undefined) throw new Error(`no task ${id}`);
+  return task;
+}

@@ -1,0 +1,206 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ROLES } from '../../src/contracts/names.js';
+import type { SessionEvent } from '../../src/contracts/session-events.js';
+import { DEFAULT_BUDGET } from '../../src/prompt/budget.js';
+import { compileDispatch } from '../../src/prompt/compile-dispatch.js';
+import { stablePrefix } from '../../src/prompt/stable-prefix.js';
+import { evolve } from '../../src/session/evolve.js';
+import { emptyState, type SessionState } from '../../src/session/state.js';
+import { hostileTexts, implementer, recorded, reviewer, stored } from '../support/builders.js';
+import { progressTask, runInitialized } from '../support/ledgers.js';
+import { dispatchRequest, partsOf } from './parts.js';
+
+function stateAfter(...events: readonly SessionEvent[]): SessionState {
+  return stored(events).reduce(evolve, emptyState('demo'));
+}
+
+const sent = (task_id: string, ...required_fixes: string[]) => reviewer({ task_id, required_fixes });
+
+/** Task 1 goes in circles, task 2 taught something, and a run says what there is to do. */
+const CIRCLING = stateAfter(
+  runInitialized([progressTask('1', { requirements: ['1.2'] }), progressTask('2', { status: 'completed' })]),
+  recorded(1, implementer({ task_id: '2', files_modified: ['src/store.ts'], summary: 'made the store' })),
+  recorded(2, implementer({ summary: 'first try' })),
+  recorded(3, sent('1', 'check the bounds')),
+  recorded(4, implementer({ summary: 'second try' })),
+  recorded(5, sent('1', 'close the file')),
+);
+
+function compile(state: SessionState, overrides: Parameters<typeof dispatchRequest>[0] = {}) {
+  return compileDispatch(state, dispatchRequest(overrides), DEFAULT_BUDGET);
+}
+
+describe('a dispatch prompt', () => {
+  it('is prefix, task, output budget, ledger, replan, guide, session context and task prompt', () => {
+    const compiled = compile(CIRCLING);
+    const { prefix, head, packet, replan, guide, context, taskPrompt } = partsOf(compiled);
+    expect(prefix).toBe(stablePrefix('implementer'));
+    expect(head).toEqual(['Task: 1', 'Output budget: 1200 tokens']);
+    expect(packet).toEqual({
+      required_fixes: ['close the file'],
+      assessment: 'needs_changes',
+      next_action: 'dispatch_fixes',
+      last_outcome: 'reviewer_needs_changes',
+      plan_version: 2,
+      summary: 'second try',
+      current_task: { description: 'do 1', status: 'pending', requirements: ['1.2'] },
+      totals: { total: 2, completed: 1, inProgress: 0, pending: 1 },
+    });
+    expect(replan).toEqual([
+      expect.stringMatching(/^Replan: .*another approach/),
+      '- ping_pong (2 times): close the file',
+    ]);
+    expect(guide).toMatch(/^Guide: settle required_fixes and blockers .* first/);
+    expect(context).toEqual([
+      '- src/store.ts modified_by task:2 [task:2]',
+      '- task:2 summary made the store [task:2]',
+      '- task:2 completed_with completed [task:2]',
+    ]);
+    expect(taskPrompt).toBe('Change src/store.ts');
+    expect(compiled.budget).toMatchObject({ stage: 'none', inputTokens: 3600, tokenizer: 'approximate' });
+  });
+
+  it('has no ledger, no replan and no context without anything to say', () => {
+    expect(partsOf(compile(emptyState('demo')))).toMatchObject({
+      ...{ packet: {}, replan: [], context: [], guide: expect.stringMatching(/^Guide: /) },
+      head: ['Task: 1', 'Output budget: 1200 tokens'],
+    });
+    expect(compile(emptyState('demo')).prompt).not.toMatch(/^(Ledger|Replan):/m);
+  });
+
+  it('loses its replan section when the work is approved', () => {
+    const state = stateAfter(
+      ...[recorded(1, implementer()), recorded(2, sent('1', 'a')), recorded(3, implementer())],
+      ...[recorded(4, sent('1', 'b')), recorded(5, reviewer({ assessment: 'approved' }))],
+    );
+    const { packet, replan } = partsOf(compile(state));
+    expect(replan).toEqual([]);
+    expect(packet).not.toHaveProperty('required_fixes');
+    expect(packet).toMatchObject({ assessment: 'approved', plan_version: 2, next_action: 'next_task' });
+  });
+
+  it('of another task says nothing of this one, but in the context', () => {
+    const { packet, replan } = partsOf(compile(CIRCLING, { taskId: '2' }));
+    expect(packet).toEqual({
+      next_action: 'dispatch_reviewer',
+      last_outcome: 'implementer_completed',
+      summary: 'made the store',
+      current_task: { description: 'do 2', status: 'completed' },
+      active_task: '1',
+      totals: { total: 2, completed: 1, inProgress: 0, pending: 1 },
+    });
+    expect(replan).toEqual([]);
+  });
+
+  it.each(ROLES)('is the same as messages: %s', (role) => {
+    const { prompt, messages } = compile(CIRCLING, { role });
+    expect(messages).toEqual([
+      { role: 'system', content: stablePrefix(role) },
+      { role: 'user', content: expect.stringMatching(/^Task: 1\n[\s\S]*\nChange src\/store\.ts$/) },
+    ]);
+    expect(messages?.map(({ content }) => content).join('\n\n')).toBe(prompt);
+  });
+
+  it('tells the output budget that was configured', () => {
+    const budget = { ...DEFAULT_BUDGET, maxOutputTokens: 77 };
+    expect(partsOf(compileDispatch(CIRCLING, dispatchRequest(), budget)).head[1]).toBe(
+      'Output budget: 77 tokens',
+    );
+  });
+});
+
+describe('the delta packet', () => {
+  const packetAfter = (...results: Parameters<typeof recorded>[1][]) =>
+    partsOf(compile(stateAfter(...results.map((result, index) => recorded(index + 1, result))))).packet;
+
+  it('holds only fields with content', () => {
+    expect(Object.keys(packetAfter(implementer()))).toEqual(['next_action', 'last_outcome', 'summary']);
+    expect(Object.keys(packetAfter(implementer({ status: 'blocked', blockers: ['no token'] })))).toEqual([
+      'blockers',
+      'next_action',
+      'last_outcome',
+      'summary',
+    ]);
+    expect(packetAfter(reviewer({ assessment: 'approved' }))).toEqual({
+      ...{ assessment: 'approved', next_action: 'next_task', last_outcome: 'reviewer_approved' },
+    });
+  });
+
+  it('says an issue as one text', () => {
+    const issues = [
+      { severity: 'critical' as const, file: 'src/a.ts', message: 'loses the last line' },
+      { severity: 'minor' as const, message: 'odd name' },
+    ];
+    expect(packetAfter(reviewer({ issues }))).toMatchObject({
+      issues: ['critical: src/a.ts: loses the last line', 'minor: odd name'],
+    });
+  });
+
+  it('is one line of JSON, and no text breaks out of it or of the replan section', () => {
+    fc.assert(
+      fc.property(hostileTexts, hostileTexts, hostileTexts, (one, other, third) => {
+        const review = reviewer({
+          required_fixes: [one, other],
+          issues: [{ severity: 'minor', message: third, file: one }],
+        });
+        const state = stateAfter(
+          runInitialized([progressTask('1')]),
+          recorded(1, implementer({ status: 'blocked', summary: `x${one}`, blockers: [other, third] })),
+          recorded(2, review),
+          recorded(3, implementer({ status: 'failed', summary: `x${other}`, blockers: [third] })),
+          recorded(4, review),
+        );
+        const compiled = compile(state, { maxFacts: 0 });
+        const { packet, replan } = partsOf(compiled);
+        expect(packet).toMatchObject({ required_fixes: expect.any(Array), blockers: expect.any(Array) });
+        expect(replan.length).toBeGreaterThan(1);
+        for (const line of replan.slice(1)) expect(line).toMatch(/^- [a-z_]+ \(\d+ times\)/);
+        const tail = compiled.prompt.slice(stablePrefix('implementer').length);
+        expect(tail).not.toMatch(/(BEGIN|END)_DISPATCH_RESULT|\[\s*session\s+context/i);
+        expect(tail.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+      }),
+    );
+  });
+});
+
+describe('two compiles at one sequence', () => {
+  it('give the same bytes', () => {
+    const bytes = () => JSON.stringify(compile(CIRCLING, { explain: true }));
+    expect(bytes()).toBe(bytes());
+  });
+
+  it('of two tasks have the same prefix and its hash, and different tails', () => {
+    const [one, two] = [compile(CIRCLING), compile(CIRCLING, { taskId: '2' })];
+    expect(one.stablePrefixHash).toBe(two.stablePrefixHash);
+    expect(one.messages?.[0]).toEqual(two.messages?.[0]);
+    expect(one.messages?.[1]).not.toEqual(two.messages?.[1]);
+    expect(one.fullPromptHash).not.toBe(two.fullPromptHash);
+  });
+
+  it('of two roles have different prefixes and hashes', () => {
+    const [one, two] = [compile(CIRCLING), compile(CIRCLING, { role: 'reviewer' })];
+    expect(one.stablePrefixHash).not.toBe(two.stablePrefixHash);
+  });
+
+  it('name hashes of what they hash: 16 hex characters of the SHA-256', () => {
+    const { prompt, stablePrefixHash, fullPromptHash } = compile(CIRCLING);
+    const hash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16);
+    expect(stablePrefixHash).toBe(hash(stablePrefix('implementer')));
+    expect(fullPromptHash).toBe(hash(prompt));
+  });
+});
+
+describe('the prefix', () => {
+  it('stays the same through a session', () => {
+    const state = emptyState('demo');
+    const hashes = new Set<string | undefined>();
+    for (let sequence = 1; sequence <= 20; sequence += 1) {
+      const result = sequence % 2 === 0 ? sent('1', `fix ${sequence}`) : implementer();
+      evolve(state, { sequence, event: recorded(sequence, result) });
+      hashes.add(compile(state).stablePrefixHash);
+    }
+    expect(hashes.size).toBe(1);
+  });
+});

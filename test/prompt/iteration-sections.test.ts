@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest';
+import {
+  countBlockedTasks,
+  countCompletedTasks,
+  countReadyTasks,
+  formatInbox,
+  formatIterationHistory,
+  formatNotes,
+  formatTasksWithDeps,
+} from '../../src/prompt/iteration-sections.js';
+import { Played, withTasks } from '../support/played.js';
+
+const tasksOf = ({ state }: Played) => formatTasksWithDeps(state.board);
+const historyOf = ({ state }: Played) =>
+  formatIterationHistory(state.history, state.board, state.lastEventAt);
+
+/** The task list of the document's mock-up. */
+function mockUp(): Played {
+  const played = new Played().after('task-add', { content: 'Setup API routes', priority: 1 });
+  played.after('task-add', { content: 'Add validation', dependsOn: 'TAS-1' });
+  played.after('task-add', { content: 'Fix auth bug', priority: 0, status: 'in_progress' });
+  played.after('task-add', { content: 'Deploy to staging', dependsOn: 'TAS-3', status: 'blocked' });
+  played.after('task-add', { content: 'Database schema', priority: 1 });
+  played.after('iteration-start', {}).after('iteration-start', {});
+  return played.after('task-status', { id: 'TAS-5', status: 'completed' });
+}
+
+describe('the tasks of a prompt', () => {
+  it('are those of the mock-up, line by line', () => {
+    expect(tasksOf(mockUp())).toBe(
+      `REMAINING:
+  - [P1] [TAS-1] Setup API routes
+  - [P2] [TAS-2] Add validation (blocked by: TAS-1)
+
+IN_PROGRESS:
+  - [P0] [TAS-3] Fix auth bug
+
+BLOCKED:
+  - [P2] [TAS-4] Deploy to staging (depends on: TAS-3)
+
+COMPLETED:
+  - [P1] [TAS-5] Database schema [iteration #2]`,
+    );
+  });
+
+  it('are in the order of priority, then number: TAS-10 after TAS-2', () => {
+    const played = withTasks(...'abcdefghijk').after('task-priority', { id: '11', priority: 0 });
+    played.after('task-priority', { id: '1', priority: 3 });
+    const ids = [...tasksOf(played).matchAll(/\[TAS-(\d+)\]/g)].map(([, number]) => Number(number));
+    expect(ids).toEqual([11, 2, 3, 4, 5, 6, 7, 8, 9, 10, 1]);
+  });
+
+  it('say why a dependency that will never be done is in the way', () => {
+    const played = withTasks('a', 'b', 'c', 'd').after('task-depends', {
+      id: '1',
+      dependsOn: ['2', '3', '4'],
+    });
+    played.after('task-delete', { id: '2' }).after('task-status', { id: '3', status: 'cancelled' });
+    expect(tasksOf(played)).toContain(
+      '- [P2] [TAS-1] a (blocked by: TAS-2, missing, TAS-3, cancelled, TAS-4)\n',
+    );
+    played.after('task-status', { id: '1', status: 'blocked' });
+    expect(tasksOf(played)).toContain(
+      '- [P2] [TAS-1] a (depends on: TAS-2, missing, TAS-3, cancelled, TAS-4)',
+    );
+  });
+
+  it('wait no longer for what is completed', () => {
+    const played = mockUp().after('task-status', { id: '1', status: 'completed' });
+    expect(tasksOf(played)).toContain('\n  - [P2] [TAS-2] Add validation\n'.trimStart());
+  });
+
+  it('show who works on one, and no claim of what is done', () => {
+    const played = withTasks('a', 'b').after('task-next', { claim: 'agent-1' });
+    expect(tasksOf(played)).toContain('IN_PROGRESS:\n  - [P2] [TAS-1] a (claimed by agent-1)');
+    played.after('task-status', { id: '1', status: 'completed' });
+    expect(tasksOf(played)).toContain('COMPLETED:\n  - [P2] [TAS-1] a');
+    expect(tasksOf(played)).not.toContain('agent-1');
+  });
+
+  it('leave out what is cancelled, and groups without tasks', () => {
+    const played = withTasks('a', 'b').after('task-status', { id: '1', status: 'cancelled' });
+    expect(tasksOf(played)).toBe('REMAINING:\n  - [P2] [TAS-2] b');
+    expect(tasksOf(new Played())).toBe('No tasks yet');
+  });
+});
+
+describe('the counts of a prompt', () => {
+  it('are ready: remaining and waiting for nothing; blocked: marked so, or waiting; and completed', () => {
+    const { board } = mockUp().state;
+    expect([countReadyTasks(board), countBlockedTasks(board), countCompletedTasks(board)]).toEqual([1, 2, 1]);
+  });
+
+  it('count a task that is blocked and waits once, and one that is cancelled not at all', () => {
+    const played = withTasks('a', 'b', 'c').after('task-depends', { id: '1', dependsOn: '2' });
+    played
+      .after('task-status', { id: '1', status: 'blocked' })
+      .after('task-status', { id: '3', status: 'cancelled' });
+    const { board } = played.state;
+    expect([countReadyTasks(board), countBlockedTasks(board), countCompletedTasks(board)]).toEqual([1, 1, 0]);
+  });
+});
+
+describe('the history of a prompt', () => {
+  it('is that of the mock-up: the last five, newest first, with their ages', () => {
+    const played = new Played();
+    const summed = (summary: string) => {
+      played
+        .after('iteration-start', {})
+        .after('iteration-summary', { summary })
+        .after('iteration-complete', {});
+    };
+    summed('Too long ago');
+    summed('Set up');
+    summed('Planned');
+    summed('Added 12 tasks from spec, marked 2 blocked');
+    played.wait(41);
+    summed('Completed "Setup database models"');
+    played.wait(12);
+    summed('Completed "Add auth middleware", "Fix login bug"');
+    played.wait(2).after('note-add', { content: 'x' });
+    expect(historyOf(played)).toBe(
+      `- #6 (3min ago): Completed "Add auth middleware", "Fix login bug"
+- #5 (18min ago): Completed "Setup database models"
+- #4 (1hr ago): Added 12 tasks from spec, marked 2 blocked
+- #3 (1hr ago): Planned
+- #2 (1hr ago): Set up`,
+    );
+  });
+
+  it('names what was completed where there is no summary, else what was worked on', () => {
+    const played = withTasks('Add auth', 'Fix "login"', 'Stuck').after('iteration-start', {});
+    expect(historyOf(played)).toBe('- #1 (just now): In progress');
+    played.after('task-status', { id: '3', status: 'blocked' });
+    expect(historyOf(played)).toBe('- #1 (1min ago): Worked on TAS-3');
+    played.after('task-status', { id: '1', status: 'completed' });
+    played.after('task-status', { id: '2', status: 'completed' });
+    expect(historyOf(played)).toBe('- #1 (3min ago): Completed "Add auth", "Fix "login""');
+    expect(historyOf(new Played().after('iteration-start', {}).after('iteration-start', {}))).toBe(
+      '- #2 (just now): In progress\n- #1 (just now): No summary',
+    );
+  });
+
+  it('gives a task to the iteration that completed it, not to one that only worked on it', () => {
+    const played = withTasks('Long one').after('iteration-start', {});
+    played.after('task-status', { id: '1', status: 'in_progress' }).after('iteration-start', {});
+    played.after('task-status', { id: '1', status: 'completed' });
+    expect(historyOf(played)).toBe('- #2 (1min ago): Completed "Long one"\n- #1 (1min ago): Worked on TAS-1');
+  });
+
+  it('is empty before the first iteration', () => {
+    expect(historyOf(new Played())).toBe('');
+  });
+});
+
+describe('the notes of a prompt', () => {
+  it('are grouped by type, each in the order in which they came', () => {
+    const played = new Played().after('note-add', { content: 'Ask first', type: 'decision' });
+    played
+      .after('note-add', { content: 'No docker' })
+      .after('note-add', { content: 'CI fails', type: 'stuck' });
+    played
+      .after('note-add', { content: 'Run twice', type: 'tip' })
+      .after('note-add', { content: 'Slow disk' });
+    expect(formatNotes(played.state.notebook)).toBe(
+      `## Notes
+LEARNING:
+  - [NOT-2] No docker
+  - [NOT-5] Slow disk
+
+STUCK:
+  - [NOT-3] CI fails
+
+TIP:
+  - [NOT-4] Run twice
+
+DECISION:
+  - [NOT-1] Ask first`,
+    );
+  });
+
+  it('are nothing at all when there are none', () => {
+    const played = new Played().after('note-add', { content: 'x' }).after('note-delete', { id: '1' });
+    expect(formatNotes(played.state.notebook)).toBe('');
+  });
+});
+
+describe('the inbox of a prompt', () => {
+  it('holds what is unread, with its age', () => {
+    const played = new Played().after('inbox-add', { content: 'one' }).after('inbox-add', { content: 'two' });
+    played.wait(58).after('inbox-add', { content: 'three' }).after('inbox-mark-read', { id: '2' });
+    expect(formatInbox(played.state.notebook, played.state.lastEventAt)).toBe(
+      '## Inbox\n- [MSG-1] (1hr ago) one\n- [MSG-3] (1min ago) three',
+    );
+  });
+
+  it('is nothing at all when everything is read', () => {
+    const played = new Played().after('inbox-add', { content: 'one' }).after('inbox-mark-read', { id: '1' });
+    expect(formatInbox(played.state.notebook, played.state.lastEventAt)).toBe('');
+  });
+});

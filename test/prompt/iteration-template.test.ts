@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { emptyState } from '../../src/session/state.js';
+import { full, promptOf } from './iterations.js';
+
+describe('the built-in template', () => {
+  it('renders everything, and leaves no placeholder and no empty heading', () => {
+    const prompt = promptOf(full().state, { extra: 'Be brief.', binary: './tl' });
+    expect(prompt).not.toMatch(/\{\{|\}\}/);
+    expect(prompt).not.toMatch(/\n\n\n/);
+    expect(prompt).toMatch(
+      /^# Throughline Session\n\n## Spec\n# A parser\n\nIt parses\.\n\n## Tool Commands\n/,
+    );
+    expect(prompt).toContain('`./tl tool task-add --name demo --content "description"`\n');
+    expect(prompt).toContain('\nSession: demo | Iteration: #2\nTasks: 1 ready | 1 blocked | 1 done\n');
+    expect(prompt).toContain(
+      '\n## Recent Progress\n- #2 (just now): In progress\n- #1 (5min ago): Lexer done\n',
+    );
+    expect(prompt).toContain('\n## Inbox\n- [MSG-1] (3min ago) Look at the build\n');
+    expect(prompt).toContain('\n## Current Tasks\nREMAINING:\n  - [P2] [TAS-2] Write the parser\n');
+    expect(prompt.endsWith('\n\nBe brief.')).toBe(true);
+  });
+
+  it('asks for no list that the prompt holds already, and says to review what is above', () => {
+    const prompt = promptOf(full().state);
+    expect(prompt).not.toMatch(/task-list|note-list|inbox-list|Check inbox/);
+    const order = [
+      '## Inbox',
+      '## Current Tasks',
+      '## Workflow',
+      '**Review inbox above**',
+      '**Review tasks above**',
+    ];
+    const places = order.map((text) => prompt.indexOf(text));
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    expect(places[0]).toBeGreaterThan(0);
+    for (const heading of ['## If Something Goes Wrong', '### Tests Failing', '## Rules']) {
+      expect(prompt).toContain(heading);
+    }
+  });
+
+  it('loses the sections that have nothing to say', () => {
+    const prompt = promptOf(emptyState('demo'));
+    for (const heading of ['## Inbox', '## Notes', '[Session Context]'])
+      expect(prompt.split('\n')).not.toContain(heading);
+    expect(prompt).not.toMatch(/\n\n\n/);
+    expect(prompt).toContain(
+      '## Recent Progress\nNo iterations yet\n\n## Current Tasks\nNo tasks yet\n\n## Workflow',
+    );
+  });
+
+  it('begins with what stays the same while a session goes on', () => {
+    const played = full();
+    const before = promptOf(played.state);
+    played
+      .after('task-next', { claim: 'x' })
+      .after('inbox-mark-read', { id: '1' })
+      .after('iteration-start', {});
+    played.after('note-add', { content: 'more' });
+    const after = promptOf(played.state);
+    const stable = before.slice(0, before.indexOf('\n---\n'));
+    expect(stable.length).toBeGreaterThan(1800);
+    expect(after).not.toBe(before);
+    expect(after.startsWith(stable)).toBe(true);
+  });
+});

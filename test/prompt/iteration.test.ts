@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { checkTemplate, ITERATION_VARIABLES } from '../../src/prompt/compile-iteration.js';
+import { ITERATION_TEMPLATE } from '../../src/prompt/iteration-template.js';
+import { evolve } from '../../src/session/evolve.js';
+import { decodeSnapshot, encodeSnapshot } from '../../src/session/snapshot.js';
+import { emptyState } from '../../src/session/state.js';
+import { implementer, recorded } from '../support/builders.js';
+import { type Given, Played, withTasks } from '../support/played.js';
+import { compiled, full, type More, promptOf } from './iterations.js';
+
+describe('the variables of an iteration template', () => {
+  const state = full().state;
+  const shown = (name: string, more: More = {}) => promptOf(state, { ...more, template: `<{{${name}}}>` });
+
+  it.each([
+    ['session', '<demo>'],
+    ['iteration', '<2>'],
+    ['ready_count', '<1>'],
+    ['blocked_count', '<1>'],
+    ['completed_count', '<1>'],
+    ['history', '<- #2 (just now): In progress\n- #1 (5min ago): Lexer done>'],
+    ['spec', '<# A parser\n\nIt parses.>'],
+    ['inbox', '<## Inbox\n- [MSG-1] (3min ago) Look at the build>'],
+    ['notes', '<## Notes\nLEARNING:\n  - [NOT-1] No docker>'],
+    [
+      'tasks',
+      '<REMAINING:\n  - [P2] [TAS-2] Write the parser\n  - [P2] [TAS-3] Measure it (blocked by: TAS-2)\n\n' +
+        'COMPLETED:\n  - [P0] [TAS-1] Write the lexer [iteration #1]>',
+    ],
+    ['binary', '<throughline>'],
+    ['extra', '<>'],
+    [
+      'sessionContext',
+      '<[Session Context]\n- task:1 completed_with completed [task:1]\n- task:1 summary wrote the lexer [task:1]>',
+    ],
+  ])('wire {{%s}}', (name, text) => {
+    expect(shown(name)).toBe(text);
+  });
+
+  it('are all of them, and one template may use all at once', () => {
+    const template = ITERATION_VARIABLES.map((name) => `${name}=<{{${name}}}>`).join('\n');
+    const prompt = promptOf(state, { template, extra: 'last words', binary: './tl' });
+    for (const name of ITERATION_VARIABLES) {
+      expect(prompt).toContain(`${name}=${shown(name, { extra: 'last words', binary: './tl' })}`);
+      expect(ITERATION_TEMPLATE, 'the built-in template uses it').toContain(`{{${name}}}`);
+    }
+    expect(prompt).not.toContain('{{');
+  });
+
+  it('take binary and extra from the request', () => {
+    expect(shown('extra', { extra: 'Be brief.' })).toBe('<Be brief.>');
+    expect(shown('binary', { binary: 'npx throughline' })).toBe('<npx throughline>');
+  });
+
+  it.each<[Given<'session-open'>, string]>([
+    [{ spec: 'the text', specPath: 'a.md', goal: 'g' }, '<the text>'],
+    [{ specPath: 'specs/a.md', goal: 'g' }, '<See specs/a.md>'],
+    [{ goal: 'Only a goal' }, '<Only a goal>'],
+    [{}, '<No spec given>'],
+  ])('give as spec of %j: %s', (opened, text) => {
+    const { state } = new Played().after('session-open', opened);
+    expect(promptOf(state, { template: '<{{spec}}>' })).toBe(text);
+  });
+
+  it('are defined for a session in which nothing has happened', () => {
+    const template =
+      '{{iteration}} {{ready_count}} {{history}} {{spec}} {{tasks}} {{inbox}}{{notes}}{{sessionContext}}.';
+    expect(promptOf(emptyState('demo'), { template })).toBe(
+      '0 0 No iterations yet No spec given No tasks yet .',
+    );
+  });
+});
+
+describe('an iteration prompt', () => {
+  it('is the same bytes from the same events: live, replayed, and from a snapshot', () => {
+    const played = full();
+    const live = compiled(played.state, { explain: true });
+    expect(compiled(played.state, { explain: true })).toEqual(live);
+    const replayed = played.events.reduce(evolve, emptyState('demo'));
+    expect(compiled(replayed, { explain: true })).toEqual(live);
+    const decoded = decodeSnapshot('demo', encodeSnapshot(played.state, '2030-01-01T00:00:00.000Z'));
+    if (!decoded.ok) throw new Error(decoded.reason);
+    expect(compiled(decoded.state, { explain: true })).toEqual(live);
+  });
+
+  it('counts ages from the last event of the session', () => {
+    const played = new Played().after('inbox-add', { content: 'x' });
+    const age = () => /\((.*)\) x/.exec(promptOf(played.state, { template: '{{inbox}}' }))?.[1];
+    expect(age()).toBe('just now');
+    played.wait(9).after('note-add', { content: 'y' });
+    expect(age()).toBe('10min ago');
+  });
+
+  it('chooses facts by the goal and the tasks that are ready, or by the words of the request', () => {
+    const played = new Played().after('task-add', { content: 'Make the lexer faster' });
+    played.foldWhole(recorded(1, implementer({ task_id: '1', summary: 'wrote the lexer' })));
+    played.foldWhole(recorded(2, implementer({ task_id: '2', summary: 'wrote the printer' })));
+    const first = (more: More) => compiled(played.state, { maxFacts: 1, ...more }).facts;
+    expect(first({})).toMatchObject([{ object: 'wrote the lexer' }]);
+    expect(first({ taskPrompt: 'the printer' })).toMatchObject([{ object: 'wrote the printer' }]);
+    expect(compiled(played.state, { maxFacts: 0 })).toMatchObject({ factsShown: 0, sessionContext: '' });
+  });
+
+  it('keeps a placeholder in anything that somebody wrote as text', () => {
+    const text = '{{extra}} {{tasks}} {{nonsense}}';
+    const played = withTasks(text).after('session-open', { spec: text }).after('iteration-start', {});
+    played.after('note-add', { content: text }).after('inbox-add', { content: text });
+    played.after('iteration-summary', { summary: text });
+    const template = '{{tasks}}\n{{spec}}\n{{notes}}\n{{inbox}}\n{{history}}\n{{extra}}';
+    const prompt = promptOf(played.state, { template, extra: text });
+    expect(prompt.split(text)).toHaveLength(7);
+  });
+
+  it.each([
+    ['{{taks}}', 'taks'],
+    ['a\n{{tasks}} {{ready-count}}', 'ready-count'],
+  ])('is refused for a template with %j, which names what is unknown', (template, name) => {
+    const line = template.split('\n').length;
+    const refused = expect.objectContaining({
+      code: 'template_invalid',
+      message: expect.stringMatching(
+        `^unknown placeholders: \\{\\{${name}\\}\\} in line ${line}\\. Known: session, `,
+      ),
+      details: { unknown: [name] },
+    });
+    expect(() => promptOf(emptyState('demo'), { template })).toThrow(refused);
+    expect(() => checkTemplate(template)).toThrow(refused);
+  });
+});

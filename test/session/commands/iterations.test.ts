@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { MAX_ITERATIONS } from '../../../src/session/iterations.js';
+import { argumentsOf, Played, timeAt, withTasks } from '../../support/played.js';
+
+describe('iteration-start', () => {
+  it('begins the first, and then the next', () => {
+    const played = new Played();
+    expect(played.when('iteration-start', {})).toEqual({
+      event: { type: 'iteration.started', data: { number: 1 } },
+      reply: { iteration: { number: 1, started_at: timeAt(0), complete: false, tasks_worked: [] } },
+    });
+    expect(played.when('iteration-start', {})).toMatchObject({ reply: { iteration: { number: 2 } } });
+  });
+
+  it('ends the one that still ran, which stays incomplete', () => {
+    const played = new Played().after('iteration-start', {}).after('iteration-start', {});
+    expect(played.state.history.iterations).toEqual([
+      { number: 1, started_at: timeAt(0), ended_at: timeAt(1), complete: false, tasks_worked: [] },
+      { number: 2, started_at: timeAt(1), complete: false, tasks_worked: [] },
+    ]);
+  });
+
+  it('takes a number that lies ahead, and refuses one that has been', () => {
+    const played = new Played();
+    expect(played.when('iteration-start', { number: 5 })).toMatchObject({
+      reply: { iteration: { number: 5 } },
+    });
+    for (const number of [5, 4]) {
+      expect(played.when('iteration-start', { number })).toMatchObject({
+        refused: { code: 'conflict', message: expect.stringMatching(/iteration 5 has been started: use 6/) },
+      });
+    }
+    expect(played.when('iteration-start', {})).toMatchObject({ reply: { iteration: { number: 6 } } });
+    expect(() => argumentsOf('iteration-start', { number: 0 })).toThrow(/^number: /);
+  });
+
+  it('forgets the oldest beyond the limit', () => {
+    const played = new Played();
+    for (let n = 1; n <= MAX_ITERATIONS + 3; n += 1) played.after('iteration-start', {});
+    const { iterations } = played.state.history;
+    expect([iterations.length, iterations[0]?.number]).toEqual([MAX_ITERATIONS, 4]);
+    expect(played.when('iteration-summary', { number: 3, summary: 'late' })).toMatchObject({
+      refused: { code: 'not_found', message: 'no iteration 3 is known' },
+    });
+  });
+});
+
+describe('iteration-complete', () => {
+  it('ends the newest, or the one that is named; a second time nothing happens', () => {
+    const played = new Played().after('iteration-start', {}).after('iteration-start', {});
+    const first = played.when('iteration-complete', {});
+    expect(first.event).toEqual({ type: 'iteration.completed', data: { number: 2 } });
+    expect(first.reply).toMatchObject({ iteration: { number: 2, ended_at: timeAt(2), complete: true } });
+    expect(played.when('iteration-complete', {})).toEqual({ reply: first.reply });
+    expect(played.when('iteration-complete', { number: 1 })).toMatchObject({
+      reply: { iteration: { number: 1, complete: true } },
+    });
+  });
+
+  it('refuses where there is none', () => {
+    expect(new Played().when('iteration-complete', {})).toMatchObject({
+      refused: { code: 'not_found', message: expect.stringContaining('use iteration-start first') },
+    });
+    expect(new Played().after('iteration-start', {}).when('iteration-complete', { number: 2 })).toMatchObject(
+      {
+        refused: { code: 'not_found', message: 'no iteration 2 is known' },
+      },
+    );
+  });
+});
+
+describe('iteration-summary', () => {
+  it('is kept with the tasks that were worked on: those recorded, and those it names', () => {
+    const played = withTasks('a', 'b', 'c').after('iteration-start', {});
+    played.after('task-status', { id: '2', status: 'completed' });
+    const { event, reply } = played.when('iteration-summary', {
+      summary: ' Done b ',
+      tasksWorked: ['3', 'tas-2'],
+    });
+    expect(event).toEqual({
+      type: 'iteration.summary',
+      data: { number: 1, summary: 'Done b', tasks_worked: ['TAS-3', 'TAS-2'] },
+    });
+    expect(reply).toMatchObject({ iteration: { summary: 'Done b', tasks_worked: ['TAS-2', 'TAS-3'] } });
+  });
+
+  it('is refused the second time, showing the first', () => {
+    const played = new Played().after('iteration-start', {}).after('iteration-summary', { summary: 'first' });
+    expect(played.when('iteration-summary', { summary: 'second' })).toEqual({
+      refused: {
+        code: 'summary_exists',
+        message: 'iteration 1 has a summary: give replace to put another in its place',
+        details: { summary: 'first' },
+      },
+    });
+    expect(played.state.history.iterations).toMatchObject([{ summary: 'first' }]);
+  });
+
+  it('replaces the first when told to', () => {
+    const played = new Played().after('iteration-start', {}).after('iteration-summary', { summary: 'first' });
+    expect(played.when('iteration-summary', { summary: 'second', replace: true })).toMatchObject({
+      reply: { iteration: { number: 1, summary: 'second' } },
+    });
+  });
+
+  it('is one for each iteration, also for an earlier one and one that has ended', () => {
+    const played = new Played().after('iteration-start', {}).after('iteration-summary', { summary: 'one' });
+    played.after('iteration-complete', {}).after('iteration-start', {}).after('iteration-complete', {});
+    expect(played.when('iteration-summary', { summary: 'two' })).toMatchObject({
+      reply: { iteration: { number: 2, summary: 'two', complete: true } },
+    });
+    expect(played.when('iteration-summary', { summary: 'x', number: 1 })).toMatchObject({
+      refused: { code: 'summary_exists' },
+    });
+    expect(played.when('iteration-list', {}).reply).toMatchObject({
+      iterations: [
+        { number: 1, summary: 'one' },
+        { number: 2, summary: 'two' },
+      ],
+    });
+  });
+
+  it('needs an iteration, a text, and tasks that exist', () => {
+    expect(new Played().when('iteration-summary', { summary: 'x' })).toMatchObject({
+      refused: { code: 'not_found' },
+    });
+    const played = withTasks('a').after('iteration-start', {});
+    expect(played.when('iteration-summary', { summary: 'x', tasksWorked: '2' })).toMatchObject({
+      refused: { code: 'not_found', details: { id: '2' } },
+    });
+    expect(() => argumentsOf('iteration-summary', { summary: ' ' })).toThrow(/^summary: /);
+  });
+});
+
+describe('the work of an iteration', () => {
+  it('is that of the one in which it was done', () => {
+    const played = withTasks('a', 'b').after('task-status', { id: '1', status: 'in_progress' });
+    played.after('iteration-start', {}).after('task-status', { id: '1', status: 'completed' });
+    played.after('iteration-start', {}).after('task-next', { claim: 'x' });
+    expect(played.state.history.iterations.map(({ tasks_worked }) => tasks_worked)).toEqual([
+      ['TAS-1'],
+      ['TAS-2'],
+    ]);
+  });
+});

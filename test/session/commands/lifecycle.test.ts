@@ -1,0 +1,220 @@
+import { describe, expect, it } from 'vitest';
+import { TOOL_NAMES, type ToolName } from '../../../src/contracts/tools.js';
+import { implementer, recorded, reviewer } from '../../support/builders.js';
+import { argumentsOf, type Given, Played, timeAt, withTasks } from '../../support/played.js';
+
+describe('session-open', () => {
+  it('says what the session is for', () => {
+    const given = { goal: 'A parser', spec: '# Spec', specPath: 'specs/parser.md', project: 'query' };
+    const { event, reply } = new Played().when('session-open', given);
+    expect(event).toEqual({
+      type: 'session.opened',
+      data: { goal: 'A parser', spec: '# Spec', spec_path: 'specs/parser.md', project: 'query' },
+    });
+    expect(reply).toMatchObject({ session: { ...event?.data, name: 'demo', status: 'open' } });
+  });
+
+  it('changes only what it names when it comes again', () => {
+    const played = new Played().after('session-open', { goal: 'A parser', project: 'query' });
+    expect(played.when('session-open', { goal: 'A printer' })).toMatchObject({
+      reply: { session: { goal: 'A printer', project: 'query' } },
+    });
+  });
+});
+
+describe('session-complete', () => {
+  it('ends a session whose tasks are all completed or cancelled', () => {
+    const played = withTasks('a', 'b').after('task-status', { id: '1', status: 'completed' });
+    played.after('task-status', { id: '2', status: 'cancelled' });
+    expect(played.when('session-complete', {})).toMatchObject({
+      event: { type: 'session.completed', data: { forced: false } },
+      reply: { session: { status: 'completed' } },
+    });
+    expect(played.when('session-complete', {}), 'again: the same answer, no event').toEqual({
+      reply: { session: expect.objectContaining({ status: 'completed' }) },
+    });
+  });
+
+  it('is refused while tasks are open, listing them', () => {
+    const played = withTasks('a', 'b', 'c', 'd').after('task-status', { id: '1', status: 'completed' });
+    played.after('task-status', { id: '3', status: 'in_progress' });
+    played.after('task-status', { id: '4', status: 'blocked' });
+    expect(played.when('session-complete', {})).toEqual({
+      refused: {
+        code: 'open_tasks',
+        message: expect.stringMatching(
+          /^3 tasks are open: TAS-2 \(remaining\), TAS-3 \(in_progress\), TAS-4 \(blocked\)\. .*force and a reason/,
+        ),
+        details: {
+          tasks: [
+            { id: 'TAS-2', status: 'remaining', content: 'b' },
+            { id: 'TAS-3', status: 'in_progress', content: 'c' },
+            { id: 'TAS-4', status: 'blocked', content: 'd' },
+          ],
+        },
+      },
+    });
+  });
+
+  it('names the first ten in the message, and all in the details', () => {
+    const { refused } = withTasks(...'abcdefghijkl').when('session-complete', {});
+    expect(refused?.message).toMatch(/^12 tasks are open: TAS-1 .* TAS-10 \(remaining\) and 2 more\./);
+    expect(refused?.details).toMatchObject({ tasks: { length: 12 } });
+    expect(withTasks('a').when('session-complete', {}).refused?.message).toMatch(/^1 task is open: TAS-1/);
+  });
+
+  it('can be forced, with a reason', () => {
+    const played = withTasks('a');
+    expect(played.when('session-complete', { force: true })).toMatchObject({
+      refused: { code: 'schema_invalid', message: expect.stringMatching(/^reason: /) },
+    });
+    expect(played.when('session-complete', { reason: 'not enough' })).toMatchObject({
+      refused: { code: 'open_tasks' },
+    });
+    expect(played.when('session-complete', { force: true, reason: 'Out of time' })).toMatchObject({
+      event: { data: { forced: true, reason: 'Out of time' } },
+      reply: { session: { status: 'completed', completed_reason: 'Out of time' } },
+    });
+  });
+
+  it('is not forced where nothing was open', () => {
+    expect(new Played().when('session-complete', { force: true, reason: 'sure' })).toMatchObject({
+      event: { data: { forced: false, reason: 'sure' } },
+    });
+  });
+});
+
+describe('session-restart', () => {
+  it('reopens a completed session, and forgets why it was completed', () => {
+    const played = withTasks('a').after('session-complete', { force: true, reason: 'Out of time' });
+    const { event, reply } = played.when('session-restart', { reason: 'One more' });
+    expect(event).toEqual({ type: 'session.restarted', data: { reason: 'One more' } });
+    expect(reply).toMatchObject({ session: { status: 'open' } });
+    expect(reply).not.toHaveProperty('session.completed_reason');
+    expect(played.when('task-next', { claim: 'x' })).toMatchObject({ reply: { task: { id: 'TAS-1' } } });
+  });
+
+  it('of an open session changes nothing', () => {
+    expect(new Played().when('session-restart', {})).toEqual({
+      reply: { session: expect.objectContaining({ status: 'open' }) },
+    });
+  });
+});
+
+describe('a completed session', () => {
+  const calls: { readonly [Name in ToolName]: Given<Name> } = {
+    'task-add': { content: 'new' },
+    'task-status': { id: '1', status: 'blocked' },
+    'task-priority': { id: '1', priority: 0 },
+    'task-depends': { id: '1', dependsOn: '2' },
+    'task-undepends': { id: '2', dependsOn: '3' },
+    'task-content': { id: '1', content: 'new' },
+    'task-delete': { id: '1' },
+    'task-next': { claim: 'x' },
+    'task-release': { id: '3' },
+    'task-list': {},
+    'note-add': { content: 'x' },
+    'note-edit': { id: '1', content: 'y' },
+    'note-delete': { id: '1' },
+    'note-list': {},
+    'inbox-add': { content: 'x' },
+    'inbox-mark-read': { id: '1' },
+    'inbox-list': {},
+    'iteration-start': {},
+    'iteration-complete': {},
+    'iteration-summary': { summary: 'x' },
+    'iteration-list': {},
+    'session-open': { goal: 'x' },
+    'session-complete': {},
+    'session-restart': {},
+    'session-show': {},
+  };
+  const answered: ToolName[] = [
+    'task-list',
+    'note-list',
+    'inbox-list',
+    'iteration-list',
+    'session-complete',
+    'session-show',
+  ];
+
+  /** Each of the calls would append an event to it, were it open. */
+  function open(): Played {
+    const played = withTasks('a', 'b', 'c').after('iteration-start', {});
+    played
+      .after('task-depends', { id: '2', dependsOn: '3' })
+      .after('task-priority', { id: '3', priority: 0 });
+    played.after('task-next', { claim: 'y' });
+    return played.after('note-add', { content: 'n' }).after('inbox-add', { content: 'm' });
+  }
+  const completed = () => open().after('session-complete', { force: true, reason: 'r' });
+
+  it.each(TOOL_NAMES.filter((name) => !answered.includes(name) && name !== 'session-restart'))(
+    'refuses %s, which an open one takes',
+    (name) => {
+      const given = argumentsOf(name, calls[name]);
+      expect(open().when(name, given)).toHaveProperty('event');
+      expect(completed().when(name, given)).toEqual({
+        refused: {
+          code: 'session_completed',
+          message: 'session demo is completed: use session-restart first',
+        },
+      });
+    },
+  );
+
+  it.each(answered)('answers %s', (name) => {
+    const outcome = completed().when(name, argumentsOf(name, calls[name]));
+    expect(Object.keys(outcome)).toEqual(['reply']);
+  });
+
+  it('shows the next task as long as nobody claims it', () => {
+    expect(completed().when('task-next', {})).toMatchObject({ reply: { task: { id: 'TAS-1' } } });
+  });
+});
+
+describe('session-show', () => {
+  it('counts everything', () => {
+    const played = withTasks('a', 'b', 'c', 'd', 'e').after('session-open', { goal: 'g' });
+    played.after('iteration-start', {}).after('iteration-start', {});
+    played.after('task-depends', { id: '2', dependsOn: '1' });
+    played.after('task-status', { id: '3', status: 'blocked' });
+    played.after('task-status', { id: '4', status: 'completed' });
+    played.after('task-status', { id: '5', status: 'cancelled' });
+    played.after('note-add', { content: 'n' }).after('inbox-add', { content: 'm' });
+    played.after('inbox-add', { content: 'm' }).after('inbox-mark-read', { id: '1' });
+    played.foldWhole(recorded(4, implementer())).foldWhole(recorded(7, reviewer({ assessment: 'approved' })));
+    expect(played.when('session-show', {})).toEqual({
+      reply: {
+        session: {
+          name: 'demo',
+          status: 'open',
+          goal: 'g',
+          sequence: 18,
+          last_event_at: timeAt(15),
+          iteration: 2,
+          tasks: {
+            total: 5,
+            ready: 1,
+            waiting: 2,
+            remaining: 2,
+            in_progress: 0,
+            blocked: 1,
+            completed: 1,
+            cancelled: 1,
+          },
+          notes: 1,
+          unread: 1,
+          facts: 3,
+          dispatches: { implementer: 1, reviewer: 1, rejected: 0 },
+        },
+      },
+    });
+  });
+
+  it('is that of a session that nobody has written to', () => {
+    expect(new Played('fresh').when('session-show', {})).toMatchObject({
+      reply: { session: { name: 'fresh', status: 'open', sequence: 0, last_event_at: null, iteration: 0 } },
+    });
+  });
+});

@@ -1,0 +1,101 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parseSessionEvent, type StoredEvent, sessionEvent } from '../../src/contracts/session-events.js';
+import { evolve } from '../../src/session/evolve.js';
+import { decodeSnapshot, encodeSnapshot } from '../../src/session/snapshot.js';
+import { emptyState, type SessionState } from '../../src/session/state.js';
+import { stateToJson } from '../../src/session/state-json.js';
+import { held, said } from './arrivals.js';
+
+/**
+ * Sessions as earlier versions stored them, made by `scripts/freeze-corpus.mjs`. They must load for ever: what a
+ * later version adds to a state may stand beside what is expected here, but nothing may be missing or changed.
+ */
+const CORPUS = new URL('../fixtures/sessions/', import.meta.url);
+const VERSIONS = readdirSync(CORPUS).sort((a, b) => Number(a.slice(1)) - Number(b.slice(1)));
+const SNAPSHOT_TIME = '2026-06-01T00:00:00.000Z';
+
+function frozen(version: string) {
+  const text = (name: string) => readFileSync(new URL(`${version}/${name}`, CORPUS), 'utf8');
+  const lines = text('events.jsonl').trimEnd().split('\n');
+  const expected: { readonly sequence: number } = JSON.parse(text('expected-state.json'));
+  return { lines, snapshot: text('snapshot.json'), expected };
+}
+
+/** The events of a version, read as a session's log reads them. */
+function eventsOf(version: string): StoredEvent[] {
+  return frozen(version).lines.map((line, index) => {
+    const event = parseSessionEvent(new TextEncoder().encode(line));
+    if (event === undefined) throw new Error(`${version}, event ${index + 1} is not read any more: ${line}`);
+    return { sequence: index + 1, event };
+  });
+}
+
+function decoded(text: string): SessionState {
+  const read = decodeSnapshot('frozen', text);
+  if (!read.ok) throw new Error(`the snapshot is not read any more: ${read.reason}`);
+  return read.state;
+}
+
+const bytes = (state: SessionState) => encodeSnapshot(state, SNAPSHOT_TIME);
+const allOf = (state: SessionState) => ({ sequence: state.sequence, ...stateToJson(state) });
+
+/** The fold of a whole version, under the limits that its snapshot was made under. */
+function replayed(version: string): SessionState {
+  const { limits } = decoded(frozen(version).snapshot);
+  return eventsOf(version).reduce(evolve, emptyState('frozen', limits));
+}
+
+describe.each(VERSIONS)('the frozen session of %s', (version) => {
+  it('is read event by event, each as it was written', () => {
+    const { lines } = frozen(version);
+    expect(eventsOf(version).map(({ event }) => event)).toMatchObject(lines.map((line) => JSON.parse(line)));
+  });
+
+  it('folds to what it folded to then', () => {
+    expect(allOf(replayed(version))).toMatchObject(frozen(version).expected);
+  });
+
+  it('loads from its snapshot and the events after it, byte for byte as from all events', () => {
+    const state = decoded(frozen(version).snapshot);
+    expect(state.sequence).toBeGreaterThan(0);
+    expect(state.sequence).toBeLessThan(frozen(version).expected.sequence);
+    for (const stored of eventsOf(version).slice(state.sequence)) evolve(state, stored);
+    expect(bytes(state)).toBe(bytes(replayed(version)));
+    expect(said(state)).toEqual(said(replayed(version)));
+  });
+
+  it('is kept whole by a snapshot after each of its events', () => {
+    const events = eventsOf(version);
+    const whole = replayed(version);
+    const state = emptyState('frozen', whole.limits);
+    for (const [index, stored] of events.entries()) {
+      evolve(state, stored);
+      const loaded = decoded(bytes(state));
+      expect(bytes(loaded)).toBe(bytes(state));
+      expect(held(loaded)).toEqual(held(state));
+      expect(said(loaded)).toEqual(said(state));
+      for (const later of events.slice(index + 1)) evolve(loaded, later);
+      expect(bytes(loaded)).toBe(bytes(whole));
+    }
+  });
+});
+
+describe('the newest frozen session', () => {
+  const version = VERSIONS.at(-1) ?? '';
+
+  it('holds every type of event that there is', () => {
+    const types = sessionEvent.options.map((option) => option.shape.type.value);
+    expect(types.length).toBeGreaterThan(20);
+    expect(new Set(eventsOf(version).map(({ event }) => event.type))).toEqual(new Set(types));
+  });
+
+  it('has something in every part of its snapshot', () => {
+    const { state } = JSON.parse(frozen(version).snapshot);
+    const empty = Object.entries(state).filter(([, value]) => JSON.stringify(value).length <= 2);
+    expect(empty).toEqual([]);
+    expect(new Set(Object.keys(state))).toEqual(new Set(Object.keys(stateToJson(replayed(version)))));
+    expect(state.window.recent.length).toBeGreaterThan(0);
+    expect(state.window.settled.length).toBeGreaterThan(0);
+  });
+});

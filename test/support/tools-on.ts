@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import { type Clock, systemClock } from '../../src/ports/clock.js';
+import { silentLogger } from '../../src/ports/logger.js';
+import type { SessionLog } from '../../src/ports/session-log.js';
+import { DEFAULT_LIMITS } from '../../src/session/state.js';
+import { createCommander } from '../../src/workers/commander.js';
+import { SessionReader } from '../../src/workers/session-reader.js';
+import { createSessionTools, type SessionTools } from '../../src/workers/session-tools.js';
+import { SnapshotWriter } from '../../src/workers/snapshot-writer.js';
+import type { System } from './system.js';
+
+export type Append = SessionLog['append'];
+interface Between {
+  readonly append: Append;
+  readonly read?: SessionLog['read'];
+  readonly clock?: Clock;
+}
+
+/** The tools on a system's log, of which a test gets between the tools and the network; and their reader. */
+export function workersOn(
+  { ports }: Pick<System, 'ports'>,
+  { clock = systemClock, ...between }: Between,
+): { tools: SessionTools; reader: SessionReader } {
+  const { snapshots, log: real } = ports;
+  const log: SessionLog = {
+    read: (session, range) => real.read(session, range),
+    watch: (session, onEvent) => real.watch(session, onEvent),
+    sessions: () => real.sessions(),
+    ...between,
+  };
+  const reader = new SessionReader({
+    log,
+    snapshots,
+    limits: DEFAULT_LIMITS,
+    logger: silentLogger,
+    maxSessions: 9,
+  });
+  const writer = new SnapshotWriter({ snapshots, clock: systemClock, logger: silentLogger, every: 1000 });
+  const command = createCommander({ log, reader, clock, newId: randomUUID, random: () => 0 });
+  return { tools: createSessionTools({ command, reader, writer, logger: silentLogger }), reader };
+}
