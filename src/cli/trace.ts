@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import type { TraceEntryInput } from '../contracts/trace.js';
+import type { ThroughlineClient, TraceAppended } from '../client/client.js';
+import { MAX_ENTRIES, type TraceEntryInput } from '../contracts/trace.js';
 import { messageOf, ThroughlineError } from '../errors.js';
 import { cliOf, examples, note, out, sessionOf, withClient } from './cli.js';
 
@@ -34,7 +35,7 @@ export function traceCommand(program: Command): void {
       const cli = cliOf(command);
       const session = sessionOf(cli, options.session);
       const entries = parsedLines(await inputOf(options.file));
-      const reply = await withClient(cli, (client) => client.appendTrace(session, entries));
+      const reply = await withClient(cli, (client) => appendAll(client, session, entries));
       for (const { index, message } of reply.malformed) note(`-- entry ${index + 1} skipped: ${message}`);
       out(options.json ? JSON.stringify(reply) : `${reply.appended} entries added`);
     });
@@ -55,6 +56,24 @@ export function traceCommand(program: Command): void {
       for (const line of reply.recent) out(line);
       note(`-- ${reply.total} entries, ${reply.compacted?.entries ?? 0} of them compacted`);
     });
+}
+
+/** Appends any number of entries, as many at a time as one request may hold. */
+async function appendAll(
+  client: ThroughlineClient,
+  session: string,
+  entries: readonly TraceEntryInput[],
+): Promise<TraceAppended> {
+  let total: TraceAppended = { appended: 0, malformed: [], sequence: 0 };
+  for (let from = 0; from < entries.length; from += MAX_ENTRIES) {
+    const { appended, malformed, sequence } = await client.appendTrace(
+      session,
+      entries.slice(from, from + MAX_ENTRIES),
+    );
+    const placed = malformed.map(({ index, message }) => ({ index: from + index, message }));
+    total = { appended: total.appended + appended, malformed: [...total.malformed, ...placed], sequence };
+  }
+  return total;
 }
 
 function parsedLines(input: string): TraceEntryInput[] {

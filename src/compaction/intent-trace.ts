@@ -152,7 +152,7 @@ function doneOf(entry: RecordedEntry): string[] {
 }
 
 function settle(open: readonly UnresolvedError[], entry: RecordedEntry): readonly UnresolvedError[] {
-  const key = markOf(`${toolOf(entry)} ${entry.files?.join(',') ?? entry.command ?? ''}`);
+  const key = markOf(`${toolOf(entry)} ${entry.target ?? entry.files?.join(',') ?? entry.command ?? ''}`);
   const others = open.filter((each) => each.key !== key);
   if (entry.status === 'SUCCESS') return others;
   const why = entry.error ?? entry.output ?? entry.status.toLowerCase();

@@ -65,6 +65,8 @@ export const recordedEntry = z.object({
   at: timestamp.exactOptional(),
   state: z.enum(TRACE_STATES).exactOptional(),
   tool: z.string().exactOptional(),
+  /** What it was done to, where files and command do not tell: the task of a dispatch. */
+  target: z.string().exactOptional(),
   files: z.array(z.string()).exactOptional(),
   command: z.string().exactOptional(),
   reasoning: z.string().exactOptional(),
@@ -82,6 +84,9 @@ export const traceEvents = [
     malformed: z.int().nonnegative(),
   }),
 ] as const;
+
+/** Most entries of one request. */
+export const MAX_ENTRIES = 500;
 
 export const traceAppendRequest = z.object({
   session: z.string(),

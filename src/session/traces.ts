@@ -69,6 +69,7 @@ export function entryOfDispatch(dispatch: DispatchOutcome): RecordedEntry | unde
     action: 'TOOL_EXECUTION',
     status: said === 'completed' || said === 'approved' ? 'SUCCESS' : 'FAILURE',
     tool: role,
+    target: clipText(task, MAX_TEXT),
     ...(files !== undefined && files.length > 0 && { files }),
     output: clipText(quoted(output), MAX_TEXT),
     size: JSON.stringify(outcome).length,

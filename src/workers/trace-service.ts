@@ -22,7 +22,7 @@ export interface TraceServiceOptions {
 }
 
 export interface TraceService {
-  /** Appends entries as one event. Entries that cannot be read are skipped and counted; none that can is an error. */
+  /** Appends entries as one event. Those that cannot be read are skipped and counted; if none can, it is an error too. */
   append(request: unknown): Promise<object>;
   /** The summary of an intent, what it stands for, and the entries since; all null or empty below the threshold. */
   compact(request: unknown): Promise<object>;
@@ -41,17 +41,18 @@ export function createTraceService(options: TraceServiceOptions): TraceService {
         if ('entry' in recorded) entries.push(recorded.entry);
         else malformed.push({ index, message: recorded.malformed });
       }
-      if (entries.length === 0) {
-        throw new ThroughlineError('schema_invalid', `entries: none can be read; ${malformed[0]?.message}`, {
-          details: { malformed },
-        });
-      }
+      // Also without a single one that can be read: the session counts what was malformed.
       const appended = await log.append(session, {
         v: EVENT_VERSION,
         type: 'trace.appended',
         at: clock(),
         data: { entries, malformed: malformed.length },
       });
+      if (entries.length === 0) {
+        throw new ThroughlineError('schema_invalid', `entries: none can be read; ${malformed[0]?.message}`, {
+          details: { malformed },
+        });
+      }
       // Without an expected sequence nothing can conflict.
       const sequence = appended.outcome === 'appended' ? appended.sequence : 0;
       return { appended: entries.length, malformed, sequence };

@@ -49,7 +49,7 @@ describe('trace.append', () => {
     expect((await freshState(system, session)).traces.malformed).toBe(2);
   });
 
-  it('refuses a request of which nothing can be read, and names the field', async () => {
+  it('refuses a request of which nothing can be read, names the field, and counts it', async () => {
     const session = newSession('append');
     const refused = system.client.request(TRACE_APPEND_SUBJECT, { session, entries: [{ intent_id: 5 }] });
     await expect(refused).rejects.toMatchObject({
@@ -57,7 +57,8 @@ describe('trace.append', () => {
       message: expect.stringContaining('intent_id'),
     });
     await expect(system.client.appendTrace(session, [])).rejects.toMatchObject({ code: 'schema_invalid' });
-    expect(await eventsOf(system, session)).toEqual([]);
+    const events = await eventsOf(system, session);
+    expect(events).toMatchObject([{ event: { data: { entries: [], malformed: 1 } } }]);
   });
 
   it('stores a reference and the size of an output of nearly 1 MB', async () => {

@@ -115,6 +115,7 @@ describe('what a task was told', () => {
       reviewer({ assessment: 'blocked', issues, required_fixes: many }),
     ]);
     expect(JSON.stringify(ledger).length).toBeLessThan(40_000);
+    expect(ledger.requiredFixes).toHaveLength(50);
     expect(ledger.summary).toMatch(/^y+\.\.\.$/);
     for (const text of [...ledger.blockers, ...ledger.requiredFixes, ...ledger.issues.map((i) => i.message)])
       expect(text).toMatch(/^\d+ x+\.\.\.$/);

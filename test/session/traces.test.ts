@@ -112,6 +112,26 @@ describe('dispatches that name an intent', () => {
     expect(traceIn(state)?.total).toBe(4);
   });
 
+  it('settle what went wrong with their own task, and no other', () => {
+    const changes = (sequence: number, task_id: string) =>
+      recorded(sequence, reviewer({ task_id, assessment: 'needs_changes', intent_id: 'INT-1' }));
+    const approved = (sequence: number, task_id: string) =>
+      recorded(sequence, reviewer({ task_id, assessment: 'approved', intent_id: 'INT-1' }));
+    const state = foldedFrom([
+      changes(1, '1'),
+      changes(2, '2'),
+      approved(3, '2'),
+      done(4, { task_id: '3', status: 'failed', files_modified: ['src/a.ts'] }),
+      done(5, { task_id: '4', status: 'blocked', files_modified: ['src/a.ts'] }),
+      done(6, { task_id: '3', status: 'completed', files_modified: ['src/b.ts'] }),
+      appended(steps(14)),
+    ]);
+    expect(traceIn(state)?.unresolved.map(({ text }) => text)).toEqual([
+      'reviewer failure: task 1 needs_changes',
+      'implementer failure: task 4 blocked: added the store',
+    ]);
+  });
+
   it('count once, although their events are repeated, even far apart', () => {
     const events = Array.from({ length: 45 }, (_, index) => done(index + 1));
     const once = foldedFrom(events);
