@@ -1,0 +1,61 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+
+const root = new URL('../../', import.meta.url);
+const readme = await readFile(new URL('README.md', root), 'utf8');
+const config = await readFile(new URL('src/config.ts', root), 'utf8');
+
+/** Rows of the table under a heading, each as its cells. */
+function table(heading: string): string[][] {
+  const section = readme.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+  const rows = section.split('\n').filter((line) => line.startsWith('|'));
+  return rows.slice(2).map((row) => row.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, '').trim()));
+}
+
+describe('the README', () => {
+  it('links only to files that are there', () => {
+    const links = [...readme.matchAll(/\]\((?!http)([^)#]+)/g)].map(([, path]) => path ?? '');
+    expect(links.length).toBeGreaterThan(14);
+    expect(links.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
+  });
+
+  it('names for each stage of a message its file and the test that proves it', () => {
+    const stages = table('One message, end to end');
+    expect(stages.map(([stage]) => stage)).toEqual([
+      'publish',
+      'validate',
+      'extract',
+      'append',
+      'fold',
+      'snapshot',
+      'compile',
+    ]);
+    for (const [, , file, proof] of stages) {
+      expect(file).toMatch(/\(src\//);
+      expect(proof).toMatch(/\(test\/.*\.test\.ts\)/);
+    }
+  });
+
+  it('says of every variable what it does, and of no other', () => {
+    const read = [...config.matchAll(/^ {2}((?:NATS|THROUGHLINE)_[A-Z_]+):/gm)].map(([, name]) => name ?? '');
+    const elsewhere = ['NATS_SERVER_BIN', 'THROUGHLINE_CACHE_DIR', 'THROUGHLINE_TEST_NATS'];
+    const told = table('Configuration').flatMap(([names]) => names?.match(/[A-Z]+_[A-Z_]+/g) ?? []);
+    expect(told.sort()).toEqual([...read, ...elsewhere].sort());
+  });
+
+  it('gives the defaults that the code has', () => {
+    const wrong = table('Configuration').flatMap(([names, fallback]) => {
+      const defaults = fallback?.split(', ') ?? [];
+      return (names?.match(/THROUGHLINE_[A-Z_]+/g) ?? []).flatMap((name, index) => {
+        const source = new RegExp(`${name}: wholeNumber\\([^,]+, [^,]+, ([\\d_ *]+)\\)`).exec(config)?.[1];
+        if (source === undefined) return [];
+        const value = source
+          .split('*')
+          .reduce((product, factor) => product * Number(factor.replaceAll('_', '')), 1);
+        return defaults[index] === String(value) ? [] : [`${name}: ${value}, not ${defaults[index]}`];
+      });
+    });
+    expect(wrong).toEqual([]);
+  });
+});
