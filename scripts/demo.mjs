@@ -29,7 +29,7 @@ const EXPECTED = [
   'task:4.3 requires SessionLog.watch wakes a compile wait',
 ];
 
-const { values: options } = parseArgs({
+const options = optionsOrExit({
   options: {
     git: { type: 'string' },
     limit: { type: 'string', default: '200' },
@@ -40,6 +40,15 @@ const { values: options } = parseArgs({
 if (options.help) {
   console.log('usage: ./scripts/demo [--git PATH] [--limit COMMITS] [--session NAME]');
   process.exit(0);
+}
+
+function optionsOrExit(config) {
+  try {
+    return parseArgs(config).values;
+  } catch (error) {
+    console.error(`demo: ${error.message} (see ./scripts/demo --help)`);
+    process.exit(2);
+  }
 }
 
 const releasers = new Releasers();
@@ -77,7 +86,7 @@ async function demo() {
 
   await step('services', async (say) => {
     await serve(url, { config, logger: silentLogger, releasers });
-    return say(undefined, 'extractor and prompt-compiler on one connection');
+    return say(undefined, 'extractor, prompt-compiler and session-tools on one connection');
   });
   const client = await connectThroughline({ url });
   releasers.add('the client', () => client.close());

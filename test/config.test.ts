@@ -9,6 +9,10 @@ const NUMBERS: readonly (readonly [variable: string, option: string, low: number
   ['THROUGHLINE_ACK_WAIT_MS', 'ackWaitMs', 500, 3_600_000],
   ['THROUGHLINE_MAX_IN_HAND', 'maxInHand', 1, 10_000],
   ['THROUGHLINE_MAX_FACTS', 'maxFacts', 10, 100_000],
+  ['THROUGHLINE_IMPLEMENTER_TOKENS', 'implementerTokens', 100, 10_000_000],
+  ['THROUGHLINE_REVIEWER_TOKENS', 'reviewerTokens', 100, 10_000_000],
+  ['THROUGHLINE_MAX_OUTPUT_TOKENS', 'maxOutputTokens', 0, 1_000_000],
+  ['THROUGHLINE_COMPACTION_TOKENS', 'maxSummaryTokens', 100, 1_000_000],
   ['THROUGHLINE_SNAPSHOT_EVERY', 'snapshotEvery', 1, 100_000],
   ['THROUGHLINE_MAX_SESSIONS', 'maxSessions', 1, 1_000_000],
   ['THROUGHLINE_AFTER_TIMEOUT_MS', 'afterTimeoutMs', 0, 600_000],
@@ -139,5 +143,34 @@ describe('text', () => {
 
   it('for the cache moves it', () => {
     expect(loadConfig({ THROUGHLINE_CACHE_DIR: '/tl' }).cacheDir).toBe('/tl');
+  });
+});
+
+describe('thresholds of going in circles', () => {
+  const twice = { non_progress: 2, ping_pong: 2, same_fixes: 2, same_test: 2, same_files: 2 };
+
+  it.each([
+    ['3', { non_progress: 3, ping_pong: 3, same_fixes: 3, same_test: 3, same_files: 3 }],
+    ['ping_pong=4, same_files=9', { ...twice, ping_pong: 4, same_files: 9 }],
+    ['5,same_test=1', { non_progress: 5, ping_pong: 5, same_fixes: 5, same_test: 1, same_files: 5 }],
+    ['', twice],
+  ])('are read from %j', (raw, stallThresholds) => {
+    expect(loadConfig({ THROUGHLINE_STALL_THRESHOLDS: raw })).toMatchObject({ stallThresholds });
+  });
+
+  it.each(['0', 'many', 'ping_pong', 'loops=2', 'ping_pong=x'])(
+    'are refused as %j, with their names',
+    (raw) => {
+      const text = refusal({ THROUGHLINE_STALL_THRESHOLDS: raw });
+      expect(text).toContain(`THROUGHLINE_STALL_THRESHOLDS holds ${JSON.stringify(raw)}`);
+      expect(text).toContain('same_fixes');
+    },
+  );
+});
+
+describe('the rhythm of compaction', () => {
+  it('is read from two variables', () => {
+    const env = { THROUGHLINE_COMPACTION_THRESHOLD: '5', THROUGHLINE_COMPACTION_BLOCK: '7' };
+    expect(loadConfig(env).compaction).toEqual({ threshold: 5, block: 7 });
   });
 });

@@ -18,6 +18,7 @@ interface CompileOptions {
   readonly maxTokens?: number;
   readonly after?: number;
   readonly asOf?: number;
+  readonly intent?: string;
   readonly explain?: boolean;
   readonly json?: boolean;
 }
@@ -43,6 +44,7 @@ export function compileCommand(program: Command): void {
     .option('--max-tokens <n>', 'token budget of the facts (default: 500)', wholeNumber(0, 1_000_000))
     .option('--after <sequence>', 'wait until this DISPATCH sequence has become facts', wholeNumber(1))
     .option('--as-of <sequence>', 'the prompt as it was at this session sequence', wholeNumber(1))
+    .option('--intent <id>', 'the intent that is worked on: its compacted history stands before the prompt')
     .option('--explain', 'say of each fact where it comes from and why it was chosen')
     .option('--json', 'print the whole reply as JSON')
     .addHelpText(
@@ -60,13 +62,15 @@ export function compileCommand(program: Command): void {
       if (options.json) return out(JSON.stringify(reply));
       out(reply.prompt);
       note(summary(reply));
+      for (const line of warnings(reply, request.session)) note(line);
       if (options.explain) for (const line of explanation(reply)) note(line);
     });
 }
 
 async function requestOf(session: string, options: CompileOptions): Promise<CompileRequestInput> {
   const { kind, task: taskId, prompt: taskPrompt, role, maxFacts, maxTokens, after, asOf, explain } = options;
-  const common = { session, maxFacts, maxTokens, after, asOf, explain };
+  const activeIntentId = options.intent;
+  const common = { session, maxFacts, maxTokens, after, asOf, explain, activeIntentId };
   if (kind === 'iteration') {
     const template = options.template === undefined ? undefined : await readTemplate(options.template);
     return { kind, ...common, taskId, taskPrompt, template, binary: options.binary, extra: options.extra };
@@ -80,6 +84,21 @@ function summary(reply: CompileReply): string {
   const { factsShown, factsTotal, tokenEstimate, sequence, snapshotSequence, replayed } = reply;
   const from = snapshotSequence === 0 ? 'no snapshot' : `snapshot ${snapshotSequence}`;
   return `-- ${factsShown} of ${factsTotal} facts, about ${tokenEstimate} tokens, session sequence ${sequence} (${from}, ${replayed} replayed)`;
+}
+
+/** What a reader of the prompt alone would not notice. */
+function warnings({ sequence, ledger, budget }: CompileReply, session: string): string[] {
+  return [
+    ...(sequence === 0 ? [`-- session ${session} has no events: is its name right?`] : []),
+    ...(ledger?.mode === 'ledger_plus_fallback'
+      ? [`-- ${ledger.reason}: ${ledger.message ?? 'no more is known'}`]
+      : []),
+    ...(budget !== undefined && budget.stage !== 'none'
+      ? [
+          `-- ${budget.stage} to ${budget.tokensAfter} of ${budget.tokensBefore} tokens, to keep within ${budget.inputTokens}`,
+        ]
+      : []),
+  ];
 }
 
 function explanation(reply: CompileReply): string[] {

@@ -20,7 +20,8 @@ function addTool(parent: Command, name: ToolName): void {
     .command(name)
     .summary(summary)
     .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`)
-    .option('-n, --name <session>', 'session (default: THROUGHLINE_SESSION)');
+    .option('-n, --name <session>', 'session (default: THROUGHLINE_SESSION)')
+    .addOption(new Option('-s, --session <name>', 'the same as --name').hideHelp());
   const fields = Object.entries<z.ZodType>(shape);
   for (const [field, schema] of fields) command.addOption(optionOf(field, schema));
   command
@@ -28,7 +29,7 @@ function addTool(parent: Command, name: ToolName): void {
     .addHelpText('after', examples(`throughline tool ${name} --name demo ${example}`.trimEnd()))
     .action(async (options: Record<string, unknown>, self: Command) => {
       const cli = cliOf(self);
-      const session = sessionOf(cli, typeof options.name === 'string' ? options.name : undefined, '--name');
+      const session = sessionOf(cli, nameIn(options), '--name');
       const given = fields.flatMap(([field]) =>
         options[field] === undefined ? [] : [[field, options[field]]],
       );
@@ -36,6 +37,11 @@ function addTool(parent: Command, name: ToolName): void {
       const reply = await withClient(cli, (client) => client.requestTool(name, request));
       out(options.json === true ? JSON.stringify(reply) : showReply(reply, coloured(cli)));
     });
+}
+
+function nameIn({ name, session }: Record<string, unknown>): string | undefined {
+  const given = name ?? session;
+  return typeof given === 'string' ? given : undefined;
 }
 
 /** An option for one field: its kind follows from the schema. */

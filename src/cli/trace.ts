@@ -37,7 +37,13 @@ export function traceCommand(program: Command): void {
       const entries = parsedLines(await inputOf(options.file));
       const reply = await withClient(cli, (client) => appendAll(client, session, entries));
       for (const { index, message } of reply.malformed) note(`-- entry ${index + 1} skipped: ${message}`);
-      out(options.json ? JSON.stringify(reply) : `${reply.appended} entries added`);
+      out(
+        options.json
+          ? JSON.stringify(reply)
+          : reply.appended === 1
+            ? '1 entry added'
+            : `${reply.appended} entries added`,
+      );
     });
 
   trace
@@ -79,13 +85,12 @@ async function appendAll(
 function parsedLines(input: string): TraceEntryInput[] {
   const lines = input.split('\n').filter((line) => line.trim() !== '');
   if (lines.length === 0) throw new ThroughlineError('usage', 'no entries: give one JSON object a line');
-  return lines.map((line, index) => {
+  return lines.map((line) => {
     try {
       return JSON.parse(line);
-    } catch (cause) {
-      throw new ThroughlineError('json_parse_failed', `line ${index + 1} is not JSON: ${messageOf(cause)}`, {
-        cause,
-      });
+    } catch {
+      // As text it is no entry: the service skips and counts it like any other that cannot be read.
+      return line;
     }
   });
 }

@@ -39,6 +39,9 @@ export interface TraceCompacted {
   /** Entries since, one line each. */
   readonly recent: readonly string[];
   readonly total: number;
+  /** Entries of the whole session that could not be read, and that named no intent. */
+  readonly malformed: number;
+  readonly withoutIntent: number;
   readonly sequence: number;
 }
 

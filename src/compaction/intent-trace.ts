@@ -85,7 +85,7 @@ export function addEntry(trace: IntentTrace, entry: RecordedEntry, rhythm: Compa
   const grown: IntentTrace = {
     ...trace,
     total: trace.total + 1,
-    recent: [...trace.recent, entry],
+    recent: [...trace.recent, shortened(entry)],
     seen: [...trace.seen, mark].slice(-MAX_SEEN),
     ...(ask !== undefined && { ask }),
   };
@@ -107,6 +107,13 @@ function compacted(trace: IntentTrace): IntentTrace {
     done: newest([...trace.done, ...recent.flatMap(doneOf)], MAX_DONE),
     recent: [],
   };
+}
+
+/** An ask is kept beside the entries; in its entry a line of it is enough. */
+function shortened(entry: RecordedEntry): RecordedEntry {
+  const { reasoning } = entry;
+  if (reasoning === undefined || reasoning.length <= MAX_LINE) return entry;
+  return { ...entry, reasoning: clipText(reasoning, MAX_LINE) };
 }
 
 function askOf({ state, action, reasoning }: RecordedEntry): string | undefined {

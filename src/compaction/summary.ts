@@ -6,6 +6,8 @@ import type { IntentTrace } from './intent-trace.js';
 
 /** The line that opens a summary. */
 export const SUMMARY_HEADER = '[Compacted History]';
+/** The line that opens the entries since the last block. */
+export const RECENT_STEPS = '[Recent Steps]';
 /** Most tokens of a summary. */
 export const DEFAULT_SUMMARY_TOKENS = 1200;
 

@@ -40,6 +40,7 @@ const MAX_TEXT = 200;
 const MAX_LIST = 20;
 /** Blockers and required fixes: as many as an event keeps, so that none that was recorded is lost. */
 const MAX_DEMANDS = 50;
+const MAX_DEMAND = 500;
 const MAX_FILES = 50;
 
 /** The digest of an outcome. */
@@ -51,7 +52,7 @@ export function digestOf(dispatch: DispatchOutcome): OutcomeDigest {
       role: 'implementer',
       status,
       summary: clipText(summary, MAX_SUMMARY),
-      blockers: clipped(blockers, MAX_DEMANDS),
+      blockers: clipped(blockers, MAX_DEMANDS, MAX_DEMAND),
       files: files_modified.slice(0, MAX_FILES).map((file) => clipText(file, MAX_TEXT)),
       passed: clipped(tests.filter((run) => run.passed).map((run) => run.command)),
       failed: failed.map((run) => ({
@@ -69,10 +70,10 @@ export function digestOf(dispatch: DispatchOutcome): OutcomeDigest {
       message: clipText(message, MAX_TEXT),
       ...(file !== undefined && { file: clipText(file, MAX_TEXT) }),
     })),
-    fixes: clipped(required_fixes, MAX_DEMANDS),
+    fixes: clipped(required_fixes, MAX_DEMANDS, MAX_DEMAND),
   };
 }
 
-function clipped(texts: readonly string[], max = MAX_LIST): string[] {
-  return texts.slice(0, max).map((text) => clipText(text, MAX_TEXT));
+function clipped(texts: readonly string[], max = MAX_LIST, length = MAX_TEXT): string[] {
+  return texts.slice(0, max).map((text) => clipText(text, length));
 }

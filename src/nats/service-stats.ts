@@ -1,4 +1,5 @@
 import { type NatsConnection, RequestStrategy } from 'nats';
+import { isNoResponders, toThroughlineError } from './errors.js';
 
 /** What the endpoints of all running instances of a service show in their statistics, beside requests and errors. */
 export async function serviceStats(connection: NatsConnection, service: string): Promise<unknown[]> {
@@ -8,8 +9,13 @@ export async function serviceStats(connection: NatsConnection, service: string):
     maxWait: 1000,
     jitter: 100,
   });
-  for await (const { endpoints } of await monitor.stats(service)) {
-    for (const { data } of endpoints ?? []) if (data !== null && data !== undefined) found.push(data);
+  try {
+    for await (const { endpoints } of await monitor.stats(service)) {
+      for (const { data } of endpoints ?? []) if (data !== null && data !== undefined) found.push(data);
+    }
+  } catch (error) {
+    // Nobody answers: no instance runs.
+    if (!isNoResponders(error)) throw toThroughlineError(error, `reading the statistics of ${service}`);
   }
   return found;
 }

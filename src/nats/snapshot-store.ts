@@ -8,6 +8,8 @@ import type { TopologyOptions } from './topology.js';
 /** Room for subject and headers in a message of the largest size. */
 const ENVELOPE_BYTES = 4096;
 const HISTORY = 5;
+/** Sessions whose last write is remembered. */
+const MAX_WRITTEN = 10_000;
 /** Rounds of compare and set, each of which somebody wins: far more than there are writers of one session. */
 const MAX_ATTEMPTS = 1000;
 
@@ -28,6 +30,8 @@ export async function openSnapshotStore(
 export class NatsSnapshotStore implements SnapshotStore {
   readonly #kv: KV;
   readonly #connection: NatsConnection;
+  /** What this process wrote last: while nobody else writes, the stored value need not be read back first. */
+  readonly #written = new Map<Token, { readonly sequence: number; readonly revision: number }>();
 
   constructor(kv: KV, connection: NatsConnection) {
     this.#kv = kv;
@@ -61,11 +65,15 @@ export class NatsSnapshotStore implements SnapshotStore {
     const limit = (this.#connection.info?.max_payload ?? 1024 * 1024) - ENVELOPE_BYTES;
     if (Buffer.byteLength(snapshot.text) > limit) return 'too_large';
     try {
+      const last = this.#written.get(session);
+      // A revision that is still the last one means that the value is still ours: it need not be read.
+      const follows = last !== undefined && last.sequence < snapshot.sequence;
+      if (follows && (await this.#replace(session, snapshot, last.revision))) return 'saved';
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
         const entry = await this.#kv.get(session);
         const kept = entry?.operation === 'PUT' ? snapshotOf(entry) : undefined;
         if (kept !== undefined && kept.sequence >= snapshot.sequence) return 'older';
-        if (await this.#replace(session, snapshot.text, entry?.revision)) return 'saved';
+        if (await this.#replace(session, snapshot, entry?.revision)) return 'saved';
       }
     } catch (error) {
       throw toThroughlineError(error, `writing the snapshot of session ${session}`);
@@ -74,10 +82,17 @@ export class NatsSnapshotStore implements SnapshotStore {
   }
 
   /** Compare and set: `false` when somebody else wrote first. */
-  async #replace(session: Token, text: string, revision: number | undefined): Promise<boolean> {
+  async #replace(session: Token, snapshot: StoredSnapshot, revision: number | undefined): Promise<boolean> {
+    const { sequence, text } = snapshot;
+    this.#written.delete(session);
     try {
-      if (revision === undefined) await this.#kv.create(session, text);
-      else await this.#kv.update(session, text, revision);
+      const written =
+        revision === undefined
+          ? await this.#kv.create(session, text)
+          : await this.#kv.update(session, text, revision);
+      this.#written.set(session, { sequence, revision: written });
+      const oldest = this.#written.keys().next();
+      if (this.#written.size > MAX_WRITTEN && !oldest.done) this.#written.delete(oldest.value);
       return true;
     } catch (error) {
       if (apiCode(error) === API.wrongLastSequence) return false;

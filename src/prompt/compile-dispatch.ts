@@ -1,5 +1,11 @@
 import { createHash } from 'node:crypto';
-import { compactedReport, recentLines, type Summary, summarise } from '../compaction/summary.js';
+import {
+  compactedReport,
+  RECENT_STEPS,
+  recentLines,
+  type Summary,
+  summarise,
+} from '../compaction/summary.js';
 import type { CompactionStage } from '../contracts/budget.js';
 import type { DispatchRequest } from '../contracts/compile.js';
 import { formatSessionFacts } from '../facts/format.js';
@@ -35,7 +41,6 @@ interface Tail {
 
 const GUIDE =
   'Guide: settle required_fixes and blockers of the ledger first, then do the task. Return only the result object.';
-const RECENT = '[Recent Steps]';
 const REPLAN =
   'Replan: this task goes in circles. Choose another approach, and say in the summary what is different.';
 
@@ -121,7 +126,7 @@ function render(
     replan.length === 0 ? '' : [REPLAN, ...replan].join('\n'),
     guide ? GUIDE : '',
     formatSessionFacts(facts.map(({ fact }) => fact)),
-    recent.length === 0 ? '' : [RECENT, ...recent].join('\n'),
+    recent.length === 0 ? '' : [RECENT_STEPS, ...recent].join('\n'),
     `Task prompt:\n${taskPrompt}`,
   ];
   return sections.filter((section) => section !== '').join('\n\n');

@@ -1,4 +1,4 @@
-import { compactedReport, summarise } from '../compaction/summary.js';
+import { compactedReport, RECENT_STEPS, recentLines, summarise } from '../compaction/summary.js';
 import type { IterationRequest } from '../contracts/compile.js';
 import { ThroughlineError } from '../errors.js';
 import { formatSessionFacts } from '../facts/format.js';
@@ -83,7 +83,11 @@ export function compileIteration(
     request.activeIntentId === undefined ? undefined : state.traces.intents.get(request.activeIntentId);
   const summary = trace === undefined ? null : summarise(trace, tokenizer, maxSummaryTokens);
   const rendered = renderTemplate(template, values);
-  const prompt = summary === null ? rendered : `${summary.text}\n\n${rendered}`;
+  const recent =
+    trace === undefined || trace.recent.length === 0
+      ? []
+      : [[RECENT_STEPS, ...recentLines(trace)].join('\n')];
+  const prompt = [...(summary === null ? [] : [summary.text]), rendered, ...recent].join('\n\n');
   return {
     prompt,
     sessionContext,

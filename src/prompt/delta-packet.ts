@@ -41,6 +41,8 @@ export const PRUNED_FIRST = [
 ] as const satisfies readonly (keyof DeltaPacket)[];
 
 const MAX_TEXT = 300;
+/** A demand keeps every character that its event kept. */
+const MAX_DEMAND = 500;
 
 /** The packet of a task; empty when nothing is known of it. */
 export function deltaPacket(state: SessionState, taskId: string): DeltaPacket {
@@ -62,8 +64,8 @@ function taskFields({ run }: SessionState, ledger: TaskLedger | undefined): Delt
   if (ledger === undefined) return {};
   const { requiredFixes, blockers, assessment, issues, last, planVersion, summary } = ledger;
   return {
-    ...(requiredFixes.length > 0 && { required_fixes: requiredFixes.map(plain) }),
-    ...(blockers.length > 0 && { blockers: blockers.map(plain) }),
+    ...(requiredFixes.length > 0 && { required_fixes: requiredFixes.map(whole) }),
+    ...(blockers.length > 0 && { blockers: blockers.map(whole) }),
     ...(assessment !== undefined && { assessment }),
     ...(issues.length > 0 && {
       issues: issues.map(({ severity, file, message }) =>
@@ -91,6 +93,10 @@ function progressFields({ run }: SessionState, taskId: string): DeltaPacket {
     ...(activeTaskId !== null && activeTaskId !== taskId && { active_task: plain(activeTaskId) }),
     totals,
   };
+}
+
+function whole(text: string): string {
+  return clipText(quoted(text), MAX_DEMAND);
 }
 
 function plain(text: string): string {

@@ -6,6 +6,8 @@
 // Wider than the names there are: `{{ready-count}}` is a misspelt one, not text.
 const PLACEHOLDER = /\{\{\s*([A-Za-z_][\w.-]*)\s*\}\}/g;
 
+const ANYTHING_IN_BRACES = /\{\{([^{}\n]*)\}\}/g;
+
 /** A placeholder that stands for nothing, and where. */
 export interface UnknownPlaceholder {
   readonly name: string;
@@ -15,9 +17,12 @@ export interface UnknownPlaceholder {
 
 /** Placeholders in a template that are not among the known ones. */
 export function unknownPlaceholders(template: string, known: readonly string[]): UnknownPlaceholder[] {
-  return [...template.matchAll(PLACEHOLDER)]
-    .filter(([, name]) => name !== undefined && !known.includes(name))
-    .map((match) => ({ name: match[1] ?? '', line: template.slice(0, match.index).split('\n').length }));
+  return [...template.matchAll(ANYTHING_IN_BRACES)]
+    .filter(([, name]) => name?.trim() && !known.includes(name.trim()))
+    .map((match) => ({
+      name: match[1]?.trim() ?? '',
+      line: template.slice(0, match.index).split('\n').length,
+    }));
 }
 
 /**

@@ -9,6 +9,7 @@ import { freePort, portProblem } from './ports.js';
 import { untilReady } from './ready.js';
 import type { RunningServer, StartOptions } from './running-server.js';
 import { renderServerConfig } from './server-config.js';
+import { noteServer, requireFreeStore } from './store-lock.js';
 
 const READY_WITHIN_MS = 10_000;
 const PORT_ATTEMPTS = 5;
@@ -22,6 +23,7 @@ const PORT_ATTEMPTS = 5;
 export async function startNatsServer(options: StartOptions): Promise<RunningServer> {
   const storeDir = resolve(options.storeDir);
   await mkdir(storeDir, { recursive: true });
+  await requireFreeStore(storeDir);
   // Somebody may take a port between our look and the server's: look again, unless the caller insists on the
   // ports.
   const attempts = options.port && options.monitorPort !== 0 ? 1 : PORT_ATTEMPTS;
@@ -93,6 +95,7 @@ async function startAt(location: Location, options: StartOptions): Promise<Start
     if (taken !== undefined) return { portFault: taken };
     throw await startFault(child, outcome, logFile);
   }
+  await noteServer(storeDir, { pid: child.pid, host: reachableHost(host), port, serverName });
   const url = `nats://${reachableHost(host)}:${port}`;
   options.log?.(`nats-server is ready at ${url}, with its store in ${storeDir}`);
   child.exited.then(({ code, signal }) => options.log?.(`nats-server at ${url} ended (${signal ?? code})`));

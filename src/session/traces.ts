@@ -19,6 +19,8 @@ export interface TracesJson {
 
 /** Intents that are remembered; an agent works on one at a time. */
 const MAX_INTENTS = 12;
+/** Characters of all traces together: with everything else a snapshot must fit one message. */
+const MAX_SIZE = 300_000;
 const MAX_TEXT = 200;
 
 export function emptyTraces(): Traces {
@@ -48,11 +50,22 @@ export function traceEntry(
     traces.withoutIntent += 1;
     return;
   }
+  const continued = [...traces.intents.keys()].at(-1) === intent;
   const trace = addEntry(traces.intents.get(intent) ?? emptyTrace(intent), entry, rhythm);
   traces.intents.delete(intent);
   traces.intents.set(intent, trace);
-  const oldest = traces.intents.keys().next();
-  if (traces.intents.size > MAX_INTENTS && !oldest.done) traces.intents.delete(oldest.value);
+  // A change of intent is rare; only then are all the others weighed.
+  if (!continued) forgetOldest(traces.intents);
+}
+
+/** Forgets the intents that were added to least recently, beyond their number and their size together. */
+function forgetOldest(intents: Map<string, IntentTrace>): void {
+  let size = [...intents.values()].reduce((sum, trace) => sum + JSON.stringify(trace).length, 0);
+  for (const [intent, trace] of intents) {
+    if (intents.size === 1 || (intents.size <= MAX_INTENTS && size <= MAX_SIZE)) return;
+    intents.delete(intent);
+    size -= JSON.stringify(trace).length;
+  }
 }
 
 /** A dispatch that names an intent as an entry of its trace, or `undefined`. */

@@ -22,7 +22,8 @@ export function createSessionTools(options: SessionToolsOptions): SessionTools {
   return async (name, request) => {
     const { session, args } = checked(name, request);
     const { reply, appended } = await options.command(session, name, (state) => decide(name, state, args));
-    if (appended === 'iteration.completed') await snapshot(options, session);
+    if (appended === 'iteration.completed' || appended === 'iteration.started')
+      await snapshot(options, session);
     return reply;
   };
 }
@@ -42,7 +43,10 @@ function checked<Name extends ToolName>(
 async function snapshot({ reader, writer, logger }: SessionToolsOptions, session: Token): Promise<void> {
   try {
     const { folded } = await reader.load(session);
-    await writer.write(folded);
+    // Starting an iteration ends the one before it, if there was one.
+    if (folded.state.history.iterations.some((iteration) => iteration.ended_at !== undefined)) {
+      await writer.write(folded);
+    }
   } catch (error) {
     logger.warn({ session, err: error }, 'snapshot not written: the next load replays more events');
   }

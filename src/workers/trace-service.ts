@@ -67,6 +67,8 @@ export function createTraceService(options: TraceServiceOptions): TraceService {
         compacted: summary && compactedReport(summary),
         recent: trace === undefined ? [] : recentLines(trace),
         total: trace?.total ?? 0,
+        malformed: state.traces.malformed,
+        withoutIntent: state.traces.withoutIntent,
         sequence: state.sequence,
       };
     },

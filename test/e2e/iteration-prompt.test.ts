@@ -35,6 +35,14 @@ describe('the end of an iteration', () => {
   });
 });
 
+describe('the start of an iteration', () => {
+  it('ends the one before it, and leaves a snapshot of that', async () => {
+    const name = await session();
+    const { sequence } = await system.client.tools.iterationStart({ session: name });
+    expect(await system.ports.snapshots.load(name)).toMatchObject({ sequence });
+  });
+});
+
 describe('prompt.compile of kind iteration', () => {
   it('gives the same bytes again, and those of then with asOf', async () => {
     const name = await session();

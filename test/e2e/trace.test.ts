@@ -108,6 +108,8 @@ describe('trace.compact', () => {
       compacted: null,
       recent: [],
       total: 0,
+      malformed: 0,
+      withoutIntent: 0,
       sequence: 1,
     });
   });
@@ -234,11 +236,13 @@ describe('prompt.compile of an iteration', () => {
     expect(reply.compacted).toEqual(compacted);
   });
 
-  it('has none below the threshold', async () => {
+  it('has none below the threshold, but the steps so far', async () => {
     const iteration = { kind: 'iteration' as const, session: await sessionWith(19) };
     const plain = await system.client.compile(iteration);
     const reply = await system.client.compile({ ...iteration, ...INTENT });
-    expect(reply).toMatchObject({ prompt: plain.prompt, compacted: null });
+    const { recent } = await system.client.compactTrace(iteration.session, 'INT-1');
+    const steps = ['[Recent Steps]', ...recent].join('\n');
+    expect(reply).toMatchObject({ prompt: `${plain.prompt}\n\n${steps}`, compacted: null });
   });
 });
 
@@ -342,7 +346,7 @@ describe('throughline trace', () => {
 
   it.each([
     ['no entries', ['append', '-s', 'refused'], '', /no entries.*\(usage\)/],
-    ['a line that is not JSON', ['append', '-s', 'refused'], '{}\n{', /line 2 is not JSON/],
+    ['lines of which none is an entry', ['append', '-s', 'refused'], '{}\n{', /entries: none can be read/],
     ['entries that cannot be read', ['append', '-s', 'refused'], '{}', /intent_id.*\(schema_invalid\)/],
     ['a file that is not there', ['append', '-s', 'refused', '-f', '/no/file'], '', /\/no\/file/],
     ['no intent', ['show', '-s', 'refused'], '', /--intent/],

@@ -9,12 +9,8 @@ import { resolveId } from './resolve.js';
 
 export function addTask(state: SessionState, args: ToolArguments<'task-add'>): Decision {
   const { board } = state;
-  const double = [...board.tasks.values()].find((task) => isOpen(task) && same(task.content, args.content));
-  if (double !== undefined) {
-    return refuse('duplicate', `${double.id} has the same content and is ${double.status}: use that one`, {
-      id: double.id,
-    });
-  }
+  const double = openDouble(board, args.content);
+  if (double !== undefined) return duplicate(double);
   const depends = resolveAll(board, args.dependsOn ?? []);
   if ('refusal' in depends) return depends.refusal;
   const id = taskIdOf(board.lastNumber + 1);
@@ -34,10 +30,15 @@ export function setStatus(
   state: SessionState,
   { id, status, reason }: ToolArguments<'task-status'>,
 ): Decision {
-  return onTask(state, id, (task) => ({
-    type: 'task.status',
-    data: { task: task.id, status, ...(reason !== undefined && { reason }), iteration: iterationOf(state) },
-  }));
+  return onTask(state, id, (task) => {
+    const reopened = !isOpen(task) && isOpen({ ...task, status });
+    const double = reopened ? openDouble(state.board, task.content) : undefined;
+    if (double !== undefined) return duplicate(double);
+    return {
+      type: 'task.status',
+      data: { task: task.id, status, ...(reason !== undefined && { reason }), iteration: iterationOf(state) },
+    };
+  });
 }
 
 export function setPriority(state: SessionState, { id, priority }: ToolArguments<'task-priority'>): Decision {
@@ -48,10 +49,10 @@ export function setPriority(state: SessionState, { id, priority }: ToolArguments
 }
 
 export function setContent(state: SessionState, { id, content }: ToolArguments<'task-content'>): Decision {
-  const double = [...state.board.tasks.values()].find((task) => isOpen(task) && same(task.content, content));
+  const double = openDouble(state.board, content);
   return onTask(state, id, (task) =>
     double !== undefined && double.id !== task.id
-      ? refuse('duplicate', `${double.id} has the same content and is ${double.status}`, { id: double.id })
+      ? duplicate(double)
       : { type: 'task.content', data: { task: task.id, content, iteration: iterationOf(state) } },
   );
 }
@@ -169,6 +170,14 @@ function resolveAll(
 /** Long ones in a message without their middle; the details have them whole. */
 function shownCycle(cycle: readonly string[]): string {
   return (cycle.length <= 12 ? cycle : [...cycle.slice(0, 6), '…', ...cycle.slice(-5)]).join(' → ');
+}
+
+function openDouble(board: TaskBoard, content: string): Task | undefined {
+  return [...board.tasks.values()].find((task) => isOpen(task) && same(task.content, content));
+}
+
+function duplicate({ id, status }: Task): Decision {
+  return refuse('duplicate', `${id} has the same content and is ${status}: use that one`, { id });
 }
 
 function same(a: string, b: string): boolean {

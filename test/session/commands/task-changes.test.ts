@@ -3,6 +3,20 @@ import { TASK_STATUSES } from '../../../src/contracts/task-events.js';
 import type { ToolName } from '../../../src/contracts/tools.js';
 import { argumentsOf, timeAt, withTasks } from '../../support/played.js';
 
+describe('a task that is reopened', () => {
+  it('is refused while an open one has the same content', () => {
+    const played = withTasks('a')
+      .after('task-status', { id: '1', status: 'completed' })
+      .after('task-add', { content: 'A ' });
+    expect(played.when('task-status', { id: '1', status: 'remaining' })).toMatchObject({
+      refused: { code: 'duplicate', details: { id: 'TAS-2' } },
+    });
+    expect(played.when('task-status', { id: '1', status: 'cancelled' })).toMatchObject({
+      event: { type: 'task.status' },
+    });
+  });
+});
+
 describe('task-status', () => {
   it.each(TASK_STATUSES)('sets %s, and notes the iteration and the reason', (status) => {
     const played = withTasks('a').after('iteration-start', {});
