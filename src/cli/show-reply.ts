@@ -16,6 +16,7 @@ const task = z.looseObject({
   status: z.string(),
   priority: z.number(),
   claimed_by: text.optional(),
+  reason: text.optional(),
   unresolved: z.array(z.object({ id: z.string(), why: z.string() })).optional(),
 });
 const note = z.looseObject({ id: z.string(), type: z.string(), content: text });
@@ -69,13 +70,14 @@ const STATUS_COLOURS: Readonly<Record<string, 'cyan' | 'yellow' | 'green' | 'red
 };
 
 function showTask(pc: Colors, each: z.infer<typeof task>): string {
-  const { id, content, status, priority, claimed_by, unresolved = [] } = each;
+  const { id, content, status, priority, claimed_by, reason, unresolved = [] } = each;
   const colour = STATUS_COLOURS[status];
   const waits = unresolved.map((other) => `${other.id}, ${other.why}`).join('; ');
   const waiting = waits === '' ? '' : pc.red(` (waits for ${waits})`);
   const claimed = claimed_by === undefined ? '' : ` (claimed by ${claimed_by})`;
+  const why = reason === undefined ? '' : ` (reason: ${reason})`;
   const shownStatus = colour === undefined ? status : pc[colour](status);
-  return `${pc.bold(id)} [P${priority}] ${shownStatus} ${content}${waiting}${claimed}`;
+  return `${pc.bold(id)} [P${priority}] ${shownStatus} ${content}${waiting}${why}${claimed}`;
 }
 
 function showNote(pc: Colors, { id, type, content }: z.infer<typeof note>): string {

@@ -87,8 +87,9 @@ function taskLine(board: TaskBoard, task: Task, waits: string): string {
     task.claimed_by !== undefined && task.status === 'in_progress'
       ? ` (claimed by ${line(task.claimed_by)})`
       : '';
+  const why = task.status === 'blocked' && task.reason !== undefined ? ` (reason: ${line(task.reason)})` : '';
   const done = task.status === 'completed' && task.iteration > 0 ? ` [iteration #${task.iteration}]` : '';
-  return `[P${task.priority}] [${task.id}] ${line(task.content)}${waiting}${claimed}${done}`;
+  return `[P${task.priority}] [${task.id}] ${line(task.content)}${waiting}${why}${claimed}${done}`;
 }
 
 function reason({ id, why }: Unresolved): string {

@@ -141,6 +141,7 @@ const stateJson = z.object({
       updated_at: z.string(),
       iteration: z.number(),
       claimed_by: z.string().exactOptional(),
+      reason: z.string().exactOptional(),
     }),
   ),
   notes: z.array(

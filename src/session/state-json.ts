@@ -103,7 +103,8 @@ function orderedRun({ spec, source, document, goal }: Run): Run {
 }
 
 function orderedTask(task: Task): Task {
-  const { id, content, status, priority, depends_on, created_at, updated_at, iteration, claimed_by } = task;
+  const { id, content, status, priority, depends_on, created_at, updated_at, iteration, claimed_by, reason } =
+    task;
   return {
     id,
     content,
@@ -114,6 +115,7 @@ function orderedTask(task: Task): Task {
     updated_at,
     iteration,
     ...(claimed_by !== undefined && { claimed_by }),
+    ...(reason !== undefined && { reason }),
   };
 }
 

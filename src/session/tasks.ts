@@ -16,6 +16,8 @@ export interface Task {
   readonly iteration: number;
   /** Agent that took it. */
   readonly claimed_by?: string;
+  /** Why it has its status, as the one who set it said. */
+  readonly reason?: string;
 }
 
 /** All tasks of a session, in the order in which they were added. */
@@ -100,9 +102,9 @@ function add(board: TaskBoard, { at, data }: EventOf<'task.added'>): void {
 function changed(task: Task, event: Exclude<TaskEvent, EventOf<'task.added' | 'task.deleted'>>): Task {
   switch (event.type) {
     case 'task.status': {
-      const { status, iteration } = event.data;
-      const kept = status === 'remaining' ? unclaimed(task) : task;
-      return { ...kept, status, iteration };
+      const { status, iteration, reason } = event.data;
+      const { reason: _, ...kept } = status === 'remaining' ? unclaimed(task) : task;
+      return { ...kept, status, iteration, ...(reason !== undefined && { reason }) };
     }
     case 'task.priority':
       return { ...task, priority: event.data.priority };
@@ -114,7 +116,8 @@ function changed(task: Task, event: Exclude<TaskEvent, EventOf<'task.added' | 't
       return { ...task, depends_on: task.depends_on.filter((id) => !event.data.depends_on.includes(id)) };
     case 'task.claimed': {
       const { agent, iteration } = event.data;
-      return { ...task, status: 'in_progress', iteration, claimed_by: agent };
+      const { reason: _, ...free } = task;
+      return { ...free, status: 'in_progress', iteration, claimed_by: agent };
     }
     case 'task.released':
       return released(task);

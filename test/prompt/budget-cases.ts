@@ -86,8 +86,8 @@ export const promptCases: fc.Arbitrary<PromptCase> = fc
     };
   });
 
-/** Texts of a ledger are 200 characters long at most. */
+/** What a review demands is kept up to 500 characters. */
 function clipped(text: string): string {
   const characters = Array.from(text);
-  return characters.length <= 200 ? text : `${characters.slice(0, 197).join('')}...`;
+  return characters.length <= 500 ? text : `${characters.slice(0, 497).join('')}...`;
 }

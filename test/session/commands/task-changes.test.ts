@@ -3,6 +3,15 @@ import { TASK_STATUSES } from '../../../src/contracts/task-events.js';
 import type { ToolName } from '../../../src/contracts/tools.js';
 import { argumentsOf, timeAt, withTasks } from '../../support/played.js';
 
+describe('a reason', () => {
+  it('is kept with the status that it explains, and goes with it', () => {
+    const played = withTasks('a').after('task-status', { id: '1', status: 'blocked', reason: 'no access' });
+    expect(played.state.board.tasks.get('TAS-1')).toMatchObject({ status: 'blocked', reason: 'no access' });
+    played.after('task-status', { id: '1', status: 'remaining' });
+    expect(played.state.board.tasks.get('TAS-1')).not.toHaveProperty('reason');
+  });
+});
+
 describe('a task that is reopened', () => {
   it('is refused while an open one has the same content', () => {
     const played = withTasks('a')
