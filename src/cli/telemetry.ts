@@ -17,6 +17,9 @@ const sessionCounts = z.object({
   retrievalMs: z.number(),
   retrievalMaxMs: z.number(),
 });
+/** Rejected dispatches that are looked through; they are counted by error code while they wait to be retried. */
+const MAX_REJECTED = 1000;
+
 type Counts = z.infer<typeof sessionCounts>;
 
 export function telemetryCommand(program: Command): void {
@@ -47,7 +50,18 @@ export function telemetryCommand(program: Command): void {
         const { counts: dispatches, ledgers } = state.dispatches.current();
         const loops = [...ledgers.values()].reduce((sum, ledger) => sum + ledger.approvalLoops, 0);
         const compilers = parsed.filter((each) => each !== undefined);
-        return { session, dispatches, approvalLoops: loops, compilers: stats.length, ...added(compilers) };
+        const rejections: Record<string, number> = {};
+        for (const entry of await nats.rejected.list(MAX_REJECTED)) {
+          if (entry.session === session) rejections[entry.code] = (rejections[entry.code] ?? 0) + 1;
+        }
+        return {
+          session,
+          dispatches,
+          rejections,
+          approvalLoops: loops,
+          compilers: stats.length,
+          ...added(compilers),
+        };
       });
       if (options.json) return out(JSON.stringify(report));
       for (const [key, value] of Object.entries(report)) {

@@ -183,26 +183,29 @@ describe('telemetry', () => {
   it('adds up what compilers counted and what the session says', async () => {
     const session = newSession('telemetry');
     await circle(session);
+    const bad = await up.cli(['publish', 'implementer', '-s', session, '--no-check'], { input: '{}' });
+    await up.cli(['compile', '-s', session, '-t', '1', '-p', 'x', '--after', bad.stdout.trim()]);
     await up.cli(['compile', '-s', session, '-t', '2.2', '-p', 'x'.repeat(40_000)]);
     const { code, stdout } = await up.cli(['telemetry', '-s', session, '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual({
       session,
-      dispatches: { implementer: 2, reviewer: 2, rejected: 0 },
+      dispatches: { implementer: 2, reviewer: 2, rejected: 1 },
+      rejections: { schema_invalid: 1 },
       approvalLoops: 2,
       compilers: 1,
-      compiles: 2,
+      compiles: 3,
       errors: { prompt_overflow: 1 },
-      ledgerModes: { ledger: 2 },
+      ledgerModes: { ledger: 2, none: 1 },
       rebuilds: 0,
-      stages: { none: 2, pruned: 0, shortened: 0, minimal: 0 },
+      stages: { none: 3, pruned: 0, shortened: 0, minimal: 0 },
       tokensBefore: expect.any(Number),
       tokensAfter: expect.any(Number),
       retrievalMs: expect.any(Number),
       retrievalMaxMs: expect.any(Number),
     });
     const lines = (await up.cli(['telemetry', '-s', session])).stdout.split('\n');
-    expect(lines).toContain('dispatches      2 implementer, 2 reviewer, 0 rejected');
+    expect(lines).toContain('dispatches      2 implementer, 2 reviewer, 1 rejected');
     expect(lines).toContain('approvalLoops   2');
     expect(lines).toContain('errors          1 prompt_overflow');
   });

@@ -254,7 +254,7 @@ describe('snapshot and tail', () => {
     expect(bytes(restored(bytes(state)))).toBe(bytes(state));
   });
 
-  it('stay below a fixed bound with 12 intents of of 1,000 entries each', () => {
+  it('stay below a fixed bound with 12 intents of 1,000 entries each', () => {
     const entries = Array.from({ length: 12_000 }, (_, index) =>
       step(index, { intent_id: `INT-${index % 12}`, payload: { reasoning: 'because '.repeat(30) } }),
     );
