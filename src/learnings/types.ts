@@ -1,0 +1,46 @@
+import type {
+  LearningEvidence,
+  LearningSource,
+  LearningType,
+  ProposalMethod,
+} from '../contracts/learning-events.js';
+
+/** What an accepted proposal is: one sentence that holds across the sessions of a project. */
+export interface Learning {
+  /** That of its proposal. */
+  readonly id: string;
+  readonly type: LearningType;
+  /** One quoted line of at most 200 characters. */
+  readonly content: string;
+  readonly tags: readonly string[];
+  readonly source: LearningSource;
+  /** Dispatches that speak for it, the newest last. */
+  readonly evidence: readonly LearningEvidence[];
+  /** ISO 8601, as all times. */
+  readonly extractedAt: string;
+  readonly confirmedAt: string;
+  /** 0 to 1. */
+  readonly confidence?: number;
+}
+
+/** What somebody has to decide on, and, once decided, what was decided. */
+export interface Proposal extends Omit<Learning, 'confirmedAt'> {
+  readonly status: 'pending' | 'accepted' | 'rejected';
+  readonly method: ProposalMethod;
+  readonly decidedAt?: string;
+  readonly decidedBy?: string;
+  readonly reason?: string;
+  /** Accepted as one that a learning says already. */
+  readonly mergedInto?: string;
+}
+
+/** How relevant learnings were found. */
+export const RELEVANCE_METHODS = ['semantic', 'lexical', 'recency'] as const;
+export type RelevanceMethod = (typeof RELEVANCE_METHODS)[number];
+
+/** A learning with its relevance for one query. */
+export interface RankedLearning {
+  readonly learning: Learning;
+  /** 0 to 1; 0 where only recency chose it. */
+  readonly score: number;
+}

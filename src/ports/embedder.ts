@@ -1,0 +1,20 @@
+/**
+ * Turns texts into vectors, so that texts of like meaning lie close together.
+ *
+ * An implementer must give one vector for each text, in their order, all of one length and none of it zero or not a
+ * number; must keep to the deadline that the signal brings; and must throw rather than answer with something else.
+ */
+export interface Embedder {
+  /** Names model and provider, so that vectors of another one are told apart. */
+  readonly model: string;
+
+  /**
+   * Embeds texts: at least one, none empty.
+   *
+   * @param signal ends the attempt when it fires
+   * @throws ThroughlineError `unavailable` when no vectors can be had, also after it has tried again
+   */
+  embed(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>;
+
+  close(): Promise<void>;
+}

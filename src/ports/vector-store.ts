@@ -1,0 +1,32 @@
+import type { Token } from '../contracts/names.js';
+
+/**
+ * Keeps the vectors of a project's learnings beside their events: what can be computed anew, at a price.
+ *
+ * An implementer must give back vectors bit for bit. Losing one costs time only.
+ */
+export interface VectorStore {
+  /** Writes the vector of one learning, in place of an earlier one. */
+  put(project: Token, learning: string, vector: StoredVector): Promise<void>;
+
+  /**
+   * What was written after `after`, oldest first; at the beginning, 0, the newest vector of each learning.
+   *
+   * @throws ThroughlineError `unavailable` when the store cannot be reached
+   */
+  read(project: Token, after: number): Promise<VectorsRead>;
+}
+
+export interface StoredVector {
+  readonly model: string;
+  /** The text that it stands for: a vector of another text is out of date. */
+  readonly text: string;
+  /** Its length is the dimension. */
+  readonly vector: Float32Array;
+}
+
+export interface VectorsRead {
+  readonly vectors: readonly (StoredVector & { readonly learning: string })[];
+  /** Pass it as the next `after`. */
+  readonly through: number;
+}
