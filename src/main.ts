@@ -13,14 +13,19 @@ import type { Logger } from './ports/logger.js';
 import type { PromptBudget } from './prompt/budget.js';
 import { loadTokenizer } from './tokenizers/load.js';
 import { VERSION } from './version.js';
-import { type Commander, createCommander } from './workers/commander.js';
+import { createCommander } from './workers/commander.js';
 import { startExtractor } from './workers/extractor.js';
 import { ProgressTracker } from './workers/progress-tracker.js';
 import { createPromptCompiler } from './workers/prompt-compiler.js';
 import { createRunService } from './workers/run-service.js';
-import { SessionReader } from './workers/session-reader.js';
+import {
+  createSessionReader,
+  createSnapshotWriter,
+  type SessionCommander,
+  type SessionReader,
+  type SessionSnapshotWriter,
+} from './workers/session-reader.js';
 import { createSessionTools } from './workers/session-tools.js';
-import { SnapshotWriter } from './workers/snapshot-writer.js';
 import { Telemetry } from './workers/telemetry.js';
 import { createTraceService } from './workers/trace-service.js';
 
@@ -61,13 +66,13 @@ export function natsOptions(url: string, name: string, config: Config, logger: L
 
 /** A reader of sessions, together with the writer of their snapshots. */
 export function sessionReader(nats: NatsPorts, config: Config, logger: Logger) {
-  const writer = new SnapshotWriter({
+  const writer = createSnapshotWriter({
     snapshots: nats.snapshots,
     clock: systemClock,
     logger,
     every: config.snapshotEvery,
   });
-  const reader = new SessionReader({
+  const reader = createSessionReader({
     log: nats.log,
     snapshots: nats.snapshots,
     limits: { maxFacts: config.maxFacts, stall: config.stallThresholds, compaction: config.compaction },
@@ -89,8 +94,8 @@ async function serveExtractor(nats: NatsPorts, { config, logger, releasers }: Co
 /** What the services that fold sessions share: one cache of states, one queue of commands, one view of task files. */
 interface Sessions {
   readonly reader: SessionReader;
-  readonly writer: SnapshotWriter;
-  readonly command: Commander;
+  readonly writer: SessionSnapshotWriter;
+  readonly command: SessionCommander;
   readonly tracker: ProgressTracker;
 }
 

@@ -4,8 +4,7 @@ import { systemClock } from '../../dist/ports/clock.js';
 import { silentLogger } from '../../dist/ports/logger.js';
 import { evolve } from '../../dist/session/evolve.js';
 import { DEFAULT_LIMITS, emptyState } from '../../dist/session/state.js';
-import { SessionReader } from '../../dist/workers/session-reader.js';
-import { SnapshotWriter } from '../../dist/workers/snapshot-writer.js';
+import { createSessionReader, createSnapshotWriter } from '../../dist/workers/session-reader.js';
 import { factEvent, taskEvent } from './events.mjs';
 import { quantile, row, timed, verdict, withServer } from './lib.mjs';
 
@@ -24,12 +23,12 @@ await withServer(async ({ nats, version }) => {
     save: async () => 'saved',
   };
   const readerOn = (snapshots) =>
-    new SessionReader({ log: nats.log, snapshots, limits, logger: silentLogger, maxSessions: 1 });
+    createSessionReader({ log: nats.log, snapshots, limits, logger: silentLogger, maxSessions: 1 });
 
   for (let from = 1; from <= EVENTS; from += 500) {
     await Promise.all(Array.from({ length: 500 }, (_, i) => nats.log.append(session, factEvent(from + i))));
   }
-  const writer = new SnapshotWriter({
+  const writer = createSnapshotWriter({
     snapshots: nats.snapshots,
     clock: systemClock,
     logger: silentLogger,

@@ -16,3 +16,25 @@ export function eventOf<Type extends string, Shape extends z.ZodRawShape>(type: 
     data: z.object(data),
   });
 }
+
+/** An event with its place in its log; `sequence` increases, but may have gaps. */
+export interface Stored<Event> {
+  readonly sequence: number;
+  readonly event: Event;
+}
+
+/**
+ * Reads an event from its bytes, or gives `undefined` where it is none of the schema's. A reader skips such a message
+ * and goes on: one bad message must not make a whole log unreadable.
+ */
+export function parseEvent<Schema extends z.ZodType>(
+  schema: Schema,
+  data: Uint8Array,
+): z.output<Schema> | undefined {
+  try {
+    const parsed = schema.safeParse(JSON.parse(new TextDecoder().decode(data)));
+    return parsed.success ? parsed.data : undefined;
+  } catch {
+    return undefined;
+  }
+}

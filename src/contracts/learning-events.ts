@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { eventOf } from './event.js';
+import { eventOf, parseEvent, type Stored } from './event.js';
 
 /**
  * The events of a project's learnings, version 1, on `learning.<project>.<type>`. What nobody has accepted is a
@@ -81,3 +81,9 @@ export const learningEvent = z.discriminatedUnion('type', learningEvents);
 /** One event of a project's learnings. */
 export type LearningEvent = z.output<typeof learningEvent>;
 export type LearningEventOf<Type extends LearningEvent['type']> = Extract<LearningEvent, { type: Type }>;
+export type StoredLearningEvent = Stored<LearningEvent>;
+
+/** Reads an event of a project, or gives `undefined` for what is none. */
+export function parseLearningEvent(data: Uint8Array): LearningEvent | undefined {
+  return parseEvent(learningEvent, data);
+}

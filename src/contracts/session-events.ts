@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EVENT_VERSION, timestamp } from './event.js';
+import { EVENT_VERSION, parseEvent, type Stored, timestamp } from './event.js';
 import { ROLES } from './names.js';
 import { ASSESSMENTS, IMPLEMENTER_STATUSES, SEVERITIES, taskId, testRun } from './results.js';
 import { runEvents } from './run.js';
@@ -98,21 +98,10 @@ export type DispatchRejected = EventOf<'dispatch.rejected'>;
 export type EventOf<Type extends SessionEvent['type']> = Extract<SessionEvent, { type: Type }>;
 export type DispatchOutcome = FactRecorded['data']['dispatch'];
 
-/** An event with its place in the session's log; `sequence` increases, but may have gaps. */
-export interface StoredEvent {
-  readonly sequence: number;
-  readonly event: SessionEvent;
-}
+/** An event with its place in the session's log. */
+export type StoredEvent = Stored<SessionEvent>;
 
-/**
- * Reads an event from its bytes, or says why it is none of ours. A reader skips such a message and goes on: one bad
- * message must not make a whole session unreadable.
- */
+/** Reads an event of a session, or gives `undefined` for what is none. */
 export function parseSessionEvent(data: Uint8Array): SessionEvent | undefined {
-  try {
-    const parsed = sessionEvent.safeParse(JSON.parse(new TextDecoder().decode(data)));
-    return parsed.success ? parsed.data : undefined;
-  } catch {
-    return undefined;
-  }
+  return parseEvent(sessionEvent, data);
 }

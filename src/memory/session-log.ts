@@ -1,13 +1,7 @@
 import type { Token } from '../contracts/names.js';
 import { parseSessionEvent, type SessionEvent, type StoredEvent } from '../contracts/session-events.js';
-import type {
-  Appended,
-  AppendOptions,
-  ReadRange,
-  ReadResult,
-  SessionLog,
-  Unwatch,
-} from '../ports/session-log.js';
+import type { Appended, AppendOptions, ReadRange, ReadResult, Unwatch } from '../ports/event-log.js';
+import type { SessionLog } from '../ports/session-log.js';
 import { DEFAULT_DEDUPE_LAST, RecentIds } from './recent-ids.js';
 
 export interface MemorySessionLogOptions {
@@ -56,7 +50,10 @@ export class MemorySessionLog implements SessionLog {
     return sequence;
   }
 
-  async read(session: Token, { after, through = Number.MAX_SAFE_INTEGER }: ReadRange): Promise<ReadResult> {
+  async read(
+    session: Token,
+    { after, through = Number.MAX_SAFE_INTEGER }: ReadRange,
+  ): Promise<ReadResult<SessionEvent>> {
     const messages = this.#logs.get(session)?.messages ?? [];
     const events: StoredEvent[] = [];
     let read = 0;

@@ -8,14 +8,8 @@ import {
 } from '../contracts/names.js';
 import { parseSessionEvent, type SessionEvent, type StoredEvent } from '../contracts/session-events.js';
 import { ThroughlineError } from '../errors.js';
-import type {
-  Appended,
-  AppendOptions,
-  ReadRange,
-  ReadResult,
-  SessionLog,
-  Unwatch,
-} from '../ports/session-log.js';
+import type { Appended, AppendOptions, ReadRange, ReadResult, Unwatch } from '../ports/event-log.js';
+import type { SessionLog } from '../ports/session-log.js';
 import type { AckedPublisher, PubOutcome } from './acked-publisher.js';
 import { readStream } from './direct-get.js';
 import { API, apiCode, toThroughlineError } from './errors.js';
@@ -73,7 +67,7 @@ export class NatsSessionLog implements SessionLog {
     }
   }
 
-  async read(session: Token, { after, through }: ReadRange): Promise<ReadResult> {
+  async read(session: Token, { after, through }: ReadRange): Promise<ReadResult<SessionEvent>> {
     if (!(await this.#exists(session))) return { events: [], through: after, skipped: 0 };
     const range = through === undefined ? { from: after + 1 } : { from: after + 1, through };
     const messages = await readStream(

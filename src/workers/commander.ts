@@ -1,24 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
 import { EVENT_VERSION } from '../contracts/event.js';
 import type { Token } from '../contracts/names.js';
-import type { SessionEvent } from '../contracts/session-events.js';
+import type { DecisionOn, Refusal, ReplyOn, Unstamped } from '../decision.js';
 import { ThroughlineError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
-import type { SessionLog } from '../ports/session-log.js';
-import type { Decision, NewEvent } from '../session/commands/decision.js';
-import type { SessionState } from '../session/state.js';
-import type { SessionReader } from './session-reader.js';
+import type { EventLog } from '../ports/event-log.js';
+import type { StateReader } from './state-reader.js';
 
 /**
- * Carries out commands: load the session at sequence N, decide, append expecting N. When somebody else came first,
- * load and decide again: so ids never collide, and no task is claimed twice.
+ * Carries out commands on a session or a project: load it at sequence N, decide, append expecting N. When somebody
+ * else came first, load and decide again: so ids never collide, and no task is claimed twice.
  *
- * Commands of one process on one session queue up, since only one of them could win anyway. An append whose answer
+ * Commands of one process on one key queue up, since only one of them could win anyway. An append whose answer
  * got lost is looked for by the event's id before it is tried again.
  */
-export interface CommanderOptions {
-  readonly log: SessionLog;
-  readonly reader: SessionReader;
+export interface CommanderOptions<State extends Timed, Event extends Stamped> {
+  readonly log: EventLog<Event>;
+  readonly reader: StateReader<State, Event>;
   readonly clock: Clock;
   /** A new unique id for each command. */
   readonly newId: () => string;
@@ -26,57 +24,73 @@ export interface CommanderOptions {
   readonly random: () => number;
 }
 
-/** What a command came to: the answer, and the event that was appended, if any. */
-export interface Executed {
+/** What a command needs to know of a state. */
+export interface Timed {
+  sequence: number;
+  lastEventAt: string;
+}
+
+/** The envelope of an event. */
+export interface Stamped {
+  readonly type: string;
+  readonly at: string;
+  readonly id?: string | undefined;
+  readonly data: unknown;
+}
+
+/** What a command came to: the answer, and the type of the event that was appended, if any. */
+export interface Executed<Event extends Stamped> {
   readonly reply: object;
-  readonly appended?: SessionEvent['type'];
+  readonly appended?: Event['type'];
 }
 
 /**
  * Carries out one command. Throws a ThroughlineError with the code of a refusal, `conflict` when others came first
  * again and again, or `unavailable` when the log cannot be reached.
  */
-export type Commander = (
-  session: Token,
+export type Commander<State, Event extends Stamped> = (
+  key: Token,
   name: string,
-  decide: (state: SessionState) => Decision,
-) => Promise<Executed>;
+  decide: (state: State) => DecisionOn<State, Event>,
+) => Promise<Executed<Event>>;
 
 const MAX_ATTEMPTS = 100;
 const MAX_LOST = 3;
 const LONGEST_PAUSE_MS = 50;
 
-export function createCommander(options: CommanderOptions): Commander {
+export function createCommander<State extends Timed, Event extends Stamped>(
+  options: CommanderOptions<State, Event>,
+): Commander<State, Event> {
   const queues = new Map<Token, Promise<unknown>>();
-  return (session, name, decide) => {
-    const ahead = queues.get(session) ?? Promise.resolve();
-    const run = ahead.then(() => execute(options, session, name, decide));
+  return (key, name, decide) => {
+    const ahead = queues.get(key) ?? Promise.resolve();
+    const run = ahead.then(() => execute(options, key, name, decide));
     const tail = run
       .catch(() => undefined)
       .finally(() => {
-        if (queues.get(session) === tail) queues.delete(session);
+        if (queues.get(key) === tail) queues.delete(key);
       });
-    queues.set(session, tail);
+    queues.set(key, tail);
     return run;
   };
 }
 
-async function execute(
-  options: CommanderOptions,
-  session: Token,
+async function execute<State extends Timed, Event extends Stamped>(
+  options: CommanderOptions<State, Event>,
+  key: Token,
   name: string,
-  decide: (state: SessionState) => Decision,
-): Promise<Executed> {
+  decide: (state: State) => DecisionOn<State, Event>,
+): Promise<Executed<Event>> {
   const { log, reader } = options;
   const id = options.newId();
-  const lost: Lost[] = [];
+  const lost: Lost<State, Event>[] = [];
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-    const { state } = (await reader.load(session)).folded;
+    const { state } = (await reader.load(key)).folded;
     if (lost.length > 0) {
-      const { arrived, through } = await findLost(log, session, lost, id);
+      const { arrived, through } = await findLost(log, key, lost, id);
       if (arrived !== undefined) {
         // It may have arrived between the load and the search.
-        const loaded = await reader.load(session);
+        const loaded = await reader.load(key);
         return answered(loaded.folded.state, arrived.reply, arrived.event.type);
       }
       // Loads of others have moved the state past what was searched: the event may stand there.
@@ -86,11 +100,11 @@ async function execute(
     if (decision.kind === 'refuse') throw refusal(decision);
     if (decision.kind === 'answer') return answered(state, decision.reply);
     const after = state.sequence;
-    const event = stamped(decision.event, id, options.clock(), state);
+    const event = stamped<Event>(decision.event, id, options.clock(), state);
     try {
-      const { outcome } = await log.append(session, event, { expectedSequence: after, messageId: id });
+      const { outcome } = await log.append(key, event, { expectedSequence: after, messageId: id });
       if (outcome === 'appended') {
-        const loaded = await reader.load(session);
+        const loaded = await reader.load(key);
         return answered(loaded.folded.state, decision.reply, event.type);
       }
     } catch (error) {
@@ -102,53 +116,52 @@ async function execute(
   }
   throw new ThroughlineError(
     'conflict',
-    `session ${session} changes too fast: ${name} came too late ${MAX_ATTEMPTS} times, try again`,
+    `${key} changes too fast: ${name} came too late ${MAX_ATTEMPTS} times, try again`,
   );
 }
 
 /** An append whose answer did not arrive. */
-interface Lost {
+interface Lost<State, Event> {
   readonly after: number;
-  readonly event: SessionEvent;
-  readonly reply: (state: SessionState) => object;
+  readonly event: Event;
+  readonly reply: ReplyOn<State>;
 }
 
 /** Which of the lost appends is in the log after all, and up to where that was searched. */
-async function findLost(
-  log: SessionLog,
-  session: Token,
-  lost: readonly Lost[],
+async function findLost<State, Event extends Stamped>(
+  log: EventLog<Event>,
+  key: Token,
+  lost: readonly Lost<State, Event>[],
   id: string,
-): Promise<{ readonly arrived: Lost | undefined; readonly through: number }> {
+): Promise<{ readonly arrived: Lost<State, Event> | undefined; readonly through: number }> {
   const [first] = lost;
-  const { events, through } = await log.read(session, { after: first?.after ?? 0 });
-  const found = events.find(({ event }) => 'id' in event && event.id === id)?.event;
+  const { events, through } = await log.read(key, { after: first?.after ?? 0 });
+  const found = events.find(({ event }) => event.id === id)?.event;
   // Decided anew in between, the same command may have come to another event.
-  const same = (each: Lost) => isDeepStrictEqual(each.event.data, found?.data);
+  const same = (each: Lost<State, Event>) => isDeepStrictEqual(each.event.data, found?.data);
   return { arrived: found && (lost.find(same) ?? lost.at(-1)), through };
 }
 
-function answered(
-  state: SessionState,
-  reply: (state: SessionState) => object,
-  appended?: SessionEvent['type'],
-): Executed {
+function answered<State extends Timed, Event extends Stamped>(
+  state: State,
+  reply: ReplyOn<State>,
+  appended?: Event['type'],
+): Executed<Event> {
   return {
     reply: { ...reply(state), sequence: state.sequence },
     ...(appended !== undefined && { appended }),
   };
 }
 
-function refusal(decision: Extract<Decision, { kind: 'refuse' }>): ThroughlineError {
-  const { code, message, details } = decision;
+function refusal({ code, message, details }: Refusal): ThroughlineError {
   return new ThroughlineError(code, message, details && { details });
 }
 
 /** An event's time never lies before that of the one it follows, whatever the clocks of several machines say. */
-function stamped({ type, data }: NewEvent, id: string, now: string, state: SessionState): SessionEvent {
+function stamped<Event>(unstamped: Unstamped<Event>, id: string, now: string, state: Timed): Event {
   const at = now > state.lastEventAt ? now : state.lastEventAt;
-  // Type and data belong together in NewEvent already; the envelope adds nothing to either.
-  return { v: EVENT_VERSION, type, at, id, data } as SessionEvent;
+  // Type and data belong together before already; the envelope adds nothing to either.
+  return { v: EVENT_VERSION, type: unstamped.type, at, id, data: unstamped.data } as Event;
 }
 
 function pause(ms: number): Promise<void> {

@@ -8,7 +8,7 @@ import type { Logger } from '../ports/logger.js';
 import type { TasksFile } from '../ports/tasks-file.js';
 import { answer, append } from '../session/commands/decision.js';
 import type { SessionState } from '../session/state.js';
-import type { Commander } from './commander.js';
+import type { SessionCommander } from './session-reader.js';
 
 /**
  * Keeps a session's progress in step with its tasks file. What was read becomes an event, so that a prompt depends on
@@ -19,7 +19,7 @@ import type { Commander } from './commander.js';
  */
 export interface ProgressTrackerOptions {
   readonly files: TasksFile;
-  readonly command: Commander;
+  readonly command: SessionCommander;
   readonly logger: Logger;
 }
 

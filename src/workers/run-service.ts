@@ -8,14 +8,13 @@ import { nextAction, signalsOf } from '../ledger/task-ledger.js';
 import { append } from '../session/commands/decision.js';
 import { overview } from '../session/commands/lifecycle-commands.js';
 import type { SessionState } from '../session/state.js';
-import type { Commander } from './commander.js';
 import { type ProgressTracker, readText } from './progress-tracker.js';
-import type { SessionReader } from './session-reader.js';
+import type { SessionCommander, SessionReader } from './session-reader.js';
 
 /** Answers `run.init` and `run.status`. */
 export interface RunServiceOptions {
   readonly reader: SessionReader;
-  readonly command: Commander;
+  readonly command: SessionCommander;
   readonly tracker: ProgressTracker;
 }
 

@@ -3,15 +3,13 @@ import { type Token, token } from '../contracts/names.js';
 import { TOOLS, type ToolArguments, type ToolName } from '../contracts/tools.js';
 import type { Logger } from '../ports/logger.js';
 import { decide } from '../session/commands/index.js';
-import type { Commander } from './commander.js';
-import type { SessionReader } from './session-reader.js';
-import type { SnapshotWriter } from './snapshot-writer.js';
+import type { SessionCommander, SessionReader, SessionSnapshotWriter } from './session-reader.js';
 
 /** Answers the tools of `session-tools`: check the request, carry out the command, write a snapshot where one is due. */
 export interface SessionToolsOptions {
-  readonly command: Commander;
+  readonly command: SessionCommander;
   readonly reader: SessionReader;
-  readonly writer: SnapshotWriter;
+  readonly writer: SessionSnapshotWriter;
   readonly logger: Logger;
 }
 

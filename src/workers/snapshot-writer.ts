@@ -2,14 +2,15 @@ import type { Token } from '../contracts/names.js';
 import type { Clock } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import type { SaveOutcome, SnapshotStore } from '../ports/snapshot-store.js';
-import { encodeSnapshot } from '../session/snapshot.js';
-import type { FoldedSession } from './session-reader.js';
+import type { Folding } from './folding.js';
+import type { Folded, Sequenced } from './state-reader.js';
 
 /**
  * Writes snapshots after every so many folded events, off the request path: the state is turned into text in a turn
  * of its own, and no request waits for the write. A write that fails is logged and comes again with the next events.
  */
-export interface SnapshotWriterOptions {
+export interface SnapshotWriterOptions<State> {
+  readonly folding: Pick<Folding<State, never>, 'kind' | 'encode'>;
   readonly snapshots: SnapshotStore;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -17,44 +18,44 @@ export interface SnapshotWriterOptions {
   readonly every: number;
 }
 
-export class SnapshotWriter {
-  readonly #options: SnapshotWriterOptions;
+export class SnapshotWriter<State extends Sequenced> {
+  readonly #options: SnapshotWriterOptions<State>;
   readonly #running = new Map<Token, Promise<void>>();
 
-  constructor(options: SnapshotWriterOptions) {
+  constructor(options: SnapshotWriterOptions<State>) {
     this.#options = options;
   }
 
   /** Schedules a write when enough events have been folded since the last one. */
-  folded(folded: FoldedSession): void {
-    const { session } = folded;
-    if (folded.sinceSnapshot < this.#options.every || this.#running.has(session)) return;
+  folded(folded: Folded<State>): void {
+    const { key } = folded;
+    if (folded.sinceSnapshot < this.#options.every || this.#running.has(key)) return;
     const running = new Promise<void>((resolve) => setImmediate(resolve))
       .then(() => this.write(folded))
       .then(() => undefined)
       .catch((error: unknown) => {
         this.#options.logger.warn(
-          { session, err: error },
+          { [this.#options.folding.kind]: key, err: error },
           'snapshot not written: the next load replays more events',
         );
       })
-      .finally(() => this.#running.delete(session));
-    this.#running.set(session, running);
+      .finally(() => this.#running.delete(key));
+    this.#running.set(key, running);
   }
 
   /** Writes a snapshot of the state as it is now. */
-  async write(folded: FoldedSession): Promise<SaveOutcome> {
-    const { snapshots, clock, logger } = this.#options;
-    const { session, state } = folded;
+  async write(folded: Folded<State>): Promise<SaveOutcome> {
+    const { snapshots, clock, logger, folding } = this.#options;
+    const { key, state } = folded;
     const { sequence } = state;
-    const text = encodeSnapshot(state, clock());
+    const text = folding.encode(state, clock());
     const events = folded.sinceSnapshot;
     folded.sinceSnapshot = 0;
-    const outcome = await snapshots.save(session, { sequence, text }).catch((error: unknown) => {
+    const outcome = await snapshots.save(key, { sequence, text }).catch((error: unknown) => {
       folded.sinceSnapshot += events;
       throw error;
     });
-    const fields = { session, sequence, bytes: text.length, outcome };
+    const fields = { [folding.kind]: key, sequence, bytes: text.length, outcome };
     if (outcome === 'too_large') logger.warn(fields, 'snapshot not written: larger than the server accepts');
     else logger.debug(fields, 'snapshot written');
     return outcome;

@@ -7,7 +7,7 @@ import type { Module } from './modules.js';
 
 /** Values in, values out: no ports, no adapters, no I/O, no clock, no chance. */
 const PURE = ['facts', 'session', 'ledger', 'learnings', 'compaction', 'prompt'];
-const SHARED = ['errors.ts', 'text.ts'];
+const SHARED = ['errors.ts', 'text.ts', 'decision.ts'];
 const PURE_BUILT_INS = ['node:crypto', 'node:util'];
 
 /** For each folder under a rule, whether it may import something of src, or a package. */

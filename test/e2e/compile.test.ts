@@ -9,8 +9,7 @@ import type { SessionLog } from '../../src/ports/session-log.js';
 import type { SnapshotStore } from '../../src/ports/snapshot-store.js';
 import { encodeSnapshot } from '../../src/session/snapshot.js';
 import { DEFAULT_LIMITS } from '../../src/session/state.js';
-import { SessionReader } from '../../src/workers/session-reader.js';
-import { SnapshotWriter } from '../../src/workers/snapshot-writer.js';
+import { createSessionReader, createSnapshotWriter } from '../../src/workers/session-reader.js';
 import {
   allDealtWith,
   compilerOn,
@@ -175,8 +174,8 @@ describe('snapshots', () => {
       },
     };
     const clock = () => '2026-01-01T00:00:00.000Z';
-    const writer = new SnapshotWriter({ snapshots: slow, clock, logger: silentLogger, every: 10 });
-    const reader = new SessionReader({
+    const writer = createSnapshotWriter({ snapshots: slow, clock, logger: silentLogger, every: 10 });
+    const reader = createSessionReader({
       ...{ log, snapshots: slow, logger: silentLogger, maxSessions: 10 },
       limits: DEFAULT_LIMITS,
       onFolded: (folded) => writer.folded(folded),
@@ -262,7 +261,7 @@ describe('a hundred requests at once', () => {
         return log.read(from, range);
       },
     };
-    const reader = new SessionReader({
+    const reader = createSessionReader({
       log: Object.assign(Object.create(log), counted),
       ...{ snapshots, logger: silentLogger, maxSessions: 10 },
       limits: DEFAULT_LIMITS,

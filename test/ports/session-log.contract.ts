@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Token } from '../../src/contracts/names.js';
 import type { StoredEvent } from '../../src/contracts/session-events.js';
-import type { Appended, SessionLog } from '../../src/ports/session-log.js';
+import type { Appended } from '../../src/ports/event-log.js';
+import type { SessionLog } from '../../src/ports/session-log.js';
 import { implementer, recorded, rejected } from '../support/builders.js';
 import { bytes, newSession } from './opened.js';
 

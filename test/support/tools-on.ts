@@ -4,9 +4,12 @@ import { silentLogger } from '../../src/ports/logger.js';
 import type { SessionLog } from '../../src/ports/session-log.js';
 import { DEFAULT_LIMITS } from '../../src/session/state.js';
 import { createCommander } from '../../src/workers/commander.js';
-import { SessionReader } from '../../src/workers/session-reader.js';
+import {
+  createSessionReader,
+  createSnapshotWriter,
+  type SessionReader,
+} from '../../src/workers/session-reader.js';
 import { createSessionTools, type SessionTools } from '../../src/workers/session-tools.js';
-import { SnapshotWriter } from '../../src/workers/snapshot-writer.js';
 import type { System } from './system.js';
 
 export type Append = SessionLog['append'];
@@ -28,14 +31,14 @@ export function workersOn(
     sessions: () => real.sessions(),
     ...between,
   };
-  const reader = new SessionReader({
+  const reader = createSessionReader({
     log,
     snapshots,
     limits: DEFAULT_LIMITS,
     logger: silentLogger,
     maxSessions: 9,
   });
-  const writer = new SnapshotWriter({ snapshots, clock: systemClock, logger: silentLogger, every: 1000 });
+  const writer = createSnapshotWriter({ snapshots, clock: systemClock, logger: silentLogger, every: 1000 });
   const command = createCommander({ log, reader, clock, newId: randomUUID, random: () => 0 });
   return { tools: createSessionTools({ command, reader, writer, logger: silentLogger }), reader };
 }

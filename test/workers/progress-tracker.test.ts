@@ -8,8 +8,8 @@ import { silentLogger } from '../../src/ports/logger.js';
 import type { TasksFile } from '../../src/ports/tasks-file.js';
 import { evolve } from '../../src/session/evolve.js';
 import { emptyState, type SessionState } from '../../src/session/state.js';
-import type { Commander } from '../../src/workers/commander.js';
 import { ProgressTracker, readText } from '../../src/workers/progress-tracker.js';
+import type { SessionCommander } from '../../src/workers/session-reader.js';
 import { timeOf } from '../support/builders.js';
 
 const SESSION: Token = token('demo', 'session');
@@ -53,7 +53,7 @@ class Scene {
         return fault === undefined ? { text, mtimeMs } : { fault };
       },
     };
-    const command: Commander = async (_session, _name, decide) => {
+    const command: SessionCommander = async (_session, _name, decide) => {
       if (this.refusal) throw this.refusal;
       const decision = decide(this.state);
       if (decision.kind === 'refuse') throw new Error(decision.message);

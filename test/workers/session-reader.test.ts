@@ -9,7 +9,7 @@ describe('load', () => {
   it('gives an empty state for a session without events', async () => {
     const { folded, replayed } = await spiedPorts().reader().load(DEMO);
     expect(replayed).toBe(0);
-    expect(folded).toMatchObject({ session: DEMO, snapshotSequence: 0, sinceSnapshot: 0 });
+    expect(folded).toMatchObject({ key: DEMO, snapshotSequence: 0, sinceSnapshot: 0 });
     expect(bytesOf(folded.state)).toBe(bytesOf(emptyState(DEMO)));
   });
 
@@ -230,7 +230,7 @@ describe('a snapshot', () => {
     const { folded, replayed } = await reader({ limits: { ...DEFAULT_LIMITS, maxFacts: 10 } }).load(DEMO);
     expect(replayed).toBe(5);
     expect(folded.state.limits).toEqual({ ...DEFAULT_LIMITS, maxFacts: 10 });
-    expect(logger.info).toHaveBeenCalledTimes(1);
+    expect(logger.warn).toHaveBeenCalledTimes(1);
   });
 });
 

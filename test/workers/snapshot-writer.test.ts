@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { token } from '../../src/contracts/names.js';
 import { decodeSnapshot } from '../../src/session/snapshot.js';
-import { SnapshotWriter } from '../../src/workers/snapshot-writer.js';
+import { createSnapshotWriter } from '../../src/workers/session-reader.js';
 import { bytesOf, DEMO, gate, spiedPorts, upTo } from './spied-ports.js';
 
 const CLOCK = () => '2026-01-01T00:00:00.000Z';
@@ -9,7 +9,7 @@ const CLOCK = () => '2026-01-01T00:00:00.000Z';
 /** A reader with a writer behind it, as the services have them. */
 function written(every: number) {
   const ports = spiedPorts();
-  const writer = new SnapshotWriter({
+  const writer = createSnapshotWriter({
     ...{ snapshots: ports.snapshots, clock: CLOCK, logger: ports.logger, every },
   });
   const reader = ports.reader({ onFolded: (folded) => writer.folded(folded) });

@@ -8,7 +8,7 @@ import type { SessionLog } from '../../src/ports/session-log.js';
 import type { SnapshotStore } from '../../src/ports/snapshot-store.js';
 import { encodeSnapshot } from '../../src/session/snapshot.js';
 import { DEFAULT_LIMITS, type SessionState } from '../../src/session/state.js';
-import { SessionReader, type SessionReaderOptions } from '../../src/workers/session-reader.js';
+import { createSessionReader, type SessionReaderOptions } from '../../src/workers/session-reader.js';
 import { implementer, recorded, reviewer } from '../support/builders.js';
 
 export const DEMO = token('demo', 'session');
@@ -31,7 +31,7 @@ export function spiedPorts() {
   };
   const logger = { ...silentLogger, info: vi.fn(), warn: vi.fn() };
   const reader = (options: Partial<SessionReaderOptions> = {}) =>
-    new SessionReader({ log, snapshots, logger, limits: DEFAULT_LIMITS, maxSessions: 10, ...options });
+    createSessionReader({ log, snapshots, logger, limits: DEFAULT_LIMITS, maxSessions: 10, ...options });
   /** Appends the events of these dispatches and gives the sequence of the last one. */
   const append = async (session: Token, ...dispatches: number[]) => {
     let last = 0;

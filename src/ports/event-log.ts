@@ -1,0 +1,66 @@
+import type { Stored } from '../contracts/event.js';
+import type { Token } from '../contracts/names.js';
+
+/**
+ * Append-only logs, one for each key: a session, or a project.
+ *
+ * An implementer must
+ * - give each event a sequence that is higher than that of every earlier event of the key; gaps are allowed, and
+ *   callers must not read anything into them;
+ * - have an event stored, as durably as it ever will be, before `append` resolves;
+ * - make a key's log on the first append, whoever comes first;
+ * - show an appended event to every `read` that starts after the append has resolved.
+ *
+ * It must not reorder events, nor drop one that it could read; a message that is no valid event is left out of what
+ * `read` gives, but counts in `through`.
+ */
+export interface EventLog<Event> {
+  /**
+   * Appends one event.
+   *
+   * @throws ThroughlineError `unavailable` when the log cannot be reached; the event may or may not be stored then
+   */
+  append(key: Token, event: Event, options?: AppendOptions): Promise<Appended>;
+
+  /**
+   * Reads the events after `after`, oldest first. A key that does not exist has none.
+   *
+   * @throws ThroughlineError `unavailable` when the log cannot be reached
+   */
+  read(key: Token, range: ReadRange): Promise<ReadResult<Event>>;
+
+  /**
+   * Calls `onEvent` soon after an event was appended to the key by anybody: a hint to read, no more; it may come
+   * a moment before the event can be read, twice, or, while disconnected, not at all.
+   */
+  watch(key: Token, onEvent: () => void): Unwatch;
+}
+
+export interface AppendOptions {
+  /** Append only if this is the sequence of the key's last event; 0 for a key without events. */
+  readonly expectedSequence?: number;
+  /** A repetition with the same id within the log's dedupe window is not stored again: an optimisation only. */
+  readonly messageId?: string;
+}
+
+export type Appended =
+  | { readonly outcome: 'appended'; readonly sequence: number; readonly duplicate: boolean }
+  /** Another event came first: `expectedSequence` was not the last one. */
+  | { readonly outcome: 'conflict' };
+
+export interface ReadRange {
+  /** Sequence after which to start; 0 for the beginning. */
+  readonly after: number;
+  /** Last sequence to read; everything by default. */
+  readonly through?: number;
+}
+
+export interface ReadResult<Event> {
+  readonly events: readonly Stored<Event>[];
+  /** Sequence up to which the key has now been read: pass it as the next `after`. */
+  readonly through: number;
+  /** Messages that were no valid events. */
+  readonly skipped: number;
+}
+
+export type Unwatch = () => void;

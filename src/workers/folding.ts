@@ -1,0 +1,18 @@
+import type { Stored } from '../contracts/event.js';
+
+/** How events are folded into a state, and how a state is kept as a snapshot. */
+export interface Folding<State, Event> {
+  /** What a key names, for logs and messages. */
+  readonly kind: 'session' | 'project';
+  /** The state before the first event. */
+  empty(key: string): State;
+  /** Folds one event into the state, in place. */
+  evolve(state: State, stored: Stored<Event>): unknown;
+  /** Writes a snapshot. */
+  encode(state: State, createdAt: string): string;
+  /** Reads a snapshot back, or says why it is of no use. */
+  decode(
+    key: string,
+    text: string,
+  ): { readonly ok: true; readonly state: State } | { readonly ok: false; readonly reason: string };
+}

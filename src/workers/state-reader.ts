@@ -1,0 +1,163 @@
+import type { Token } from '../contracts/names.js';
+import { ThroughlineError } from '../errors.js';
+import type { EventLog, ReadResult } from '../ports/event-log.js';
+import type { Logger } from '../ports/logger.js';
+import type { SnapshotStore, StoredSnapshot } from '../ports/snapshot-store.js';
+import type { Folding } from './folding.js';
+
+/**
+ * Loads what events add up to, for each key: a session, or a project. Snapshot first, then only newer events; after
+ * that, only what has come since the last load.
+ *
+ * Folded states stay in a bounded cache, the least recently used one goes first. However many requests ask for one
+ * key, at most one read of it runs and one waits; a request that comes while a read runs waits for the next one,
+ * so it sees everything that was stored before it asked.
+ */
+export interface StateReaderOptions<State extends Sequenced, Event> {
+  readonly log: EventLog<Event>;
+  readonly snapshots: SnapshotStore;
+  readonly folding: Folding<State, Event>;
+  readonly logger: Logger;
+  /** Folded states kept in memory. */
+  readonly maxCached: number;
+  /** Told after each load that folded something. */
+  readonly onFolded?: (folded: Folded<State>) => void;
+}
+
+/** What a state must say: up to where its log has been folded. */
+export interface Sequenced {
+  sequence: number;
+}
+
+/** A state in the cache. It belongs to the reader and changes with the next load: use it at once. */
+export interface Folded<State> {
+  readonly key: Token;
+  readonly state: State;
+  /** Sequence of the snapshot that the fold began from; 0 for none. */
+  readonly snapshotSequence: number;
+  /** Events folded since a snapshot was last read or written. */
+  sinceSnapshot: number;
+}
+
+/** A state as loaded for one request. */
+export interface Loaded<State> {
+  readonly folded: Folded<State>;
+  /** Events read for this load. */
+  readonly replayed: number;
+}
+
+interface Slot<State> {
+  folded: Folded<State> | undefined;
+  running: Promise<Loaded<State>> | undefined;
+  next: Promise<Loaded<State>> | undefined;
+}
+
+export class StateReader<State extends Sequenced, Event> {
+  readonly #options: StateReaderOptions<State, Event>;
+  readonly #slots = new Map<Token, Slot<State>>();
+
+  constructor(options: StateReaderOptions<State, Event>) {
+    this.#options = options;
+  }
+
+  /** The state with everything that was stored when this was called. */
+  load(key: Token): Promise<Loaded<State>> {
+    const slot = this.#slot(key);
+    if (slot.running !== undefined) {
+      slot.next ??= this.#turn(key, slot, slot.running);
+      return slot.next;
+    }
+    slot.running = this.#turn(key, slot);
+    return slot.running;
+  }
+
+  /**
+   * The state as it was when the event at `sequence` was the last. Folded anew, from a snapshot where one is old
+   * enough.
+   *
+   * @throws ThroughlineError `not_caught_up` when the log has not come that far
+   */
+  async loadAsOf(key: Token, sequence: number): Promise<Loaded<State>> {
+    const { log, snapshots, folding } = this.#options;
+    const newest = await this.load(key);
+    const at = newest.folded.state.sequence;
+    if (at < sequence) {
+      const { kind } = folding;
+      throw new ThroughlineError(
+        'not_caught_up',
+        `asOf is ${sequence}, but ${kind} ${key} stands at ${at}: ask for that sequence or an earlier one`,
+        { details: { [kind]: key, asOf: sequence, sequence: at } },
+      );
+    }
+    const folded = this.#start(key, await snapshots.loadAtOrBefore(key, sequence));
+    const range = { after: folded.state.sequence, through: sequence };
+    const replayed = this.#fold(folded, await log.read(key, range));
+    return { folded, replayed };
+  }
+
+  /** Forgets what is cached of a key: the next load starts from its snapshot. */
+  forget(key: Token): void {
+    this.#slots.delete(key);
+  }
+
+  #slot(key: Token): Slot<State> {
+    const slot = this.#slots.get(key) ?? { folded: undefined, running: undefined, next: undefined };
+    // Deleted and set again, a key moves to the end of the map: the first one is the least recently used.
+    this.#slots.delete(key);
+    this.#slots.set(key, slot);
+    if (this.#slots.size > this.#options.maxCached) {
+      const oldest = this.#slots.keys().next();
+      if (!oldest.done) this.#slots.delete(oldest.value);
+    }
+    return slot;
+  }
+
+  /** One read, once the one before it is over. The read that waits comes next, whoever else asks in that moment. */
+  #turn(key: Token, slot: Slot<State>, before?: Promise<unknown>): Promise<Loaded<State>> {
+    const read = () => this.#refresh(key, slot);
+    return (before === undefined ? read() : before.then(read, read)).finally(() => {
+      slot.running = slot.next;
+      slot.next = undefined;
+    });
+  }
+
+  async #refresh(key: Token, slot: Slot<State>): Promise<Loaded<State>> {
+    const { log, snapshots, onFolded } = this.#options;
+    const folded = slot.folded ?? this.#start(key, await snapshots.load(key));
+    const read = await log.read(key, { after: folded.state.sequence });
+    // Should the fold throw halfway, the changed state is not to be found in the cache.
+    slot.folded = undefined;
+    const replayed = this.#fold(folded, read);
+    slot.folded = folded;
+    if (replayed > 0) onFolded?.(folded);
+    return { folded, replayed };
+  }
+
+  #fold(folded: Folded<State>, read: ReadResult<Event>): number {
+    const { key, state } = folded;
+    const { folding, logger } = this.#options;
+    for (const stored of read.events) folding.evolve(state, stored);
+    state.sequence = Math.max(state.sequence, read.through);
+    folded.sinceSnapshot += read.events.length;
+    if (read.skipped > 0) {
+      logger.warn(
+        { [folding.kind]: key, skipped: read.skipped },
+        'messages that are no valid events were skipped',
+      );
+    }
+    return read.events.length;
+  }
+
+  #start(key: Token, snapshot: StoredSnapshot | undefined): Folded<State> {
+    const { folding, logger } = this.#options;
+    const decoded = snapshot && folding.decode(key, snapshot.text);
+    if (decoded?.ok) {
+      const { state } = decoded;
+      return { key, state, snapshotSequence: state.sequence, sinceSnapshot: 0 };
+    }
+    if (decoded !== undefined) {
+      logger.warn({ [folding.kind]: key, reason: decoded.reason }, 'snapshot ignored');
+    }
+    return { key, state: folding.empty(key), snapshotSequence: 0, sinceSnapshot: 0 };
+  }
+}
