@@ -3,6 +3,7 @@ import { delimiter } from 'node:path';
 import { z } from 'zod';
 import { type CompactionRhythm, DEFAULT_RHYTHM } from './compaction/intent-trace.js';
 import { DEFAULT_SUMMARY_TOKENS } from './compaction/summary.js';
+import type { EmbedderOptions } from './embedders/options.js';
 import { ThroughlineError } from './errors.js';
 import { STALL_SIGNALS, type StallThresholds, stallThresholds } from './ledger/stall.js';
 import { cacheDirOf } from './server/cache.js';
@@ -26,10 +27,38 @@ const wholeNumber = (low: number, high: number, fallback: number) =>
       return z.NEVER;
     });
 
+const decimal = (low: number, high: number, fallback: number) =>
+  z
+    .string()
+    .optional()
+    .transform((raw, context) => {
+      if (raw === undefined || raw === '') return fallback;
+      const value = /^\d*\.?\d+$/.test(raw) ? Number(raw) : Number.NaN;
+      if (value >= low && value <= high) return value;
+      context.addIssue(`is ${JSON.stringify(raw)}: use a number from ${low} to ${high}`);
+      return z.NEVER;
+    });
+
 const optional = z
   .string()
   .optional()
   .transform((raw) => (raw === '' ? undefined : raw));
+
+/** A web address. What it holds is not repeated: it may be a password. */
+const address = optional.refine((raw) => raw === undefined || isPlainAddress(raw), {
+  error: 'is no address: use http://host:port or https://host, without user and password',
+});
+
+function isPlainAddress(raw: string): boolean {
+  if (!URL.canParse(raw)) return false;
+  const { protocol, username, password } = new URL(raw);
+  return /^https?:$/.test(protocol) && username === '' && password === '';
+}
+
+/** Goes into a header of each request; what it holds is not repeated. */
+const secret = optional.refine((raw) => raw === undefined || /^[!-~]+$/.test(raw), {
+  error: 'holds characters that no key has: use printable ASCII without spaces',
+});
 
 const thresholds = z
   .string()
@@ -61,6 +90,8 @@ const environment = z.object({
   NATS_URL: optional,
   /** Session that commands work on when they are given none. */
   THROUGHLINE_SESSION: optional,
+  /** Project of commands on learnings that are given none. */
+  THROUGHLINE_PROJECT: optional,
   /** `trace` to `silent`. Logs go to standard error as JSON lines. */
   THROUGHLINE_LOG_LEVEL: optional.pipe(z.enum(LOG_LEVELS, { error: wrongLevel }).default('info')),
   /** Copies of each stream and bucket that is made: 1, or 3 in a cluster. More copies survive more, and cost speed. */
@@ -71,6 +102,8 @@ const environment = z.object({
   THROUGHLINE_MAX_DELIVERIES: wholeNumber(1, 1000, 20),
   /** Milliseconds after which an unacknowledged dispatch comes again: short finds a dead worker soon. */
   THROUGHLINE_ACK_WAIT_MS: wholeNumber(500, 3_600_000, 10_000),
+  /** Tasks in which reviewers must have demanded the same before it is proposed as a learning. */
+  THROUGHLINE_RECURRENCE: wholeNumber(2, 20, 2),
   /** Dispatches that one extractor holds at a time: more is faster, and more to do again after a crash. */
   THROUGHLINE_MAX_IN_HAND: wholeNumber(1, 10_000, 1000),
   /** Facts kept for a session: older ones go first. More cost memory and larger snapshots. */
@@ -92,6 +125,24 @@ const environment = z.object({
   THROUGHLINE_COMPACTION_TOKENS: wholeNumber(100, 1_000_000, DEFAULT_SUMMARY_TOKENS),
   /** Folders that task files may be read from, separated as in PATH. Default: where the service was started. */
   THROUGHLINE_TASKS_ROOTS: optional,
+  /** Endpoint that speaks OpenAI's `/v1/embeddings`. Without it and a directory, learnings are found by words alone. */
+  THROUGHLINE_EMBED_URL: address,
+  /** Model that the endpoint is asked for. */
+  THROUGHLINE_EMBED_MODEL: optional,
+  /** Sent as a bearer token where it is set. */
+  THROUGHLINE_EMBED_KEY: secret,
+  /** Directory with a sentence model to run in the process, in place of an endpoint. */
+  THROUGHLINE_EMBED_DIR: optional,
+  /** Milliseconds that a prompt waits for its query's vector: long finds more by meaning, short answers sooner. */
+  THROUGHLINE_EMBED_DEADLINE_MS: wholeNumber(1, 60_000, 150),
+  /** Milliseconds that one request to the endpoint may take. */
+  THROUGHLINE_EMBED_TIMEOUT_MS: wholeNumber(100, 600_000, 10_000),
+  /** Learnings that are embedded in one request. */
+  THROUGHLINE_EMBED_BATCH: wholeNumber(1, 2048, 64),
+  /** Least cosine of a learning found by meaning: high shows few that fit well, low many that may not. */
+  THROUGHLINE_MIN_SIMILARITY: decimal(0, 1, 0.2),
+  /** Most learnings in a prompt. */
+  THROUGHLINE_MAX_LEARNINGS: wholeNumber(0, 100, 5),
   /** Folded events after which a session's snapshot is written: fewer make loads short, and writes many. */
   THROUGHLINE_SNAPSHOT_EVERY: wholeNumber(1, 100_000, 100),
   /** Folded sessions that a compiler keeps in memory. */
@@ -107,11 +158,13 @@ const environment = z.object({
 export interface Config {
   readonly natsUrl: string | undefined;
   readonly session: string | undefined;
+  readonly project: string | undefined;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly replicas: number;
   readonly maxBodyBytes: number;
   readonly maxDeliveries: number;
   readonly ackWaitMs: number;
+  readonly recurrence: number;
   readonly maxInHand: number;
   readonly maxFacts: number;
   readonly stallThresholds: StallThresholds;
@@ -122,6 +175,12 @@ export interface Config {
   readonly compaction: CompactionRhythm;
   readonly maxSummaryTokens: number;
   readonly tasksRoots: readonly string[];
+  /** Unset: learnings are found by words alone. */
+  readonly embedder: EmbedderOptions | undefined;
+  readonly embedDeadlineMs: number;
+  readonly embedBatch: number;
+  readonly minSimilarity: number;
+  readonly maxLearnings: number;
   readonly snapshotEvery: number;
   readonly maxSessions: number;
   readonly afterTimeoutMs: number;
@@ -148,11 +207,13 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
   return Object.freeze({
     natsUrl: values.NATS_URL,
     session: values.THROUGHLINE_SESSION,
+    project: values.THROUGHLINE_PROJECT,
     logLevel: values.THROUGHLINE_LOG_LEVEL,
     replicas: values.THROUGHLINE_REPLICAS,
     maxBodyBytes: values.THROUGHLINE_MAX_BODY_BYTES,
     maxDeliveries: values.THROUGHLINE_MAX_DELIVERIES,
     ackWaitMs: values.THROUGHLINE_ACK_WAIT_MS,
+    recurrence: values.THROUGHLINE_RECURRENCE,
     maxInHand: values.THROUGHLINE_MAX_IN_HAND,
     maxFacts: values.THROUGHLINE_MAX_FACTS,
     stallThresholds: values.THROUGHLINE_STALL_THRESHOLDS,
@@ -168,6 +229,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     tasksRoots: values.THROUGHLINE_TASKS_ROOTS?.split(delimiter).filter((root) => root !== '') ?? [
       process.cwd(),
     ],
+    embedder: embedderOf(values),
+    embedDeadlineMs: values.THROUGHLINE_EMBED_DEADLINE_MS,
+    embedBatch: values.THROUGHLINE_EMBED_BATCH,
+    minSimilarity: values.THROUGHLINE_MIN_SIMILARITY,
+    maxLearnings: values.THROUGHLINE_MAX_LEARNINGS,
     snapshotEvery: values.THROUGHLINE_SNAPSHOT_EVERY,
     maxSessions: values.THROUGHLINE_MAX_SESSIONS,
     afterTimeoutMs: values.THROUGHLINE_AFTER_TIMEOUT_MS,
@@ -175,5 +241,31 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     shutdownMs: values.THROUGHLINE_SHUTDOWN_MS,
     cacheDir: cacheDirOf(env, homedir()),
     env,
+  });
+}
+
+function embedderOf(values: z.output<typeof environment>): EmbedderOptions | undefined {
+  const { THROUGHLINE_EMBED_URL: url, THROUGHLINE_EMBED_MODEL: model, THROUGHLINE_EMBED_DIR: dir } = values;
+  if (url !== undefined && dir !== undefined) {
+    throw new ThroughlineError(
+      'config_invalid',
+      'THROUGHLINE_EMBED_URL and THROUGHLINE_EMBED_DIR are both set: use one of them',
+    );
+  }
+  if (dir !== undefined) return Object.freeze({ kind: 'local', dir });
+  if (url === undefined) return undefined;
+  if (model === undefined) {
+    throw new ThroughlineError(
+      'config_invalid',
+      'THROUGHLINE_EMBED_URL is set without THROUGHLINE_EMBED_MODEL: name the model that the endpoint has',
+    );
+  }
+  return Object.freeze({
+    kind: 'http',
+    url,
+    model,
+    key: values.THROUGHLINE_EMBED_KEY,
+    timeoutMs: values.THROUGHLINE_EMBED_TIMEOUT_MS,
+    batch: values.THROUGHLINE_EMBED_BATCH,
   });
 }

@@ -10,6 +10,8 @@ export {
   type TraceAppended,
   type TraceCompacted,
 } from './client/client.js';
+export type { LearningReply, ProposalView } from './client/learning-replies.js';
+export type { Learnings, Proposals } from './client/learnings.js';
 export type { TaskView, ToolReply } from './client/tool-replies.js';
 export type { Tools } from './client/tools.js';
 export type { ClientTransport } from './client/transport.js';
@@ -32,6 +34,8 @@ export type {
   ExplainedFact,
 } from './contracts/compile.js';
 export { ERROR_CODES, type ErrorCode } from './contracts/error-codes.js';
+export type { LearningEvidence, LearningType, ProposalMethod } from './contracts/learning-events.js';
+export type { LearningInput, LearningRequest } from './contracts/learning-requests.js';
 export type { Role } from './contracts/names.js';
 export type {
   ImplementerResultInput as ImplementerResult,
@@ -40,6 +44,7 @@ export type {
 export type { ToolInput, ToolName } from './contracts/tools.js';
 export type { TraceEntryInput as TraceEntry } from './contracts/trace.js';
 export { ThroughlineError } from './errors.js';
+export type { Learning, Proposal, RankedLearning, RelevanceMethod } from './learnings/types.js';
 
 /** Where and how to connect. */
 export interface ConnectOptions {

@@ -1,22 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from './config.js';
-import { COMPILE_SUBJECT, COMPILER_SERVICE } from './contracts/names.js';
+import { COMPILE_SUBJECT, COMPILER_SERVICE, type Token } from './contracts/names.js';
 import { RUN_INIT_SUBJECT, RUN_STATUS_SUBJECT } from './contracts/run.js';
 import { TOOL_NAMES, TOOLS, TOOLS_SERVICE, toolSubject } from './contracts/tools.js';
 import { TRACE_APPEND_SUBJECT, TRACE_COMPACT_SUBJECT, TRACE_RECORD_SUBJECT } from './contracts/trace.js';
 import { localTasksFile } from './files/tasks-file.js';
-import type { Releasers } from './lifecycle.js';
 import { type NatsPorts, openNats } from './nats/open.js';
 import { startService } from './nats/service.js';
 import { systemClock } from './ports/clock.js';
 import type { Logger } from './ports/logger.js';
 import type { PromptBudget } from './prompt/budget.js';
+import type { Context } from './services/context.js';
+import { openProjects, type Projects, serveLearnings } from './services/learnings.js';
 import { loadTokenizer } from './tokenizers/load.js';
 import { VERSION } from './version.js';
 import { createCommander } from './workers/commander.js';
 import { startExtractor } from './workers/extractor.js';
+import { NoteHarvester } from './workers/note-harvester.js';
 import { ProgressTracker } from './workers/progress-tracker.js';
 import { createPromptCompiler } from './workers/prompt-compiler.js';
+import { createPromptLearnings } from './workers/prompt-learnings.js';
 import { createRunService } from './workers/run-service.js';
 import {
   createSessionReader,
@@ -31,14 +34,10 @@ import { createTraceService } from './workers/trace-service.js';
 
 /** The composition root: each service with the ports it needs, on one NATS connection. */
 
-export const SERVICES = ['extractor', 'compiler', 'tools'] as const;
+export const SERVICES = ['extractor', 'compiler', 'tools', 'learnings'] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
-export interface Context {
-  readonly config: Config;
-  readonly logger: Logger;
-  readonly releasers: Releasers;
-}
+export type { Context };
 
 /** Connects to NATS and starts the services; `releasers` stops them again. */
 export async function serve(
@@ -49,11 +48,15 @@ export async function serve(
   const nats = await openNats(natsOptions(url, `throughline ${only.join('+')}`, config, logger));
   releasers.add('the NATS connection', () => nats.close());
   if (only.includes('extractor')) await serveExtractor(nats, { config, logger, releasers });
-  if (!only.includes('compiler') && !only.includes('tools')) return nats;
+  if (only.every((name) => name === 'extractor')) return nats;
   const sessions = openSessions(nats, config, logger);
   releasers.add('the snapshot writer', () => sessions.writer.stop());
-  if (only.includes('compiler')) await serveCompiler(nats, sessions, { config, logger, releasers });
-  if (only.includes('tools')) await serveTools(nats, sessions, { config, logger, releasers });
+  const projects = await openProjects(nats, { config, logger, releasers });
+  if (only.includes('compiler')) await serveCompiler(nats, sessions, projects, { config, logger, releasers });
+  if (only.includes('tools')) await serveTools(nats, sessions, projects, { config, logger, releasers });
+  if (only.includes('learnings')) {
+    await serveLearnings(nats, sessions.reader, projects, { config, logger, releasers });
+  }
   return nats;
 }
 
@@ -115,9 +118,15 @@ function openSessions(nats: NatsPorts, config: Config, logger: Logger): Sessions
 async function serveTools(
   nats: NatsPorts,
   sessions: Sessions,
+  projects: Projects,
   { config, logger, releasers }: Context,
 ): Promise<void> {
-  const tools = createSessionTools({ ...sessions, logger });
+  const harvester = new NoteHarvester({
+    ...{ sessions: sessions.reader, projects: projects.reader, command: projects.command, logger },
+  });
+  releasers.add('the note harvester', () => harvester.stop());
+  const onNotes = (session: Token) => harvester.schedule(session);
+  const tools = createSessionTools({ ...sessions, logger, onNotes });
   const run = createRunService(sessions);
   const trace = createTraceService({
     log: nats.log,
@@ -177,6 +186,7 @@ async function serveTools(
 async function serveCompiler(
   nats: NatsPorts,
   sessions: Sessions,
+  projects: Projects,
   { config, logger, releasers }: Context,
 ): Promise<void> {
   const telemetry = new Telemetry();
@@ -184,6 +194,10 @@ async function serveCompiler(
     ...sessions,
     log: nats.log,
     telemetry,
+    learnings: createPromptLearnings({
+      ...{ reader: projects.reader, relevance: projects.relevance },
+      ...{ maxResults: config.maxLearnings, minSimilarity: config.minSimilarity },
+    }),
     budget: await promptBudget(config),
     afterTimeoutMs: config.afterTimeoutMs,
   });

@@ -7,12 +7,16 @@ const NUMBERS: readonly (readonly [variable: string, option: string, low: number
   ['THROUGHLINE_MAX_BODY_BYTES', 'maxBodyBytes', 1024, 8_388_608],
   ['THROUGHLINE_MAX_DELIVERIES', 'maxDeliveries', 1, 1000],
   ['THROUGHLINE_ACK_WAIT_MS', 'ackWaitMs', 500, 3_600_000],
+  ['THROUGHLINE_RECURRENCE', 'recurrence', 2, 20],
   ['THROUGHLINE_MAX_IN_HAND', 'maxInHand', 1, 10_000],
   ['THROUGHLINE_MAX_FACTS', 'maxFacts', 10, 100_000],
   ['THROUGHLINE_IMPLEMENTER_TOKENS', 'implementerTokens', 100, 10_000_000],
   ['THROUGHLINE_REVIEWER_TOKENS', 'reviewerTokens', 100, 10_000_000],
   ['THROUGHLINE_MAX_OUTPUT_TOKENS', 'maxOutputTokens', 0, 1_000_000],
   ['THROUGHLINE_COMPACTION_TOKENS', 'maxSummaryTokens', 100, 1_000_000],
+  ['THROUGHLINE_EMBED_DEADLINE_MS', 'embedDeadlineMs', 1, 60_000],
+  ['THROUGHLINE_EMBED_BATCH', 'embedBatch', 1, 2048],
+  ['THROUGHLINE_MAX_LEARNINGS', 'maxLearnings', 0, 100],
   ['THROUGHLINE_SNAPSHOT_EVERY', 'snapshotEvery', 1, 100_000],
   ['THROUGHLINE_MAX_SESSIONS', 'maxSessions', 1, 1_000_000],
   ['THROUGHLINE_AFTER_TIMEOUT_MS', 'afterTimeoutMs', 0, 600_000],
@@ -38,11 +42,13 @@ describe('without any variable', () => {
     expect(loadConfig(env)).toEqual({
       natsUrl: undefined,
       session: undefined,
+      project: undefined,
       logLevel: 'info',
       replicas: 1,
       maxBodyBytes: 262_144,
       maxDeliveries: 20,
       ackWaitMs: 10_000,
+      recurrence: 2,
       maxInHand: 1000,
       maxFacts: 500,
       stallThresholds: { non_progress: 2, ping_pong: 2, same_fixes: 2, same_test: 2, same_files: 2 },
@@ -53,6 +59,11 @@ describe('without any variable', () => {
       compaction: { threshold: 20, block: 20 },
       maxSummaryTokens: 1200,
       tasksRoots: [process.cwd()],
+      embedder: undefined,
+      embedDeadlineMs: 150,
+      embedBatch: 64,
+      minSimilarity: 0.2,
+      maxLearnings: 5,
       snapshotEvery: 100,
       maxSessions: 1000,
       afterTimeoutMs: 5000,
@@ -67,6 +78,7 @@ describe('without any variable', () => {
     const names = [
       'NATS_URL',
       'THROUGHLINE_SESSION',
+      'THROUGHLINE_PROJECT',
       'THROUGHLINE_LOG_LEVEL',
       ...NUMBERS.map(([name]) => name),
     ];
@@ -125,11 +137,13 @@ describe('text', () => {
     const env = {
       NATS_URL: 'nats://a,nats://b',
       THROUGHLINE_SESSION: 'demo',
+      THROUGHLINE_PROJECT: 'my app',
       THROUGHLINE_LOG_LEVEL: 'silent',
     };
     expect(loadConfig(env)).toMatchObject({
       natsUrl: env.NATS_URL,
       session: 'demo',
+      project: 'my app',
       logLevel: 'silent',
       env,
     });
@@ -172,5 +186,81 @@ describe('the rhythm of compaction', () => {
   it('is read from two variables', () => {
     const env = { THROUGHLINE_COMPACTION_THRESHOLD: '5', THROUGHLINE_COMPACTION_BLOCK: '7' };
     expect(loadConfig(env).compaction).toEqual({ threshold: 5, block: 7 });
+  });
+});
+
+describe('the embedder', () => {
+  const URL_AND_MODEL = {
+    THROUGHLINE_EMBED_URL: 'http://127.0.0.1:11434',
+    THROUGHLINE_EMBED_MODEL: 'minilm',
+  };
+
+  it('is an endpoint with its model, and a key if there is one', () => {
+    const embedder = {
+      ...{ kind: 'http', url: 'http://127.0.0.1:11434', model: 'minilm', key: undefined },
+      ...{ timeoutMs: 10_000, batch: 64 },
+    };
+    expect(loadConfig(URL_AND_MODEL).embedder).toEqual(embedder);
+    const more = {
+      ...{ THROUGHLINE_EMBED_KEY: 'sk-1', THROUGHLINE_EMBED_TIMEOUT_MS: '500', THROUGHLINE_EMBED_BATCH: '8' },
+    };
+    expect(loadConfig({ ...URL_AND_MODEL, ...more }).embedder).toEqual({
+      ...embedder,
+      ...{ key: 'sk-1', timeoutMs: 500, batch: 8 },
+    });
+  });
+
+  it('is a directory', () => {
+    expect(loadConfig({ THROUGHLINE_EMBED_DIR: 'models/minilm' }).embedder).toEqual({
+      ...{ kind: 'local', dir: 'models/minilm' },
+    });
+  });
+
+  it('is not both, and no endpoint without a model', () => {
+    expect(refusal({ ...URL_AND_MODEL, THROUGHLINE_EMBED_DIR: '/model' })).toBe(
+      'THROUGHLINE_EMBED_URL and THROUGHLINE_EMBED_DIR are both set: use one of them',
+    );
+    expect(refusal({ ...URL_AND_MODEL, THROUGHLINE_EMBED_MODEL: '' })).toBe(
+      'THROUGHLINE_EMBED_URL is set without THROUGHLINE_EMBED_MODEL: name the model that the endpoint has',
+    );
+  });
+
+  it.each(['localhost', 'ftp://host', 'http://', 'http://me:pass@host', 'nonsense'])(
+    'has no address %j, which is not repeated',
+    (url) => {
+      const text = refusal({ ...URL_AND_MODEL, THROUGHLINE_EMBED_URL: url });
+      expect(text).toBe(
+        'THROUGHLINE_EMBED_URL is no address: use http://host:port or https://host, without user and password',
+      );
+    },
+  );
+
+  it.each(['sk-1\n', 'sk 1', 'schlüssel'])('has no key %j, which is not repeated', (key) => {
+    const text = refusal({ ...URL_AND_MODEL, THROUGHLINE_EMBED_KEY: key });
+    expect(text).toBe(
+      'THROUGHLINE_EMBED_KEY holds characters that no key has: use printable ASCII without spaces',
+    );
+  });
+
+  it.each(['99', '600001', 'soon'])('does not time out after %j', (raw) => {
+    expect(refusal({ THROUGHLINE_EMBED_TIMEOUT_MS: raw })).toContain('from 100 to 600000');
+  });
+});
+
+describe('the least similarity', () => {
+  it.each([
+    ['0', 0],
+    ['1', 1],
+    ['.35', 0.35],
+    ['0.2', 0.2],
+    ['', 0.2],
+  ])('is read from %j', (raw, minSimilarity) => {
+    expect(loadConfig({ THROUGHLINE_MIN_SIMILARITY: raw })).toMatchObject({ minSimilarity });
+  });
+
+  it.each(['-0.1', '1.01', '1e-1', 'half', ' ', '0,5', 'NaN'])('is refused as %j', (raw) => {
+    expect(refusal({ THROUGHLINE_MIN_SIMILARITY: raw })).toBe(
+      `THROUGHLINE_MIN_SIMILARITY is ${JSON.stringify(raw)}: use a number from 0 to 1`,
+    );
   });
 });

@@ -58,7 +58,7 @@ await withServer(async ({ nats, version }) => {
   const writes = await timed(WRITES, () => {
     state.sequence += 1;
     return writer.write({
-      session: token('writes', 'session'),
+      key: token('writes', 'session'),
       state,
       snapshotSequence: 0,
       sinceSnapshot: 0,

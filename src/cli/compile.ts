@@ -1,8 +1,15 @@
 import { type Command, Option } from 'commander';
-import type { CompileReply, CompileRequest, CompileRequestInput } from '../contracts/compile.js';
+import type {
+  CompiledLearning,
+  CompileReply,
+  CompileRequest,
+  CompileRequestInput,
+} from '../contracts/compile.js';
 import { ROLES, type Role } from '../contracts/names.js';
 import { ThroughlineError } from '../errors.js';
+import { oneLine } from '../text.js';
 import { cliOf, examples, note, out, sessionOf, wholeNumber, withClient } from './cli.js';
+import { fraction } from './project.js';
 import { readTemplate } from './template.js';
 
 interface CompileOptions {
@@ -19,6 +26,9 @@ interface CompileOptions {
   readonly after?: number;
   readonly asOf?: number;
   readonly intent?: string;
+  readonly maxLearnings?: number;
+  readonly minSimilarity?: number;
+  readonly project?: string;
   readonly explain?: boolean;
   readonly json?: boolean;
 }
@@ -32,16 +42,32 @@ export function compileCommand(program: Command): void {
     )
     .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
     .addOption(
-      new Option('--kind <kind>', 'kind of prompt').choices(['dispatch', 'iteration']).default('dispatch'),
+      new Option('--kind <kind>', 'kind of prompt')
+        .choices(['dispatch', 'iteration', 'session-start'])
+        .default('dispatch'),
     )
     .option('-t, --task <id>', 'id of the task that the prompt is for')
-    .option('-p, --prompt <text>', 'what the agent is asked to do; facts are chosen by its words')
+    .option('-p, --prompt <text>', 'what the agent is asked to do; facts and learnings are chosen by it')
     .option('--template <file>', 'iteration: a template of your own, see `throughline template`')
-    .option('--binary <command>', 'iteration: the command that agents are told to use (default: throughline)')
+    .option(
+      '--binary <command>',
+      'iteration, session-start: the command that agents are told to use (default: throughline)',
+    )
     .option('--extra <text>', 'iteration: text that closes the prompt')
     .addOption(new Option('--role <role>', 'who gets the prompt (default: implementer)').choices(ROLES))
     .option('--max-facts <n>', 'most facts to show (default: 10)', wholeNumber(0, 1000))
-    .option('--max-tokens <n>', 'token budget of the facts (default: 500)', wholeNumber(0, 1_000_000))
+    .option(
+      '--max-tokens <n>',
+      'token budget of facts and learnings (default: 500)',
+      wholeNumber(0, 1_000_000),
+    )
+    .option(
+      '--max-learnings <n>',
+      'most learnings to show (default: none; session-start: THROUGHLINE_MAX_LEARNINGS of the service)',
+      wholeNumber(0, 100),
+    )
+    .option('--min-similarity <n>', 'similarity that a learning found by meaning must have', fraction)
+    .option('--project <name>', "project whose learnings to use (default: the session's own)")
     .option('--after <sequence>', 'wait until this DISPATCH sequence has become facts', wholeNumber(1))
     .option('--as-of <sequence>', 'the prompt as it was at this session sequence', wholeNumber(1))
     .option('--intent <id>', 'the intent that is worked on: its compacted history stands before the prompt')
@@ -51,7 +77,8 @@ export function compileCommand(program: Command): void {
       'after',
       examples(
         'throughline compile -s demo -t 5.1 -p "Make compile wait for a dispatch" --explain',
-        'throughline compile -s demo --kind iteration',
+        'throughline compile -s demo --kind iteration --max-learnings 5',
+        'throughline compile -s demo --kind session-start',
         'throughline compile -s demo -t 5.1 -p "…" --after "$(throughline publish reviewer -s demo -f r.json)" --json',
       ),
     )
@@ -61,35 +88,51 @@ export function compileCommand(program: Command): void {
       const reply = await withClient(cli, (client) => client.compile(request));
       if (options.json) return out(JSON.stringify(reply));
       out(reply.prompt);
-      note(summary(reply));
-      for (const line of warnings(reply, request.session)) note(line);
+      note(summary(reply, options.kind));
+      for (const line of warnings(reply, request)) note(line);
       if (options.explain) for (const line of explanation(reply)) note(line);
     });
 }
 
 async function requestOf(session: string, options: CompileOptions): Promise<CompileRequestInput> {
   const { kind, task: taskId, prompt: taskPrompt, role, maxFacts, maxTokens, after, asOf, explain } = options;
+  const { maxLearnings, minSimilarity, project, binary, extra } = options;
+  const learnings = { maxLearnings, minSimilarity, project };
+  if (kind === 'session-start')
+    return { kind, session, maxTokens, after, asOf, taskPrompt, binary, ...learnings };
   const activeIntentId = options.intent;
-  const common = { session, maxFacts, maxTokens, after, asOf, explain, activeIntentId };
+  const common = { session, maxFacts, maxTokens, after, asOf, explain, activeIntentId, ...learnings };
   if (kind === 'iteration') {
     const template = options.template === undefined ? undefined : await readTemplate(options.template);
-    return { kind, ...common, taskId, taskPrompt, template, binary: options.binary, extra: options.extra };
+    return { kind, ...common, taskId, taskPrompt, template, binary, extra };
   }
   if (taskId === undefined) throw new ThroughlineError('usage', 'which task? Give --task ID');
   if (taskPrompt === undefined) throw new ThroughlineError('usage', 'what is to be done? Give --prompt TEXT');
   return { ...common, taskId, taskPrompt, role };
 }
 
-function summary(reply: CompileReply): string {
+function summary(reply: CompileReply, kind: CompileRequest['kind']): string {
   const { factsShown, factsTotal, tokenEstimate, sequence, snapshotSequence, replayed } = reply;
+  const { learningsShown, learningsTotal, method, proposalCount } = reply;
   const from = snapshotSequence === 0 ? 'no snapshot' : `snapshot ${snapshotSequence}`;
-  return `-- ${factsShown} of ${factsTotal} facts, about ${tokenEstimate} tokens, session sequence ${sequence} (${from}, ${replayed} replayed)`;
+  const shown = [
+    ...(kind === 'session-start' ? [] : [`${factsShown} of ${factsTotal} facts`]),
+    ...(learningsShown === undefined ? [] : [`${learningsShown} of ${learningsTotal} learnings (${method})`]),
+    ...(proposalCount === undefined || proposalCount === 0 ? [] : [`${proposalCount} proposals pending`]),
+  ];
+  return `-- ${shown.join(', ')}, about ${tokenEstimate} tokens, session sequence ${sequence} (${from}, ${replayed} replayed)`;
 }
 
 /** What a reader of the prompt alone would not notice. */
-function warnings({ sequence, ledger, budget }: CompileReply, session: string): string[] {
+function warnings(
+  { sequence, ledger, budget }: CompileReply,
+  { session, kind }: CompileRequestInput,
+): string[] {
   return [
-    ...(sequence === 0 ? [`-- session ${session} has no events: is its name right?`] : []),
+    // A session that starts has none yet.
+    ...(sequence === 0 && kind !== 'session-start'
+      ? [`-- session ${session} has no events: is its name right?`]
+      : []),
     ...(ledger?.mode === 'ledger_plus_fallback'
       ? [`-- ${ledger.reason}: ${ledger.message ?? 'no more is known'}`]
       : []),
@@ -102,10 +145,17 @@ function warnings({ sequence, ledger, budget }: CompileReply, session: string): 
 }
 
 function explanation(reply: CompileReply): string[] {
-  return reply.facts.map((fact) => {
-    const words = `${fact.subject} ${fact.relation} ${fact.object}`;
-    return 'id' in fact
-      ? `--   score ${fact.score.toFixed(2)}  dispatch ${fact.dispatch}  event ${fact.eventSequence}  ${fact.tokens} tokens  ${fact.id}  ${words}`
-      : `--   ${words}`;
-  });
+  const learnings = reply.learnings ?? [];
+  return [...reply.facts.map(explainedFact), ...learnings.map(explainedLearning)];
+}
+
+function explainedLearning({ id, type, content, score }: CompiledLearning): string {
+  return `--   score ${score.toFixed(2)}  learning ${id}  ${type}: ${oneLine(content)}`;
+}
+
+function explainedFact(fact: CompileReply['facts'][number]): string {
+  const words = `${fact.subject} ${fact.relation} ${fact.object}`;
+  return 'id' in fact
+    ? `--   score ${fact.score.toFixed(2)}  dispatch ${fact.dispatch}  event ${fact.eventSequence}  ${fact.tokens} tokens  ${fact.id}  ${words}`
+    : `--   ${words}`;
 }

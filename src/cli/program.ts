@@ -5,7 +5,10 @@ import { examples, note } from './cli.js';
 import { compileCommand } from './compile.js';
 import { factsCommand } from './facts.js';
 import { importCommand } from './import-git.js';
+import { Interrupted } from './interrupted.js';
+import { learningsCommand } from './learnings.js';
 import { natsServerCommand } from './nats-server.js';
+import { proposalsCommand } from './proposals.js';
 import { publishCommand } from './publish.js';
 import { rejectedCommand } from './rejected.js';
 import { initCommand, ledgerCommand, statusCommand } from './run.js';
@@ -44,6 +47,8 @@ export function createProgram(): Command {
     tasksCommand,
     historyCommand,
     factsCommand,
+    proposalsCommand,
+    learningsCommand,
     snapshotCommand,
     rejectedCommand,
     importCommand,
@@ -59,7 +64,7 @@ export function createProgram(): Command {
   return program;
 }
 
-/** Exit codes: 0 fine, 1 failed, 2 usage. */
+/** Exit codes: 0 fine, 1 failed, 2 usage, 128 and its number for a signal. */
 export async function runCli(argv: readonly string[]): Promise<number> {
   try {
     await createProgram().parseAsync([...argv]);
@@ -72,6 +77,7 @@ export async function runCli(argv: readonly string[]): Promise<number> {
 function exitCode(error: unknown): number {
   // Commander has printed what there is to say; help and version end with code 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof Interrupted) return error.exitCode;
   if (error instanceof ThroughlineError) {
     note(`throughline: ${error.message} (${error.code})`);
     return error.code === 'usage' || error.code === 'config_invalid' || error.code === 'token_invalid'

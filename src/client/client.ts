@@ -17,6 +17,7 @@ import {
   type TraceEntryInput,
 } from '../contracts/trace.js';
 import { ThroughlineError } from '../errors.js';
+import { createLearnings, type Learnings, type Proposals } from './learnings.js';
 import { createTools, type Tools } from './tools.js';
 import type { ClientTransport } from './transport.js';
 
@@ -60,11 +61,17 @@ export class ThroughlineClient {
   readonly #timeoutMs: number;
   /** Tasks, notes, inbox, iterations and the session itself: one method a tool. */
   readonly tools: Tools;
+  /** What a project has learned, and what is proposed: one method a request. */
+  readonly learnings: Learnings;
+  readonly proposals: Proposals;
 
   constructor(transport: ClientTransport, options: ClientOptions = {}) {
     this.#transport = transport;
     this.#timeoutMs = options.timeoutMs ?? 10_000;
     this.tools = createTools((name, input) => this.requestTool(name, input));
+    const { learnings, proposals } = createLearnings((subject, input) => this.request(subject, input));
+    this.learnings = learnings;
+    this.proposals = proposals;
   }
 
   /** Publishes an implementer's result. Throws `schema_invalid` before anything is sent. */

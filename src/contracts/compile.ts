@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import type { BudgetReport } from './budget.js';
+import type { LearningType, RelevanceMethod } from './learning-events.js';
+import { maxLearnings, minSimilarity } from './learning-requests.js';
 import { ROLES } from './names.js';
 import { taskId } from './results.js';
 
@@ -13,14 +15,25 @@ const sequence = z.int().positive('must be a sequence, 1 or more');
 const tags = z.array(z.enum(['file_change', 'convention', 'decision', 'error', 'dependency', 'test']));
 const taskPrompt = z.string().min(1, 'must not be empty').max(200_000, 'must be at most 200000 characters');
 
+/** What chooses among the learnings of a project. */
+const learningFields = {
+  /** Learnings to show: none by default, but for a session start, where the configuration says how many. */
+  maxLearnings: maxLearnings.optional(),
+  /** Similarity that a learning found by meaning must have; the configuration says how much by default. */
+  minSimilarity: minSimilarity.optional(),
+  /** The project whose learnings to use, in place of the session's own. */
+  project: z.string().trim().min(1, 'must not be empty').max(64, 'must be at most 64 characters').optional(),
+};
+
 /** What every kind of prompt takes. */
 const common = {
   /** The session to remember. */
   session: z.string(),
+  ...learningFields,
   /** Only facts that carry one of these. */
   tags: tags.optional(),
   maxFacts: z.int().min(0).max(1000).default(DEFAULT_MAX_FACTS),
-  /** Token budget of the facts, four characters a token. */
+  /** Token budget of facts and learnings together, four characters a token; learnings take at most half. */
   maxTokens: z.int().min(0).max(1_000_000).default(DEFAULT_MAX_TOKENS),
   /** A `DISPATCH` sequence, from a publisher's PubAck: the prompt reflects that dispatch, or the reply is an error. */
   after: sequence.optional(),
@@ -70,6 +83,20 @@ const iterationRequest = z.object({
   extra: z.string().max(50_000, 'must be at most 50000 characters').optional(),
 });
 
+const sessionStartRequest = z.object({
+  kind: z.literal('session-start'),
+  session: common.session,
+  ...learningFields,
+  /** Token budget of the learnings, four characters a token. */
+  maxTokens: common.maxTokens,
+  after: common.after,
+  asOf: common.asOf,
+  /** Chooses the learnings; by default the session's goal and its ready tasks do. */
+  taskPrompt: taskPrompt.optional(),
+  /** The command that the prompt tells people to use. */
+  binary: z.string().min(1).max(1024).default('throughline'),
+});
+
 /** Without a kind it is `dispatch`. */
 export const compileRequest = z
   .preprocess(
@@ -77,7 +104,11 @@ export const compileRequest = z
       typeof request === 'object' && request !== null && !Array.isArray(request) && !('kind' in request)
         ? { kind: 'dispatch', ...request }
         : request,
-    z.discriminatedUnion('kind', [dispatchRequest, iterationRequest], 'must be "dispatch" or "iteration"'),
+    z.discriminatedUnion(
+      'kind',
+      [dispatchRequest, iterationRequest, sessionStartRequest],
+      'must be "dispatch", "iteration" or "session-start"',
+    ),
   )
   .refine((request) => request.after === undefined || request.asOf === undefined, {
     message: 'cannot be combined with after: asOf asks for the past, after for the newest',
@@ -87,11 +118,15 @@ export const compileRequest = z
 type DispatchRequestInput = Omit<z.input<typeof dispatchRequest>, 'kind'> & { readonly kind?: 'dispatch' };
 
 /** A request as a caller writes it. */
-export type CompileRequestInput = DispatchRequestInput | z.input<typeof iterationRequest>;
+export type CompileRequestInput =
+  | DispatchRequestInput
+  | z.input<typeof iterationRequest>
+  | z.input<typeof sessionStartRequest>;
 /** A request with its defaults filled in. */
-export type CompileRequest = DispatchRequest | IterationRequest;
+export type CompileRequest = DispatchRequest | IterationRequest | SessionStartRequest;
 export type DispatchRequest = z.output<typeof dispatchRequest>;
 export type IterationRequest = z.output<typeof iterationRequest>;
+export type SessionStartRequest = z.output<typeof sessionStartRequest>;
 
 /** A fact of a reply. */
 export interface CompiledFact {
@@ -112,6 +147,15 @@ export interface ExplainedFact extends CompiledFact {
   /** Share of the query's words that it holds, 0 to 1. */
   readonly score: number;
   readonly tokens: number;
+}
+
+/** A learning of a reply. */
+export interface CompiledLearning {
+  readonly id: string;
+  readonly type: LearningType;
+  readonly content: string;
+  /** Relevance, 0 to 1; 0 where only recency chose it. */
+  readonly score: number;
 }
 
 export interface PromptMessage {
@@ -149,6 +193,17 @@ export interface CompileReply {
   readonly tokenEstimate: number;
   /** The summary that stands before the prompt; null without an intent, or below the threshold. */
   readonly compacted: CompactedReport | null;
+  /** Where learnings were asked for: those shown. */
+  readonly learnings?: readonly CompiledLearning[];
+  readonly learningsShown?: number;
+  /** Learnings in force in the project. */
+  readonly learningsTotal?: number;
+  /** Proposals that wait for a decision. */
+  readonly proposalCount?: number;
+  /** How the learnings were found. */
+  readonly method?: RelevanceMethod;
+  /** The project sequence that the learnings reflect. */
+  readonly learningsSequence?: number;
   /** Dispatch: the same prompt as messages, system and user. */
   readonly messages?: readonly PromptMessage[];
   /** Dispatch: hash of what comes first and stays the same for a role. */

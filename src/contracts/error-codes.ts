@@ -14,6 +14,8 @@ export const ERROR_CODES = {
   not_found: 'what was asked for does not exist',
   ambiguous: 'an id fits more than one thing',
   duplicate: 'an open task with the same content exists',
+  near_duplicate: 'a learning says nearly the same',
+  already_decided: 'somebody has decided on the proposal before',
   cycle: 'a dependency would make a task wait for itself',
   open_tasks: 'the session has open tasks',
   session_completed: 'the session is completed: restart it first',

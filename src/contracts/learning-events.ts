@@ -12,6 +12,10 @@ export type LearningType = (typeof LEARNING_TYPES)[number];
 export const PROPOSAL_METHODS = ['note', 'recurring_fix', 'recurring_issue', 'convention', 'manual'] as const;
 export type ProposalMethod = (typeof PROPOSAL_METHODS)[number];
 
+/** How relevant learnings were found: by meaning, by words, or, without any match, the newest. */
+export const RELEVANCE_METHODS = ['semantic', 'lexical', 'recency'] as const;
+export type RelevanceMethod = (typeof RELEVANCE_METHODS)[number];
+
 /** Longest text of a learning, in characters. */
 export const MAX_LEARNING = 200;
 
@@ -46,7 +50,7 @@ const learningEvents = [
     type,
     content: z.string(),
     tags,
-    confidence: z.number().min(0).max(1).optional(),
+    confidence: z.number().min(0).max(1).exactOptional(),
     method: z.enum(PROPOSAL_METHODS),
     source: learningSource,
     evidence: z.array(learningEvidence),

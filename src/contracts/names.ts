@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { ThroughlineError } from '../errors.js';
 
 /**
@@ -11,6 +12,7 @@ declare const tokenBrand: unique symbol;
 export type Token = string & { readonly [tokenBrand]: true };
 
 const TOKEN_PATTERN = /^[A-Za-z0-9_-]{1,64}$/;
+const MAX_TOKEN = 64;
 
 /** Whether `value` may stand as one token of a name. */
 export function isToken(value: unknown): value is Token {
@@ -47,8 +49,19 @@ export const EXTRACTOR_CONSUMER = 'extractor';
 export const REJECTED_STREAM = 'DISPATCH_REJECTED';
 export const REJECTED_SUBJECTS = 'rejected.>';
 export const SNAPSHOT_BUCKET = 'session_snapshots';
+export const VECTOR_BUCKET = 'learning_vectors';
 export const COMPILER_SERVICE = 'prompt-compiler';
 export const COMPILE_SUBJECT = 'prompt.compile';
+
+/** What the learner takes of the stream `DISPATCH`. */
+export const DISPATCH_REVIEWS = 'dispatch.*.reviewer';
+export const LEARNINGS_STREAM = 'LEARNINGS';
+export const LEARNINGS_SUBJECTS = 'learning.*.>';
+export const LEARNER_CONSUMER = 'learner';
+export const LEARNING_SNAPSHOT_BUCKET = 'learning_snapshots';
+export const LEARNINGS_SERVICE = 'learnings';
+/** The project of sessions that name none. */
+export const DEFAULT_PROJECT = 'default';
 
 const SESSION_STREAM_PREFIX = 'SESSION_';
 
@@ -106,4 +119,52 @@ export function sessionSubject(session: Token, type: string): string {
 /** `session.<session>.>`: all events of one session. */
 export function sessionSubjects(session: Token): string {
   return `session.${session}.>`;
+}
+
+/**
+ * The project that a name stands for: signs and spaces become `-`, so that `my app` and `my-app` are one. Without a
+ * name it is `default`. A name that would lose letters gets a part of its hash, since others may lose the same ones.
+ */
+export function projectOf(name: string | undefined): Token {
+  const given = (name ?? '').trim().normalize('NFC');
+  const cleaned = given.replace(/[^A-Za-z0-9_-]/gu, '-');
+  const loses = cleaned.length > MAX_TOKEN || /[^\p{ASCII}]/u.test(given);
+  const kept = loses ? `${cleaned.slice(0, MAX_TOKEN - 9)}-${shortHash(given)}` : cleaned;
+  return token(kept === '' ? DEFAULT_PROJECT : kept, 'project');
+}
+
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 8);
+}
+
+/** `learning.<project>.<type>`: the subject of one event. */
+export function learningSubject(project: Token, type: string): string {
+  return `learning.${project}.${type}`;
+}
+
+/** `learning.<project>.>`: all events of one project. */
+export function learningSubjects(project: Token): string {
+  return `learning.${project}.>`;
+}
+
+/** The project of an event's subject, or `undefined` for any other subject. */
+export function projectOfSubject(subject: string): Token | undefined {
+  const [first, project, type] = subject.split('.');
+  return first === 'learning' && type !== undefined && isToken(project) ? project : undefined;
+}
+
+/** `<project>.<learning>`: the key of one learning's vector. */
+export function vectorKey(project: Token, learning: Token): string {
+  return `${project}.${learning}`;
+}
+
+/** `$KV.learning_vectors.<project>.*`: the subjects of all vectors of one project. */
+export function vectorSubjects(project: Token): string {
+  return `$KV.${VECTOR_BUCKET}.${project}.*`;
+}
+
+/** The learning that a vector's subject names, or `undefined`. */
+export function learningOfVectorSubject(subject: string): Token | undefined {
+  const learning = subject.split('.').at(-1);
+  return isToken(learning) ? learning : undefined;
 }

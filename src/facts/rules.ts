@@ -12,7 +12,7 @@ export interface ExtractionRule<Result> {
 }
 
 /** Words by which a reviewer states a rule for the whole code base rather than a fault in one place. */
-const CONVENTION =
+export const CONVENTION =
   /\b(always|never|conventions?|naming|consistent(?:ly)?|must not|should not|do not|don't|avoid|prefer|everywhere|across the (?:code ?base|repo(?:sitory)?))\b/i;
 
 export const IMPLEMENTER_RULES: readonly ExtractionRule<ImplementerResult>[] = [

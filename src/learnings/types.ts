@@ -5,6 +5,8 @@ import type {
   ProposalMethod,
 } from '../contracts/learning-events.js';
 
+export type { RelevanceMethod } from '../contracts/learning-events.js';
+
 /** What an accepted proposal is: one sentence that holds across the sessions of a project. */
 export interface Learning {
   /** That of its proposal. */
@@ -33,10 +35,6 @@ export interface Proposal extends Omit<Learning, 'confirmedAt'> {
   /** Accepted as one that a learning says already. */
   readonly mergedInto?: string;
 }
-
-/** How relevant learnings were found. */
-export const RELEVANCE_METHODS = ['semantic', 'lexical', 'recency'] as const;
-export type RelevanceMethod = (typeof RELEVANCE_METHODS)[number];
 
 /** A learning with its relevance for one query. */
 export interface RankedLearning {

@@ -19,12 +19,14 @@ import { API } from './errors.js';
 export interface PublishOptions {
   readonly messageId?: string;
   readonly expectedLastSequence?: number;
+  /** The last sequence among some of the stream's subjects. */
+  readonly expectedLastOfSubjects?: { readonly sequence: number; readonly subjects: string };
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export type PubOutcome =
   | { readonly outcome: 'stored'; readonly sequence: number; readonly duplicate: boolean }
-  /** `expectedLastSequence` was not the stream's last sequence. */
+  /** What was expected was not the last sequence. */
   | { readonly outcome: 'wrong_sequence' }
   /** No stream takes this subject. */
   | { readonly outcome: 'no_stream' };
@@ -166,12 +168,17 @@ function parseAck(message: Msg): PubAckJson | undefined {
 }
 
 function publishHeaders(options: PublishOptions) {
-  const { messageId, expectedLastSequence, headers: more } = options;
-  if (messageId === undefined && expectedLastSequence === undefined && more === undefined) return undefined;
+  const { messageId, expectedLastSequence, expectedLastOfSubjects, headers: more } = options;
+  const expects = expectedLastSequence !== undefined || expectedLastOfSubjects !== undefined;
+  if (messageId === undefined && !expects && more === undefined) return undefined;
   const head = headers();
   if (messageId !== undefined) head.set('Nats-Msg-Id', messageId);
   if (expectedLastSequence !== undefined)
     head.set('Nats-Expected-Last-Sequence', String(expectedLastSequence));
+  if (expectedLastOfSubjects !== undefined) {
+    head.set('Nats-Expected-Last-Subject-Sequence', String(expectedLastOfSubjects.sequence));
+    head.set('Nats-Expected-Last-Subject-Sequence-Subject', expectedLastOfSubjects.subjects);
+  }
   for (const [name, value] of Object.entries(more ?? {})) head.set(name, value);
   return head;
 }

@@ -7,7 +7,7 @@ import {
   type JsMsg,
   nanos,
 } from 'nats';
-import { DISPATCH_STREAM, EXTRACTOR_CONSUMER } from '../contracts/names.js';
+import { DISPATCH_STREAM } from '../contracts/names.js';
 import { ThroughlineError } from '../errors.js';
 import type { DispatchConsumption, DispatchDelivery, DispatchSource } from '../ports/dispatch-source.js';
 import type { Logger } from '../ports/logger.js';
@@ -16,13 +16,15 @@ import { API, apiCode, toThroughlineError } from './errors.js';
 import { ensureDispatchStream, type TopologyOptions } from './topology.js';
 
 /**
- * Dispatches by a durable pull consumer that all extractors share.
+ * Dispatches by a durable pull consumer that all workers of one kind share.
  *
  * A consumer that is deleted leaves the client's iterator silent for ever; only its status tells. So each
  * consumption is supervised: when the status says that stream or consumer are gone, both are made again, with
  * growing pauses, and consuming goes on. What was not acknowledged is then delivered once more.
  */
 export interface DispatchSourceOptions extends TopologyOptions {
+  /** The durable consumer that workers of one kind share. */
+  readonly consumer: DispatchConsumer;
   readonly logger: Logger;
   /** Unacknowledged dispatches come again after this many milliseconds. */
   readonly ackWaitMs: number;
@@ -30,6 +32,13 @@ export interface DispatchSourceOptions extends TopologyOptions {
   readonly maxInHand: number;
   /** Dispatches in the hands of all workers together. */
   readonly maxAckPending: number;
+}
+
+export interface DispatchConsumer {
+  readonly name: string;
+  readonly description: string;
+  /** Subjects that it delivers; all by default. */
+  readonly filter?: string;
 }
 
 const FIRST_PAUSE_MS = 100;
@@ -91,8 +100,8 @@ export class NatsDispatchSource implements DispatchSource {
       const lost = await this.#lossOf(run.messages);
       if (run.closed) return;
       this.#options.logger.warn(
-        { lost: lost ?? 'ended' },
-        'the extractor consumer is gone and will be made again',
+        { consumer: this.#options.consumer.name, lost: lost ?? 'ended' },
+        'the consumer is gone and will be made again',
       );
       await run.messages.close();
       // One that ends by itself has a reason that may not have passed yet.
@@ -113,7 +122,7 @@ export class NatsDispatchSource implements DispatchSource {
 
   async #isGone(): Promise<boolean> {
     try {
-      await this.#jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
+      await this.#jsm.consumers.info(DISPATCH_STREAM, this.#options.consumer.name);
       return false;
     } catch (error) {
       const code = apiCode(error);
@@ -132,8 +141,8 @@ export class NatsDispatchSource implements DispatchSource {
         return messages;
       } catch (error) {
         this.#options.logger.warn(
-          { err: error, againInMs: pauseMs },
-          'the extractor consumer cannot be made yet',
+          { consumer: this.#options.consumer.name, err: error, againInMs: pauseMs },
+          'the consumer cannot be made yet',
         );
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
@@ -145,7 +154,7 @@ export class NatsDispatchSource implements DispatchSource {
     try {
       await ensureDispatchStream(this.#jsm, this.#options);
       await this.#ensureConsumer();
-      const consumer = await this.#js.consumers.get(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
+      const consumer = await this.#js.consumers.get(DISPATCH_STREAM, this.#options.consumer.name);
       return await consumer.consume({
         max_messages: this.#options.maxInHand,
         callback: (message) => handler(deliveryOf(message)),
@@ -156,13 +165,15 @@ export class NatsDispatchSource implements DispatchSource {
   }
 
   async #ensureConsumer(): Promise<void> {
+    const { name, description, filter } = this.#options.consumer;
     try {
-      await this.#jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
+      await this.#jsm.consumers.info(DISPATCH_STREAM, name);
     } catch (error) {
       if (apiCode(error) !== API.consumerNotFound) throw error;
       await this.#jsm.consumers.add(DISPATCH_STREAM, {
-        durable_name: EXTRACTOR_CONSUMER,
-        description: 'Dispatches that are not yet facts',
+        durable_name: name,
+        description,
+        ...(filter !== undefined && { filter_subject: filter }),
         ack_policy: AckPolicy.Explicit,
         ack_wait: nanos(this.#options.ackWaitMs),
         max_ack_pending: this.#options.maxAckPending,

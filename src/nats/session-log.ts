@@ -6,13 +6,14 @@ import {
   sessionSubjects,
   type Token,
 } from '../contracts/names.js';
-import { parseSessionEvent, type SessionEvent, type StoredEvent } from '../contracts/session-events.js';
+import { parseSessionEvent, type SessionEvent } from '../contracts/session-events.js';
 import { ThroughlineError } from '../errors.js';
 import type { Appended, AppendOptions, ReadRange, ReadResult, Unwatch } from '../ports/event-log.js';
 import type { SessionLog } from '../ports/session-log.js';
 import type { AckedPublisher, PubOutcome } from './acked-publisher.js';
 import { readStream } from './direct-get.js';
 import { API, apiCode, toThroughlineError } from './errors.js';
+import { eventsOf } from './stored-events.js';
 import { createSessionStream, type TopologyOptions } from './topology.js';
 
 const MAX_KNOWN = 100_000;
@@ -80,12 +81,7 @@ export class NatsSessionLog implements SessionLog {
       this.#known.delete(session);
       throw toThroughlineError(error, `reading session ${session}`);
     });
-    const events: StoredEvent[] = [];
-    for (const { sequence, data } of messages) {
-      const event = parseSessionEvent(data);
-      if (event !== undefined) events.push({ sequence, event });
-    }
-    return { events, through: messages.at(-1)?.sequence ?? after, skipped: messages.length - events.length };
+    return eventsOf(messages, after, parseSessionEvent);
   }
 
   watch(session: Token, onEvent: () => void): Unwatch {

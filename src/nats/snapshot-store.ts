@@ -1,5 +1,5 @@
 import { type KV, type KvEntry, type NatsConnection, StorageType } from 'nats';
-import { SNAPSHOT_BUCKET, type Token } from '../contracts/names.js';
+import type { Token } from '../contracts/names.js';
 import { ThroughlineError } from '../errors.js';
 import type { SaveOutcome, SnapshotStore, StoredSnapshot } from '../ports/snapshot-store.js';
 import { API, apiCode, toThroughlineError } from './errors.js';
@@ -8,21 +8,23 @@ import type { TopologyOptions } from './topology.js';
 /** Room for subject and headers in a message of the largest size. */
 const ENVELOPE_BYTES = 4096;
 const HISTORY = 5;
-/** Sessions whose last write is remembered. */
+/** Keys whose last write is remembered. */
 const MAX_WRITTEN = 10_000;
-/** Rounds of compare and set, each of which somebody wins: far more than there are writers of one session. */
+/** Rounds of compare and set, each of which somebody wins: far more than there are writers of one key. */
 const MAX_ATTEMPTS = 1000;
 
-/** Opens the bucket `session_snapshots`, making it where it is missing. */
+/** Opens a bucket of snapshots, making it where it is missing. */
 export async function openSnapshotStore(
   connection: NatsConnection,
+  bucket: string,
+  description: string,
   options: TopologyOptions,
 ): Promise<NatsSnapshotStore> {
-  const kv = await connection.jetstream().views.kv(SNAPSHOT_BUCKET, {
+  const kv = await connection.jetstream().views.kv(bucket, {
     history: HISTORY,
     storage: StorageType.File,
     replicas: options.replicas,
-    description: 'Folded state of each session',
+    description,
   });
   return new NatsSnapshotStore(kv, connection);
 }
@@ -38,59 +40,59 @@ export class NatsSnapshotStore implements SnapshotStore {
     this.#connection = connection;
   }
 
-  async load(session: Token): Promise<StoredSnapshot | undefined> {
-    const entry = await this.#get(session);
+  async load(key: Token): Promise<StoredSnapshot | undefined> {
+    const entry = await this.#get(key);
     return entry && snapshotOf(entry);
   }
 
-  async loadAtOrBefore(session: Token, sequence: number): Promise<StoredSnapshot | undefined> {
-    const newest = await this.#get(session);
+  async loadAtOrBefore(key: Token, sequence: number): Promise<StoredSnapshot | undefined> {
+    const newest = await this.#get(key);
     if (newest === undefined) return undefined;
     const snapshot = snapshotOf(newest);
     if (snapshot.sequence <= sequence) return snapshot;
     let best: StoredSnapshot | undefined;
     try {
-      for await (const entry of await this.#kv.history({ key: session })) {
+      for await (const entry of await this.#kv.history({ key })) {
         if (entry.operation !== 'PUT') continue;
         const older = snapshotOf(entry);
         if (older.sequence <= sequence && older.sequence > (best?.sequence ?? 0)) best = older;
       }
     } catch (error) {
-      throw toThroughlineError(error, `reading the snapshots of session ${session}`);
+      throw toThroughlineError(error, `reading the snapshots of ${key}`);
     }
     return best;
   }
 
-  async save(session: Token, snapshot: StoredSnapshot): Promise<SaveOutcome> {
+  async save(key: Token, snapshot: StoredSnapshot): Promise<SaveOutcome> {
     const limit = (this.#connection.info?.max_payload ?? 1024 * 1024) - ENVELOPE_BYTES;
     if (Buffer.byteLength(snapshot.text) > limit) return 'too_large';
     try {
-      const last = this.#written.get(session);
+      const last = this.#written.get(key);
       // A revision that is still the last one means that the value is still ours: it need not be read.
       const follows = last !== undefined && last.sequence < snapshot.sequence;
-      if (follows && (await this.#replace(session, snapshot, last.revision))) return 'saved';
+      if (follows && (await this.#replace(key, snapshot, last.revision))) return 'saved';
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-        const entry = await this.#kv.get(session);
+        const entry = await this.#kv.get(key);
         const kept = entry?.operation === 'PUT' ? snapshotOf(entry) : undefined;
         if (kept !== undefined && kept.sequence >= snapshot.sequence) return 'older';
-        if (await this.#replace(session, snapshot, entry?.revision)) return 'saved';
+        if (await this.#replace(key, snapshot, entry?.revision)) return 'saved';
       }
     } catch (error) {
-      throw toThroughlineError(error, `writing the snapshot of session ${session}`);
+      throw toThroughlineError(error, `writing the snapshot of ${key}`);
     }
-    throw new ThroughlineError('conflict', `others keep writing the snapshot of session ${session}`);
+    throw new ThroughlineError('conflict', `others keep writing the snapshot of ${key}`);
   }
 
   /** Compare and set: `false` when somebody else wrote first. */
-  async #replace(session: Token, snapshot: StoredSnapshot, revision: number | undefined): Promise<boolean> {
+  async #replace(key: Token, snapshot: StoredSnapshot, revision: number | undefined): Promise<boolean> {
     const { sequence, text } = snapshot;
-    this.#written.delete(session);
+    this.#written.delete(key);
     try {
       const written =
         revision === undefined
-          ? await this.#kv.create(session, text)
-          : await this.#kv.update(session, text, revision);
-      this.#written.set(session, { sequence, revision: written });
+          ? await this.#kv.create(key, text)
+          : await this.#kv.update(key, text, revision);
+      this.#written.set(key, { sequence, revision: written });
       const oldest = this.#written.keys().next();
       if (this.#written.size > MAX_WRITTEN && !oldest.done) this.#written.delete(oldest.value);
       return true;
@@ -100,12 +102,12 @@ export class NatsSnapshotStore implements SnapshotStore {
     }
   }
 
-  async #get(session: Token): Promise<KvEntry | undefined> {
+  async #get(key: Token): Promise<KvEntry | undefined> {
     try {
-      const entry = await this.#kv.get(session);
+      const entry = await this.#kv.get(key);
       return entry?.operation === 'PUT' ? entry : undefined;
     } catch (error) {
-      throw toThroughlineError(error, `reading the snapshot of session ${session}`);
+      throw toThroughlineError(error, `reading the snapshot of ${key}`);
     }
   }
 }

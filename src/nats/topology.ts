@@ -10,6 +10,8 @@ import {
   DISPATCH_STREAM,
   DISPATCH_SUBJECTS,
   HEADERS,
+  LEARNINGS_STREAM,
+  LEARNINGS_SUBJECTS,
   REJECTED_STREAM,
   REJECTED_SUBJECTS,
   sessionOfStream,
@@ -53,6 +55,14 @@ export async function ensureRejectedStream(jsm: JetStreamManager, options: Topol
   await create(
     jsm,
     fileStream(REJECTED_STREAM, REJECTED_SUBJECTS, 'Results that could not be used', options),
+  );
+}
+
+export async function ensureLearningsStream(jsm: JetStreamManager, options: TopologyOptions): Promise<void> {
+  if (await exists(jsm, LEARNINGS_STREAM, LEARNINGS_SUBJECTS)) return;
+  await create(
+    jsm,
+    fileStream(LEARNINGS_STREAM, LEARNINGS_SUBJECTS, 'Learnings and proposals of each project', options),
   );
 }
 

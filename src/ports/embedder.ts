@@ -12,7 +12,8 @@ export interface Embedder {
    * Embeds texts: at least one, none empty.
    *
    * @param signal ends the attempt when it fires
-   * @throws ThroughlineError `unavailable` when no vectors can be had, also after it has tried again
+   * @throws ThroughlineError `unavailable` when no vectors can be had, also after it has tried again;
+   *   `config_invalid` when it is set up wrongly, as with a key that is refused
    */
   embed(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>;
 

@@ -1,22 +1,22 @@
 import type { Token } from '../contracts/names.js';
 
 /**
- * Keeps the newest snapshot of each session, as opaque text, so that a load replays only newer events.
+ * Keeps the newest snapshot of each key, a session or a project, as opaque text, so that a load replays only newer events.
  *
  * An implementer must refuse a write that is not newer than what it holds, also when two writers come at once; and
  * must give back the text as it was written. Losing a snapshot costs time, never truth.
  */
 export interface SnapshotStore {
   /** The newest snapshot, or `undefined`. Throws `unavailable` when the store cannot be reached. */
-  load(session: Token): Promise<StoredSnapshot | undefined>;
+  load(key: Token): Promise<StoredSnapshot | undefined>;
 
   /**
    * The newest snapshot at or before a sequence, of those still kept, or `undefined`.
    */
-  loadAtOrBefore(session: Token, sequence: number): Promise<StoredSnapshot | undefined>;
+  loadAtOrBefore(key: Token, sequence: number): Promise<StoredSnapshot | undefined>;
 
   /** Stores a snapshot, unless one of the same or a later sequence is there. */
-  save(session: Token, snapshot: StoredSnapshot): Promise<SaveOutcome>;
+  save(key: Token, snapshot: StoredSnapshot): Promise<SaveOutcome>;
 }
 
 export interface StoredSnapshot {

@@ -6,11 +6,16 @@ import type { Token } from '../contracts/names.js';
  * An implementer must give back vectors bit for bit. Losing one costs time only.
  */
 export interface VectorStore {
-  /** Writes the vector of one learning, in place of an earlier one. */
-  put(project: Token, learning: string, vector: StoredVector): Promise<void>;
+  /**
+   * Writes the vector of one learning, in place of an earlier one.
+   *
+   * @throws ThroughlineError `unavailable` when the store cannot be reached
+   */
+  put(project: Token, learning: Token, vector: StoredVector): Promise<void>;
 
   /**
-   * What was written after `after`, oldest first; at the beginning, 0, the newest vector of each learning.
+   * What was written after `after`, oldest first, of each learning the newest only; 0 gives all there is. What cannot
+   * be read as a vector is left out.
    *
    * @throws ThroughlineError `unavailable` when the store cannot be reached
    */
@@ -26,7 +31,7 @@ export interface StoredVector {
 }
 
 export interface VectorsRead {
-  readonly vectors: readonly (StoredVector & { readonly learning: string })[];
+  readonly vectors: readonly (StoredVector & { readonly learning: Token })[];
   /** Pass it as the next `after`. */
   readonly through: number;
 }

@@ -11,19 +11,21 @@ import type { DispatchRequest } from '../contracts/compile.js';
 import { formatSessionFacts } from '../facts/format.js';
 import { KeywordFactRetriever } from '../facts/retriever.js';
 import type { RankedFact } from '../facts/types.js';
+import { formatRelevantLearnings, type LearningsInPrompt } from '../learnings/format.js';
 import { factsOf, type SessionState } from '../session/state.js';
 import { type Candidate, firstFitting, type PromptBudget } from './budget.js';
 import type { CompiledPrompt } from './compiled-prompt.js';
 import { type DeltaPacket, deltaPacket, PRUNED_FIRST, replanLines } from './delta-packet.js';
 import { describeFacts } from './described-facts.js';
+import { describeLearnings, learningsShare } from './described-learnings.js';
 import { essentialsOf, objectiveOf } from './shorten.js';
 import { stablePrefix } from './stable-prefix.js';
 
 /**
  * A dispatch prompt: the stable prefix of the role, then the dynamic tail: task, output budget, delta packet, replan
- * section, guide, session context, task prompt. What has no content is left out altogether.
+ * section, guide, learnings, session context, task prompt. What has no content is left out altogether.
  *
- * A prompt over its budget is made to fit in stages: low-value ledger fields and facts go first, then the task prompt
+ * A prompt over its budget is made to fit in stages: low-value ledger fields, learnings and facts go first, then the task prompt
  * is cut to its objective and constraints, then only the objective stays. The compacted history
  * goes last of all. Blockers and required fixes are never cut.
  */
@@ -31,6 +33,7 @@ interface Tail {
   readonly packet: DeltaPacket;
   readonly replan: readonly string[];
   readonly guide: boolean;
+  readonly learnings: LearningsInPrompt;
   readonly facts: readonly RankedFact[];
   /** Trace entries of the active intent since its last block. */
   readonly recent: readonly string[];
@@ -49,14 +52,16 @@ export function compileDispatch(
   state: SessionState,
   request: DispatchRequest,
   budget: PromptBudget,
+  known?: LearningsInPrompt,
 ): CompiledPrompt {
   const store = factsOf(state);
+  const { learnings, tokens } = learningsShare(known, request.maxTokens);
   const facts = new KeywordFactRetriever(store).rank({
     taskDescription: request.taskPrompt,
     taskId: request.taskId,
     tags: request.tags,
     maxFacts: request.maxFacts,
-    maxTokens: request.maxTokens,
+    maxTokens: request.maxTokens - tokens,
   });
   const stable = request.systemPrompt ?? stablePrefix(request.role);
   const trace =
@@ -66,6 +71,7 @@ export function compileDispatch(
     packet: deltaPacket(state, request.taskId),
     replan: replanLines(state, request.taskId),
     guide: true,
+    learnings,
     facts,
     recent: trace === undefined ? [] : recentLines(trace),
     taskPrompt: request.taskPrompt,
@@ -86,6 +92,7 @@ export function compileDispatch(
     ],
     sessionContext,
     ...describeFacts(tail.facts, store.count(), request.explain),
+    ...(known && describeLearnings(tail.learnings)),
     tokenEstimate: report.tokensAfter,
     compacted: tail.summary && compactedReport(tail.summary),
     stablePrefixHash: hashOf(stable),
@@ -103,12 +110,14 @@ function* candidates(whole: Tail): Generator<Candidate<Tail>> {
   const cheap = PRUNED_FIRST.indexOf('current_task');
   const packets = PRUNED_FIRST.map((_, index) => without(full.packet, PRUNED_FIRST.slice(0, index + 1)));
   for (const packet of packets.slice(0, cheap)) yield as('pruned', { ...full, packet });
-  const pruned = { ...full, packet: packets[cheap - 1] ?? full.packet };
+  const cheapest = { ...full, packet: packets[cheap - 1] ?? full.packet };
+  const pruned = { ...cheapest, learnings: { ...full.learnings, ranked: [] } };
+  if (full.learnings.ranked.length > 0) yield as('pruned', pruned);
   for (let kept = full.facts.length - 1; kept >= 0; kept = kept > 20 ? Math.floor(kept / 2) : kept - 1) {
     yield as('pruned', { ...pruned, facts: full.facts.slice(0, kept) });
   }
-  for (const packet of packets.slice(cheap)) yield as('pruned', { ...full, packet, facts: [] });
-  const bare = { ...full, packet: packets.at(-1) ?? {}, facts: [] };
+  for (const packet of packets.slice(cheap)) yield as('pruned', { ...pruned, packet, facts: [] });
+  const bare = { ...pruned, packet: packets.at(-1) ?? {}, facts: [] };
   yield as('shortened', { ...bare, taskPrompt: essentialsOf(full.taskPrompt) });
   const minimal = { ...bare, replan: [], guide: false, taskPrompt: objectiveOf(full.taskPrompt) };
   yield as('minimal', minimal);
@@ -116,7 +125,7 @@ function* candidates(whole: Tail): Generator<Candidate<Tail>> {
 }
 
 function render(
-  { packet, replan, guide, facts, recent, taskPrompt }: Tail,
+  { packet, replan, guide, learnings, facts, recent, taskPrompt }: Tail,
   taskId: string,
   maxOutputTokens: number,
 ): string {
@@ -125,6 +134,7 @@ function render(
     Object.keys(packet).length === 0 ? '' : `Ledger:\n${JSON.stringify(packet)}`,
     replan.length === 0 ? '' : [REPLAN, ...replan].join('\n'),
     guide ? GUIDE : '',
+    formatRelevantLearnings(learnings),
     formatSessionFacts(facts.map(({ fact }) => fact)),
     recent.length === 0 ? '' : [RECENT_STEPS, ...recent].join('\n'),
     `Task prompt:\n${taskPrompt}`,

@@ -3,13 +3,13 @@ import type { IterationRequest } from '../contracts/compile.js';
 import { ThroughlineError } from '../errors.js';
 import { formatSessionFacts } from '../facts/format.js';
 import { KeywordFactRetriever } from '../facts/retriever.js';
-import { isReady } from '../session/dependencies.js';
+import { formatRelevantLearnings, type LearningsInPrompt } from '../learnings/format.js';
 import { currentNumber } from '../session/iterations.js';
 import { factsOf, type SessionState } from '../session/state.js';
-import { isOpen } from '../session/tasks.js';
 import type { PromptBudget } from './budget.js';
 import type { CompiledPrompt } from './compiled-prompt.js';
 import { describeFacts } from './described-facts.js';
+import { describeLearnings, learningsShare } from './described-learnings.js';
 import {
   countBlockedTasks,
   countCompletedTasks,
@@ -20,6 +20,7 @@ import {
   formatTasksWithDeps,
 } from './iteration-sections.js';
 import { ITERATION_TEMPLATE } from './iteration-template.js';
+import { whatIsAhead } from './query.js';
 import { renderTemplate, unknownPlaceholders } from './template.js';
 
 /** Names that an iteration template may use. */
@@ -37,6 +38,7 @@ export const ITERATION_VARIABLES = [
   'binary',
   'extra',
   'sessionContext',
+  'learnings',
 ] as const;
 
 /**
@@ -49,17 +51,19 @@ export function compileIteration(
   state: SessionState,
   request: IterationRequest,
   { tokenizer, maxSummaryTokens }: PromptBudget,
+  known?: LearningsInPrompt,
 ): CompiledPrompt {
   const template = request.template ?? ITERATION_TEMPLATE;
   checkTemplate(template);
   const { board, notebook, history, charter, lastEventAt: now } = state;
   const store = factsOf(state);
+  const { learnings, tokens } = learningsShare(known, request.maxTokens);
   const ranked = new KeywordFactRetriever(store).rank({
     taskDescription: request.taskPrompt ?? whatIsAhead(state),
     taskId: request.taskId ?? '',
     tags: request.tags,
     maxFacts: request.maxFacts,
-    maxTokens: request.maxTokens,
+    maxTokens: request.maxTokens - tokens,
   });
   const sessionContext = formatSessionFacts(ranked.map(({ fact }) => fact));
   const values: Record<(typeof ITERATION_VARIABLES)[number], string> = {
@@ -78,6 +82,7 @@ export function compileIteration(
     binary: request.binary,
     extra: request.extra ?? '',
     sessionContext,
+    learnings: formatRelevantLearnings(learnings),
   };
   const trace =
     request.activeIntentId === undefined ? undefined : state.traces.intents.get(request.activeIntentId);
@@ -92,6 +97,7 @@ export function compileIteration(
     prompt,
     sessionContext,
     ...describeFacts(ranked, store.count(), request.explain),
+    ...(known && describeLearnings(learnings)),
     compacted: summary && compactedReport(summary),
     tokenEstimate: tokenizer.count(prompt),
   };
@@ -107,11 +113,4 @@ export function checkTemplate(template: string): void {
     `unknown placeholders: ${named.join(', ')}. Known: ${ITERATION_VARIABLES.join(', ')}`,
     { details: { unknown: unknown.map(({ name }) => name) } },
   );
-}
-
-/** The words by which facts are chosen when nobody says what the iteration is about: the goal and the ready tasks. */
-function whatIsAhead({ charter, board }: SessionState): string {
-  const tasks = [...board.tasks.values()].filter(isOpen);
-  const ahead = tasks.filter((task) => isReady(board, task) || task.status === 'in_progress');
-  return [charter.goal ?? '', ...ahead.map((task) => task.content)].join(' ');
 }

@@ -1,22 +1,31 @@
 import type { CompileRequest } from '../contracts/compile.js';
 import { assertNever } from '../errors.js';
+import { type LearningsInPrompt, NO_LEARNINGS } from '../learnings/format.js';
 import type { SessionState } from '../session/state.js';
 import { DEFAULT_BUDGET, type PromptBudget } from './budget.js';
 import { compileDispatch } from './compile-dispatch.js';
 import { compileIteration } from './compile-iteration.js';
+import { compileSessionStart } from './compile-session-start.js';
 import type { CompiledPrompt } from './compiled-prompt.js';
 
-/** Compiles a prompt of the kind that is asked for. */
+/**
+ * Compiles a prompt of the kind that is asked for.
+ *
+ * @param learnings those of the session's project, where the request asks for any
+ */
 export function compilePrompt(
   state: SessionState,
   request: CompileRequest,
   budget: PromptBudget = DEFAULT_BUDGET,
+  learnings?: LearningsInPrompt,
 ): CompiledPrompt {
   switch (request.kind) {
     case 'dispatch':
-      return compileDispatch(state, request, budget);
+      return compileDispatch(state, request, budget, learnings);
     case 'iteration':
-      return compileIteration(state, request, budget);
+      return compileIteration(state, request, budget, learnings);
+    case 'session-start':
+      return compileSessionStart(state, request, budget, learnings ?? NO_LEARNINGS);
     default:
       return assertNever(request);
   }

@@ -61,6 +61,8 @@ stuck, tip or decision.
 Session: {{session}} | Iteration: #{{iteration}}
 Tasks: {{ready_count}} ready | {{blocked_count}} blocked | {{completed_count}} done
 
+{{learnings}}
+
 {{sessionContext}}
 
 ## Recent Progress

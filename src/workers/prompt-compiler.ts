@@ -13,12 +13,13 @@ import { compilePrompt } from '../prompt/compile.js';
 import type { SessionState } from '../session/state.js';
 import { caughtUp } from './caught-up.js';
 import type { ProgressTracker, Refreshed } from './progress-tracker.js';
+import type { PromptLearnings } from './prompt-learnings.js';
 import type { LoadedSession, SessionReader } from './session-reader.js';
 import type { Telemetry } from './telemetry.js';
 
 /**
  * Answers `prompt.compile`: check the request, load the session, wait for the dispatch named in `after`, bring the
- * progress ledger up to date, compile.
+ * progress ledger up to date, find the learnings that matter, compile.
  */
 export interface PromptCompilerOptions {
   readonly reader: SessionReader;
@@ -26,6 +27,7 @@ export interface PromptCompilerOptions {
   readonly tracker: ProgressTracker;
   readonly telemetry: Telemetry;
   readonly budget: PromptBudget;
+  readonly learnings: PromptLearnings;
   /** Longest wait for the dispatch named in `after`, in milliseconds. */
   readonly afterTimeoutMs: number;
 }
@@ -68,10 +70,11 @@ async function compile(
       loaded = { ...loaded, replayed: loaded.replayed + replayed };
     }
   }
+  const learnings = await options.learnings(loaded.folded.state, request);
   // Nothing is awaited from here on: the next load of the session would change the state.
   const { state, snapshotSequence } = loaded.folded;
   return {
-    ...compilePrompt(state, request, budget),
+    ...compilePrompt(state, request, budget, learnings),
     ...(request.kind === 'dispatch' && { ledger: ledgerReport(state, request.taskId, refreshed) }),
     sequence: state.sequence,
     snapshotSequence,

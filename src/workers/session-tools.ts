@@ -1,5 +1,6 @@
 import { checkedBy } from '../contracts/checked.js';
 import { type Token, token } from '../contracts/names.js';
+import type { SessionEvent } from '../contracts/session-events.js';
 import { TOOLS, type ToolArguments, type ToolName } from '../contracts/tools.js';
 import type { Logger } from '../ports/logger.js';
 import { decide } from '../session/commands/index.js';
@@ -11,15 +12,26 @@ export interface SessionToolsOptions {
   readonly reader: SessionReader;
   readonly writer: SessionSnapshotWriter;
   readonly logger: Logger;
+  /** Told of each session whose notes, or whose project, changed. */
+  readonly onNotes?: (session: Token) => void;
 }
 
 /** From a tool's name and a request's JSON to the reply. Throws a ThroughlineError for what is refused. */
 export type SessionTools = (name: ToolName, request: unknown) => Promise<object>;
 
+/** Events after which notes may have to be proposed; the end of an iteration makes up for one that was missed. */
+const TELLS_NOTES: ReadonlySet<string> = new Set([
+  'note.added',
+  'note.edited',
+  'session.opened',
+  'iteration.completed',
+] satisfies SessionEvent['type'][]);
+
 export function createSessionTools(options: SessionToolsOptions): SessionTools {
   return async (name, request) => {
     const { session, args } = checked(name, request);
     const { reply, appended } = await options.command(session, name, (state) => decide(name, state, args));
+    if (appended !== undefined && TELLS_NOTES.has(appended)) options.onNotes?.(session);
     if (appended === 'iteration.completed' || appended === 'iteration.started')
       await snapshot(options, session);
     return reply;

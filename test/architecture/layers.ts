@@ -12,7 +12,7 @@ const PURE_BUILT_INS = ['node:crypto', 'node:util'];
 
 /** For each folder under a rule, whether it may import something of src, or a package. */
 const ALLOWED: Readonly<Record<string, (target: string) => boolean>> = {
-  contracts: oneOf(['contracts', ...SHARED], ['zod']),
+  contracts: oneOf(['contracts', ...SHARED], ['zod', 'node:crypto']),
   ...Object.fromEntries(
     PURE.map((folder) => [folder, oneOf(['contracts', ...PURE, ...SHARED], ['zod', ...PURE_BUILT_INS])]),
   ),
@@ -23,6 +23,17 @@ const ALLOWED: Readonly<Record<string, (target: string) => boolean>> = {
   server: noneOf(['nats', 'memory', 'workers', 'cli', 'client', 'main.ts', 'index.ts', 'config.ts']),
   nats: noneOf(['memory', 'workers', 'cli', 'main.ts', 'index.ts', 'config.ts']),
   memory: noneOf(['nats', 'workers', 'cli', 'server', 'main.ts', 'index.ts', 'config.ts']),
+  embedders: noneOf([
+    'nats',
+    'memory',
+    'workers',
+    'cli',
+    'server',
+    'client',
+    'main.ts',
+    'index.ts',
+    'config.ts',
+  ]),
   client: noneOf(['nats', 'memory', 'workers', 'cli', 'server', 'main.ts', 'index.ts', 'config.ts']),
 };
 

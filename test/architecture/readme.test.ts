@@ -29,6 +29,8 @@ describe('the README', () => {
       'append',
       'fold',
       'snapshot',
+      'learn',
+      'decide',
       'compile',
     ]);
     for (const [, , file, proof] of stages) {
@@ -48,7 +50,9 @@ describe('the README', () => {
     const wrong = table('Configuration').flatMap(([names, fallback]) => {
       const defaults = fallback?.split(', ') ?? [];
       return (names?.match(/THROUGHLINE_[A-Z_]+/g) ?? []).flatMap((name, index) => {
-        const source = new RegExp(`${name}: wholeNumber\\([^,]+, [^,]+, ([\\d_ *]+)\\)`).exec(config)?.[1];
+        const source = new RegExp(`${name}: (?:wholeNumber|decimal)\\([^,]+, [^,]+, ([\\d_ .*]+)\\)`).exec(
+          config,
+        )?.[1];
         if (source === undefined) return [];
         const value = source
           .split('*')

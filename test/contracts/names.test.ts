@@ -4,7 +4,11 @@ import {
   dispatchSubject,
   isRole,
   isToken,
+  learningOfVectorSubject,
+  learningSubject,
   parseDispatchSubject,
+  projectOf,
+  projectOfSubject,
   ROLES,
   rejectedSubject,
   sessionOfStream,
@@ -12,6 +16,8 @@ import {
   sessionSubject,
   sessionSubjects,
   token,
+  vectorKey,
+  vectorSubjects,
 } from '../../src/contracts/names.js';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-';
@@ -100,6 +106,14 @@ describe('the other names', () => {
     expect(sessionSubjects(DEMO)).toBe('session.demo.>');
   });
 
+  it('of vectors name project and learning', () => {
+    const learning = token('0123456789ab', 'learning');
+    expect(vectorKey(DEMO, learning)).toBe('demo.0123456789ab');
+    expect(vectorSubjects(DEMO)).toBe('$KV.learning_vectors.demo.*');
+    expect(learningOfVectorSubject('$KV.learning_vectors.demo.0123456789ab')).toBe(learning);
+    expect(learningOfVectorSubject('$KV.learning_vectors.demo.a b')).toBeUndefined();
+  });
+
   it('stand for a missing part by an underscore', () => {
     expect(rejectedSubject(DEMO, 'reviewer')).toBe('rejected.demo.reviewer');
     expect(rejectedSubject(undefined, undefined)).toBe('rejected._._');
@@ -115,4 +129,52 @@ describe('the other names', () => {
       expect(sessionOfStream(stream)).toBeUndefined();
     }
   });
+});
+
+describe('the project of a name', () => {
+  it.each([
+    [undefined, 'default'],
+    ['', 'default'],
+    ['  \n', 'default'],
+    ['query', 'query'],
+    [' query ', 'query'],
+    ['my app', 'my-app'],
+    ['@acme/app.js', '-acme-app-js'],
+    ['a.>.*', 'a----'],
+    ['x'.repeat(64), 'x'.repeat(64)],
+  ])('%j is %s', (name, project) => {
+    expect(projectOf(name)).toBe(project);
+  });
+
+  it.each([
+    ['日本語', '한국어'],
+    ['été', 'étà'],
+    [`${'x'.repeat(64)}1`, `${'x'.repeat(64)}2`],
+    ['😀', '😃'],
+  ])('keeps apart what would lose the same letters: %j and %j', (one, other) => {
+    expect(projectOf(one)).not.toBe(projectOf(other));
+    expect(projectOf(one)).toBe(projectOf(` ${one} `));
+  });
+
+  it('is the same however an accent was typed', () => {
+    expect(projectOf('caf\u00e9')).toBe(projectOf('cafe\u0301'));
+  });
+
+  it('is a token of any text, and stays as it is when taken for a name', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 100 }), (name) => {
+        const project = projectOf(name);
+        expect(isToken(project)).toBe(true);
+        expect(projectOf(project)).toBe(project);
+        expect(projectOfSubject(learningSubject(project, 'accepted'))).toBe(project);
+      }),
+    );
+  });
+
+  it.each(['learning.a', 'learning', 'learning..accepted', 'session.a.accepted', 'learning.a b.x', ''])(
+    'is none in %j',
+    (subject) => {
+      expect(projectOfSubject(subject)).toBeUndefined();
+    },
+  );
 });

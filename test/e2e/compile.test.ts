@@ -29,6 +29,8 @@ const AFTER_TIMEOUT_MS = 2000;
 let system: System;
 beforeAll(async () => {
   system = await startSystem({
+    // A learner would load sessions as well, and write their snapshots.
+    only: ['extractor', 'compiler', 'tools'],
     env: {
       THROUGHLINE_SNAPSHOT_EVERY: String(SNAPSHOT_EVERY),
       THROUGHLINE_AFTER_TIMEOUT_MS: String(AFTER_TIMEOUT_MS),

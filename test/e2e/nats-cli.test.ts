@@ -4,16 +4,19 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config.js';
+import { token } from '../../src/contracts/names.js';
 import { connectThroughline } from '../../src/index.js';
 import { cleanEnv, startUp, type Up } from '../support/cli.js';
 import { natsCli } from '../support/nats-cli.js';
-import { soon } from '../support/system.js';
+import { openPorts, soon } from '../support/system.js';
 
 /** The README's cheat sheet, run as it stands there: by the real command line, against a running `up`. */
 
 const root = new URL('../../', import.meta.url);
 const HEADING = '## Look inside with the `nats` CLI';
 const SESSION = 'demo';
+const LEARNING = 'Parsers need a test for empty input';
 
 /** The commands of the first fenced block under the heading: one a line, comments left out. */
 function cheatSheet(readme: string): string[] {
@@ -27,6 +30,11 @@ function cheatSheet(readme: string): string[] {
 
 const commands = cheatSheet(await readFile(new URL('README.md', root), 'utf8').catch(() => ''));
 const found = await natsCli();
+
+/** The JSON of a reply as `nats req` prints it. */
+function repliedIn(stdout: string): unknown {
+  return JSON.parse(stdout.slice(stdout.indexOf('{'), stdout.lastIndexOf('}') + 1));
+}
 
 /** What the output of a command must look like, by what stands in the command. */
 const EXPECTED: readonly [name: string, command: RegExp, check: (stdout: string) => void][] = [
@@ -44,14 +52,43 @@ const EXPECTED: readonly [name: string, command: RegExp, check: (stdout: string)
     'req prompt.compile',
     /\b(req|request)\b.*prompt\.compile/,
     (stdout) => {
-      const json = stdout.slice(stdout.indexOf('{'), stdout.lastIndexOf('}') + 1);
-      expect(JSON.parse(json)).toMatchObject({ prompt: expect.stringContaining('Task prompt:') });
+      expect(repliedIn(stdout)).toMatchObject({ prompt: expect.stringContaining('Task prompt:') });
     },
   ],
   [
     'stream get',
     /\bstream get\b/,
-    (stdout) => expect(stdout).toMatch(/session\.demo\.|dispatch\.demo\.|rejected\./),
+    (stdout) => expect(stdout).toMatch(/session\.demo\.|dispatch\.demo\.|rejected\.|learning\.default\./),
+  ],
+  [
+    'req proposal.list',
+    /\breq\b.*proposal\.list/,
+    (stdout) =>
+      expect(repliedIn(stdout)).toMatchObject({
+        project: 'default',
+        proposals: expect.arrayContaining([expect.objectContaining({ content: LEARNING })]),
+      }),
+  ],
+  [
+    'req learning.search',
+    /\breq\b.*learning\.search/,
+    (stdout) => expect(repliedIn(stdout)).toMatchObject({ method: 'recency', results: [], total: 0 }),
+  ],
+  [
+    'stream get LEARNINGS',
+    /\bstream get LEARNINGS\b/,
+    (stdout) => {
+      const { data }: { data: string } = JSON.parse(stdout);
+      expect(JSON.parse(atob(data))).toMatchObject({
+        type: 'proposed',
+        data: { content: expect.any(String) },
+      });
+    },
+  ],
+  [
+    'kv get learning_snapshots',
+    /\bkv get learning_snapshots default --raw/,
+    (stdout) => expect(stdout).toContain(LEARNING),
   ],
   ['pub', /\bpub\b.*dispatch\.demo\./, (stdout) => expect(stdout).not.toMatch(/error/i)],
 ];
@@ -74,10 +111,18 @@ describe.skipIf('missing' in found)(
 
     beforeAll(async () => {
       home = await mkdtemp(join(tmpdir(), 'throughline-nats-cli-'));
-      up = await startUp();
+      // A snapshot of a project is written after a hundred events; here, after each.
+      up = await startUp({ THROUGHLINE_SNAPSHOT_EVERY: '1' });
       await feedRecordedSession(up.url);
       // A snapshot, as `up` itself writes one after a hundred events.
       expect((await up.cli(['snapshot', 'write', '-s', SESSION])).code).toBe(0);
+      await using client = await connectThroughline({ url: up.url });
+      await client.learnings.propose({ content: LEARNING });
+      const ports = await openPorts({ url: up.url, config: loadConfig({}) });
+      await soon(async () =>
+        expect(await ports.learningSnapshots.load(token('default', 'project'))).toBeDefined(),
+      );
+      await ports.close();
     });
     afterAll(async () => {
       await up.stop();

@@ -112,7 +112,8 @@ const CONSUMER = `
 import {
   type ClientOptions, type ClientTransport, type CompiledFact, type CompileReply, type CompileRequest,
   type ConnectOptions, connectThroughline, ERROR_CODES, type ErrorCode, type ExplainedFact,
-  type ImplementerResult, type Published, type ReviewerResult, type Role, ThroughlineClient, ThroughlineError,
+  type ImplementerResult, type Learning, type LearningInput, type LearningReply, type Proposal, type ProposalView,
+  type Published, type ReviewerResult, type Role, ThroughlineClient, ThroughlineError,
 } from 'throughline';
 
 const where: ConnectOptions = { url: 'nats://127.0.0.1:4222', timeoutMs: 1000 };
@@ -127,6 +128,13 @@ const request: CompileRequest = { session: 's', taskId: '2', taskPrompt: 'x', af
 const reply: CompileReply = await client.compile(request);
 const fact: CompiledFact | ExplainedFact | undefined = reply.facts[0];
 export const words: string = fact === undefined ? '' : fact.subject + fact.object;
+const proposal: LearningInput<'learning.propose'> = { content: 'Run the linter', type: 'pattern', confidence: 0.8 };
+const proposed: LearningReply<'learning.propose'> = await client.learnings.propose(proposal);
+const view: ProposalView = await client.proposals.accept({ id: proposed.proposal.id, by: 'anna', merge: true });
+export const learned: Learning | null = view.learning;
+export const pending: readonly Proposal[] = (await client.proposals.list()).proposals;
+const started = await client.compile({ kind: 'session-start', session: 's', maxLearnings: 3 });
+export const shown: number | undefined = started.learningsShown;
 export const transport = (each: ClientTransport, options: ClientOptions) => new ThroughlineClient(each, options);
 export const codeOf = (error: unknown): ErrorCode | undefined =>
   error instanceof ThroughlineError ? error.code : undefined;
@@ -136,6 +144,10 @@ export const meaning: string = ERROR_CODES.not_caught_up;
 await client.publishImplementer('s', { task_id: '1', status: 'done', summary: 'x' });
 // @ts-expect-error a request without a task prompt
 await client.compile({ session: 's', taskId: '2' });
+// @ts-expect-error a decision without an id
+await client.proposals.accept({ by: 'anna' });
+// @ts-expect-error a status that no proposal has
+await client.proposals.list({ status: 'open' });
 // @ts-expect-error a role that there is none of
 await client.publishText('s', 'boss', 'text');
 `;

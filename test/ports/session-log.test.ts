@@ -1,24 +1,36 @@
 import { headers } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sessionStream, sessionSubject, type Token } from '../../src/contracts/names.js';
-import { MemorySessionLog, type MemorySessionLogOptions } from '../../src/memory/session-log.js';
+import type { SessionEvent } from '../../src/contracts/session-events.js';
+import type { MemoryEventLogOptions } from '../../src/memory/event-log.js';
+import { MemorySessionLog } from '../../src/memory/session-log.js';
 import type { NatsPorts } from '../../src/nats/open.js';
-import { implementer, recorded } from '../support/builders.js';
+import { implementer, recorded, rejected, reviewer } from '../support/builders.js';
+import { eventLogContract, type LoggedEvents, type OpenedEventLog } from './event-log.contract.js';
 import { bytes, newSession, type OpenedNats, openPorts, startNatsPorts } from './opened.js';
-import { type OpenedSessionLog, sessionLogContract } from './session-log.contract.js';
 
-async function inMemory(options?: MemorySessionLogOptions): Promise<OpenedSessionLog> {
+const EVENTS: LoggedEvents<SessionEvent> = {
+  event: (dispatch) => recorded(dispatch, implementer({ summary: `step ${dispatch}` })),
+  several: [recorded(1, implementer()), rejected(2), recorded(3, reviewer())],
+  invalid: [
+    '{"v":1,"type":"fact.recorded"}',
+    '{"v":2,"type":"task.added","at":"2026-01-01T00:00:00Z","data":{}}',
+  ],
+};
+
+async function inMemory(options?: MemoryEventLogOptions): Promise<OpenedEventLog<SessionEvent>> {
   const log = new MemorySessionLog(options);
   return {
     log,
     other: log,
+    keys: () => log.sessions(),
     injected: async (session, data) => log.inject(session, data),
     close: async () => {},
   };
 }
 
-sessionLogContract('in memory', () => inMemory());
-sessionLogContract('in memory, with gaps', () => inMemory({ sequenceStep: 7 }));
+eventLogContract('of sessions, in memory', EVENTS, () => inMemory());
+eventLogContract('of sessions, in memory, with gaps', EVENTS, () => inMemory({ sequenceStep: 7 }));
 
 describe('on NATS', () => {
   let nats: OpenedNats;
@@ -41,9 +53,10 @@ describe('on NATS', () => {
       seq: number;
     }>().seq;
 
-  sessionLogContract('on NATS', async () => ({
+  eventLogContract('of sessions, on NATS', EVENTS, async () => ({
     log: nats.log,
     other: other.log,
+    keys: () => other.log.sessions(),
     injected: publish,
     close: async () => {},
   }));

@@ -41,6 +41,23 @@ describe('on NATS', () => {
     close: async () => {},
   }));
 
+  snapshotStoreContract('on NATS, of learnings', async () => {
+    const bucket = await nats.connection.jetstream().views.kv('learning_snapshots', { bindOnly: true });
+    return {
+      ...{ store: nats.learningSnapshots, other: other.learningSnapshots, maxBytes: MAX_BYTES },
+      async damaged(project, text) {
+        await bucket.put(project, text);
+      },
+      close: async () => {},
+    };
+  });
+
+  it('keeps the snapshots of a session and of a project of the same name apart', async () => {
+    const name = newSession('both');
+    await nats.snapshots.save(name, { sequence: 3, text: '{"after_sequence":3,"v":1}' });
+    expect(await nats.learningSnapshots.load(name)).toBeUndefined();
+  });
+
   it('keeps each snapshot as the value of a key that is named like its session', async () => {
     const session = newSession('key');
     await nats.snapshots.save(session, { sequence: 3, text: '{"after_sequence":3,"v":1}' });

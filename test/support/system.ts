@@ -164,5 +164,13 @@ export function compilerOn(reader: SessionReader, log: SessionLog, afterTimeoutM
   });
   const tracker = new ProgressTracker({ files: localTasksFile([]), command, logger: silentLogger });
   const telemetry = new Telemetry();
-  return createPromptCompiler({ reader, log, tracker, telemetry, budget: DEFAULT_BUDGET, afterTimeoutMs });
+  return createPromptCompiler({
+    reader,
+    log,
+    tracker,
+    telemetry,
+    learnings: async () => undefined,
+    budget: DEFAULT_BUDGET,
+    afterTimeoutMs,
+  });
 }

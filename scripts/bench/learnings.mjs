@@ -1,0 +1,157 @@
+// Finding the relevant ones of 5,000 learnings: by meaning, with 384-dimension vectors read from NATS and the query's
+// vector in the cache, and by words. `--quick` does less, `--json` prints one JSON object.
+import { token } from '../../dist/contracts/names.js';
+import { LexicalIndex } from '../../dist/learnings/lexical-index.js';
+import { VectorIndex } from '../../dist/learnings/vector-index.js';
+import { silentLogger } from '../../dist/ports/logger.js';
+import { createRelevance } from '../../dist/workers/relevance.js';
+import { quantile, timed, withServer } from './lib.mjs';
+
+const LEARNINGS = 5000;
+const DIMENSION = 384;
+const GOAL_MS = 5;
+const QUICK = process.argv.includes('--quick');
+const JSON_OUT = process.argv.includes('--json');
+const RUNS = QUICK ? 100 : 1000;
+const LIMITS = { maxResults: 5, minSimilarity: 0.2 };
+
+/** The same numbers in every run. */
+let seed = 42;
+function random() {
+  seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+  return seed / 2 ** 32;
+}
+
+/** Words as they occur in texts: few often, most seldom. */
+function someWords(count) {
+  return Array.from({ length: count }, () => `word${Math.floor(3000 * random() ** 3)}`).join(' ');
+}
+
+function someVector() {
+  return Float32Array.from({ length: DIMENSION }, () => random() - 0.5);
+}
+
+const learnings = new Map(
+  Array.from({ length: LEARNINGS }, (_, n) => {
+    const id = n.toString(16).padStart(12, '0');
+    const at = new Date(Date.UTC(2026, 0, 1) + n * 1000).toISOString();
+    const content = someWords(18);
+    const tags = [someWords(1), someWords(1)];
+    const learning = {
+      id,
+      type: 'pattern',
+      content,
+      tags,
+      source: {},
+      evidence: [],
+      extractedAt: at,
+      confirmedAt: at,
+    };
+    return [id, learning];
+  }),
+);
+const ids = [...learnings.keys()];
+const vectorOf = new Map(ids.map((id) => [id, someVector()]));
+
+/** What a query of these words comes out as: close to some learnings, as real ones are. */
+const embedder = {
+  model: 'bench',
+  async embed(texts) {
+    return texts.map(() => {
+      const near = vectorOf.get(ids[Math.floor(random() * ids.length)]);
+      return near.map((value) => value + (random() - 0.5) * 0.5);
+    });
+  },
+  async close() {},
+};
+
+const rows = [];
+function figure(name, times, goal) {
+  const p50 = quantile(times, 0.5);
+  rows.push({
+    name,
+    p50,
+    p99: quantile(times, 0.99),
+    runs: times.length,
+    goal,
+    met: goal === undefined || p50 < goal,
+  });
+}
+
+await withServer(async ({ nats, version }) => {
+  const project = token('bench', 'project');
+  for (let from = 0; from < ids.length; from += 500) {
+    const writes = ids.slice(from, from + 500).map((id) => {
+      const stored = { model: embedder.model, text: learnings.get(id).content, vector: vectorOf.get(id) };
+      return nats.vectors.put(project, token(id, 'learning'), stored);
+    });
+    await Promise.all(writes);
+  }
+  const started = (options = {}) =>
+    createRelevance({
+      vectors: nats.vectors,
+      embedder,
+      logger: silentLogger,
+      deadlineMs: 60_000,
+      ...options,
+    });
+  const find = (relevance, query) => relevance.find(project, learnings, query, LIMITS);
+
+  const cold = await timed(QUICK ? 2 : 5, async () =>
+    expectMethod(await find(started(), someWords(60)), 'semantic'),
+  );
+  figure('first query: all vectors read and indexed', cold);
+
+  const queries = Array.from({ length: 20 }, (_, n) => someWords(n % 2 === 0 ? 12 : 150));
+  const semantic = started();
+  for (const query of queries) expectMethod(await find(semantic, query), 'semantic');
+  const warm = await timed(RUNS, async (run) =>
+    expectMethod(await find(semantic, queries[run % queries.length]), 'semantic'),
+  );
+  figure('semantic, query vector in the cache', warm, GOAL_MS);
+
+  const lexical = started({ embedder: undefined });
+  for (const query of queries) expectMethod(await find(lexical, query), 'lexical');
+  for (const length of [12, 60, 150]) {
+    const times = await timed(RUNS, async () =>
+      expectMethod(await find(lexical, someWords(length)), 'lexical'),
+    );
+    figure(`lexical, query of ${length} words`, times, GOAL_MS);
+  }
+
+  const vectorIndex = new VectorIndex(embedder.model);
+  vectorIndex.sync(learnings);
+  for (const id of ids) {
+    vectorIndex.put(id, { model: embedder.model, text: learnings.get(id).content, vector: vectorOf.get(id) });
+  }
+  figure('the vector index alone', await timed(RUNS, () => vectorIndex.search(someVector(), LIMITS)));
+  const lexicalIndex = new LexicalIndex();
+  figure('indexing all words', await timed(1, () => lexicalIndex.sync(learnings)));
+
+  report(version);
+});
+
+function expectMethod(found, method) {
+  if (found.method !== method) throw new Error(`it was found by ${found.method}, not ${method}`);
+  if (found.ranked.length === 0) throw new Error('nothing was found');
+}
+
+function report(server) {
+  const met = rows.every((each) => each.met);
+  if (!met) process.exitCode = 1;
+  if (JSON_OUT) {
+    console.log(
+      JSON.stringify({ bench: 'learnings', learnings: LEARNINGS, dimension: DIMENSION, server, rows, met }),
+    );
+    return;
+  }
+  console.log(
+    `relevance, ${LEARNINGS} learnings, ${DIMENSION} dimensions, nats-server ${server}, node ${process.versions.node}`,
+  );
+  for (const { name, p50, p99, runs, goal } of rows) {
+    const shown = [p50, p99].map((ms) => ms.toFixed(2).padStart(9));
+    const bound = goal === undefined ? '' : `   goal p50 under ${goal} ms`;
+    console.log(`${name.padEnd(44)} p50 ${shown[0]} ms   p99 ${shown[1]} ms   n ${runs}${bound}`);
+  }
+  console.log(`${met ? 'met   ' : 'missed'} retrieval p50 under ${GOAL_MS} ms`);
+}

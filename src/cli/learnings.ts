@@ -1,0 +1,174 @@
+import { type Command, Option } from 'commander';
+import picocolors from 'picocolors';
+import type { ThroughlineClient } from '../client/client.js';
+import { LEARNING_TYPES, type LearningType } from '../contracts/learning-events.js';
+import { type Cli, cliOf, coloured, examples, note, out, wholeNumber, withClient } from './cli.js';
+import { deciderIn, deciding, fraction, onProject, type ProjectOptions, projectIn } from './project.js';
+import {
+  type Colors,
+  learningLine,
+  outcomeLine,
+  proposedLine,
+  rankedLine,
+  shortId,
+} from './show-learning.js';
+
+interface ProposeOptions extends ProjectOptions {
+  readonly type: LearningType;
+  readonly tags?: string[];
+  readonly confidence?: number;
+  readonly session?: string;
+}
+
+interface EditOptions extends ProjectOptions {
+  readonly content?: string;
+  readonly type?: LearningType;
+  readonly tags?: string[];
+}
+
+interface SearchOptions extends ProjectOptions {
+  readonly maxLearnings?: number;
+  readonly minSimilarity?: number;
+}
+
+/** `throughline learnings …`: what a project has learned; what waits for a decision is under `proposals`. */
+export function learningsCommand(program: Command): void {
+  const learnings = program
+    .command('learnings')
+    .summary('what a project has learned across its sessions')
+    .description('Learnings are proposals that somebody has accepted; only these reach prompts.')
+    .addHelpText('after', examples('throughline learnings ls', 'throughline learnings search "write tests"'));
+  addReading(learnings);
+  addPropose(learnings);
+  addChanges(learnings);
+}
+
+function addReading(learnings: Command): void {
+  onProject(learnings.command('ls'))
+    .description('Lists the learnings of a project, the newest first.')
+    .addHelpText(
+      'after',
+      examples('throughline learnings ls', 'throughline learnings ls --project shop --json'),
+    )
+    .action(async (options: ProjectOptions, self: Command) => {
+      const cli = cliOf(self);
+      const reply = await withClient(cli, (client) => client.learnings.list(projectIn(cli, options)));
+      if (options.json) return out(JSON.stringify(reply));
+      for (const each of reply.learnings) out(learningLine(colours(cli), each));
+      note(
+        reply.learnings.length === 0
+          ? `-- project ${reply.project} has no learnings yet: "throughline proposals ls" shows what waits for a decision`
+          : `-- ${reply.learnings.length} learnings of project ${reply.project}`,
+      );
+    });
+
+  onProject(learnings.command('search'))
+    .description('Finds the learnings that are relevant to a text, as prompts do.')
+    .argument('<text>', 'what they should be about')
+    .option('--max-learnings <n>', 'most to show', wholeNumber(0, 100))
+    .option('--min-similarity <n>', 'relevance that they must have, 0 to 1', fraction)
+    .addHelpText('after', examples('throughline learnings search "handle errors in the parser"'))
+    .action(async (query: string, options: SearchOptions, self: Command) => {
+      const cli = cliOf(self);
+      const { maxLearnings: maxResults, minSimilarity } = options;
+      const request = { ...projectIn(cli, options), query, maxResults, minSimilarity };
+      const reply = await withClient(cli, (client) => client.learnings.search(request));
+      if (options.json) return out(JSON.stringify(reply));
+      for (const each of reply.results) out(rankedLine(colours(cli), each));
+      note(
+        `-- ${reply.results.length} of ${reply.total} learnings of project ${reply.project}, ${reply.method}`,
+      );
+    });
+}
+
+function addPropose(learnings: Command): void {
+  onProject(learnings.command('propose'))
+    .description('Proposes a learning. It reaches no prompt before somebody accepts it.')
+    .argument('<text>', 'one sentence of at most 200 characters')
+    .addOption(new Option('--type <type>', 'kind of learning').choices(LEARNING_TYPES).default('insight'))
+    .option('--tags <tag...>', 'words that it is found by')
+    .option('--confidence <n>', 'how sure it is, 0 to 1', fraction)
+    .option('-s, --session <name>', 'the session that it comes from')
+    .addHelpText(
+      'after',
+      examples(
+        'throughline learnings propose "Run the linter before you hand in" --type pattern --tags lint',
+      ),
+    )
+    .action(async (content: string, options: ProposeOptions, self: Command) => {
+      const cli = cliOf(self);
+      const { type, tags, confidence, session } = options;
+      const source = session === undefined ? undefined : { session };
+      const request = { ...projectIn(cli, options), content, type, tags, confidence, source };
+      const reply = await withClient(cli, (client) => client.learnings.propose(request));
+      if (options.json) return out(JSON.stringify(reply));
+      out(proposedLine(colours(cli), reply));
+      if (reply.proposal.status === 'pending')
+        note(`-- "throughline proposals accept ${shortId(reply.proposal.id)}" makes it a learning`);
+    });
+}
+
+function addChanges(learnings: Command): void {
+  deciding(learnings.command('edit'))
+    .description('Changes a learning, or a proposal that nobody has decided on.')
+    .argument('<id>', 'its id, or a prefix of at least 3 characters')
+    .option('--content <text>', 'what it says')
+    .addOption(new Option('--type <type>', 'kind of learning').choices(LEARNING_TYPES))
+    .option('--tags <tag...>', 'its tags, all of them')
+    .addHelpText(
+      'after',
+      examples('throughline learnings edit abc12 --content "Run the linter and the tests"'),
+    )
+    .action(async (id: string, options: EditOptions, self: Command) => {
+      const cli = cliOf(self);
+      const { content, type, tags } = options;
+      const request = { ...projectIn(cli, options), ...deciderIn(options), id, content, type, tags };
+      const reply = await withClient(cli, (client) => client.learnings.edit(request));
+      out(
+        options.json ? JSON.stringify(reply) : learningLine(colours(cli), reply.learning ?? reply.proposal),
+      );
+    });
+
+  changing(
+    deciding(learnings.command('supersede'))
+      .description('Lets another learning take the place of one.')
+      .argument('<id>', 'the learning that holds no more')
+      .argument('<replacement>', 'the learning that takes its place')
+      .addHelpText('after', examples('throughline learnings supersede abc12 def45')),
+    (client, [id = '', replacement = ''], common) =>
+      client.learnings.supersede({ ...common, id, replacement }),
+  );
+
+  changing(
+    deciding(learnings.command('retract'))
+      .description('Takes a learning back: it stays on record, and reaches no prompt any more.')
+      .argument('<id>', 'its id, or a prefix of at least 3 characters')
+      .option('--reason <text>', 'why')
+      .addHelpText('after', examples('throughline learnings retract abc12 --reason "We use biome now"')),
+    (client, [id = ''], common, { reason }) => client.learnings.retract({ ...common, id, reason }),
+  );
+}
+
+interface Reasoned extends ProjectOptions {
+  readonly reason?: string;
+}
+type Change = (
+  client: ThroughlineClient,
+  ids: readonly string[],
+  common: { readonly project?: string; readonly by?: string },
+  options: Reasoned,
+) => ReturnType<ThroughlineClient['learnings']['retract']>;
+
+function changing(command: Command, change: Change): void {
+  command.action(async () => {
+    const cli = cliOf(command);
+    const options = command.opts<Reasoned>();
+    const common = { ...projectIn(cli, options), ...deciderIn(options) };
+    const reply = await withClient(cli, (client) => change(client, command.args, common, options));
+    out(options.json ? JSON.stringify(reply) : outcomeLine(colours(cli), reply));
+  });
+}
+
+function colours(cli: Cli): Colors {
+  return picocolors.createColors(coloured(cli));
+}

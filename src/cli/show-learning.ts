@@ -1,0 +1,108 @@
+import type picocolors from 'picocolors';
+import type { LearningReply, ProposalView } from '../client/learning-replies.js';
+import type { LearningEvidence, LearningSource } from '../contracts/learning-events.js';
+import type { Learning, Proposal, RankedLearning } from '../learnings/types.js';
+import { oneLine } from '../text.js';
+
+/** Learnings and proposals as text for people. What agents wrote may hold escape sequences: they are taken out. */
+
+export type Colors = ReturnType<typeof picocolors.createColors>;
+
+/** What may be typed for an id, as prompts show it. */
+export function shortId(id: string): string {
+  return oneLine(id).slice(0, 5);
+}
+
+/** Two decimals, or `N/A`. */
+export function confidenceText(confidence: number | undefined): string {
+  return confidence === undefined ? 'N/A' : confidence.toFixed(2);
+}
+
+/** `abc12  pattern         0.82  Run the linter`, with what was decided behind it. */
+export function learningLine(pc: Colors, each: Learning | Proposal): string {
+  const { id, type, confidence, content } = each;
+  const decided = 'status' in each && each.status !== 'pending' ? pc.dim(`  (${decisionText(each)})`) : '';
+  const columns = [
+    pc.bold(shortId(id)),
+    pc.cyan(oneLine(type).padEnd(14)),
+    confidenceText(confidence).padStart(4),
+    oneLine(content),
+  ];
+  return columns.join('  ') + decided;
+}
+
+/** `[0.89] abc12  pattern         Run the linter`; without a score where only its age chose it. */
+export function rankedLine(pc: Colors, { learning, score }: RankedLearning): string {
+  const place = score === 0 ? '-     ' : `[${score.toFixed(2)}]`;
+  return `${place} ${pc.bold(shortId(learning.id))}  ${pc.cyan(learning.type.padEnd(14))}  ${oneLine(learning.content)}`;
+}
+
+/** Everything that is known of a proposal, one field a line. */
+export function proposalFields(pc: Colors, { proposal, learning, retired, similar }: ProposalView): string {
+  const fields: [string, string | undefined][] = [
+    ['id', proposal.id],
+    ['status', decisionText(proposal)],
+    ['type', proposal.type],
+    ['confidence', confidenceText(proposal.confidence)],
+    ['content', proposal.content],
+    ['now', learning && learning.content !== proposal.content ? learning.content : undefined],
+    ['tags', proposal.tags.join(', ') || undefined],
+    ['method', proposal.method],
+    ['source', sourceText(proposal.source)],
+    ['proposed', proposal.extractedAt],
+    ['reason', proposal.reason],
+    ['retired', retired && `${retired.how} by ${retired.by} at ${retired.at}`],
+    ['replaced by', retired?.replacement],
+    ['why', retired?.reason],
+    ['similar', similar ? similarText(similar) : undefined],
+    ...proposal.evidence.map((each): [string, string] => ['evidence', evidenceText(each)]),
+  ];
+  return fields
+    .flatMap(([name, value]) =>
+      value === undefined ? [] : [`${pc.dim(name.padEnd(11))}  ${oneLine(value)}`],
+    )
+    .join('\n');
+}
+
+/** `pending`, or `accepted by anna at …`. */
+export function decisionText({ status, decidedBy, decidedAt, mergedInto }: Proposal): string {
+  if (status === 'pending') return status;
+  const merged = mergedInto === undefined ? '' : `, merged into ${shortId(mergedInto)}`;
+  return oneLine(`${status} by ${decidedBy ?? 'unknown'} at ${decidedAt ?? 'an unknown time'}${merged}`);
+}
+
+export function evidenceText({ session, task, dispatch }: LearningEvidence): string {
+  return oneLine(`session ${session}, task ${task}, dispatch ${dispatch}`);
+}
+
+/** `9f00a (0.83) Run the linter first`. */
+export function similarText({ learning, similarity, content }: NonNullable<ProposalView['similar']>): string {
+  return oneLine(`${shortId(learning)} (${similarity.toFixed(2)}) ${content}`);
+}
+
+/** What a decision came to: `abc12 accepted: Run the linter`, `abc12 superseded by def45`. */
+export function outcomeLine(pc: Colors, { proposal, learning, retired }: ProposalView): string {
+  const { id, content, mergedInto } = proposal;
+  const done =
+    retired?.how ?? (mergedInto === undefined ? proposal.status : `merged into ${shortId(mergedInto)}`);
+  const by = retired?.replacement === undefined ? '' : ` by ${shortId(retired.replacement)}`;
+  // A retired learning may have been edited since it was proposed: its text is not in the reply.
+  const text = retired === undefined ? `: ${oneLine(learning?.content ?? content)}` : '';
+  return `${pc.bold(shortId(id))} ${done}${by}${text}`;
+}
+
+/** What proposing came to. */
+export function proposedLine(pc: Colors, reply: LearningReply<'learning.propose'>): string {
+  const { proposal, learning, existing } = reply;
+  const what = !existing ? 'proposed' : learning ? 'is a learning already' : 'is proposed already';
+  return `${pc.bold(shortId(proposal.id))} ${what}: ${oneLine(learning?.content ?? proposal.content)}`;
+}
+
+function sourceText({ session, dispatch, note }: LearningSource): string | undefined {
+  const parts = [
+    ...(session === undefined ? [] : [`session ${session}`]),
+    ...(dispatch === undefined ? [] : [`dispatch ${dispatch}`]),
+    ...(note === undefined ? [] : [`note ${note}`]),
+  ];
+  return parts.length === 0 ? undefined : parts.join(', ');
+}

@@ -1,0 +1,44 @@
+import type { LearningRequest } from '../contracts/learning-requests.js';
+import type { NearDuplicate } from '../learnings/near-duplicate.js';
+import type { Retirement } from '../learnings/state.js';
+import type { Learning, Proposal, RankedLearning, RelevanceMethod } from '../learnings/types.js';
+
+/** What the service `learnings` answers. */
+
+interface OfProject {
+  readonly project: string;
+  /** Sequence of the stream `LEARNINGS` that the answer reflects. */
+  readonly sequence: number;
+}
+
+/** A proposal with what became of it. */
+export interface ProposalView extends OfProject {
+  readonly proposal: Proposal;
+  /** The learning in force that it became, or was merged into. */
+  readonly learning: Learning | null;
+  /** Why the learning that it became holds no more. */
+  readonly retired?: Retirement;
+  /** A learning in force that says nearly the same. */
+  readonly similar: NearDuplicate | null;
+}
+
+interface Replies {
+  /** `existing`: it was proposed, or was a learning, already. */
+  readonly 'learning.propose': ProposalView & { readonly existing: boolean };
+  /** The newest first. */
+  readonly 'learning.list': OfProject & { readonly learnings: readonly Learning[] };
+  /** The most relevant first, and how they were found. */
+  readonly 'learning.search': OfProject & {
+    readonly method: RelevanceMethod;
+    readonly results: readonly RankedLearning[];
+    /** Learnings of the project. */
+    readonly total: number;
+  };
+  /** The newest first. */
+  readonly 'proposal.list': OfProject & { readonly proposals: readonly Proposal[] };
+}
+
+/** The reply to each request. */
+export type LearningReply<Subject extends LearningRequest> = Subject extends keyof Replies
+  ? Replies[Subject]
+  : ProposalView;

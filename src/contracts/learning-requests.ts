@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { quoted } from '../text.js';
+import { LEARNING_TYPES, MAX_LEARNING } from './learning-events.js';
+
+/**
+ * What the service `learnings` answers: one subject each, JSON in and out. The same table makes its endpoints, the
+ * SDK's methods and the commands `throughline learnings` and `throughline proposals`.
+ */
+const text = (max: number) =>
+  z.string().trim().min(1, 'must not be empty').max(max, `must be at most ${max} characters`);
+
+const UNKNOWN = 'unknown';
+const content = text(MAX_LEARNING);
+const type = z.enum(LEARNING_TYPES, `must be one of ${LEARNING_TYPES.join(', ')}`);
+const tags = z.array(text(64)).max(20, 'must be at most 20 tags');
+/** Shown in messages and on terminals: one line without control characters. */
+const by = text(128)
+  .transform((name) => quoted(name) || UNKNOWN)
+  .default(UNKNOWN);
+/** A session or a note. */
+const name = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 characters of A-Z a-z 0-9 _ and -');
+/** An id, or a prefix of at least three characters that fits only one. */
+const id = text(64);
+const reason = text(MAX_LEARNING).transform(quoted).optional();
+const flag = z.boolean().default(false);
+/** Relevance that a learning must have, 0 to 1. */
+export const minSimilarity = z.number().min(0, 'must be 0 to 1').max(1, 'must be 0 to 1');
+export const maxLearnings = z.int().min(0).max(100);
+
+function request<const Shape extends z.ZodRawShape>(summary: string, shape: Shape) {
+  // Without a project it is that of sessions that name none.
+  return { summary, arguments: z.object({ project: text(64).optional(), ...shape }) };
+}
+
+export const PROPOSAL_STATUSES = ['pending', 'accepted', 'rejected'] as const;
+
+/** The requests by subject: a summary, and the input. */
+export const LEARNING_REQUESTS = {
+  'learning.propose': request('propose a learning', {
+    content,
+    type: type.default('insight'),
+    tags: tags.default([]),
+    confidence: z.number().min(0, 'must be 0 to 1').max(1, 'must be 0 to 1').optional(),
+    source: z
+      .object({ session: name.optional(), dispatch: z.int().positive().optional(), note: name.optional() })
+      .default({}),
+  }),
+  'learning.list': request('all learnings', {}),
+  'learning.search': request('learnings relevant to a text', {
+    query: text(10_000),
+    maxResults: maxLearnings.optional(),
+    minSimilarity: minSimilarity.optional(),
+  }),
+  'learning.edit': request('change a learning, or a proposal before it is decided', {
+    id,
+    content: content.optional(),
+    type: type.optional(),
+    tags: tags.optional(),
+    by,
+  }),
+  'learning.supersede': request('let another learning take the place of one', { id, replacement: id, by }),
+  'learning.retract': request('take a learning back', { id, reason, by }),
+  'proposal.list': request('proposals', {
+    status: z
+      .enum([...PROPOSAL_STATUSES, 'all'], `must be one of ${PROPOSAL_STATUSES.join(', ')}, all`)
+      .default('pending'),
+  }),
+  'proposal.show': request('one proposal with its evidence', { id }),
+  'proposal.accept': request('make a proposal a learning', {
+    id,
+    by,
+    /** Add it to the learning that says nearly the same. */
+    merge: flag,
+    /** Keep it beside a learning that says nearly the same. */
+    separate: flag,
+  }),
+  'proposal.reject': request('turn a proposal down', { id, reason, by }),
+} as const;
+
+export type LearningRequest = keyof typeof LEARNING_REQUESTS;
+export const LEARNING_REQUEST_SUBJECTS = Object.keys(LEARNING_REQUESTS).filter(isLearningRequest);
+
+export function isLearningRequest(subject: string): subject is LearningRequest {
+  return Object.hasOwn(LEARNING_REQUESTS, subject);
+}
+
+type Schema<Subject extends LearningRequest> = (typeof LEARNING_REQUESTS)[Subject]['arguments'];
+/** What a caller sends. */
+export type LearningInput<Subject extends LearningRequest> = z.input<Schema<Subject>>;
+/** What a command works on: defaults filled in. */
+export type LearningArguments<Subject extends LearningRequest> = z.output<Schema<Subject>>;

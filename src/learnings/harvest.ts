@@ -1,0 +1,90 @@
+import type { DEMAND_KINDS, LearningEvent, LearningEventOf } from '../contracts/learning-events.js';
+import type { ReviewerResult } from '../contracts/results.js';
+import type { NoteType } from '../contracts/session-meta-events.js';
+import type { Unstamped } from '../decision.js';
+import { CONVENTION } from '../facts/rules.js';
+import type { Note } from '../session/notebook.js';
+import { demandId, learningId, learningText } from './content.js';
+import { confidenceOf } from './evidence.js';
+import type { LearningState, Observation } from './state.js';
+
+/**
+ * Where proposals come from, by rule: notes of those types that hold beyond a session, and what reviewers demand again
+ * in another task or session.
+ */
+export type Proposed = Extract<Unstamped<LearningEvent>, { type: 'proposed' }>;
+
+/** Notes that are proposed, and as what. `stuck` is about one moment. */
+const NOTES_PROPOSED: Readonly<Partial<Record<NoteType, 'insight' | 'pattern'>>> = {
+  learning: 'insight',
+  tip: 'pattern',
+  decision: 'pattern',
+};
+
+const METHODS = {
+  fix: 'recurring_fix',
+  issue: 'recurring_issue',
+  convention: 'convention',
+} as const satisfies Record<(typeof DEMAND_KINDS)[number], string>;
+
+/** Demands of one review that are remembered. */
+const MAX_DEMANDS = 50;
+
+/** The proposals of a session's notes that the project does not have yet, in the order of the notes. */
+export function noteProposals(project: LearningState, session: string, notes: Iterable<Note>): Proposed[] {
+  const found = new Map<string, Proposed>();
+  for (const note of notes) {
+    const type = NOTES_PROPOSED[note.type];
+    const content = learningText(note.content);
+    const proposal = learningId(project.project, content);
+    if (type === undefined || content === '' || project.entries.has(proposal) || found.has(proposal))
+      continue;
+    found.set(proposal, {
+      type: 'proposed',
+      data: {
+        ...{ proposal, type, content, tags: [note.type], method: 'note' },
+        source: { session, note: note.id },
+        evidence: [],
+      },
+    });
+  }
+  return [...found.values()];
+}
+
+/** What a review demands, each demand once; empty where it demands nothing. */
+export function demandsOf(
+  project: string,
+  result: ReviewerResult,
+): LearningEventOf<'observed'>['data']['demands'] {
+  const demands = new Map<string, { id: string; kind: Observation['kind']; text: string }>();
+  const add = (kind: Observation['kind'], said: string) => {
+    const text = learningText(said);
+    const id = demandId(project, text);
+    if (text !== '' && !demands.has(id)) demands.set(id, { id, kind, text });
+  };
+  for (const fix of result.required_fixes ?? []) add('fix', fix);
+  for (const { message } of result.issues ?? [])
+    add(CONVENTION.test(message) ? 'convention' : 'issue', message);
+  return [...demands.values()].slice(0, MAX_DEMANDS);
+}
+
+/** The proposals due among these demands: made in at least `threshold` tasks, and never proposed before. */
+export function dueProposals(state: LearningState, ids: readonly string[], threshold: number): Proposed[] {
+  return ids.flatMap((id): Proposed[] => {
+    const demand = state.observations.get(id);
+    if (demand === undefined || demand.evidence.length < threshold || state.entries.has(id)) return [];
+    const [first] = demand.evidence;
+    return [
+      {
+        type: 'proposed',
+        data: {
+          ...{ proposal: id, type: 'pattern', content: demand.text, tags: [demand.kind] },
+          confidence: confidenceOf(demand.evidence),
+          method: METHODS[demand.kind],
+          source: first === undefined ? {} : { session: first.session, dispatch: first.dispatch },
+          evidence: [...demand.evidence],
+        },
+      },
+    ];
+  });
+}

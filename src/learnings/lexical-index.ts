@@ -1,0 +1,93 @@
+import { words } from '../facts/tokenize.js';
+import { BestLearnings, follow } from './ranking.js';
+import type { Learning, RankedLearning } from './types.js';
+
+/** The usual constants of BM25: how soon repetition stops to count, and how much length counts. */
+const K1 = 1.2;
+const B = 0.75;
+
+/**
+ * BM25 over the words of content and tags; a word that stands in both counts twice.
+ *
+ * A score is the share of the query's weight that a learning carries: the BM25 sum, without its constant factor
+ * k1 + 1, divided by the sum of the inverse document frequencies of all words of the query, of those too that no
+ * learning holds. It lies between 0 and 1, and is the same whatever has been added and removed before.
+ *
+ * Of its own, since it must be exact and fast: MiniSearch keeps a running mean of lengths, which drifts with the order
+ * of changes, and took 19 ms for 60 words and 117 ms for 200 over 5,000 learnings; a task prompt has as many.
+ */
+export class LexicalIndex {
+  readonly #known = new Map<string, Learning>();
+  readonly #slotOf = new Map<string, number>();
+  readonly #learnings: (Learning | undefined)[] = [];
+  readonly #lengths: number[] = [];
+  readonly #free: number[] = [];
+  /** For each word, how often it stands in the learning of each slot. */
+  readonly #postings = new Map<string, Map<number, number>>();
+  #totalLength = 0;
+
+  /** Brings the index in step with the learnings: only what has changed is indexed. */
+  sync(learnings: ReadonlyMap<string, Learning>): void {
+    follow(this.#known, learnings, {
+      added: (learning) => this.#add(learning),
+      removed: (learning) => this.#remove(learning),
+    });
+  }
+
+  /** The learnings that share a word with the query, best first; none when no word fits. */
+  search(query: string, maxResults: number): RankedLearning[] {
+    const best = new BestLearnings(maxResults);
+    const count = this.#known.size;
+    if (count === 0) return best.ranked;
+    const meanLength = this.#totalLength / count;
+    const scores = new Float64Array(this.#learnings.length);
+    let weight = 0;
+    for (const word of words(query)) {
+      const posting = this.#postings.get(word);
+      const holders = posting?.size ?? 0;
+      const rarity = Math.log(1 + (count - holders + 0.5) / (holders + 0.5));
+      weight += rarity;
+      for (const [slot, times] of posting ?? []) {
+        const norm = K1 * (1 - B + (B * (this.#lengths[slot] ?? 0)) / meanLength);
+        scores[slot] = (scores[slot] ?? 0) + (rarity * times) / (times + norm);
+      }
+    }
+    for (const [slot, learning] of this.#learnings.entries()) {
+      const score = scores[slot] ?? 0;
+      if (learning !== undefined && score > 0) best.add(learning, score / weight);
+    }
+    return best.ranked;
+  }
+
+  #add(learning: Learning): void {
+    const slot = this.#free.pop() ?? this.#learnings.length;
+    let length = 0;
+    for (const word of wordsOf(learning)) {
+      const posting = this.#postings.get(word) ?? new Map<number, number>();
+      this.#postings.set(word, posting.set(slot, (posting.get(slot) ?? 0) + 1));
+      length += 1;
+    }
+    this.#learnings[slot] = learning;
+    this.#lengths[slot] = length;
+    this.#slotOf.set(learning.id, slot);
+    this.#totalLength += length;
+  }
+
+  #remove(learning: Learning): void {
+    const slot = this.#slotOf.get(learning.id);
+    if (slot === undefined) return;
+    for (const word of wordsOf(learning)) {
+      const posting = this.#postings.get(word);
+      posting?.delete(slot);
+      if (posting?.size === 0) this.#postings.delete(word);
+    }
+    this.#learnings[slot] = undefined;
+    this.#totalLength -= this.#lengths[slot] ?? 0;
+    this.#slotOf.delete(learning.id);
+    this.#free.push(slot);
+  }
+}
+
+function wordsOf({ content, tags }: Learning): string[] {
+  return [...words(content), ...words(tags.join(' '))];
+}

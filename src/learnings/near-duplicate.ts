@@ -1,0 +1,26 @@
+import { NEAR_DUPLICATE, sameText, similarity } from './content.js';
+import type { LearningState } from './state.js';
+
+/** A learning that says nearly the same. */
+export interface NearDuplicate {
+  readonly learning: string;
+  readonly content: string;
+  /** 0.7 to 1; 1 for the same words. */
+  readonly similarity: number;
+}
+
+/** The learning in force that comes closest to a text, if one says nearly the same; `except` is left out. */
+export function nearDuplicate(state: LearningState, text: string, except: string): NearDuplicate | undefined {
+  let best: NearDuplicate | undefined;
+  let closest = 0;
+  for (const { id, content } of state.active.values()) {
+    if (id === except) continue;
+    const alike = similarity(text, content);
+    // The same words may stand in another order: the very text is closer still.
+    const closer = alike > closest || (alike === 1 && sameText(text, content));
+    if (alike < NEAR_DUPLICATE || !closer) continue;
+    closest = alike;
+    best = { learning: id, content, similarity: Math.round(alike * 100) / 100 };
+  }
+  return best;
+}

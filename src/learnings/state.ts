@@ -1,0 +1,74 @@
+import type { DEMAND_KINDS, LearningEvidence } from '../contracts/learning-events.js';
+import type { Learning, Proposal } from './types.js';
+
+/** Everything that a project's events add up to. `evolve` owns and changes it; everybody else only reads. */
+export interface LearningState {
+  readonly project: string;
+  /** By id, in the order in which they were first proposed. */
+  readonly entries: Map<string, Entry>;
+  /** The learnings that hold: accepted, not merged away, superseded or retracted. */
+  readonly active: Map<string, Learning>;
+  /** What reviews demanded, by its id. */
+  readonly observations: Map<string, Observation>;
+  /** Sequence up to which the log has been folded; 0 before the first event. */
+  sequence: number;
+  /** Time of the newest event, ISO 8601; empty before the first. */
+  lastEventAt: string;
+}
+
+/** A proposal with what became of it. */
+export interface Entry {
+  readonly proposal: Proposal;
+  /** The learning that it became, as it is now or was when it was taken away. */
+  readonly learning?: Learning;
+  readonly retired?: Retirement;
+}
+
+/** Why a learning holds no more. */
+export interface Retirement {
+  readonly how: 'superseded' | 'retracted';
+  readonly at: string;
+  readonly by: string;
+  /** The learning that took its place. */
+  readonly replacement?: string;
+  readonly reason?: string;
+}
+
+/** A demand of reviewers, and where it was made. */
+export interface Observation {
+  readonly kind: (typeof DEMAND_KINDS)[number];
+  /** As it was worded first. */
+  readonly text: string;
+  /** The dispatch that worded it so. */
+  readonly first: number;
+  /** One for each task of a session, the newest last. */
+  readonly evidence: readonly LearningEvidence[];
+}
+
+export function emptyLearnings(project: string): LearningState {
+  return {
+    project,
+    entries: new Map(),
+    active: new Map(),
+    observations: new Map(),
+    sequence: 0,
+    lastEventAt: '',
+  };
+}
+
+/** What a proposal is once it is accepted. */
+export function learningOf(proposal: Proposal, confirmedAt: string): Learning {
+  const { id, type, content, tags, source, evidence, extractedAt, confidence } = proposal;
+  return {
+    ...{ id, type, content, tags, source, evidence, extractedAt, confirmedAt },
+    ...(confidence !== undefined && { confidence }),
+  };
+}
+
+/** Proposals that wait for a decision, the newest first. */
+export function pendingProposals({ entries }: LearningState): Proposal[] {
+  return [...entries.values()]
+    .map(({ proposal }) => proposal)
+    .filter(({ status }) => status === 'pending')
+    .reverse();
+}

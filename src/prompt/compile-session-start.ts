@@ -1,0 +1,99 @@
+import type { SessionStartRequest } from '../contracts/compile.js';
+import { DEFAULT_PROJECT, projectOf } from '../contracts/names.js';
+import {
+  formatCompactProposals,
+  formatRelevantLearnings,
+  type LearningsInPrompt,
+} from '../learnings/format.js';
+import { newest } from '../session/iterations.js';
+import { unread } from '../session/notebook.js';
+import { factsOf, type SessionState } from '../session/state.js';
+import { clipText, quoted } from '../text.js';
+import type { PromptBudget } from './budget.js';
+import type { CompiledPrompt } from './compiled-prompt.js';
+import { describeLearnings, learningsWithin } from './described-learnings.js';
+import { countBlockedTasks, countCompletedTasks, countReadyTasks } from './iteration-sections.js';
+
+/**
+ * What an agent reads first in a session: who it works for, what the project has learned, which proposals wait, and
+ * how the session stands. What has no content is left out.
+ */
+export function compileSessionStart(
+  state: SessionState,
+  request: SessionStartRequest,
+  { tokenizer }: PromptBudget,
+  learnings: LearningsInPrompt,
+): CompiledPrompt {
+  const shown = learningsWithin(learnings, request.maxTokens);
+  const prompt = [
+    formatIdentity(state, request.project),
+    formatRelevantLearnings(shown),
+    formatCompactProposals(shown.pending, reviewCommand(state, request)),
+    formatSessionState(state),
+  ]
+    .filter((section) => section !== '')
+    .join('\n\n');
+  return {
+    prompt,
+    sessionContext: '',
+    ...{ facts: [], factsShown: 0, factsTotal: factsOf(state).count(), compacted: null },
+    ...describeLearnings(shown),
+    tokenEstimate: tokenizer.count(prompt),
+  };
+}
+
+const MAX_LINE = 500;
+
+/** Session, project, goal and the roles that have worked on it. */
+export function formatIdentity({ session, charter, dispatches }: SessionState, project?: string): string {
+  const { counts } = dispatches.current();
+  const roles = (['implementer', 'reviewer'] as const)
+    .filter((role) => counts[role] > 0)
+    .map((role) => `${role} (${counts[role]})`);
+  const named = project ?? charter.project;
+  return [
+    `Session: ${session}`,
+    ...(named === undefined ? [] : [`Project: ${line(named)}`]),
+    ...(charter.goal === undefined ? [] : [`Goal: ${line(charter.goal)}`]),
+    ...(roles.length === 0 ? [] : [`Roles: ${roles.join(', ')}`]),
+  ].join('\n');
+}
+
+/** How the session stands: tasks, iterations, facts, inbox, and what goes in circles. */
+export function formatSessionState(state: SessionState): string {
+  const { board, history, notebook, charter, dispatches } = state;
+  const facts = factsOf(state).count();
+  const last = newest(history);
+  const stalled = [...dispatches.current().ledgers.values()]
+    .filter((ledger) => ledger.stalled)
+    .map(({ task }) => line(task));
+  const summary = history.iterations.findLast((iteration) => iteration.summary !== undefined)?.summary;
+  const lines = [
+    ...(charter.status === 'completed' ? ['completed'] : []),
+    ...(last === undefined
+      ? []
+      : [`iteration #${last.number}${last.ended_at === undefined ? ', running' : ''}`]),
+    ...(board.tasks.size === 0
+      ? []
+      : [
+          `tasks: ${countReadyTasks(board)} ready, ${countBlockedTasks(board)} blocked, ${countCompletedTasks(board)} done`,
+        ]),
+    ...(facts === 0 ? [] : [`facts: ${facts} valid`]),
+    ...(unread(notebook).length === 0 ? [] : [`inbox: ${unread(notebook).length} unread`]),
+    ...(stalled.length === 0 ? [] : [`stalled: ${stalled.slice(0, 10).join(', ')}`]),
+    ...(summary === undefined ? [] : [`last summary: ${line(summary)}`]),
+  ];
+  return ['Session state:', ...(lines.length === 0 ? ['new'] : lines).map((each) => `  - ${each}`)].join(
+    '\n',
+  );
+}
+
+function reviewCommand({ charter }: SessionState, { binary, project }: SessionStartRequest): string {
+  const named = project ?? charter.project;
+  const option = named === undefined || named === DEFAULT_PROJECT ? '' : ` --project ${projectOf(named)}`;
+  return `${binary} proposals review${option}`;
+}
+
+function line(text: string): string {
+  return clipText(quoted(text), MAX_LINE);
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import type { Config } from '../config.js';
+import { LEARNING_REQUEST_SUBJECTS, LEARNING_REQUESTS } from '../contracts/learning-requests.js';
+import { LEARNINGS_SERVICE, type Token } from '../contracts/names.js';
+import { loadEmbedder } from '../embedders/load.js';
+import type { NatsPorts } from '../nats/open.js';
+import { startService } from '../nats/service.js';
+import { systemClock } from '../ports/clock.js';
+import type { Embedder } from '../ports/embedder.js';
+import type { Logger } from '../ports/logger.js';
+import { VERSION } from '../version.js';
+import { createCommander } from '../workers/commander.js';
+import { startLearner } from '../workers/learner.js';
+import { createLearningsService } from '../workers/learnings-service.js';
+import { PROJECT_FOLDING, type ProjectCommander, type ProjectReader } from '../workers/project-reader.js';
+import { createRelevance, type Relevance } from '../workers/relevance.js';
+import type { SessionReader } from '../workers/session-reader.js';
+import { SnapshotWriter } from '../workers/snapshot-writer.js';
+import { StateReader } from '../workers/state-reader.js';
+import { Vectoriser } from '../workers/vectoriser.js';
+import type { Context } from './context.js';
+
+/** The learnings of projects as the services of one process share them. */
+export interface Projects {
+  readonly reader: ProjectReader;
+  readonly command: ProjectCommander;
+  readonly relevance: Relevance;
+  readonly embedder: Embedder | undefined;
+}
+
+export async function openProjects(
+  nats: NatsPorts,
+  { config, logger, releasers }: Context,
+): Promise<Projects> {
+  const { reader, writer } = projectReader(nats, config, logger);
+  releasers.add('the snapshot writer of projects', () => writer.stop());
+  const command = createCommander({
+    ...{ log: nats.learnings, reader, clock: systemClock, newId: randomUUID, random: Math.random },
+  });
+  const embedder = await loadEmbedder(config.embedder);
+  if (embedder !== undefined) releasers.add('the embedder', () => embedder.close());
+  const { vectors } = nats;
+  const relevance = createRelevance({ vectors, embedder, logger, deadlineMs: config.embedDeadlineMs });
+  releasers.add('relevance', () => relevance.stop());
+  return { reader, command, relevance, embedder };
+}
+
+function projectReader(nats: NatsPorts, config: Config, logger: Logger) {
+  const snapshots = nats.learningSnapshots;
+  const folding = PROJECT_FOLDING;
+  const writer = new SnapshotWriter({
+    ...{ snapshots, folding, clock: systemClock, logger, every: config.snapshotEvery },
+  });
+  const reader = new StateReader({
+    ...{ log: nats.learnings, snapshots, folding, logger, maxCached: config.maxSessions },
+    onFolded: (folded) => writer.folded(folded),
+  });
+  return { reader, writer };
+}
+
+/** Starts the learner and the micro service, and keeps vectors in step where there is an embedder. */
+export async function serveLearnings(
+  nats: NatsPorts,
+  sessions: SessionReader,
+  projects: Projects,
+  { config, logger, releasers }: Context,
+): Promise<void> {
+  const { reader, command, relevance, embedder } = projects;
+  const vectoriser = embedder && new Vectoriser({ vectors: nats.vectors, embedder, logger });
+  if (vectoriser !== undefined) releasers.add('the vectoriser', () => vectoriser.stop());
+  const vectorise = async (project: Token) => {
+    if (vectoriser === undefined) return;
+    const { state } = (await reader.load(project)).folded;
+    vectoriser.sync(project, new Map(state.active));
+  };
+  const inBackground = (work: Promise<void>) => {
+    work.catch((error: unknown) => logger.warn({ err: error }, 'vectors not brought up to date'));
+  };
+  // What was accepted while no embedder ran, or another one, is made up for.
+  inBackground(nats.learnings.projects().then(async (all) => void (await Promise.all(all.map(vectorise)))));
+
+  const { maxBodyBytes, maxDeliveries, recurrence, maxLearnings: maxResults, minSimilarity } = config;
+  const learner = await startLearner({
+    ...{ source: nats.reviews, learnings: nats.learnings, sessions, projects: reader, command, logger },
+    ...{ maxBodyBytes, maxDeliveries, recurrence, random: Math.random },
+  });
+  releasers.add('the learner', () => learner.stop());
+
+  const answer = createLearningsService({
+    ...{ command, reader, relevance, maxResults, minSimilarity },
+    onChanged: (project) => inBackground(vectorise(project)),
+  });
+  const service = await startService(nats.connection, {
+    name: LEARNINGS_SERVICE,
+    version: VERSION,
+    description: 'Learnings and proposals of projects',
+    logger,
+    endpoints: LEARNING_REQUEST_SUBJECTS.map((subject) => ({
+      name: subject.replace('.', '-'),
+      subject,
+      description: LEARNING_REQUESTS[subject].summary,
+      handle: (request: unknown) => answer(subject, request),
+    })),
+  });
+  releasers.add('the learnings service', () => service.stop());
+}

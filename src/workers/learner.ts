@@ -1,0 +1,118 @@
+import { parseDispatchBody } from '../contracts/dispatch-body.js';
+import { EVENT_VERSION } from '../contracts/event.js';
+import type { LearningEvent, LearningEventOf } from '../contracts/learning-events.js';
+import { parseDispatchSubject, projectOf, type Token } from '../contracts/names.js';
+import { demandsOf, dueProposals } from '../learnings/harvest.js';
+import type { DispatchDelivery, DispatchSource } from '../ports/dispatch-source.js';
+import type { LearningLog } from '../ports/learning-log.js';
+import type { Logger } from '../ports/logger.js';
+import { dispose, retryDelay } from './disposition.js';
+import type { ProjectCommander, ProjectReader } from './project-reader.js';
+import { proposing } from './proposing.js';
+import type { SessionReader } from './session-reader.js';
+
+/**
+ * The learner: takes each review, notes what it demands in the project's log, and proposes what has now been demanded
+ * in enough tasks. The review is acknowledged after that, so that none is missed; one that comes twice counts once.
+ *
+ * A review that is no valid result is the extractor's to reject, and is passed over here.
+ */
+export interface LearnerOptions {
+  /** Reviews, delivered to learners only: extractors have a source of their own. */
+  readonly source: DispatchSource;
+  readonly learnings: LearningLog;
+  readonly sessions: SessionReader;
+  readonly projects: ProjectReader;
+  readonly command: ProjectCommander;
+  readonly logger: Logger;
+  readonly maxBodyBytes: number;
+  /** Deliveries after which a review that keeps failing is passed over. */
+  readonly maxDeliveries: number;
+  /** Tasks in which a demand must have been made to be proposed. */
+  readonly recurrence: number;
+  /** 0 to 1, for the jitter of retries. */
+  readonly random: () => number;
+}
+
+export interface Learner {
+  /** Takes no further reviews and waits for those in hand. */
+  stop(): Promise<void>;
+}
+
+export async function startLearner(options: LearnerOptions): Promise<Learner> {
+  const { source, logger, random } = options;
+  const inHand = new Set<Promise<void>>();
+  const consumption = await source.consume((delivery) => {
+    const handled = handle(delivery).finally(() => inHand.delete(handled));
+    inHand.add(handled);
+  });
+
+  async function handle(delivery: DispatchDelivery): Promise<void> {
+    const fields = { dispatch: delivery.sequence, delivery: delivery.delivery };
+    try {
+      if (delivery.delivery > options.maxDeliveries)
+        logger.error(fields, 'review passed over: it keeps failing');
+      else await learn(delivery, options);
+      dispose(delivery, { kind: 'done' });
+    } catch (error) {
+      const delayMs = retryDelay(delivery.delivery, random());
+      logger.warn({ ...fields, retryInMs: delayMs, err: error }, 'review will be delivered again');
+      tryAgain(delivery, delayMs, logger);
+    }
+  }
+
+  return {
+    async stop() {
+      await consumption.close();
+      await Promise.all(inHand);
+    },
+  };
+}
+
+async function learn(delivery: DispatchDelivery, options: LearnerOptions): Promise<void> {
+  const { session, role } = parseDispatchSubject(delivery.subject);
+  if (session === undefined || role !== 'reviewer') return;
+  const parsed = parseDispatchBody(delivery.body, role, options.maxBodyBytes);
+  if (!parsed.ok || parsed.value.role !== 'reviewer') return;
+  const { result } = parsed.value;
+  if (result.issues === undefined && result.required_fixes === undefined) return;
+  const loaded = await options.sessions.load(session);
+  const project = projectOf(loaded.folded.state.charter.project);
+  const demands = demandsOf(project, result);
+  if (demands.length === 0) return;
+  const data = { session, dispatch: delivery.sequence, task: result.task_id, demands };
+  await observe(project, delivery.at, data, options);
+  await propose(project, demands, options);
+}
+
+async function observe(
+  project: Token,
+  at: string,
+  data: LearningEventOf<'observed'>['data'],
+  { learnings }: LearnerOptions,
+): Promise<void> {
+  const event: LearningEvent = { v: EVENT_VERSION, type: 'observed', at, data };
+  await learnings.append(project, event, { messageId: `observed:${data.dispatch}` });
+}
+
+async function propose(
+  project: Token,
+  demands: readonly { readonly id: string }[],
+  { projects, command, recurrence }: LearnerOptions,
+): Promise<void> {
+  const ids = demands.map(({ id }) => id);
+  const { state } = (await projects.load(project)).folded;
+  for (const { data } of dueProposals(state, ids, recurrence)) {
+    const due = (current: typeof state) => dueProposals(current, [data.proposal], recurrence);
+    await command(project, 'propose', proposing(due));
+  }
+}
+
+function tryAgain(delivery: DispatchDelivery, delayMs: number, logger: Logger): void {
+  try {
+    dispose(delivery, { kind: 'retry', delayMs });
+  } catch (error) {
+    // The connection is closed: it comes again by itself.
+    logger.warn({ dispatch: delivery.sequence, err: error }, 'review could not be put back');
+  }
+}

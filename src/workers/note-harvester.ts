@@ -1,0 +1,67 @@
+import { projectOf, type Token } from '../contracts/names.js';
+import { noteProposals } from '../learnings/harvest.js';
+import type { LearningState } from '../learnings/state.js';
+import type { Logger } from '../ports/logger.js';
+import type { Note } from '../session/notebook.js';
+import type { ProjectCommander, ProjectReader } from './project-reader.js';
+import { proposing } from './proposing.js';
+import type { SessionReader } from './session-reader.js';
+
+/**
+ * Proposes what the notes of a session say, off the request path. Each round looks at all notes, so one that was
+ * missed, by a crash or a fault, is proposed with the next; one that stands in the project already is passed over.
+ */
+export interface NoteHarvesterOptions {
+  readonly sessions: SessionReader;
+  readonly projects: ProjectReader;
+  readonly command: ProjectCommander;
+  readonly logger: Logger;
+}
+
+export class NoteHarvester {
+  readonly #options: NoteHarvesterOptions;
+  /** The round that runs for a session, and whether another one is wanted after it. */
+  readonly #rounds = new Map<Token, { again: boolean; done: Promise<void> }>();
+
+  constructor(options: NoteHarvesterOptions) {
+    this.#options = options;
+  }
+
+  /** Schedules a round for a session. */
+  schedule(session: Token): void {
+    const running = this.#rounds.get(session);
+    if (running !== undefined) {
+      running.again = true;
+      return;
+    }
+    const round = { again: false, done: Promise.resolve() };
+    round.done = this.#run(session, round).finally(() => this.#rounds.delete(session));
+    this.#rounds.set(session, round);
+  }
+
+  /** Waits for the rounds that run. */
+  async stop(): Promise<void> {
+    await Promise.all([...this.#rounds.values()].map(({ done }) => done));
+  }
+
+  async #run(session: Token, round: { again: boolean }): Promise<void> {
+    do {
+      round.again = false;
+      try {
+        await this.#harvest(session);
+      } catch (error) {
+        this.#options.logger.warn({ session, err: error }, 'notes not proposed: the next note tries again');
+      }
+    } while (round.again);
+  }
+
+  async #harvest(session: Token): Promise<void> {
+    const { sessions, projects, command } = this.#options;
+    const { notebook, charter } = (await sessions.load(session)).folded.state;
+    const project = projectOf(charter.project);
+    const notes: readonly Note[] = [...notebook.notes.values()];
+    const due = (state: LearningState) => noteProposals(state, session, notes);
+    const { state } = (await projects.load(project)).folded;
+    for (const _ of due(state)) await command(project, 'propose', proposing(due));
+  }
+}

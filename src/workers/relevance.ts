@@ -1,0 +1,184 @@
+import type { Token } from '../contracts/names.js';
+import { LexicalIndex } from '../learnings/lexical-index.js';
+import { mostRecent } from '../learnings/ranking.js';
+import type { Learning, RankedLearning, RelevanceMethod } from '../learnings/types.js';
+import { type SearchLimits, VectorIndex } from '../learnings/vector-index.js';
+import type { Embedder } from '../ports/embedder.js';
+import type { Logger } from '../ports/logger.js';
+import type { VectorStore } from '../ports/vector-store.js';
+import { Lru } from './lru.js';
+import { QueryVectors } from './query-vectors.js';
+
+/**
+ * Finds the learnings that matter for a query: by meaning where that can be had in time, else by words, else the
+ * newest.
+ *
+ * - semantic: cosine of vectors, at least `minSimilarity`. It needs an embedder, vectors of its model and the query's
+ *   vector, all within `deadlineMs`; what comes later serves the next query. A learning that has no vector yet is not
+ *   found this way.
+ * - lexical: BM25 over content and tags, without a least score. It answers whenever semantic cannot, and also when
+ *   semantic finds nothing close enough: a shared word is a better reason than none.
+ * - recency: when no word fits either. The score is 0.
+ */
+export interface RelevanceOptions {
+  readonly vectors: VectorStore;
+  /** Without one there is no semantic answer. */
+  readonly embedder: Embedder | undefined;
+  readonly logger: Logger;
+  /** Longest time that a query waits for vectors, in milliseconds. Default: 150. */
+  readonly deadlineMs?: number;
+  /** Vectors of queries that are kept. Default: 500. */
+  readonly cacheSize?: number;
+  /** Projects whose indexes are kept. Default: 100. */
+  readonly maxProjects?: number;
+  /** Milliseconds on a clock that never goes back, for the rate of warnings. Default: `performance.now`. */
+  readonly now?: () => number;
+}
+
+export interface Relevant {
+  readonly method: RelevanceMethod;
+  /** Best first. */
+  readonly ranked: RankedLearning[];
+}
+
+export interface Relevance {
+  /**
+   * The most relevant of a project's learnings in force. Does not fail: neither embedder nor vectors are needed.
+   *
+   * @param query only its first 2,000 characters count
+   */
+  find(
+    project: Token,
+    learnings: ReadonlyMap<string, Learning>,
+    query: string,
+    limits: SearchLimits,
+  ): Promise<Relevant>;
+
+  /** Ends what is under way. */
+  stop(): Promise<void>;
+}
+
+/** As much as a small model reads, and more words than a search needs. */
+const MAX_QUERY = 2000;
+const WARN_EVERY_MS = 60_000;
+
+type Learnings = ReadonlyMap<string, Learning>;
+
+interface Project {
+  readonly lexical: LexicalIndex;
+  readonly semantic: VectorIndex;
+  /** The learnings that `semantic` was brought to last. */
+  semanticOf: Learnings | undefined;
+  /** How far the stored vectors have been read. */
+  through: number;
+  reading: Promise<void> | undefined;
+}
+
+export function createRelevance(options: RelevanceOptions): Relevance {
+  const { vectors, embedder, logger } = options;
+  const { deadlineMs = 150, cacheSize = 500, maxProjects = 100, now = () => performance.now() } = options;
+  const projects = new Lru<Token, Project>(maxProjects);
+  const queries = embedder && new QueryVectors(embedder, cacheSize);
+  const warn = limited(logger, now);
+
+  function opened(project: Token): Project {
+    const kept = projects.get(project);
+    if (kept !== undefined) return kept;
+    const semantic = new VectorIndex(embedder?.model ?? '');
+    const empty = { semanticOf: undefined, through: 0, reading: undefined };
+    const fresh: Project = { lexical: new LexicalIndex(), semantic, ...empty };
+    projects.set(project, fresh);
+    return fresh;
+  }
+
+  /** Reads the vectors that are new. When they cannot be read, those that are known will do. */
+  function refresh(name: Token, project: Project): Promise<void> {
+    project.reading ??= vectors
+      .read(name, project.through)
+      .then((read) => {
+        for (const vector of read.vectors) project.semantic.put(vector.learning, vector);
+        project.through = read.through;
+      })
+      .catch((error: unknown) => warn({ project: name, err: error }, 'vectors of learnings cannot be read'))
+      .finally(() => {
+        project.reading = undefined;
+      });
+    return project.reading;
+  }
+
+  /** The query's vector, unless there is nothing to compare it with or it cannot be had. */
+  async function queryVector(
+    name: Token,
+    project: Project,
+    query: string,
+  ): Promise<Float32Array | undefined> {
+    try {
+      await refresh(name, project);
+      const { semantic } = project;
+      if (!semantic.usable) return undefined;
+      return await queries?.get(query, ({ length }) => semantic.covers(length));
+    } catch (error) {
+      warn({ project: name, err: error }, 'query not embedded: learnings are chosen by words');
+      return undefined;
+    }
+  }
+
+  return {
+    async find(name, learnings, text, limits) {
+      const query = text.slice(0, MAX_QUERY).toWellFormed();
+      const project = opened(name);
+      if (queries !== undefined && query.trim() !== '' && learnings.size > 0) {
+        bring(project, learnings);
+        const vector = await within(deadlineMs, queryVector(name, project, query));
+        if (vector === 'late')
+          warn({ project: name, deadlineMs }, 'query vector late: learnings are chosen by words');
+        // Another query may have brought the index to learnings of another time meanwhile.
+        if (project.semanticOf !== learnings) bring(project, learnings);
+        const ranked = vector instanceof Float32Array ? project.semantic.search(vector, limits) : [];
+        if (ranked.length > 0) return { method: 'semantic', ranked };
+      }
+      project.lexical.sync(learnings);
+      const ranked = project.lexical.search(query, limits.maxResults);
+      if (ranked.length > 0) return { method: 'lexical', ranked };
+      return { method: 'recency', ranked: mostRecent(learnings, limits.maxResults) };
+    },
+
+    async stop() {
+      await queries?.stop();
+    },
+  };
+}
+
+function bring(project: Project, learnings: Learnings): void {
+  project.semantic.sync(learnings);
+  project.semanticOf = learnings;
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T | 'late'> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Warns of one kind of trouble once a minute at most, and says how often it was silent. */
+function limited(logger: Logger, now: () => number): (fields: object, message: string) => void {
+  const last = new Map<string, { at: number; silent: number }>();
+  return (fields, message) => {
+    const before = last.get(message);
+    if (before !== undefined && now() - before.at < WARN_EVERY_MS) {
+      before.silent += 1;
+      return;
+    }
+    last.set(message, { at: now(), silent: 0 });
+    logger.warn(
+      { ...fields, ...(before !== undefined && before.silent > 0 && { silent: before.silent }) },
+      message,
+    );
+  };
+}

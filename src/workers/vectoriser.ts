@@ -1,0 +1,213 @@
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
+import { isToken, type Token } from '../contracts/names.js';
+import { ThroughlineError } from '../errors.js';
+import type { Learning } from '../learnings/types.js';
+import type { Embedder } from '../ports/embedder.js';
+import type { Logger } from '../ports/logger.js';
+import type { VectorStore } from '../ports/vector-store.js';
+import { Lru } from './lru.js';
+
+/**
+ * Computes the vectors that a project's learnings lack, off every request's path.
+ *
+ * A vector is in step while its model, its text and its dimension are those of today. Text and model are seen in the
+ * store; the dimension only in what the embedder gives, so the first run asks for one vector even where none is
+ * missing: a model exchanged under its name is noticed, and all is computed anew.
+ *
+ * For each project at most one run is under way; learnings that come meanwhile are looked at when it is done. A run
+ * that fails is tried again after pauses that double, until it succeeds or all is stopped. Two processes may compute
+ * the same vector: one of them was in vain, no more.
+ */
+export interface VectoriserOptions {
+  readonly vectors: VectorStore;
+  readonly embedder: Embedder;
+  readonly logger: Logger;
+  /** Texts that are embedded, and then stored, at a time. Default: 64. */
+  readonly batch?: number;
+  /** Pause after a first failure, in milliseconds; it doubles with each further one. Default: 1000. */
+  readonly pauseMs?: number;
+  /** Longest pause. Default: 60,000. */
+  readonly maxPauseMs?: number;
+  /** Projects whose vectors are remembered. Default: 100. */
+  readonly maxProjects?: number;
+  /** A number from 0 to 1, for the jitter. Default: `Math.random`. */
+  readonly random?: () => number;
+}
+
+type Learnings = ReadonlyMap<string, Learning>;
+
+/** What a stored vector of the embedder's model was made of. */
+interface Known {
+  readonly text: string;
+  readonly dimension: number;
+}
+
+interface Project {
+  /** Learnings to look at next. */
+  wanted: Learnings | undefined;
+  running: Promise<void> | undefined;
+  readonly known: Map<string, Known>;
+  through: number;
+}
+
+export class Vectoriser {
+  readonly #options: Required<VectoriserOptions>;
+  readonly #projects: Lru<Token, Project>;
+  readonly #running = new Set<Promise<void>>();
+  readonly #stopping = new AbortController();
+  /** Of the vectors that the embedder gives now. */
+  #dimension: number | undefined;
+
+  constructor(options: VectoriserOptions) {
+    const {
+      batch = 64,
+      pauseMs = 1000,
+      maxPauseMs = 60_000,
+      maxProjects = 100,
+      random = Math.random,
+    } = options;
+    this.#options = { ...options, batch, pauseMs, maxPauseMs, maxProjects, random };
+    this.#projects = new Lru(maxProjects);
+  }
+
+  /** Schedules what these learnings, all that are in force, need. Costs the caller nothing. */
+  sync(project: Token, learnings: Learnings): void {
+    if (this.#stopping.signal.aborted) return;
+    const slot = this.#slot(project);
+    slot.wanted = learnings;
+    if (slot.running !== undefined) return;
+    const running = this.#run(project, slot).finally(() => this.#running.delete(running));
+    slot.running = running;
+    this.#running.add(running);
+  }
+
+  /** Resolves when nothing is under way for the project: all is in step, or it was stopped. */
+  async idle(project: Token): Promise<void> {
+    await this.#projects.get(project)?.running;
+  }
+
+  /** Ends what is under way; what was computed and stored stays. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.all(this.#running);
+  }
+
+  #slot(project: Token): Project {
+    const slot = this.#projects.get(project) ?? {
+      wanted: undefined,
+      running: undefined,
+      known: new Map(),
+      through: 0,
+    };
+    this.#projects.set(project, slot);
+    return slot;
+  }
+
+  /** Must not reject: nobody waits for it. */
+  async #run(project: Token, slot: Project): Promise<void> {
+    const { signal } = this.#stopping;
+    await turn();
+    let learnings: Learnings = new Map();
+    for (let failures = 0; slot.wanted !== undefined || failures > 0; ) {
+      if (signal.aborted) break;
+      learnings = slot.wanted ?? learnings;
+      slot.wanted = undefined;
+      try {
+        await this.#bring(project, slot, learnings);
+        failures = 0;
+      } catch (error) {
+        if (signal.aborted) break;
+        await this.#pause(project, failures, error);
+        failures += 1;
+      }
+    }
+    slot.running = undefined;
+  }
+
+  async #pause(project: Token, failures: number, error: unknown): Promise<void> {
+    const { logger, pauseMs, maxPauseMs, random } = this.#options;
+    const retryInMs = Math.round(Math.min(maxPauseMs, pauseMs * 2 ** failures) * (0.5 + random() / 2));
+    logger.warn({ project, err: error, retryInMs }, 'vectors of learnings not computed');
+    await wait(retryInMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+  }
+
+  async #bring(project: Token, slot: Project, learnings: Learnings): Promise<void> {
+    const { embedder, logger, batch } = this.#options;
+    if (this.#dimension !== undefined && this.#missing(slot, learnings).length === 0) return;
+    await this.#read(project, slot);
+    await this.#probe(learnings);
+    const started = this.#dimension;
+    let computed = 0;
+    for (;;) {
+      // Looked for anew each time: a batch that comes in another dimension puts all others out of step.
+      const missing = this.#missing(slot, learnings).slice(0, batch);
+      if (missing.length === 0) break;
+      const vectors = await embedder.embed(
+        missing.map(([, text]) => text),
+        this.#stopping.signal,
+      );
+      const dimension = vectors[0]?.length;
+      if (dimension !== this.#dimension && this.#dimension !== started) {
+        throw new ThroughlineError(
+          'unavailable',
+          `${embedder.model} keeps changing the length of its vectors`,
+        );
+      }
+      this.#dimension = dimension;
+      await this.#store(project, slot, missing, vectors);
+      computed += missing.length;
+    }
+    if (computed > 0)
+      logger.info({ project, computed, model: embedder.model }, 'vectors of learnings computed');
+  }
+
+  /** Learns the dimension from a single text, once in the life of a process. */
+  async #probe(learnings: Learnings): Promise<void> {
+    const [text] = [...learnings.values()].filter(embeddable).map(({ content }) => content);
+    if (this.#dimension !== undefined || text === undefined) return;
+    const [vector] = await this.#options.embedder.embed([text], this.#stopping.signal);
+    this.#dimension = vector?.length;
+  }
+
+  #missing(slot: Project, learnings: Learnings): (readonly [id: Token, text: string])[] {
+    const missing: (readonly [Token, string])[] = [];
+    for (const learning of learnings.values()) {
+      const known = slot.known.get(learning.id);
+      if (known?.text === learning.content && known.dimension === this.#dimension) continue;
+      if (embeddable(learning)) missing.push([learning.id, learning.content]);
+    }
+    return missing;
+  }
+
+  async #read(project: Token, slot: Project): Promise<void> {
+    const { vectors, embedder } = this.#options;
+    const read = await vectors.read(project, slot.through);
+    for (const { learning, model, text, vector } of read.vectors) {
+      if (model === embedder.model) slot.known.set(learning, { text, dimension: vector.length });
+      else slot.known.delete(learning);
+    }
+    slot.through = read.through;
+  }
+
+  async #store(
+    project: Token,
+    slot: Project,
+    texts: readonly (readonly [id: Token, text: string])[],
+    computed: readonly Float32Array[],
+  ): Promise<void> {
+    const { vectors, embedder } = this.#options;
+    const { model } = embedder;
+    const writes = texts.map(async ([id, text], index) => {
+      const vector = computed[index];
+      if (vector === undefined) throw new ThroughlineError('unavailable', `${model} gave too few vectors`);
+      await vectors.put(project, id, { model, text, vector });
+      slot.known.set(id, { text, dimension: vector.length });
+    });
+    await Promise.all(writes);
+  }
+}
+
+/** Its id can name a key, and there is something to embed. */
+function embeddable(learning: Learning): learning is Learning & { readonly id: Token } {
+  return isToken(learning.id) && learning.content.trim() !== '';
+}

@@ -1,0 +1,119 @@
+import picocolors from 'picocolors';
+import { describe, expect, it } from 'vitest';
+import {
+  confidenceText,
+  learningLine,
+  outcomeLine,
+  proposalFields,
+  proposedLine,
+  rankedLine,
+} from '../../src/cli/show-learning.js';
+import { learningOf, pendingProposal, SIMILAR, viewOf } from '../support/proposals.js';
+
+const plain = picocolors.createColors(false);
+const decided = { decidedBy: 'anna', decidedAt: 'noon' };
+
+describe('a line', () => {
+  it.each([
+    [undefined, 'N/A'],
+    [0, '0.00'],
+    [0.8, '0.80'],
+    [1, '1.00'],
+  ])('shows a confidence of %j as %s', (confidence, text) => {
+    expect(confidenceText(confidence)).toBe(text);
+  });
+
+  it('holds five characters of the id, type, confidence and text, one below the other', () => {
+    const { confidence: _, ...unsure } = pendingProposal({ type: 'self_knowledge' });
+    expect(learningLine(plain, pendingProposal())).toBe('abcde  pattern         0.82  Run the linter');
+    expect(learningLine(plain, unsure)).toBe('abcde  self_knowledge   N/A  Run the linter');
+  });
+
+  it('says who decided', () => {
+    const merged = pendingProposal({ status: 'accepted', ...decided, mergedInto: '999999abcdef' });
+    expect(learningLine(plain, merged)).toMatch(
+      /Run the linter {2}\(accepted by anna at noon, merged into 99999\)$/,
+    );
+  });
+
+  it('shows a score where there is one', () => {
+    const learning = learningOf(pendingProposal());
+    expect(rankedLine(plain, { learning, score: 0.891 })).toBe(
+      '[0.89] abcde  pattern         Run the linter',
+    );
+    expect(rankedLine(plain, { learning, score: 0 })).toBe('-      abcde  pattern         Run the linter');
+  });
+
+  it('is plain text, whatever it holds', () => {
+    const line = learningLine(
+      plain,
+      pendingProposal({ content: 'a\u001b[31mb\r\nc', id: '\u001b[2Jabcdef' }),
+    );
+    expect(line).not.toMatch(/\p{Cc}/u);
+  });
+});
+
+describe('a proposal in full', () => {
+  it('shows each field that it has', () => {
+    const view = viewOf(
+      {
+        ...{ status: 'rejected', ...decided, reason: 'too narrow', tags: ['a', 'b'] },
+        ...{ source: { session: 'demo', dispatch: 7, note: 'NOT-1' } },
+        evidence: [{ session: 'demo', dispatch: 7, task: '1' }],
+      },
+      { similar: SIMILAR },
+    );
+    expect(proposalFields(plain, view).split('\n')).toEqual([
+      'id           abcdef012345',
+      'status       rejected by anna at noon',
+      'type         pattern',
+      'confidence   0.82',
+      'content      Run the linter',
+      'tags         a, b',
+      'method       manual',
+      'source       session demo, dispatch 7, note NOT-1',
+      'proposed     2026-01-01T00:00:00Z',
+      'reason       too narrow',
+      'similar      99999 (0.75) Run the linter first',
+      'evidence     session demo, task 1, dispatch 7',
+    ]);
+  });
+
+  it('shows what became of a learning', () => {
+    const retired = { how: 'superseded', at: 'noon', by: 'bob', replacement: '999999abcdef' } as const;
+    const text = proposalFields(plain, viewOf({ status: 'accepted', ...decided }, { retired }));
+    expect(text).toMatch(/^retired {6}superseded by bob at noon\nreplaced by {2}999999abcdef$/m);
+  });
+});
+
+describe('an outcome', () => {
+  const accepted = pendingProposal({ status: 'accepted', ...decided });
+  const retracted = { how: 'retracted', at: 'noon', by: 'bob' } as const;
+
+  it.each([
+    ['abcde accepted: Run the linter', viewOf(accepted, { learning: learningOf(accepted) })],
+    ['abcde rejected: Run the linter', viewOf({ status: 'rejected', ...decided })],
+    [
+      'abcde merged into 99999: Lint first',
+      viewOf(
+        { ...accepted, mergedInto: '999999abcdef' },
+        { learning: { ...learningOf(accepted), content: 'Lint first' } },
+      ),
+    ],
+    ['abcde retracted', viewOf(accepted, { retired: retracted })],
+    [
+      'abcde superseded by 99999',
+      viewOf(accepted, { retired: { ...retracted, how: 'superseded', replacement: '999999abcdef' } }),
+    ],
+  ])('is told as %j', (line, view) => {
+    expect(outcomeLine(plain, view)).toBe(line);
+  });
+
+  it.each([
+    ['abcde proposed: Run the linter', false, null],
+    ['abcde is proposed already: Run the linter', true, null],
+    ['abcde is a learning already: Run the linter', true, learningOf(accepted)],
+  ])('of a proposal is told as %j', (line, existing, learning) => {
+    expect(proposedLine(plain, { ...viewOf({}, { learning }), existing })).toBe(line);
+  });
+});

@@ -1,0 +1,275 @@
+import { userInfo } from 'node:os';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startUp, type Up } from '../support/cli.js';
+import { implemented, newSession, reviewed, soon } from '../support/system.js';
+
+/** Learnings and proposals on the command line, against the running system. */
+
+// Each command is a process of its own, and a test runs up to twenty.
+vi.setConfig({ testTimeout: 90_000 });
+
+let up: Up;
+beforeAll(async () => {
+  up = await startUp();
+});
+afterAll(() => up.stop());
+
+let project: string = newSession('project');
+/** Runs a command in the current project. */
+const run = (...args: string[]) => up.cli(args, { env: { THROUGHLINE_PROJECT: project } });
+
+/** Proposes a learning and gives its id. */
+async function propose(text: string, ...options: string[]): Promise<string> {
+  const { code, stdout, stderr } = await run('learnings', 'propose', text, '--json', ...options);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const { proposal }: { proposal: { id: string } } = JSON.parse(stdout);
+  return proposal.id;
+}
+
+/** A learning that holds, under five characters of its id. */
+async function learn(text: string, ...options: string[]): Promise<string> {
+  const id = (await propose(text, ...options)).slice(0, 5);
+  expect((await run('proposals', 'accept', id)).code).toBe(0);
+  return id;
+}
+
+describe('a proposal on the command line', () => {
+  beforeAll(() => {
+    project = newSession('proposals');
+  });
+
+  it('is made, listed, shown, accepted and listed as a learning', async () => {
+    const none = await run('proposals', 'ls');
+    expect(none).toMatchObject({ code: 0, stdout: '' });
+    expect(none.stderr).toMatch(
+      /^-- project proposals-\d+ has no pending proposals: .*"throughline learnings propose" adds/,
+    );
+    expect((await run('learnings', 'ls')).stderr).toMatch(
+      /has no learnings yet: "throughline proposals ls" shows/,
+    );
+
+    const made = await run(
+      'learnings',
+      'propose',
+      'Run the linter',
+      '--type',
+      'pattern',
+      '--confidence',
+      '.8',
+    );
+    expect(made.stdout).toMatch(/^[0-9a-f]{5} proposed: Run the linter\n$/);
+    const id = made.stdout.slice(0, 5);
+    expect(made.stderr).toBe(`-- "throughline proposals accept ${id}" makes it a learning\n`);
+    expect((await run('learnings', 'propose', 'run the linter!')).stdout).toBe(
+      `${id} is proposed already: Run the linter\n`,
+    );
+    const other = (await propose('Read the spec first', '--tags', 'spec', 'start', '-s', 'demo')).slice(0, 5);
+
+    const listed = await run('proposals', 'ls');
+    expect(listed.stdout).toBe(
+      `${other}  insight          N/A  Read the spec first\n${id}  pattern         0.80  Run the linter\n`,
+    );
+    expect(listed.stderr).toMatch(/^-- 2 pending proposals of project \S+: "throughline proposals review"/);
+    const json = JSON.parse((await run('proposals', 'ls', '--json')).stdout);
+    expect(json).toMatchObject({
+      project,
+      proposals: [{ content: 'Read the spec first' }, { confidence: 0.8 }],
+    });
+
+    const shown = await run('proposals', 'show', other);
+    expect(shown.stdout).toMatch(
+      /^status {7}pending\n[\s\S]*^tags {9}spec, start\nmethod {7}manual\nsource {7}session demo$/m,
+    );
+
+    const accepted = await run('proposals', 'accept', id, '--by', 'anna');
+    expect(accepted).toEqual({ code: 0, stdout: `${id} accepted: Run the linter\n`, stderr: '' });
+    const rejected = await run('proposals', 'reject', other, '--reason', 'obvious');
+    expect(rejected.stdout).toBe(`${other} rejected: Read the spec first\n`);
+    const decided = await run('proposals', 'show', other);
+    expect(decided.stdout).toMatch(new RegExp(`^status {7}rejected by ${userInfo().username} at `, 'm'));
+    expect(decided.stdout).toMatch(/^reason {7}obvious$/m);
+
+    const all = await run('proposals', 'ls', '--status', 'all');
+    expect(all.stdout).toMatch(/Run the linter {2}\(accepted by anna at \S+\)\n$/);
+    expect((await run('learnings', 'ls')).stdout).toBe(`${id}  pattern         0.80  Run the linter\n`);
+  });
+
+  it('that was decided is refused, and says by whom', async () => {
+    const id = await propose('Decide once');
+    await run('proposals', 'reject', id, '--by', 'bob');
+    const late = await run('proposals', 'accept', id);
+    expect(late).toMatchObject({ code: 1, stdout: '' });
+    expect(late.stderr).toMatch(/was rejected by bob at \S+ \(already_decided\)\n$/);
+  });
+
+  it('that says nearly the same as a learning is refused with both ways out, and takes either', async () => {
+    const known = await learn('Write a test for each bug that you mend');
+    const near = (await propose('Write a test for each bug you mend')).slice(0, 5);
+    const refused = await run('proposals', 'accept', near);
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toBe(
+      `throughline: learning ${known} says nearly the same (0.89): "Write a test for each bug that you mend". ` +
+        'Give --merge to add the evidence to it, or --separate to keep both (near_duplicate)\n',
+    );
+    const both = await run('proposals', 'accept', near, '--merge', '--separate');
+    expect(both.stderr).toMatch(/merge: cannot be combined with separate \(schema_invalid\)/);
+    expect((await run('proposals', 'accept', near, '--merge')).stdout).toBe(
+      `${near} merged into ${known}: Write a test for each bug that you mend\n`,
+    );
+    const next = (await propose('Write a test for each bug which you mend')).slice(0, 5);
+    expect((await run('proposals', 'accept', next, '--separate')).stdout).toMatch(/ accepted: /);
+  });
+});
+
+describe('a learning on the command line', () => {
+  beforeAll(() => {
+    project = newSession('learnings');
+  });
+
+  it('is found, edited, superseded and retracted', async () => {
+    const lint = await learn('Run the linter before you hand in', '--tags', 'lint');
+    const parse = await learn('Parsers need a test for empty input');
+    const found = await run('learnings', 'search', 'write a parser test', '--max-learnings', '1');
+    expect(found.stdout).toMatch(new RegExp(`^\\[0\\.\\d\\d\\] ${parse} {2}insight {9}Parsers need`));
+    expect(found.stderr).toMatch(/^-- 1 of 2 learnings of project \S+, lexical\n$/);
+    const recent = await run('learnings', 'search', 'zebra', '--min-similarity', '0.5');
+    expect(recent.stdout).toMatch(new RegExp(`^- {6}${parse} .*\\n- {6}${lint} `));
+    expect(recent.stderr).toContain(', recency\n');
+
+    const edited = await run(
+      'learnings',
+      'edit',
+      lint,
+      '--content',
+      'Run linter and tests',
+      '--type',
+      'pattern',
+    );
+    expect(edited.stdout).toBe(`${lint}  pattern          N/A  Run linter and tests\n`);
+    expect((await run('learnings', 'edit', lint)).stderr).toMatch(
+      /give content, type or tags \(schema_invalid\)/,
+    );
+    expect((await run('learnings', 'supersede', parse, lint, '--by', 'eve')).stdout).toBe(
+      `${parse} superseded by ${lint}\n`,
+    );
+    expect((await run('learnings', 'retract', lint, '--reason', 'wrong')).stdout).toBe(`${lint} retracted\n`);
+    expect(await run('learnings', 'ls')).toMatchObject({ code: 0, stdout: '' });
+    const again = await run('learnings', 'retract', lint, '--json');
+    expect(again).toMatchObject({ code: 1, stdout: '' });
+    expect(again.stderr).toMatch(/is no learning in force: it is retracted \(not_found\)/);
+  });
+
+  it('belongs to its project only', async () => {
+    const id = await learn('Only here');
+    const elsewhere = await run('learnings', 'ls', '--project', 'another one');
+    expect(elsewhere).toMatchObject({ code: 0, stdout: '' });
+    expect(elsewhere.stderr).toMatch(/^-- project another-one has no learnings yet/);
+    expect((await run('learnings', 'retract', id, '--project', 'other')).code).toBe(1);
+    const none = await up.cli(['learnings', 'ls', '--json']);
+    expect(JSON.parse(none.stdout)).toMatchObject({ project: 'default', learnings: [] });
+  });
+});
+
+describe('compile with learnings', () => {
+  it('prints what a session starts with: learnings, proposals, state; and learnings in other prompts', async () => {
+    project = newSession('start');
+    const session = newSession('start');
+    await run(
+      'tool',
+      'session-open',
+      '--name',
+      session,
+      '--project',
+      project,
+      '--goal',
+      'A test for empty input',
+    );
+    await learn('Parsers need a test for empty input', '--type', 'pattern');
+    const waiting = await propose('A'.repeat(50), '--confidence', '0.5');
+    const start = await run('compile', '-s', session, '--kind', 'session-start');
+    expect(start.stdout).toMatch(
+      new RegExp(
+        [
+          `^Session: ${session}\nProject: ${project}\nGoal: A test for empty input\n\n`,
+          'Relevant learnings \\(1/1\\):\n {2}\\[\\d\\.\\d\\d\\] pattern: Parsers need a test for empty input\n\n',
+          `Pending proposals \\(1\\):\n {2}${waiting.slice(0, 5)} insight {2}"A{37}\\.\\.\\." \\(0\\.50\\)\n\n`,
+          `Review: \`throughline proposals review --project ${project}\`\n`,
+        ].join(''),
+      ),
+    );
+    expect(start.stderr).toMatch(
+      /^-- 1 of 1 learnings \(lexical\), 1 proposals pending, about \d+ tokens, session sequence 1 /,
+    );
+
+    const none = await run(
+      'compile',
+      '-s',
+      session,
+      '--kind',
+      'session-start',
+      '--max-learnings',
+      '0',
+      '--json',
+    );
+    expect(JSON.parse(none.stdout)).toMatchObject({ learningsShown: 0, learningsTotal: 1, proposalCount: 1 });
+    const dispatch = ['compile', '-s', session, '-t', '1', '-p', 'test the parser'];
+    expect((await run(...dispatch)).stdout).not.toContain('learnings (');
+    const asked = await run(...dispatch, '--max-learnings', '3', '--explain');
+    expect(asked.stdout).toContain('Relevant learnings (1/1):\n');
+    expect(asked.stderr).toMatch(/-- {3}score 0\.\d\d {2}learning [0-9a-f]{12} {2}pattern: Parsers need/);
+    const other = await run(...dispatch, '--max-learnings', '3', '--project', 'elsewhere');
+    expect(other.stdout).not.toContain('learnings (');
+    const fresh = await run('compile', '-s', newSession('fresh'), '--kind', 'session-start');
+    expect(fresh.stderr).not.toContain('is its name right?');
+  });
+
+  it('shows no proposal of its own making before it is accepted', async () => {
+    project = 'default';
+    const session = newSession('recurring');
+    await up.cli(['publish', 'implementer', '-s', session], { input: JSON.stringify(implemented('1')) });
+    for (const task of ['1', '2']) {
+      const review = reviewed(task, 'needs_changes', { required_fixes: ['Close the file handle'] });
+      await up.cli(['publish', 'reviewer', '-s', session], { input: JSON.stringify(review) });
+    }
+    const id = await soon(async () => {
+      const { stdout } = await up.cli(['proposals', 'ls']);
+      expect(stdout).toMatch(/^[0-9a-f]{5} {2}pattern {9}0\.67 {2}Close the file handle$/m);
+      return /^([0-9a-f]{5}).*Close the file/m.exec(stdout)?.[1] ?? '';
+    });
+    const shown = await up.cli(['proposals', 'show', id]);
+    expect(shown.stdout).toMatch(
+      /^method {7}recurring_fix\n[\s\S]*^evidence {5}session \S+, task 1, dispatch \d+\nevidence {5}session \S+, task 2/m,
+    );
+    const compile = ['compile', '-s', session, '-t', '9', '-p', 'file handle', '--max-learnings', '5'];
+    expect((await up.cli(compile)).stdout).not.toContain('Relevant learnings');
+    await up.cli(['proposals', 'accept', id]);
+    expect((await up.cli(compile)).stdout).toMatch(/\[\d\.\d\d\] pattern: Close the file handle\n/);
+  });
+});
+
+describe('the exit code', () => {
+  it.each([
+    ['an unknown id', ['proposals', 'accept', 'fffffff'], 1, /no proposal "fffffff".*\(not_found\)/],
+    ['a text of 201 characters', ['learnings', 'propose', 'x'.repeat(201)], 1, /content: .*200 characters/],
+    ['no id', ['proposals', 'accept'], 2, /missing required argument 'id'/],
+    [
+      'an unknown type',
+      ['learnings', 'propose', 'x', '--type', 'rumour'],
+      2,
+      /pattern, insight, self_knowledge/,
+    ],
+    ['a confidence of 2', ['learnings', 'propose', 'x', '--confidence', '2'], 2, /number from 0 to 1/],
+    [
+      'a confidence that is no number',
+      ['learnings', 'propose', 'x', '--confidence', 'much'],
+      2,
+      /number from 0 to 1/,
+    ],
+    ['an unknown status', ['proposals', 'ls', '--status', 'open'], 2, /pending, accepted, rejected, all/],
+    ['a command that there is none of', ['learnings', 'forget'], 2, /unknown command 'forget'/],
+  ])('for %s', async (_what, args, code, text) => {
+    const refused = await up.cli(args);
+    expect(refused).toMatchObject({ code, stdout: '' });
+    expect(refused.stderr).toMatch(text);
+  });
+});

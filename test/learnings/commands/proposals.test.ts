@@ -1,0 +1,319 @@
+import { describe, expect, it } from 'vitest';
+import { timeOf } from '../../support/builders.js';
+import { accepted, idOf, observed, Project, proposed } from '../../support/learning-project.js';
+
+const TEXT = 'Name the field in every error message';
+const NEAR = 'Name the field in every message of an error';
+const id = idOf(TEXT);
+const rejected = { type: 'rejected', data: { proposal: id, by: 'bob' } } as const;
+const retracted = { type: 'retracted', data: { learning: id, by: 'bob' } } as const;
+
+describe('learning.propose', () => {
+  it('makes a proposal that waits', () => {
+    const project = new Project();
+    const reply = project.does('learning.propose', {
+      ...{ content: ' Name the\nfield ', type: 'pattern', tags: ['api', 'api', '\u200b '], confidence: 0.4 },
+      source: { session: 's1', dispatch: 7, note: 'NOT-1' },
+    });
+    expect(reply).toEqual({
+      project: 'demo',
+      proposal: {
+        ...{ id: idOf('Name the field'), type: 'pattern', content: 'Name the field', tags: ['api'] },
+        ...{ source: { session: 's1', dispatch: 7, note: 'NOT-1' }, method: 'manual', evidence: [] },
+        ...{ confidence: 0.4, status: 'pending', extractedAt: timeOf(60) },
+      },
+      ...{ learning: null, similar: null, existing: false },
+    });
+  });
+
+  it('takes an insight without tags for what says nothing else', () => {
+    const reply = new Project().does('learning.propose', { content: TEXT });
+    expect(reply).toMatchObject({ proposal: { type: 'insight', tags: [], source: {} } });
+    expect(reply.proposal).not.toHaveProperty('confidence');
+  });
+
+  it.each([
+    ['waits', [proposed(TEXT)], 'pending'],
+    ['is in force', [proposed(TEXT), accepted(TEXT)], 'accepted'],
+  ])('appends nothing for a text that %s', (_state, given, status) => {
+    const project = new Project(...given);
+    const reply = project.does('learning.propose', { content: TEXT.toUpperCase(), tags: ['new'] });
+    expect(reply).toMatchObject({ existing: true, proposal: { id, status, tags: [], content: TEXT } });
+    expect(project.events).toHaveLength(given.length);
+  });
+
+  it.each([
+    ['turned down', [proposed(TEXT), rejected]],
+    ['taken back', [proposed(TEXT), accepted(TEXT), retracted]],
+  ])('opens again what was %s', (_state, given) => {
+    const reply = new Project(...given).does('learning.propose', { content: TEXT });
+    expect(reply).toMatchObject({ existing: false, learning: null, proposal: { id, status: 'pending' } });
+    expect(reply).not.toHaveProperty('retired');
+    expect(reply.proposal).not.toHaveProperty('decidedBy');
+  });
+
+  it('says which learning is nearly the same', () => {
+    const reply = new Project(proposed(TEXT), accepted(TEXT)).does('learning.propose', { content: NEAR });
+    expect(reply).toMatchObject({ existing: false, similar: { learning: id, content: TEXT } });
+  });
+
+  it.each(['\u200b\u2060', '\u001b[31m'])('refuses what holds no visible text: %j', (content) => {
+    expect(new Project().refuses('learning.propose', { content })).toMatchObject({
+      ...{ code: 'schema_invalid', message: 'content: must hold visible text' },
+    });
+  });
+
+  it.each([
+    [{ content: 'x'.repeat(201) }, 'must be at most 200 characters'],
+    [{ content: ' ' }, 'must not be empty'],
+    [{ content: TEXT, tags: Array.from({ length: 21 }, String) }, 'must be at most 20 tags'],
+    [{ content: TEXT, confidence: 1.1 }, 'must be 0 to 1'],
+    [{ content: TEXT, source: { session: 'a\u001b[31mb' } }, 'must be 1 to 64 characters of'],
+  ])('says what is wrong with %j', (input, message) => {
+    expect(() => new Project().decide('learning.propose', input)).toThrow(message);
+  });
+});
+
+describe('proposal.list', () => {
+  const project = new Project(
+    ...['One', 'Two', 'Three'].map((text) => proposed(text)),
+    accepted('One'),
+    { type: 'rejected', data: { proposal: idOf('Two'), by: 'bob' } },
+    proposed('Four'),
+  );
+
+  it.each([
+    [undefined, ['Four', 'Three']],
+    ['pending', ['Four', 'Three']],
+    ['accepted', ['One']],
+    ['rejected', ['Two']],
+    ['all', ['Four', 'Three', 'Two', 'One']],
+  ] as const)('of the status %s, the newest first', (status, texts) => {
+    const reply = project.does('proposal.list', status === undefined ? {} : { status });
+    expect(reply).toEqual({
+      project: 'demo',
+      proposals: texts.map((content) => expect.objectContaining({ content })),
+    });
+  });
+
+  it('refuses another status by naming those there are', () => {
+    const refused = () => project.decide('proposal.list', JSON.parse('{"status":"open"}'));
+    expect(refused).toThrow('must be one of pending, accepted, rejected, all');
+  });
+});
+
+describe('proposal.show', () => {
+  it('gives the proposal, its learning, what became of it, and what is nearly the same', () => {
+    const project = new Project(proposed(TEXT), accepted(TEXT), proposed(NEAR), accepted(NEAR));
+    project.happens({ type: 'edited', data: { learning: id, tags: ['api'], by: 'bob' } });
+    expect(project.does('proposal.show', { id })).toMatchObject({
+      proposal: { id, status: 'accepted', tags: [] },
+      learning: { id, tags: ['api'] },
+      similar: { learning: idOf(NEAR), similarity: 0.78 },
+    });
+    project.happens(retracted);
+    expect(project.does('proposal.show', { id })).toMatchObject({
+      learning: null,
+      retired: { how: 'retracted', by: 'bob' },
+    });
+  });
+
+  it('compares what an edited learning says now', () => {
+    const project = new Project(proposed(TEXT), accepted(TEXT), proposed(NEAR), accepted(NEAR));
+    project.happens({ type: 'edited', data: { learning: id, content: 'Close the file', by: 'bob' } });
+    expect(project.does('proposal.show', { id })).toMatchObject({ similar: null });
+  });
+
+  it('gives the learning that it was merged into', () => {
+    const project = new Project(proposed(TEXT), accepted(TEXT), proposed(NEAR));
+    project.does('proposal.accept', { id: idOf(NEAR), merge: true });
+    expect(project.does('proposal.show', { id: idOf(NEAR) })).toMatchObject({
+      ...{ proposal: { mergedInto: id }, learning: { id, content: TEXT } },
+    });
+  });
+});
+
+describe('proposal.accept', () => {
+  it('makes a learning of it, and says who did', () => {
+    const project = new Project(proposed(TEXT));
+    const reply = project.does('proposal.accept', { id, by: 'ann' });
+    expect(reply).toMatchObject({
+      proposal: { status: 'accepted', decidedBy: 'ann', decidedAt: timeOf(120) },
+      learning: { id, content: TEXT, confirmedAt: timeOf(120) },
+    });
+    expect(project.learnings()).toEqual([TEXT]);
+  });
+
+  it.each([
+    [undefined, 'unknown'],
+    ['\u200b', 'unknown'],
+    ['ann\n\u001b[31mroot', 'ann root'],
+  ])('by %j is by %s', (by, expected) => {
+    const reply = new Project(proposed(TEXT)).does('proposal.accept', by === undefined ? { id } : { id, by });
+    expect(reply).toMatchObject({ proposal: { decidedBy: expected } });
+  });
+
+  it.each([
+    ['accepted', accepted(TEXT, 'ann')],
+    ['rejected', { type: 'rejected', data: { proposal: id, by: 'ann' } } as const],
+  ])('is told who %s it and when, as is a rejection', (status, decision) => {
+    for (const name of ['proposal.accept', 'proposal.reject'] as const) {
+      expect(new Project(proposed(TEXT), decision).refuses(name, { id, by: 'bob' })).toEqual({
+        ...{ kind: 'refuse', code: 'already_decided' },
+        message: `proposal ${id} was ${status} by ann at ${timeOf(120)}`,
+        details: { id, status, decidedBy: 'ann', decidedAt: timeOf(120) },
+      });
+    }
+  });
+
+  describe('of what a learning says nearly', () => {
+    const evidence = [{ session: 's2', dispatch: 9, task: '4' }];
+    const given = [proposed(TEXT), accepted(TEXT), proposed(NEAR, { evidence })];
+    const near = { id: idOf(NEAR) };
+
+    it('is refused, with the learning and the two ways out', () => {
+      const refusal = new Project(...given).refuses('proposal.accept', near);
+      expect(refusal).toMatchObject({
+        code: 'near_duplicate',
+        details: { proposal: near.id, learning: id, content: TEXT, similarity: 0.78 },
+      });
+      expect(refusal.message).toBe(
+        `learning ${id} says nearly the same (0.78): "${TEXT}". ` +
+          'Accept with merge to add the evidence to it, or with separate to keep both',
+      );
+    });
+
+    it('adds the evidence with merge, and is on record', () => {
+      const project = new Project(...given);
+      const reply = project.does('proposal.accept', { ...near, merge: true, by: 'ann' });
+      expect(reply).toMatchObject({
+        proposal: { status: 'accepted', decidedBy: 'ann', mergedInto: id },
+        learning: { id, content: TEXT, evidence },
+      });
+      expect(project.learnings()).toEqual([TEXT]);
+      expect(project.events.at(-1)?.event).toMatchObject({ type: 'accepted', data: { merged_into: id } });
+    });
+
+    it('keeps both with separate', () => {
+      const project = new Project(...given);
+      expect(project.does('proposal.accept', { ...near, separate: true })).toMatchObject({
+        learning: { id: near.id },
+        similar: { learning: id },
+      });
+      expect(project.learnings()).toEqual([TEXT, NEAR]);
+    });
+
+    it('refuses both at once, and a merge into nothing', () => {
+      expect(
+        new Project(...given).refuses('proposal.accept', { ...near, merge: true, separate: true }),
+      ).toMatchObject({
+        ...{ code: 'schema_invalid', message: 'merge: cannot be combined with separate' },
+      });
+      expect(new Project(proposed(TEXT)).refuses('proposal.accept', { id, merge: true })).toMatchObject({
+        code: 'not_found',
+      });
+    });
+
+    it('compares with learnings in force only', () => {
+      const project = new Project(...given, retracted);
+      expect(project.does('proposal.accept', near)).toMatchObject({ learning: { id: near.id } });
+      expect(new Project(proposed(TEXT), proposed(NEAR)).does('proposal.accept', near)).toMatchObject({
+        similar: null,
+      });
+    });
+
+    it('never takes the opposite for the same', () => {
+      const opposite = 'Never name the field in every error message';
+      const project = new Project(proposed(TEXT), accepted(TEXT), proposed(opposite));
+      expect(project.does('proposal.accept', { id: idOf(opposite) })).toMatchObject({ similar: null });
+    });
+  });
+
+  describe('of the very text of a learning', () => {
+    const other = 'Close the file';
+    const given = [
+      ...[proposed(other), accepted(other), proposed(TEXT)],
+      { type: 'edited' as const, data: { learning: idOf(other), content: `${TEXT}!`, by: 'bob' } },
+    ];
+
+    it.each([{}, { separate: true }])('is refused whatever is asked: %j', (more) => {
+      const refusal = new Project(...given).refuses('proposal.accept', { id, ...more });
+      expect(refusal.code).toBe('near_duplicate');
+      expect(refusal.message).toBe(
+        `learning ${idOf(other)} says the same: "${TEXT}!". ` +
+          'Accept with merge to add the evidence to it, or reject the proposal',
+      );
+    });
+
+    it('is so beside one that has the same words in another order', () => {
+      const order = 'In every error message name the field';
+      const project = new Project(proposed(order), accepted(order), ...given);
+      expect(project.refuses('proposal.accept', { id, separate: true })).toMatchObject({
+        details: { learning: idOf(other) },
+      });
+    });
+
+    it('may be merged', () => {
+      const project = new Project(...given);
+      project.does('proposal.accept', { id, merge: true });
+      expect(project.learnings()).toEqual([`${TEXT}!`]);
+    });
+  });
+});
+
+describe('proposal.reject', () => {
+  it('turns it down with the reason, and keeps it on record', () => {
+    const project = new Project(proposed(TEXT));
+    const reply = project.does('proposal.reject', { id, by: 'bob', reason: 'too\nvague' });
+    expect(reply).toMatchObject({
+      proposal: { status: 'rejected', decidedBy: 'bob', reason: 'too vague' },
+      learning: null,
+    });
+    expect(project.does('proposal.list', { status: 'rejected' })).toMatchObject({ proposals: [{ id }] });
+  });
+
+  it('leaves out a reason that says nothing', () => {
+    const reply = new Project(proposed(TEXT)).does('proposal.reject', { id, reason: '\u200b' });
+    expect(reply.proposal).not.toHaveProperty('reason');
+  });
+
+  it('by a rule is final: what comes again is not opened by it', () => {
+    const project = new Project(proposed(TEXT, { method: 'recurring_fix' }), rejected);
+    project.happens(observed(9, [{ id, kind: 'fix', text: TEXT }]));
+    project.happens(proposed(TEXT, { method: 'recurring_fix' }));
+    expect(project.does('proposal.show', { id })).toMatchObject({ proposal: { status: 'rejected' } });
+  });
+});
+
+describe('an id', () => {
+  const project = new Project(
+    proposed('a', { proposal: 'abc000000001' }),
+    proposed('b', { proposal: 'abc000000002' }),
+    proposed('c', { proposal: 'abd000000003' }),
+  );
+  const found = (given: string) => project.does('proposal.show', { id: given });
+
+  it.each(['abd000000003', 'abd', 'ABD00', ' abd0 '])('is %j, or a prefix that fits only one', (given) => {
+    expect(found(given)).toMatchObject({ proposal: { id: 'abd000000003' } });
+  });
+
+  it('that fits more than one is refused with those that it fits', () => {
+    for (const name of ['proposal.show', 'proposal.accept', 'proposal.reject'] as const) {
+      expect(project.refuses(name, { id: 'abc' })).toMatchObject({
+        code: 'ambiguous',
+        message: 'proposal "abc" could be abc000000001, abc000000002: give more of the id',
+        details: { id: 'abc', candidates: ['abc000000001', 'abc000000002'] },
+      });
+    }
+  });
+
+  it.each(['ab', 'a', 'abcd', 'zzz', 'abd0000000031', '*', '__proto__'])(
+    'that fits none is not found: %j',
+    (given) => {
+      expect(project.refuses('proposal.show', { id: given })).toMatchObject({
+        code: 'not_found',
+        message: expect.stringContaining('throughline proposals ls --status all'),
+      });
+    },
+  );
+});

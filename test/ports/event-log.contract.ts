@@ -1,0 +1,275 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Token } from '../../src/contracts/names.js';
+import type { Appended, EventLog } from '../../src/ports/event-log.js';
+import { bytes, newSession } from './opened.js';
+
+/** An event log, and what only its maker can do with it. */
+export interface OpenedEventLog<Event> {
+  readonly log: EventLog<Event>;
+  /** The same log as somebody else holds it. */
+  readonly other: EventLog<Event>;
+  /** All keys that have an event, as `other` lists them. */
+  keys(): Promise<Token[]>;
+  /** Stores bytes on the key that are no event, as a stranger would. */
+  injected(key: Token, data: Uint8Array): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** What is logged. */
+export interface LoggedEvents<Event> {
+  /** An event that is like no other one. */
+  event(number: number): Event;
+  /** Events of several types. */
+  readonly several: readonly Event[];
+  /** JSON of events that are not valid. */
+  readonly invalid: readonly string[];
+}
+
+/** What `src/ports/event-log.ts` promises, of any implementation. */
+export function eventLogContract<Event>(
+  name: string,
+  { event, several, invalid }: LoggedEvents<Event>,
+  open: () => Promise<OpenedEventLog<Event>>,
+): void {
+  describe(`the event log, ${name}`, () => {
+    let opened: OpenedEventLog<Event>;
+    beforeAll(async () => {
+      opened = await open();
+    });
+    afterAll(() => opened.close());
+
+    const append = async (key: Token, number: number) =>
+      sequenceOf(await opened.log.append(key, event(number)));
+    const noEvents = [
+      new Uint8Array(),
+      bytes('null'),
+      Uint8Array.of(0, 255, 254, 13, 10),
+      ...invalid.map((text) => bytes(text)),
+    ];
+
+    describe('append', () => {
+      it('makes the log of a key on its first event, and gives each event a higher sequence', async () => {
+        const key = newSession();
+        const sequences = [await append(key, 1), await append(key, 2), await append(key, 3)];
+        expect(sequences[0]).toBeGreaterThan(0);
+        expect(sequences).toEqual(sorted(sequences));
+        expect(new Set(sequences).size).toBe(3);
+      });
+
+      it('makes it once when many come first, from several sides', async () => {
+        const key = newSession();
+        const appends = Array.from({ length: 40 }, (_, index) =>
+          (index % 2 === 0 ? opened.log : opened.other).append(key, event(index + 1)),
+        );
+        const sequences = (await Promise.all(appends)).map(sequenceOf);
+        expect(new Set(sequences).size).toBe(40);
+        const read = await opened.log.read(key, { after: 0 });
+        expect(read.events.map(({ sequence }) => sequence)).toEqual(sorted(sequences));
+      });
+
+      it('appends when the expected sequence is the last one, 0 for none', async () => {
+        const key = newSession();
+        const first = sequenceOf(await opened.log.append(key, event(1), { expectedSequence: 0 }));
+        const second = await opened.log.append(key, event(2), { expectedSequence: first });
+        expect(second).toMatchObject({ outcome: 'appended', duplicate: false });
+      });
+
+      it.each([
+        ['0', () => 0],
+        ['an earlier one', (first: number) => first],
+        ['a later one', (_: number, last: number) => last + 1],
+      ])('gives a conflict and stores nothing when another sequence is expected: %s', async (_, expected) => {
+        const key = newSession();
+        const [first, last] = [await append(key, 1), await append(key, 2)];
+        const options = { expectedSequence: expected(first, last) };
+        expect(await opened.log.append(key, event(3), options)).toEqual({ outcome: 'conflict' });
+        expect((await opened.log.read(key, { after: 0 })).events).toHaveLength(2);
+      });
+
+      it('gives a conflict in a key that does not exist when events are expected', async () => {
+        const key = newSession();
+        const outcome = await opened.log.append(key, event(1), { expectedSequence: 3 });
+        expect(outcome).toEqual({ outcome: 'conflict' });
+        expect(await opened.log.read(key, { after: 0 })).toEqual({ events: [], through: 0, skipped: 0 });
+      });
+
+      it.each([
+        ['a new key', 0],
+        ['a key with events', 2],
+      ])('lets one win of those that expect the same sequence at once: %s', async (_, before) => {
+        const key = newSession();
+        let expectedSequence = 0;
+        for (let number = 1; number <= before; number += 1) expectedSequence = await append(key, number);
+        const outcomes = await Promise.all(
+          Array.from({ length: 10 }, (_, index) =>
+            (index % 2 === 0 ? opened.log : opened.other).append(key, event(10 + index), {
+              expectedSequence,
+            }),
+          ),
+        );
+        expect(outcomes.filter(({ outcome }) => outcome === 'appended')).toHaveLength(1);
+        expect((await opened.log.read(key, { after: 0 })).events).toHaveLength(before + 1);
+      });
+
+      it('does not store a repetition with the same message id, and says where the first one is', async () => {
+        const key = newSession();
+        const first = sequenceOf(await opened.log.append(key, event(1), { messageId: 'first' }));
+        await append(key, 2);
+        const again = await opened.other.append(key, event(1), { messageId: 'first' });
+        expect(again).toEqual({ outcome: 'appended', sequence: first, duplicate: true });
+        expect((await opened.log.read(key, { after: 0 })).events).toHaveLength(2);
+      });
+
+      it('takes the same message id in another key', async () => {
+        const [one, two] = [newSession(), newSession()];
+        await opened.log.append(one, event(1), { messageId: 'first' });
+        const elsewhere = await opened.log.append(two, event(1), { messageId: 'first' });
+        expect(elsewhere).toMatchObject({ outcome: 'appended', duplicate: false });
+      });
+    });
+
+    describe('read', () => {
+      it('gives nothing for a key that does not exist', async () => {
+        const read = await opened.log.read(newSession(), { after: 7 });
+        expect(read).toEqual({ events: [], through: 7, skipped: 0 });
+      });
+
+      it('gives events back as they were appended, of every type', async () => {
+        const key = newSession();
+        for (const each of several) await opened.log.append(key, each);
+        const read = await opened.log.read(key, { after: 0 });
+        expect(read.events.map((stored) => stored.event)).toEqual(several);
+      });
+
+      it('shows an event to whoever reads once its append has resolved', async () => {
+        const key = newSession();
+        let after = 0;
+        for (let number = 1; number <= 50; number += 1) {
+          const sequence = await append(key, number);
+          const reader = number % 2 === 0 ? opened.log : opened.other;
+          const read = await reader.read(key, { after });
+          expect(read).toEqual({
+            events: [{ sequence, event: event(number) }],
+            through: sequence,
+            skipped: 0,
+          });
+          after = read.through;
+        }
+      });
+
+      it('starts after `after`, and stops at `through`', async () => {
+        const key = newSession();
+        const [s1, s2, s3, s4] = [
+          await append(key, 1),
+          await append(key, 2),
+          await append(key, 3),
+          await append(key, 4),
+        ];
+        const read = async (after: number, through?: number) => {
+          const range = through === undefined ? { after } : { after, through };
+          const { events, through: reached, skipped } = await opened.log.read(key, range);
+          expect(skipped).toBe(0);
+          return [...events.map(({ sequence }) => sequence), `through ${reached}`];
+        };
+        expect(await read(0)).toEqual([s1, s2, s3, s4, `through ${s4}`]);
+        expect(await read(s1)).toEqual([s2, s3, s4, `through ${s4}`]);
+        expect(await read(s1, s3)).toEqual([s2, s3, `through ${s3}`]);
+        expect(await read(0, s1)).toEqual([s1, `through ${s1}`]);
+        expect(await read(s2, s2)).toEqual([`through ${s2}`]);
+        expect(await read(s3, s2)).toEqual([`through ${s3}`]);
+        expect(await read(s4)).toEqual([`through ${s4}`]);
+        expect(await read(s4 + 100)).toEqual([`through ${s4 + 100}`]);
+      });
+
+      it('gives thousands of events in order, whole and in pieces', async () => {
+        const key = newSession();
+        const count = 2300;
+        const numbers = Array.from({ length: count }, (_, index) => index + 1);
+        const sequences = await Promise.all(numbers.map((number) => append(key, number)));
+        const whole = await opened.other.read(key, { after: 0 });
+        expect(whole.events.map(({ sequence }) => sequence)).toEqual(sorted(sequences));
+        expect(whole.events.map((stored) => stored.event)).toEqual(numbers.map(event));
+        const [cut = 0] = sequences.slice(1249);
+        const head = await opened.log.read(key, { after: 0, through: cut });
+        const tail = await opened.log.read(key, { after: head.through });
+        expect(head.events).toHaveLength(1250);
+        expect([...head.events, ...tail.events]).toEqual(whole.events);
+      });
+
+      it('leaves out what is no valid event, and counts it in `through`', async () => {
+        const key = newSession();
+        await append(key, 1);
+        for (const data of noEvents) await opened.injected(key, data);
+        const second = await append(key, 2);
+        const last = await opened.injected(key, bytes('no event'));
+        const read = await opened.log.read(key, { after: 0 });
+        expect(read.events.map((stored) => stored.event)).toEqual([event(1), event(2)]);
+        expect(read).toMatchObject({ through: last, skipped: noEvents.length + 1 });
+        expect(await opened.log.read(key, { after: second })).toEqual({
+          events: [],
+          through: last,
+          skipped: 1,
+        });
+        expect(await append(key, 3)).toBeGreaterThan(last);
+      });
+    });
+
+    describe('watch', () => {
+      it('is told of what anybody appends to the key, and of no other', async () => {
+        const [key, another] = [newSession(), newSession()];
+        const told = { here: vi.fn(), there: vi.fn() };
+        const unwatch = [
+          opened.log.watch(key, told.here),
+          opened.log.watch(another, told.there),
+          opened.log.watch(key, told.here),
+        ];
+        // What another connection appends comes after what this one has subscribed and appended.
+        await append(key, 1);
+        await vi.waitFor(() => expect(told.here.mock.calls.length).toBeGreaterThanOrEqual(2), SOON);
+        const before = told.here.mock.calls.length;
+        await opened.other.append(key, event(2));
+        await vi.waitFor(() => expect(told.here.mock.calls.length).toBeGreaterThanOrEqual(before + 2), SOON);
+        expect(told.there).not.toHaveBeenCalled();
+        for (const stop of unwatch) stop();
+      });
+
+      it('is told nothing after it was ended', async () => {
+        const key = newSession();
+        const told = { ended: vi.fn(), running: vi.fn() };
+        const unwatch = opened.log.watch(key, told.ended);
+        const unwatchRunning = opened.log.watch(key, told.running);
+        unwatch();
+        await append(key, 1);
+        await vi.waitFor(() => expect(told.running).toHaveBeenCalled(), SOON);
+        expect(told.ended).not.toHaveBeenCalled();
+        unwatchRunning();
+      });
+    });
+
+    describe('keys', () => {
+      it('gives those that have events, sorted by name, and none twice', async () => {
+        const names = [newSession('b'), newSession('A'), newSession('a'), newSession('_')];
+        for (const key of names) {
+          await append(key, 1);
+          await append(key, 2);
+        }
+        await opened.log.read(newSession('only-read'), { after: 0 });
+        const keys = await opened.keys();
+        expect(keys.filter((key) => names.includes(key))).toEqual([...names].sort());
+        expect(keys).toEqual([...new Set(keys)].sort());
+        expect(keys.filter((key) => key.startsWith('only-read'))).toEqual([]);
+      });
+    });
+  });
+}
+
+const SOON = { timeout: 5000, interval: 5 };
+
+function sequenceOf(appended: Appended): number {
+  if (appended.outcome !== 'appended') throw new Error(`not appended: ${appended.outcome}`);
+  return appended.sequence;
+}
+
+function sorted(numbers: readonly number[]): number[] {
+  return numbers.toSorted((a, b) => a - b);
+}

@@ -1,0 +1,102 @@
+import type { KV } from 'nats';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { VECTOR_BUCKET } from '../../src/contracts/names.js';
+import { MemoryVectorStore } from '../../src/memory/vector-store.js';
+import type { NatsPorts } from '../../src/nats/open.js';
+import { learningId } from '../support/learning-maps.js';
+import { newSession, type OpenedNats, openPorts, startNatsPorts } from './opened.js';
+import { vectorStoreContract } from './vector-store.contract.js';
+
+vectorStoreContract('in memory', async () => {
+  const store = new MemoryVectorStore();
+  return { store, other: store, close: async () => {} };
+});
+
+describe('on NATS', () => {
+  let nats: OpenedNats;
+  let other: NatsPorts;
+  beforeAll(async () => {
+    nats = await startNatsPorts();
+    other = await openPorts(nats.server.url);
+  });
+  afterAll(async () => {
+    await other.close();
+    await nats.close();
+  });
+
+  vectorStoreContract('on NATS', async () => ({
+    ...{ store: nats.vectors, other: other.vectors },
+    close: async () => {},
+  }));
+
+  const bucket = (): Promise<KV> => nats.connection.jetstream().views.kv(VECTOR_BUCKET, { bindOnly: true });
+  const one = { model: 'm', text: 'one', vector: Float32Array.of(1, -0.5) };
+
+  it('keeps each vector as JSON on one line under project and learning', async () => {
+    const project = newSession('project');
+    await nats.vectors.put(project, learningId(1), one);
+    const kv = await bucket();
+    expect((await kv.get(`${project}.${learningId(1)}`))?.string()).toBe(
+      '{"model":"m","dimension":2,"text":"one","vector":"AACAPwAAAL8="}',
+    );
+    expect((await kv.status()).history).toBe(1);
+  });
+
+  it.each([
+    '',
+    'no vector',
+    '{}',
+    'null',
+    '{"model":"m","dimension":3,"text":"one","vector":"AACAPwAAAL8="}',
+    '{"model":"m","dimension":2,"text":"one","vector":"AACAPwAAAL"}',
+    '{"model":"m","dimension":0,"text":"one","vector":""}',
+  ])('leaves out a damaged value, and reads on: %j', async (text) => {
+    const project = newSession('project');
+    await nats.vectors.put(project, learningId(1), one);
+    const kv = await bucket();
+    const revision = await kv.put(`${project}.${learningId(2)}`, text);
+    expect(await other.vectors.read(project, 0)).toEqual({
+      vectors: [{ learning: learningId(1), ...one }],
+      through: revision,
+    });
+  });
+
+  it.each(['delete', 'purge'] as const)('leaves out what was removed by a %s', async (remove) => {
+    const project = newSession('project');
+    await nats.vectors.put(project, learningId(1), one);
+    await (await bucket())[remove](`${project}.${learningId(1)}`);
+    expect((await other.vectors.read(project, 0)).vectors).toEqual([]);
+  });
+
+  it('reads what is new in one request', async () => {
+    const project = newSession('project');
+    await nats.vectors.put(project, learningId(1), one);
+    const { through } = await nats.vectors.read(project, 0);
+    const before = nats.connection.stats().outMsgs;
+    await nats.vectors.read(project, through);
+    // Subscription and unsubscription are no messages.
+    expect(nats.connection.stats().outMsgs - before).toBe(1);
+  });
+
+  it('makes the bucket with the first vector, and again when it was deleted', async () => {
+    const project = newSession('project');
+    await nats.vectors.put(project, learningId(1), one);
+    await (await bucket()).destroy();
+    expect(await other.vectors.read(project, 0)).toEqual({ vectors: [], through: 0 });
+    await expect(nats.vectors.put(project, learningId(1), one)).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+    await nats.vectors.put(project, learningId(1), one);
+    expect((await other.vectors.read(project, 0)).vectors).toHaveLength(1);
+  });
+
+  it('is unavailable on a closed connection', async () => {
+    const ports = await openPorts(nats.server.url);
+    await ports.close();
+    const project = newSession('closed');
+    await expect(ports.vectors.read(project, 0)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(ports.vectors.put(project, learningId(1), one)).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+  });
+});

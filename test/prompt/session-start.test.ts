@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { type CompileRequestInput, compileRequest } from '../../src/contracts/compile.js';
+import { compilePrompt } from '../../src/prompt/compile.js';
+import { emptyState } from '../../src/session/state.js';
+import { inPrompt, proposal, ranked } from '../support/learnings.js';
+import { Played } from '../support/played.js';
+
+const start = (more: Partial<Extract<CompileRequestInput, { kind: 'session-start' }>> = {}) =>
+  compileRequest.parse({ kind: 'session-start', session: 'demo', ...more });
+
+const LEARNINGS = inPrompt({
+  method: 'semantic',
+  ranked: [ranked(0.89, { content: 'Uses Zod for all schema validation' })],
+  total: 15,
+  pending: [proposal({ content: 'TypeScript strict mode catches errors', confidence: 0.71 })],
+  sequence: 40,
+});
+
+describe('a session start', () => {
+  it('T-22.7: says what was shown, of how many, and how it was found', () => {
+    const compiled = compilePrompt(emptyState('demo'), start(), undefined, LEARNINGS);
+    expect(compiled).toMatchObject({
+      learningsShown: 1,
+      learningsTotal: 15,
+      proposalCount: 1,
+      method: 'semantic',
+      learningsSequence: 40,
+      learnings: [{ type: 'pattern', content: 'Uses Zod for all schema validation', score: 0.89 }],
+    });
+    expect(compiled.tokenEstimate).toBe(Math.ceil(compiled.prompt.length / 4));
+    expect(compiled.prompt).toBe(
+      [
+        'Session: demo',
+        '',
+        'Relevant learnings (1/15):',
+        '  [0.89] pattern: Uses Zod for all schema validation',
+        '',
+        'Pending proposals (1):',
+        '  abc12 pattern  "TypeScript strict mode catches errors" (0.71)',
+        '',
+        'Review: `throughline proposals review`',
+        '',
+        'Session state:',
+        '  - new',
+      ].join('\n'),
+    );
+  });
+
+  it('T-22.8: still says who and how things stand where nothing was learned', () => {
+    const compiled = compilePrompt(emptyState('demo'), start(), undefined, inPrompt({ method: 'recency' }));
+    expect(compiled.prompt).toBe('Session: demo\n\nSession state:\n  - new');
+    expect(compiled).toMatchObject({ learningsShown: 0, learningsTotal: 0, proposalCount: 0, learnings: [] });
+    expect(compiled.tokenEstimate).toBeGreaterThan(0);
+  });
+
+  it('names project, goal and roles, and how the session stands', () => {
+    const played = new Played();
+    played.after('session-open', { goal: 'A parser', project: 'my app' });
+    played.after('task-add', { content: 'Write the lexer' });
+    played.after('task-add', { content: 'Write the parser', dependsOn: 'TAS-1' });
+    played.after('iteration-start', {});
+    played.after('iteration-summary', { summary: 'Read the spec' });
+    played.after('inbox-add', { content: 'Mind the budget' });
+    const { prompt } = compilePrompt(played.state, start(), undefined, LEARNINGS);
+    expect(prompt).toContain('Project: my app\nGoal: A parser');
+    expect(prompt).toContain('Review: `throughline proposals review --project my-app`');
+    expect(prompt).toContain(
+      [
+        'Session state:',
+        '  - iteration #1, running',
+        '  - tasks: 1 ready, 1 blocked, 0 done',
+        '  - inbox: 1 unread',
+        '  - last summary: Read the spec',
+      ].join('\n'),
+    );
+  });
+
+  it('leaves out learnings beyond the token budget', () => {
+    const learnings = inPrompt({ ranked: [ranked(0.9), ranked(0.8), ranked(0.7)], total: 3 });
+    const shown = (maxTokens: number) =>
+      compilePrompt(emptyState('demo'), start({ maxTokens }), undefined, learnings).learningsShown;
+    expect([shown(500), shown(25), shown(0)]).toEqual([3, 2, 0]);
+  });
+});
+
+describe('other prompts', () => {
+  const task = { session: 'demo', taskId: '1', taskPrompt: 'do it' };
+
+  it.each([
+    ['dispatch', compileRequest.parse({ ...task, maxLearnings: 5 })],
+    ['iteration', compileRequest.parse({ ...task, kind: 'iteration', maxLearnings: 5 })],
+  ] as const)('show learnings where they are asked for: %s', (_, request) => {
+    const { prompt, learningsShown } = compilePrompt(emptyState('demo'), request, undefined, LEARNINGS);
+    expect(prompt).toContain(
+      '\n\nRelevant learnings (1/15):\n  [0.89] pattern: Uses Zod for all schema validation\n\n',
+    );
+    expect(learningsShown).toBe(1);
+    expect(prompt).not.toContain('TypeScript strict');
+    const without = compilePrompt(emptyState('demo'), request);
+    expect(without.prompt).not.toContain('Relevant learnings');
+    expect(without).not.toHaveProperty('learningsShown');
+  });
+
+  it('give learnings at most half of the tokens that they share with facts', () => {
+    const many = inPrompt({ ranked: Array.from({ length: 20 }, () => ranked(0.5)), total: 20 });
+    const request = compileRequest.parse({ ...task, maxLearnings: 20, maxTokens: 100 });
+    const { learningsShown } = compilePrompt(emptyState('demo'), request, undefined, many);
+    expect(learningsShown).toBeGreaterThan(0);
+    expect((learningsShown ?? 0) * 11).toBeLessThanOrEqual(50);
+  });
+});

@@ -1,0 +1,32 @@
+import type { ProposalView } from '../../src/client/learning-replies.js';
+import type { Learning, Proposal } from '../../src/learnings/types.js';
+
+/** A proposal that nobody has decided on. */
+export function pendingProposal(more: Partial<Proposal> = {}): Proposal {
+  return {
+    ...{ id: 'abcdef012345', type: 'pattern', content: 'Run the linter', tags: ['lint'], confidence: 0.82 },
+    ...{ method: 'manual', source: {}, evidence: [], extractedAt: '2026-01-01T00:00:00Z', status: 'pending' },
+    ...more,
+  };
+}
+
+/** The learning that a proposal becomes. */
+export function learningOf(proposal: Proposal): Learning {
+  const { id, type, content, tags, source, evidence, extractedAt } = proposal;
+  return { id, type, content, tags, source, evidence, extractedAt, confirmedAt: '2026-01-02T00:00:00Z' };
+}
+
+/** What the service answers about a proposal. */
+export function viewOf(proposal: Partial<Proposal> = {}, more: Partial<ProposalView> = {}): ProposalView {
+  return {
+    project: 'p',
+    proposal: pendingProposal(proposal),
+    learning: null,
+    similar: null,
+    sequence: 1,
+    ...more,
+  };
+}
+
+/** A learning that says nearly the same as `pendingProposal`. */
+export const SIMILAR = { learning: '999999abcdef', content: 'Run the linter first', similarity: 0.75 };
