@@ -3,7 +3,16 @@ import picocolors from 'picocolors';
 import type { ThroughlineClient } from '../client/client.js';
 import { LEARNING_TYPES, type LearningType } from '../contracts/learning-events.js';
 import { type Cli, cliOf, coloured, examples, note, out, wholeNumber, withClient } from './cli.js';
-import { deciderIn, deciding, fraction, onProject, type ProjectOptions, projectIn } from './project.js';
+import {
+  deciderIn,
+  deciding,
+  fraction,
+  type Limited,
+  onProject,
+  type ProjectOptions,
+  projectIn,
+  shownOf,
+} from './project.js';
 import {
   type Colors,
   learningLine,
@@ -46,19 +55,21 @@ export function learningsCommand(program: Command): void {
 function addReading(learnings: Command): void {
   onProject(learnings.command('ls'))
     .description('Lists the learnings of a project, the newest first.')
+    .option('--limit <n>', 'most to show (default: 200)', wholeNumber(1, 1000))
     .addHelpText(
       'after',
       examples('throughline learnings ls', 'throughline learnings ls --project shop --json'),
     )
-    .action(async (options: ProjectOptions, self: Command) => {
+    .action(async (options: ProjectOptions & Limited, self: Command) => {
       const cli = cliOf(self);
-      const reply = await withClient(cli, (client) => client.learnings.list(projectIn(cli, options)));
+      const request = { ...projectIn(cli, options), limit: options.limit };
+      const reply = await withClient(cli, (client) => client.learnings.list(request));
       if (options.json) return out(JSON.stringify(reply));
       for (const each of reply.learnings) out(learningLine(colours(cli), each));
       note(
         reply.learnings.length === 0
           ? `-- project ${reply.project} has no learnings yet: "throughline proposals ls" shows what waits for a decision`
-          : `-- ${reply.learnings.length} learnings of project ${reply.project}`,
+          : `-- ${shownOf(reply.learnings.length, reply.total)} learnings of project ${reply.project}`,
       );
     });
 

@@ -46,3 +46,13 @@ function userName(): string | undefined {
     return undefined;
   }
 }
+
+/** Options of a list. */
+export interface Limited {
+  readonly limit?: number;
+}
+
+/** `12`, or `200 of 5000` where a limit left some out. */
+export function shownOf(shown: number, total: number): string {
+  return shown === total ? String(total) : `${shown} of ${total}`;
+}

@@ -6,12 +6,20 @@ import { PROPOSAL_STATUSES } from '../contracts/learning-requests.js';
 import { ThroughlineError } from '../errors.js';
 import { sameText } from '../learnings/content.js';
 import { oneLine } from '../text.js';
-import { type Cli, cliOf, coloured, examples, note, out, withClient } from './cli.js';
-import { deciderIn, deciding, onProject, type ProjectOptions, projectIn } from './project.js';
+import { type Cli, cliOf, coloured, examples, note, out, wholeNumber, withClient } from './cli.js';
+import {
+  deciderIn,
+  deciding,
+  type Limited,
+  onProject,
+  type ProjectOptions,
+  projectIn,
+  shownOf,
+} from './project.js';
 import { addReview } from './review/command.js';
 import { type Colors, learningLine, outcomeLine, proposalFields, shortId } from './show-learning.js';
 
-interface ListOptions extends ProjectOptions {
+interface ListOptions extends ProjectOptions, Limited {
   readonly status: (typeof PROPOSAL_STATUSES)[number] | 'all';
 }
 
@@ -44,14 +52,15 @@ function addReading(proposals: Command): void {
     .addOption(
       new Option('--status <status>', 'only these').choices([...PROPOSAL_STATUSES, 'all']).default('pending'),
     )
+    .option('--limit <n>', 'most to show (default: 200)', wholeNumber(1, 1000))
     .addHelpText(
       'after',
       examples('throughline proposals ls', 'throughline proposals ls --status all --json'),
     )
     .action(async (options: ListOptions, self: Command) => {
       const cli = cliOf(self);
-      const { status } = options;
-      const request = { ...projectIn(cli, options), status };
+      const { status, limit } = options;
+      const request = { ...projectIn(cli, options), status, limit };
       const reply = await withClient(cli, (client) => client.proposals.list(request));
       if (options.json) return out(JSON.stringify(reply));
       for (const each of reply.proposals) out(learningLine(colours(cli), each));
@@ -109,7 +118,7 @@ function addDeciding(proposals: Command): void {
     });
 }
 
-function listed({ proposals, project }: LearningReply<'proposal.list'>, status: string): string {
+function listed({ proposals, project, total }: LearningReply<'proposal.list'>, status: string): string {
   const kind = status === 'all' ? '' : `${status} `;
   if (proposals.length === 0) {
     const origin =
@@ -119,7 +128,7 @@ function listed({ proposals, project }: LearningReply<'proposal.list'>, status: 
   const next = proposals.some((each) => each.status === 'pending')
     ? ': "throughline proposals review" decides on them one by one'
     : '';
-  return `-- ${proposals.length} ${kind}proposals of project ${project}${next}`;
+  return `-- ${shownOf(proposals.length, total)} ${kind}proposals of project ${project}${next}`;
 }
 
 /** The refusal of a near-duplicate in words of the command line, with both ways out; any other fault as it is. */

@@ -26,7 +26,7 @@ interface Replies {
   /** `existing`: it was proposed, or was a learning, already. */
   readonly 'learning.propose': ProposalView & { readonly existing: boolean };
   /** The newest first. */
-  readonly 'learning.list': OfProject & { readonly learnings: readonly Learning[] };
+  readonly 'learning.list': OfProject & { readonly learnings: readonly Learning[]; readonly total: number };
   /** The most relevant first, and how they were found. */
   readonly 'learning.search': OfProject & {
     readonly method: RelevanceMethod;
@@ -35,7 +35,7 @@ interface Replies {
     readonly total: number;
   };
   /** The newest first. */
-  readonly 'proposal.list': OfProject & { readonly proposals: readonly Proposal[] };
+  readonly 'proposal.list': OfProject & { readonly proposals: readonly Proposal[]; readonly total: number };
 }
 
 /** The reply to each request. */

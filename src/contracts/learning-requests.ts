@@ -22,6 +22,8 @@ const name = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 characte
 /** An id, or a prefix of at least three characters that fits only one. */
 const id = text(64);
 const reason = text(MAX_LEARNING).transform(quoted).optional();
+/** How many of a list are given. */
+const limit = z.int().min(1, 'must be 1 to 1000').max(1000, 'must be 1 to 1000').default(200);
 const flag = z.boolean().default(false);
 /** Relevance that a learning must have, 0 to 1. */
 export const minSimilarity = z.number().min(0, 'must be 0 to 1').max(1, 'must be 0 to 1');
@@ -45,7 +47,7 @@ export const LEARNING_REQUESTS = {
       .object({ session: name.optional(), dispatch: z.int().positive().optional(), note: name.optional() })
       .default({}),
   }),
-  'learning.list': request('all learnings', {}),
+  'learning.list': request('learnings, the newest first', { limit }),
   'learning.search': request('learnings relevant to a text', {
     query: text(10_000),
     maxResults: maxLearnings.optional(),
@@ -64,6 +66,7 @@ export const LEARNING_REQUESTS = {
     status: z
       .enum([...PROPOSAL_STATUSES, 'all'], `must be one of ${PROPOSAL_STATUSES.join(', ')}, all`)
       .default('pending'),
+    limit,
   }),
   'proposal.show': request('one proposal with its evidence', { id }),
   'proposal.accept': request('make a proposal a learning', {

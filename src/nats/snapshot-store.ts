@@ -3,6 +3,7 @@ import type { Token } from '../contracts/names.js';
 import { ThroughlineError } from '../errors.js';
 import type { SaveOutcome, SnapshotStore, StoredSnapshot } from '../ports/snapshot-store.js';
 import { API, apiCode, toThroughlineError } from './errors.js';
+import { packedText, unpackedText } from './packed-text.js';
 import type { TopologyOptions } from './topology.js';
 
 /** Room for subject and headers in a message of the largest size. */
@@ -42,14 +43,14 @@ export class NatsSnapshotStore implements SnapshotStore {
 
   async load(key: Token): Promise<StoredSnapshot | undefined> {
     const entry = await this.#get(key);
-    return entry && snapshotOf(entry);
+    return entry && unpacked(snapshotOf(entry));
   }
 
   async loadAtOrBefore(key: Token, sequence: number): Promise<StoredSnapshot | undefined> {
     const newest = await this.#get(key);
     if (newest === undefined) return undefined;
     const snapshot = snapshotOf(newest);
-    if (snapshot.sequence <= sequence) return snapshot;
+    if (snapshot.sequence <= sequence) return unpacked(snapshot);
     let best: StoredSnapshot | undefined;
     try {
       for await (const entry of await this.#kv.history({ key })) {
@@ -60,22 +61,24 @@ export class NatsSnapshotStore implements SnapshotStore {
     } catch (error) {
       throw toThroughlineError(error, `reading the snapshots of ${key}`);
     }
-    return best;
+    return best && unpacked(best);
   }
 
   async save(key: Token, snapshot: StoredSnapshot): Promise<SaveOutcome> {
     const limit = (this.#connection.info?.max_payload ?? 1024 * 1024) - ENVELOPE_BYTES;
-    if (Buffer.byteLength(snapshot.text) > limit) return 'too_large';
+    const text = await packedText(snapshot.sequence, snapshot.text, limit);
+    if (text === undefined) return 'too_large';
+    const packed = { sequence: snapshot.sequence, text };
     try {
       const last = this.#written.get(key);
       // A revision that is still the last one means that the value is still ours: it need not be read.
       const follows = last !== undefined && last.sequence < snapshot.sequence;
-      if (follows && (await this.#replace(key, snapshot, last.revision))) return 'saved';
+      if (follows && (await this.#replace(key, packed, last.revision))) return 'saved';
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
         const entry = await this.#kv.get(key);
         const kept = entry?.operation === 'PUT' ? snapshotOf(entry) : undefined;
         if (kept !== undefined && kept.sequence >= snapshot.sequence) return 'older';
-        if (await this.#replace(key, snapshot, entry?.revision)) return 'saved';
+        if (await this.#replace(key, packed, entry?.revision)) return 'saved';
       }
     } catch (error) {
       throw toThroughlineError(error, `writing the snapshot of ${key}`);
@@ -116,4 +119,8 @@ export class NatsSnapshotStore implements SnapshotStore {
 function snapshotOf(entry: KvEntry): StoredSnapshot {
   const text = entry.string();
   return { sequence: Number(/^\{"after_sequence":(\d+),/.exec(text)?.[1] ?? 0), text };
+}
+
+async function unpacked({ sequence, text }: StoredSnapshot): Promise<StoredSnapshot> {
+  return { sequence, text: await unpackedText(text) };
 }

@@ -29,8 +29,8 @@ function restored(text: string): LearningState {
 /** What a state answers. */
 function said(state: LearningState): unknown {
   const decisions = [
-    decideLearning('learning.list', state, {}),
-    decideLearning('proposal.list', state, { status: 'all' }),
+    decideLearning('learning.list', state, { limit: 100 }),
+    decideLearning('proposal.list', state, { status: 'all', limit: 100 }),
     ...[...state.entries.keys()].map((id) => decideLearning('proposal.show', state, { id })),
   ];
   return decisions.map((decision) => decision.kind === 'answer' && decision.reply(state));

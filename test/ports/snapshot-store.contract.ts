@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Token } from '../../src/contracts/names.js';
@@ -108,10 +109,10 @@ export function snapshotStoreContract(name: string, open: () => Promise<OpenedSn
     it('says so when a text is too large, and keeps what it holds', async () => {
       const session = newSession();
       await save(session, 10);
-      const text = `${snapshot(20).text}${'x'.repeat(opened.maxBytes)}`;
+      const text = `${snapshot(20).text}${noise(opened.maxBytes)}`;
       expect(await opened.store.save(session, { sequence: 20, text })).toBe('too_large');
       // Bytes count, not characters.
-      const wide = `${snapshot(20).text}${'€'.repeat(opened.maxBytes / 2)}`;
+      const wide = `${snapshot(20).text}${wideNoise(opened.maxBytes / 2)}`;
       expect(await opened.store.save(session, { sequence: 20, text: wide })).toBe('too_large');
       expect(await opened.store.load(session)).toEqual(snapshot(10));
       expect(await save(session, 20)).toBe('saved');
@@ -128,6 +129,18 @@ export function snapshotStoreContract(name: string, open: () => Promise<OpenedSn
       expect(await opened.other.load(session)).toEqual(snapshot(5));
     });
   });
+}
+
+/** Characters of one byte that do not get shorter by packing. */
+function noise(length: number): string {
+  return randomBytes(length).toString('base64').slice(0, length);
+}
+
+/** The same of three bytes each. */
+function wideNoise(length: number): string {
+  return [...randomBytes(length * 2).toString('ucs2')]
+    .map((character) => String.fromCharCode(0x1000 + ((character.codePointAt(0) ?? 0) % 0xc000)))
+    .join('');
 }
 
 /** A text as snapshots are written, which the sequence opens. */

@@ -52,6 +52,20 @@ describe('on NATS', () => {
     };
   });
 
+  it('packs a text that would not fit one message, and gives it back as it was', async () => {
+    const session = newSession('large');
+    const text = `{"after_sequence":7,"v":1,"state":"${'word '.repeat(MAX_PAYLOAD)}"}`;
+    expect(await nats.snapshots.save(session, { sequence: 7, text })).toBe('saved');
+    expect(await other.snapshots.load(session)).toEqual({ sequence: 7, text });
+    expect(await other.snapshots.loadAtOrBefore(session, 9)).toEqual({ sequence: 7, text });
+    const stored = (await kv.get(session))?.string() ?? '';
+    expect(stored).toMatch(/^\{"after_sequence":7,"gzip":"/);
+    expect(stored.length).toBeLessThan(MAX_BYTES);
+    // Compare and set goes on as ever.
+    expect(await other.snapshots.save(session, { sequence: 7, text })).toBe('older');
+    expect(await other.snapshots.save(session, { sequence: 8, text: '{"after_sequence":8}' })).toBe('saved');
+  });
+
   it('keeps the snapshots of a session and of a project of the same name apart', async () => {
     const name = newSession('both');
     await nats.snapshots.save(name, { sequence: 3, text: '{"after_sequence":3,"v":1}' });

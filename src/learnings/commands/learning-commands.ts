@@ -9,8 +9,15 @@ import { resolveLearning, resolveProposal } from './resolve.js';
 
 /** The commands on learnings, each decided on the state of a project. */
 
-export function listLearnings(): LearningDecision {
-  return answer(({ active, project }) => ({ project, learnings: [...active.values()].reverse() }));
+export function listLearnings(
+  _: LearningState,
+  { limit }: LearningArguments<'learning.list'>,
+): LearningDecision {
+  return answer(({ active, project }) => ({
+    project,
+    learnings: [...active.values()].reverse().slice(0, limit),
+    total: active.size,
+  }));
 }
 
 /** Changes a learning in force, or a proposal that nobody has decided on. */

@@ -32,15 +32,14 @@ export function propose(state: LearningState, args: LearningArguments<'learning.
 
 export function listProposals(
   _: LearningState,
-  { status }: LearningArguments<'proposal.list'>,
+  { status, limit }: LearningArguments<'proposal.list'>,
 ): LearningDecision {
-  return answer(({ entries, project }) => ({
-    project,
-    proposals: [...entries.values()]
+  return answer(({ entries, project }) => {
+    const fitting = [...entries.values()]
       .map(({ proposal }) => proposal)
-      .filter((proposal) => status === 'all' || proposal.status === status)
-      .reverse(),
-  }));
+      .filter((proposal) => status === 'all' || proposal.status === status);
+    return { project, proposals: fitting.reverse().slice(0, limit), total: fitting.length };
+  });
 }
 
 export function showProposal(

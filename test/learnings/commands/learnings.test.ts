@@ -18,13 +18,18 @@ describe('learning.list', () => {
     expect(project.does('learning.list', {})).toEqual({
       project: 'demo',
       learnings: [OTHER, TEXT].map((content) => expect.objectContaining({ content })),
+      total: 2,
+    });
+    expect(project.does('learning.list', { limit: 1 })).toMatchObject({
+      learnings: [{ content: OTHER }],
+      total: 2,
     });
     project.happens(retracted);
     expect(project.does('learning.list', {})).toMatchObject({ learnings: [{ content: OTHER }] });
   });
 
   it('gives none of a project without any', () => {
-    expect(new Project().does('learning.list', {})).toEqual({ project: 'demo', learnings: [] });
+    expect(new Project().does('learning.list', {})).toEqual({ project: 'demo', learnings: [], total: 0 });
   });
 });
 

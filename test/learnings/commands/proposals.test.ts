@@ -92,6 +92,7 @@ describe('proposal.list', () => {
     const reply = project.does('proposal.list', status === undefined ? {} : { status });
     expect(reply).toEqual({
       project: 'demo',
+      total: texts.length,
       proposals: texts.map((content) => expect.objectContaining({ content })),
     });
   });

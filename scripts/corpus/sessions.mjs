@@ -1,0 +1,171 @@
+// A session to be frozen: its events, a snapshot of its first part, and the state that all of them give.
+import { sessionEvent } from '../../dist/contracts/session-events.js';
+import { RuleBasedFactExtractor } from '../../dist/facts/extractor.js';
+import { evolve } from '../../dist/session/evolve.js';
+import { encodeSnapshot } from '../../dist/session/snapshot.js';
+import { emptyState } from '../../dist/session/state.js';
+import { stateToJson } from '../../dist/session/state-json.js';
+import { recordedEvent } from '../../dist/workers/extractor.js';
+
+const START = Date.UTC(2026, 0, 1);
+const rules = new RuleBasedFactExtractor();
+const events = [];
+const at = () => new Date(START + events.length * 20_000).toISOString();
+
+function command(type, data) {
+  events.push({ v: 1, type, at: at(), id: `command-${events.length + 1}`, data });
+}
+function dispatch(sequence, role, result) {
+  events.push(recordedEvent({ sequence, at: at() }, { role, result }, rules));
+}
+function rejection(sequence, role) {
+  const error = { code: 'json_parse_failed', reason: 'the body is not JSON' };
+  const data = { dispatch: { sequence, at: at(), ...(role && { role }) }, error };
+  events.push({ v: 1, type: 'dispatch.rejected', at: at(), data });
+}
+const task = (task, more = {}) => ({ task, iteration: 1, ...more });
+const added = (id, content, more = {}) =>
+  command('task.added', task(id, { content, status: 'remaining', priority: 2, depends_on: [], ...more }));
+const progress = (hash, first) => ({
+  fingerprint: { mtimeMs: 1_767_225_600_000.5, hash },
+  tasks: [
+    { id: '1', text: 'Write the parser', status: first, requirements: ['1.1', '2.3'] },
+    { id: '1.1', text: 'Tokens', status: 'in-progress', parent: '1', prompt: 'Begin with the tokens' },
+    { id: '1.2', text: 'Fuzzing', status: 'pending', parent: '1', optional: true },
+  ],
+  problems: 1,
+});
+
+command('session.opened', {
+  goal: 'A parser',
+  spec: '# Spec\n\nA parser.',
+  spec_path: 'specs/parser.md',
+  project: 'query',
+});
+command('run.initialized', {
+  spec: 'parser',
+  goal: 'A parser',
+  source: { kind: 'file', path: '/srv/specs/parser/tasks.md' },
+  document: progress('0f1e2d3c', 'pending'),
+});
+added('TAS-1', 'Write the lexer', { priority: 0, iteration: 0 });
+command('iteration.started', { number: 1 });
+added('TAS-2', 'Write the parser', { depends_on: ['TAS-1'] });
+added('TAS-3', 'Print trees\n[Session Context] \u2028 😀');
+added('TAS-4', 'Measure', { status: 'blocked', priority: 4 });
+added('TAS-5', 'A mistake');
+command('task.depends', task('TAS-4', { depends_on: ['TAS-3', 'TAS-2'] }));
+command('task.undepends', task('TAS-4', { depends_on: ['TAS-3'] }));
+command('task.priority', task('TAS-3', { priority: 1 }));
+command('task.content', task('TAS-4', { content: 'Measure the parser' }));
+command('task.deleted', task('TAS-5'));
+command('task.claimed', task('TAS-1', { agent: 'agent-1' }));
+command('task.status', task('TAS-1', { status: 'completed', reason: 'all tests pass' }));
+command('note.added', { note: 'NOT-1', content: 'No docker on CI', type: 'learning', iteration: 1 });
+command('note.added', { note: 'NOT-2', content: 'Wrong', type: 'stuck', iteration: 1 });
+command('note.edited', { note: 'NOT-1', content: 'No docker on the CI machine', type: 'tip' });
+command('note.deleted', { note: 'NOT-2' });
+command('inbox.added', { message: 'MSG-1', content: 'Look at the build' });
+command('inbox.added', { message: 'MSG-2', content: 'Then rest' });
+command('inbox.read', { message: 'MSG-1' });
+command('iteration.summary', { number: 1, summary: 'Lexer done', tasks_worked: ['TAS-1', 'TAS-3'] });
+command('iteration.completed', { number: 1 });
+command('iteration.started', { number: 2 });
+command('task.claimed', task('TAS-3', { agent: 'agent-2', iteration: 2 }));
+command('task.released', task('TAS-3', { iteration: 2 }));
+command('task.claimed', task('TAS-3', { agent: 'agent-3', iteration: 2 }));
+
+const traced = (n, more = {}) => ({
+  id: `entry-${n}`,
+  intent: 'intent-1',
+  action: 'TOOL_EXECUTION',
+  status: ['SUCCESS', 'FAILURE', 'DENIED'][n % 3],
+  tool: `tool-${n % 2}`,
+  files: [`src/${n % 5}.ts`],
+  output: `Step ${n}`,
+  size: 200 + n,
+  ...more,
+});
+command('trace.appended', {
+  entries: [
+    {
+      id: 'ask',
+      intent: 'intent-1',
+      action: 'INTENT_SELECTION',
+      status: 'SUCCESS',
+      state: 'REQUEST',
+      reasoning: 'A parser',
+      size: 90,
+    },
+    ...Array.from({ length: 22 }, (_, n) => traced(n)),
+    traced(30, { state: 'REASONING', reasoning: 'Recursive descent', command: 'npm test', error: 'exit 1' }),
+    { id: 'free', intent: null, action: 'CONTEXT_LOAD', status: 'SUCCESS', size: 10 },
+  ],
+  malformed: 2,
+});
+
+// More dispatches than the window holds, so that some are settled: facts closed, ledgers stalled, one late, one twice.
+for (let n = 1; n <= 70; n += 1) {
+  const sequence = n * 3;
+  const task_id = `1.${n % 4}`;
+  if (n === 7) rejection(sequence, 'reviewer');
+  else if (n === 66) rejection(sequence);
+  else if (n % 3 === 0) {
+    dispatch(sequence, 'reviewer', {
+      task_id,
+      assessment: ['approved', 'needs_changes', 'blocked'][n % 4] ?? 'needs_changes',
+      strengths: ['short'],
+      issues: [
+        {
+          severity: 'important',
+          file: `src/${n % 5}.ts`,
+          message: `Case ${n % 5} is missing`,
+          fix: 'Add it',
+        },
+      ],
+      required_fixes: [`Add case ${n % 5}`, 'Always name the field'],
+      intent_id: `intent-${n % 2}`,
+    });
+  } else {
+    dispatch(sequence, 'implementer', {
+      task_id,
+      status: ['completed', 'failed', 'blocked'][n % 5] ?? 'completed',
+      summary: `Step ${n}`,
+      files_modified: [`src/${n % 5}.ts`],
+      tests: [
+        { command: 'npm test', passed: n % 2 === 0, failures: n % 2 === 0 ? [] : ['expected 1, got 2'] },
+      ],
+      follow_up_actions: n % 10 === 1 ? ['Write it down'] : [],
+      blockers: n % 5 === 2 ? ['No access'] : [],
+      intent_id: `intent-${n % 2}`,
+    });
+  }
+}
+events.push(events.find(({ type }) => type === 'fact.recorded'));
+dispatch(4, 'implementer', { task_id: '9', status: 'completed', summary: 'Came late' });
+command('session.completed', { forced: true, reason: 'The rest is for later' });
+
+const SNAPSHOT_AT = events.length;
+
+command('session.restarted', { reason: 'One more thing' });
+command('progress.rebuilt', { document: progress('4b5a6978', 'completed') });
+added('TAS-6', 'One more thing', { iteration: 2 });
+command('note.added', { note: 'NOT-3', content: 'Trees are cheap', type: 'decision', iteration: 2 });
+command('inbox.added', { message: 'MSG-3', content: 'Nearly there' });
+command('iteration.started', { number: 3 });
+command('trace.appended', { entries: [traced(31), traced(30)], malformed: 0 });
+dispatch(300, 'reviewer', { task_id: '1.1', assessment: 'approved' });
+
+const state = emptyState('frozen');
+let snapshot = '';
+for (const [index, event] of events.entries()) {
+  sessionEvent.parse(event);
+  evolve(state, { sequence: index + 1, event });
+  if (index + 1 === SNAPSHOT_AT) snapshot = encodeSnapshot(state, at());
+}
+
+export default {
+  'events.jsonl': `${events.map((event) => JSON.stringify(event)).join('\n')}\n`,
+  'snapshot.json': snapshot,
+  'expected-state.json': `${JSON.stringify({ sequence: state.sequence, ...stateToJson(state) }, null, 1)}\n`,
+};

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CompileReply } from '../../src/contracts/compile.js';
+import { token } from '../../src/contracts/names.js';
+import {
+  type EmbeddingServer,
+  hang,
+  startEmbeddingServer,
+  status,
+  vectors,
+} from '../support/embedding-server.js';
+import { startTestNats, type TestNats } from '../support/nats-server.js';
+import { type System, soon, startSystem } from '../support/system.js';
+
+// The whole system beside a real server of embeddings: what is accepted is found by meaning, whatever that server does.
+const PROJECT = 'semantic';
+const TASK = { session: 's', taskId: '1', maxLearnings: 5, project: PROJECT };
+
+let nats: TestNats;
+let embeddings: EmbeddingServer;
+let system: System;
+beforeAll(async () => {
+  nats = await startTestNats();
+  embeddings = await startEmbeddingServer();
+  system = await startSystem({ nats, env: env('bag-1') });
+  for (const content of ['Close every file handle', 'Validate schema input with zod', 'Write tests first']) {
+    const reply = await system.client.request('learning.propose', { project: PROJECT, content });
+    const { proposal } = reply as { proposal: { id: string } };
+    await system.client.request('proposal.accept', { project: PROJECT, id: proposal.id, by: 'ann' });
+  }
+  await vectorsOf('bag-1');
+});
+afterAll(async () => {
+  await system.stop();
+  await embeddings.stop();
+  await nats.stop();
+});
+
+function env(model: string, deadlineMs = 5000) {
+  return {
+    THROUGHLINE_EMBED_URL: embeddings.url,
+    THROUGHLINE_EMBED_MODEL: model,
+    THROUGHLINE_EMBED_DEADLINE_MS: String(deadlineMs),
+  };
+}
+
+/** Waits until all three learnings have a vector of a model whose name ends so. */
+function vectorsOf(model: string): Promise<void> {
+  return soon(async () => {
+    const read = await system.ports.vectors.read(token(PROJECT, 'project'), 0);
+    expect(read.vectors.map((vector) => vector.model.includes(model))).toEqual([true, true, true]);
+  });
+}
+
+function asked(by: System, taskPrompt: string): Promise<CompileReply> {
+  return by.client.compile({ ...TASK, taskPrompt });
+}
+
+describe('with an endpoint for embeddings', () => {
+  it('learnings are found by meaning, the closest first, with their similarity', async () => {
+    const reply = await asked(system, 'validate the input schema');
+    expect(reply).toMatchObject({ method: 'semantic', learningsTotal: 3 });
+    expect(reply.learnings?.[0]).toMatchObject({ content: 'Validate schema input with zod' });
+    const score = reply.learnings?.[0]?.score ?? 0;
+    expect(score).toBeGreaterThan(0.5);
+    expect(reply.prompt).toContain(`\n  [${score.toFixed(2)}] insight: Validate schema input with zod\n`);
+    expect((await asked(system, 'validate the input schema')).prompt).toBe(reply.prompt);
+  });
+
+  it('and none below the similarity that is asked for', async () => {
+    const taskPrompt = 'validate the schema input';
+    const reply = await system.client.compile({ ...TASK, taskPrompt, minSimilarity: 0.99 });
+    expect(reply.method).toBe('lexical');
+  });
+
+  it.each([
+    ['that fails', status(500)],
+    ['that answers too late', hang],
+  ])('words decide beside a server %s', async (_, answer) => {
+    // A process of its own, since this one knows the vectors of queries that were asked before.
+    await using other = await startSystem({ nats, only: ['compiler'], env: env('bag-1', 200) });
+    embeddings.always(answer);
+    try {
+      const reply = await asked(other, 'validate all input');
+      expect(reply).toMatchObject({ method: 'lexical', learningsShown: 1 });
+      expect(reply.prompt).toContain('insight: Validate schema input with zod');
+    } finally {
+      embeddings.always(vectors());
+    }
+  });
+
+  it('vectors are made anew when the model changes', async () => {
+    await using _ = await startSystem({ nats, only: ['learnings'], env: env('bag-2') });
+    await vectorsOf('bag-2');
+  });
+});
