@@ -225,7 +225,7 @@ describe.skipIf(PTY_MISSING !== undefined)(
       };
       const { connection } = system.ports;
       const answers: Record<string, object> = {
-        'proposal.list': { project, proposals: [proposal], sequence: 1 },
+        'proposal.list': { project, proposals: [proposal], total: 1200, sequence: 1 },
         'proposal.show': { project, proposal, learning: null, similar: null, sequence: 1 },
       };
       for (const [subject, reply] of Object.entries(answers))
@@ -239,6 +239,7 @@ describe.skipIf(PTY_MISSING !== undefined)(
       await using terminal = await onTerminal(['proposals', 'review', '--by', 'anna'], {
         NATS_URL: system.url,
       });
+      await terminal.shows('-- the newest 1 of 1200 pending proposals: the others come with the next review');
       await terminal.shows(QUESTION);
       terminal.type('a');
       expect(await sent).toMatchObject({ id, by: 'anna', merge: false, separate: false });

@@ -4,10 +4,13 @@ import type { ThroughlineClient } from '../../client/client.js';
 import { ThroughlineError } from '../../errors.js';
 import { type Cli, cliOf, coloured, examples, note, out, withClient } from '../cli.js';
 import { Interrupted } from '../interrupted.js';
-import { deciderIn, deciding, type ProjectOptions, projectIn } from '../project.js';
+import { deciderIn, deciding, type ProjectOptions, projectIn, shownOf } from '../project.js';
 import { type Decision, type Review, startReview } from './review.js';
 import { type ReviewRequests, runReview } from './run.js';
 import { openTerminal } from './terminal.js';
+
+/** As many proposals as one request may list. */
+const MOST = 1000;
 
 /** `throughline proposals review`: one key for each decision. */
 export function addReview(proposals: Command): void {
@@ -38,13 +41,18 @@ export function addReview(proposals: Command): void {
 }
 
 async function review(cli: Cli, client: ThroughlineClient, options: ProjectOptions): Promise<Review> {
-  const { proposals, project } = await client.proposals.list(projectIn(cli, options));
+  const request = { ...projectIn(cli, options), limit: MOST };
+  const { proposals, project, total } = await client.proposals.list(request);
   // The oldest first: what came later may say the same.
   const start = startReview(proposals.map(({ id }) => id).reverse());
   if (proposals.length === 0) {
     note(`-- project ${project} has no pending proposals: nothing to review`);
     return start;
   }
+  if (total > proposals.length)
+    note(
+      `-- the newest ${shownOf(proposals.length, total)} pending proposals: the others come with the next review`,
+    );
   const terminal = openTerminal(process.stdin, process.stdout);
   try {
     const requests = requestsOn(client, { ...projectIn(cli, options), ...deciderIn(options) });
