@@ -4,9 +4,11 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
-    testTimeout: 20_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     // A process for each file: a handle that one leaks shows there and nowhere else.
     pool: 'forks',
+    // By default one core is left free, which on two of them is half of all.
+    maxWorkers: '100%',
   },
 });

@@ -3,9 +3,21 @@ import { delimiter } from 'node:path';
 import { z } from 'zod';
 import { type CompactionRhythm, DEFAULT_RHYTHM } from './compaction/intent-trace.js';
 import { DEFAULT_SUMMARY_TOKENS } from './compaction/summary.js';
+import {
+  address,
+  decimal,
+  flag,
+  LOG_LEVELS,
+  optional,
+  secret,
+  thresholds,
+  wholeNumber,
+  wrongLevel,
+} from './config-values.js';
 import type { EmbedderOptions } from './embedders/options.js';
 import { ThroughlineError } from './errors.js';
-import { STALL_SIGNALS, type StallThresholds, stallThresholds } from './ledger/stall.js';
+import type { StallThresholds } from './ledger/stall.js';
+import type { NatsAccess } from './nats/access.js';
 import { cacheDirOf } from './server/cache.js';
 import { TOKENIZERS, type TokenizerName } from './tokenizers/names.js';
 
@@ -14,80 +26,23 @@ import { TOKENIZERS, type TokenizerName } from './tokenizers/names.js';
  * value is refused with its name; it is never replaced by a default.
  */
 
-const wholeNumber = (low: number, high: number, fallback: number) =>
-  z
-    .string()
-    .optional()
-    .transform((raw, context) => {
-      if (raw === undefined || raw === '') return fallback;
-      // Number() takes blanks for 0.
-      const value = raw.trim() === '' ? Number.NaN : Number(raw);
-      if (Number.isInteger(value) && value >= low && value <= high) return value;
-      context.addIssue(`is ${JSON.stringify(raw)}: use a whole number from ${low} to ${high}`);
-      return z.NEVER;
-    });
-
-const decimal = (low: number, high: number, fallback: number) =>
-  z
-    .string()
-    .optional()
-    .transform((raw, context) => {
-      if (raw === undefined || raw === '') return fallback;
-      const value = /^\d*\.?\d+$/.test(raw) ? Number(raw) : Number.NaN;
-      if (value >= low && value <= high) return value;
-      context.addIssue(`is ${JSON.stringify(raw)}: use a number from ${low} to ${high}`);
-      return z.NEVER;
-    });
-
-const optional = z
-  .string()
-  .optional()
-  .transform((raw) => (raw === '' ? undefined : raw));
-
-/** A web address. What it holds is not repeated: it may be a password. */
-const address = optional.refine((raw) => raw === undefined || isPlainAddress(raw), {
-  error: 'is no address: use http://host:port or https://host, without user and password',
-});
-
-function isPlainAddress(raw: string): boolean {
-  if (!URL.canParse(raw)) return false;
-  const { protocol, username, password } = new URL(raw);
-  return /^https?:$/.test(protocol) && username === '' && password === '';
-}
-
-/** Goes into a header of each request; what it holds is not repeated. */
-const secret = optional.refine((raw) => raw === undefined || /^[!-~]+$/.test(raw), {
-  error: 'holds characters that no key has: use printable ASCII without spaces',
-});
-
-const thresholds = z
-  .string()
-  .optional()
-  .transform((raw, context) => {
-    const counts = { ...stallThresholds() };
-    for (const part of raw?.split(',').map((text) => text.trim()) ?? []) {
-      const [, name, count] = /^(?:([a-z_]+)=)?([1-9]\d{0,3})$/.exec(part) ?? [];
-      const signals = STALL_SIGNALS.filter((signal) => name === undefined || signal === name);
-      if (part !== '' && (count === undefined || signals.length === 0)) {
-        context.addIssue(
-          `holds ${JSON.stringify(part)}: use a number, or signal=number with ${STALL_SIGNALS.join(', ')}`,
-        );
-        return z.NEVER;
-      }
-      for (const signal of part === '' ? [] : signals) counts[signal] = Number(count);
-    }
-    return counts;
-  });
-
-const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
-
-function wrongLevel({ input }: { readonly input?: unknown }): string {
-  return `is ${JSON.stringify(input)}: use one of ${LOG_LEVELS.join(', ')}`;
-}
-
 const environment = z.object({
   /** Server to use, `nats://host:port`, several separated by commas. Unset: `throughline up` starts its own. */
   NATS_URL: optional,
+  /** Who connects, in one of four ways. Files are named by their path. */
+  NATS_USER: optional,
+  NATS_PASSWORD: optional,
+  NATS_TOKEN: optional,
+  NATS_NKEY: optional,
+  NATS_CREDS: optional,
+  /** TLS: whom we trust, and who we are. */
+  NATS_CA: optional,
+  NATS_CERT: optional,
+  NATS_KEY: optional,
+  /** `1` where the server wants TLS before its greeting. */
+  THROUGHLINE_TLS_FIRST: flag,
+  /** What reply subjects begin with. With one for each user, nobody can listen to another's replies. */
+  THROUGHLINE_INBOX_PREFIX: optional,
   /** Session that commands work on when they are given none. */
   THROUGHLINE_SESSION: optional,
   /** Project of commands on learnings that are given none. */
@@ -98,14 +53,25 @@ const environment = z.object({
   THROUGHLINE_REPLICAS: wholeNumber(1, 5, 1),
   /** Largest dispatch body in bytes. Its event must still fit one message of the server. */
   THROUGHLINE_MAX_BODY_BYTES: wholeNumber(1024, 8 * 1024 * 1024, 256 * 1024),
+  /** Largest request to a service in bytes, and largest reply; what the server takes is a limit as well. */
+  THROUGHLINE_MAX_REQUEST_BYTES: wholeNumber(1024, 64 * 1024 * 1024, 1024 * 1024),
+  THROUGHLINE_MAX_REPLY_BYTES: wholeNumber(1024, 64 * 1024 * 1024, 1024 * 1024),
+  /** Requests a second that one session may send to one service over time, and twice as many at once; 0: no limit. */
+  THROUGHLINE_REQUESTS_PER_SECOND: wholeNumber(0, 1_000_000, 1000),
+  /** `off` keeps secrets where agents wrote some: for a store that nobody else can read. */
+  THROUGHLINE_REDACT: optional.pipe(
+    z
+      .enum(['on', 'off'], { error: ({ input }) => `is ${JSON.stringify(input)}: use on or off` })
+      .default('on'),
+  ),
   /** Deliveries after which a dispatch that keeps failing is rejected. */
   THROUGHLINE_MAX_DELIVERIES: wholeNumber(1, 1000, 20),
   /** Milliseconds after which an unacknowledged dispatch comes again: short finds a dead worker soon. */
   THROUGHLINE_ACK_WAIT_MS: wholeNumber(500, 3_600_000, 10_000),
   /** Tasks in which reviewers must have demanded the same before it is proposed as a learning. */
   THROUGHLINE_RECURRENCE: wholeNumber(2, 20, 2),
-  /** Dispatches that one extractor holds at a time: more is faster, and more to do again after a crash. */
-  THROUGHLINE_MAX_IN_HAND: wholeNumber(1, 10_000, 1000),
+  /** Dispatches that all extractors together hold at a time: more is faster, and more to do again after a crash. */
+  THROUGHLINE_MAX_IN_HAND: wholeNumber(1, 100_000, 2000),
   /** Facts kept for a session: older ones go first. More cost memory and larger snapshots. */
   THROUGHLINE_MAX_FACTS: wholeNumber(10, 100_000, 500),
   /** Counts at which a task is taken to be stalled: one for all signals, or `ping_pong=3,same_files=5`. */
@@ -157,11 +123,16 @@ const environment = z.object({
 
 export interface Config {
   readonly natsUrl: string | undefined;
+  readonly access: NatsAccess;
   readonly session: string | undefined;
   readonly project: string | undefined;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly replicas: number;
   readonly maxBodyBytes: number;
+  readonly maxRequestBytes: number;
+  readonly maxReplyBytes: number;
+  readonly requestsPerSecond: number;
+  readonly redact: boolean;
   readonly maxDeliveries: number;
   readonly ackWaitMs: number;
   readonly recurrence: number;
@@ -206,11 +177,27 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
   const values = parsed.data;
   return Object.freeze({
     natsUrl: values.NATS_URL,
+    access: {
+      user: values.NATS_USER,
+      password: values.NATS_PASSWORD,
+      token: values.NATS_TOKEN,
+      nkey: values.NATS_NKEY,
+      creds: values.NATS_CREDS,
+      ca: values.NATS_CA,
+      cert: values.NATS_CERT,
+      key: values.NATS_KEY,
+      tlsFirst: values.THROUGHLINE_TLS_FIRST,
+      inboxPrefix: values.THROUGHLINE_INBOX_PREFIX,
+    },
     session: values.THROUGHLINE_SESSION,
     project: values.THROUGHLINE_PROJECT,
     logLevel: values.THROUGHLINE_LOG_LEVEL,
     replicas: values.THROUGHLINE_REPLICAS,
     maxBodyBytes: values.THROUGHLINE_MAX_BODY_BYTES,
+    maxRequestBytes: values.THROUGHLINE_MAX_REQUEST_BYTES,
+    maxReplyBytes: values.THROUGHLINE_MAX_REPLY_BYTES,
+    requestsPerSecond: values.THROUGHLINE_REQUESTS_PER_SECOND,
+    redact: values.THROUGHLINE_REDACT === 'on',
     maxDeliveries: values.THROUGHLINE_MAX_DELIVERIES,
     ackWaitMs: values.THROUGHLINE_ACK_WAIT_MS,
     recurrence: values.THROUGHLINE_RECURRENCE,

@@ -26,6 +26,11 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
+/** The stable code of anything that was thrown, for a log line. */
+export function codeOf(thrown: unknown): ErrorCode {
+  return thrown instanceof ThroughlineError ? thrown.code : 'internal';
+}
+
 /** Closes a switch over a union: a new member that is not handled fails the type check here. */
 export function assertNever(value: never): never {
   throw new Error(`unhandled case: ${JSON.stringify(value)}`);

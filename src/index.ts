@@ -1,4 +1,5 @@
 import { ThroughlineClient } from './client/client.js';
+import type { NatsAccess } from './nats/access.js';
 import { natsTransport } from './nats/client-transport.js';
 import { connectNats } from './nats/connection.js';
 import { silentLogger } from './ports/logger.js';
@@ -45,9 +46,10 @@ export type { ToolInput, ToolName } from './contracts/tools.js';
 export type { TraceEntryInput as TraceEntry } from './contracts/trace.js';
 export { ThroughlineError } from './errors.js';
 export type { Learning, Proposal, RankedLearning, RelevanceMethod } from './learnings/types.js';
+export type { NatsAccess } from './nats/access.js';
 
-/** Where and how to connect. */
-export interface ConnectOptions {
+/** Where and how to connect. Who connects and TLS are said as in the configuration, but the environment is not read. */
+export interface ConnectOptions extends NatsAccess {
   /** `nats://host:port`, several separated by commas. Default: `nats://127.0.0.1:4222`. */
   readonly url?: string;
   /** Longest wait for an answer, in milliseconds. Default 10 000. */
@@ -59,13 +61,15 @@ export interface ConnectOptions {
 /**
  * Connects to the NATS server that Throughline runs on.
  *
- * @throws ThroughlineError `unavailable` when nobody answers there
+ * @throws ThroughlineError `unavailable` when nobody answers there, `auth_failed` or `tls_failed` when the server does
+ * not let us in
  */
 export async function connectThroughline(options: ConnectOptions = {}): Promise<ThroughlineClient> {
-  const timeoutMs = options.timeoutMs ?? 10_000;
+  const { url, name, timeoutMs = 10_000, ...access } = options;
   const connection = await connectNats({
-    url: options.url ?? 'nats://127.0.0.1:4222',
-    name: options.name ?? 'throughline client',
+    url: url ?? 'nats://127.0.0.1:4222',
+    name: name ?? 'throughline client',
+    access,
     logger: silentLogger,
     timeoutMs,
   });

@@ -10,10 +10,16 @@ const BREAKS_AND_CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\s]+/gu;
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 // It ends at the next opening bracket as well, which may begin another one.
 const PROVENANCE = /\[(\s*task\s*:[^[\]]*)\]?/giu;
-const HEADER = /\[(\s*session\s+context\s*)\]?/giu;
+const HEADER = /\[(\s*(?:session\s+context|compacted\s+history|recent\s+steps)\s*)\]?/giu;
+// How chats are written down for models: whoever renders a prompt may take these for the beginning of another role.
+const ROLE_TAG =
+  /<(?:\|\s*([^<>|]{0,64}?)\s*\|?>|(\/?\s*(?:system|developer|user|human|assistant|tool|start_of_turn|end_of_turn|s)\s*)>|<\s*(\/?SYS)\s*>>)/giu;
+const INSTRUCTION = /\[(\s*\/?\s*INST\s*)\]/giu;
 // Within a word too: whoever parses a body finds it there.
 const MARKER = /(BEGIN|END)_DISPATCH_RESULT/giu;
+const LINE_BREAK = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/u;
 const ELLIPSIS = '...';
+const SURROGATE = /[\ud800-\udfff]/;
 
 /** Folds line breaks, control and invisible characters: one line of well-formed text, trimmed. */
 export function oneLine(text: string): string {
@@ -25,27 +31,50 @@ export function oneLine(text: string): string {
     .trim();
 }
 
-/** One line in which no header, marker or provenance of ours can be read: `[task:9]` becomes `(task:9)`. */
+/**
+ * One line in which no header, marker or provenance of ours can be read, and no role of a chat: `[task:9]` becomes
+ * `(task:9)`, `<|system|>` becomes `(system)`.
+ */
 export function quoted(text: string): string {
-  const line = oneLine(text);
-  if (!line.includes('[') && !/dispatch_result/i.test(line)) return line;
+  return disarmed(oneLine(text));
+}
+
+/** A text of several lines as a block quote, `> ` before each line, disarmed like one line. */
+export function quotedBlock(text: string): string {
+  return stripVTControlCharacters(text.toWellFormed())
+    .replace(INVISIBLE, '')
+    .split(LINE_BREAK)
+    .map((line) => `> ${disarmed(line.replace(/\p{Cc}/gu, ' '))}`.trimEnd())
+    .join('\n');
+}
+
+function disarmed(line: string): string {
+  if (!/[[<]/.test(line) && !/dispatch_result/i.test(line)) return line;
   return line
     .replace(PROVENANCE, '($1)')
     .replace(HEADER, '($1)')
+    .replace(INSTRUCTION, '($1)')
+    .replace(ROLE_TAG, (_, special, tag, sys) => `(${special ?? tag ?? sys})`)
     .replace(MARKER, (marker) => marker.replaceAll('_', ' '));
 }
 
 /** `text` in at most `max` characters (code points); a longer one ends in `...`. */
 export function clipText(text: string, max: number): string {
-  if (text.length <= max) return text;
-  const characters = Array.from(text);
-  if (characters.length <= max) return text;
-  if (max <= ELLIPSIS.length) return characters.slice(0, Math.max(0, max)).join('');
-  return characters.slice(0, max - ELLIPSIS.length).join('') + ELLIPSIS;
+  if (text.length <= max || lengthOf(text) <= max) return text;
+  return max <= ELLIPSIS.length ? head(text, max) : head(text, max - ELLIPSIS.length) + ELLIPSIS;
+}
+
+/** The first `count` characters (code points); they take at most twice as many code units. */
+function head(text: string, count: number): string {
+  const units = text.slice(0, Math.max(0, count * 2));
+  return SURROGATE.test(units)
+    ? Array.from(units).slice(0, Math.max(0, count)).join('')
+    : units.slice(0, Math.max(0, count));
 }
 
 /** Number of characters (code points) in `text`. */
 export function lengthOf(text: string): number {
+  if (!SURROGATE.test(text)) return text.length;
   let length = 0;
   for (const _ of text) length += 1;
   return length;

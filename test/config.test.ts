@@ -5,10 +5,13 @@ import { messageOf } from '../src/errors.js';
 const NUMBERS: readonly (readonly [variable: string, option: string, low: number, high: number])[] = [
   ['THROUGHLINE_REPLICAS', 'replicas', 1, 5],
   ['THROUGHLINE_MAX_BODY_BYTES', 'maxBodyBytes', 1024, 8_388_608],
+  ['THROUGHLINE_MAX_REQUEST_BYTES', 'maxRequestBytes', 1024, 67_108_864],
+  ['THROUGHLINE_MAX_REPLY_BYTES', 'maxReplyBytes', 1024, 67_108_864],
+  ['THROUGHLINE_REQUESTS_PER_SECOND', 'requestsPerSecond', 0, 1_000_000],
   ['THROUGHLINE_MAX_DELIVERIES', 'maxDeliveries', 1, 1000],
   ['THROUGHLINE_ACK_WAIT_MS', 'ackWaitMs', 500, 3_600_000],
   ['THROUGHLINE_RECURRENCE', 'recurrence', 2, 20],
-  ['THROUGHLINE_MAX_IN_HAND', 'maxInHand', 1, 10_000],
+  ['THROUGHLINE_MAX_IN_HAND', 'maxInHand', 1, 100_000],
   ['THROUGHLINE_MAX_FACTS', 'maxFacts', 10, 100_000],
   ['THROUGHLINE_IMPLEMENTER_TOKENS', 'implementerTokens', 100, 10_000_000],
   ['THROUGHLINE_REVIEWER_TOKENS', 'reviewerTokens', 100, 10_000_000],
@@ -41,15 +44,20 @@ describe('without any variable', () => {
   it('every option has its default', () => {
     expect(loadConfig(env)).toEqual({
       natsUrl: undefined,
+      access: { tlsFirst: false },
       session: undefined,
       project: undefined,
       logLevel: 'info',
       replicas: 1,
       maxBodyBytes: 262_144,
+      maxRequestBytes: 1_048_576,
+      maxReplyBytes: 1_048_576,
+      requestsPerSecond: 1000,
+      redact: true,
       maxDeliveries: 20,
       ackWaitMs: 10_000,
       recurrence: 2,
-      maxInHand: 1000,
+      maxInHand: 2000,
       maxFacts: 500,
       stallThresholds: { non_progress: 2, ping_pong: 2, same_fixes: 2, same_test: 2, same_files: 2 },
       implementerTokens: 4800,
@@ -80,6 +88,7 @@ describe('without any variable', () => {
       'THROUGHLINE_SESSION',
       'THROUGHLINE_PROJECT',
       'THROUGHLINE_LOG_LEVEL',
+      'THROUGHLINE_REDACT',
       ...NUMBERS.map(([name]) => name),
     ];
     const empty = { ...env, ...Object.fromEntries(names.map((name) => [name, ''])) };
@@ -153,6 +162,12 @@ describe('text', () => {
     expect(refusal({ THROUGHLINE_LOG_LEVEL: 'loud' })).toBe(
       'THROUGHLINE_LOG_LEVEL is "loud": use one of trace, debug, info, warn, error, silent',
     );
+  });
+
+  it('says whether secrets are redacted', () => {
+    expect(loadConfig({ THROUGHLINE_REDACT: 'off' }).redact).toBe(false);
+    expect(loadConfig({ THROUGHLINE_REDACT: 'on' }).redact).toBe(true);
+    expect(refusal({ THROUGHLINE_REDACT: 'no' })).toBe('THROUGHLINE_REDACT is "no": use on or off');
   });
 
   it('for the cache moves it', () => {
@@ -262,5 +277,24 @@ describe('the least similarity', () => {
     expect(refusal({ THROUGHLINE_MIN_SIMILARITY: raw })).toBe(
       `THROUGHLINE_MIN_SIMILARITY is ${JSON.stringify(raw)}: use a number from 0 to 1`,
     );
+  });
+});
+
+describe('access to NATS', () => {
+  it('is read from the variables of the nats command line, and two of our own', () => {
+    const env = {
+      ...{ NATS_USER: 'u', NATS_PASSWORD: 'p', NATS_TOKEN: 't', NATS_NKEY: 'n', NATS_CREDS: 'c' },
+      ...{ NATS_CA: 'a', NATS_CERT: 'e', NATS_KEY: 'k' },
+      ...{ THROUGHLINE_TLS_FIRST: '1', THROUGHLINE_INBOX_PREFIX: '_INBOX_me' },
+    };
+    expect(loadConfig(env).access).toEqual({
+      ...{ user: 'u', password: 'p', token: 't', nkey: 'n', creds: 'c' },
+      ...{ ca: 'a', cert: 'e', key: 'k', tlsFirst: true, inboxPrefix: '_INBOX_me' },
+    });
+  });
+
+  it('takes 1 and 0 for TLS first, and nothing else', () => {
+    expect(loadConfig({ THROUGHLINE_TLS_FIRST: '0' }).access.tlsFirst).toBe(false);
+    expect(refusal({ THROUGHLINE_TLS_FIRST: 'yes' })).toBe('THROUGHLINE_TLS_FIRST is "yes": use 1 or 0');
   });
 });

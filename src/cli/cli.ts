@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import pino from 'pino';
+import { type DestinationStream, pino } from 'pino';
 import { ThroughlineClient } from '../client/client.js';
 import { type Config, loadConfig } from '../config.js';
 import { type Token, token } from '../contracts/names.js';
@@ -7,8 +7,10 @@ import { ThroughlineError } from '../errors.js';
 import { natsOptions } from '../main.js';
 import { natsTransport } from '../nats/client-transport.js';
 import { connectNats } from '../nats/connection.js';
-import { type NatsPorts, openNats } from '../nats/open.js';
+import { type Made, type NatsPorts, openNats } from '../nats/open.js';
 import type { Logger } from '../ports/logger.js';
+import { redactLine } from '../redaction/redactor.js';
+import { secretlintScanner } from '../secretlint/scanner.js';
 
 /** What every command has at hand. Answers go to standard output, everything else to standard error. */
 
@@ -28,9 +30,16 @@ export function cliOf(command: Command): Cli {
   return { config, logger: loggerFor(config), url: options.nats ?? config.natsUrl ?? DEFAULT_URL };
 }
 
-/** JSON lines on standard error. */
-export function loggerFor(config: Config): Logger {
-  return pino({ level: config.logLevel, base: {} }, pino.destination({ dest: 2, sync: true }));
+/** JSON lines on standard error, without secrets: what errors quote may come from anywhere. */
+export function loggerFor(config: Config, destination: DestinationStream = standardError()): Logger {
+  // Whatever events may hold: a log is read by others.
+  const secrets = secretlintScanner();
+  const streamWrite = (line: string) => redactLine(line, secrets);
+  return pino({ level: config.logLevel, base: {}, hooks: { streamWrite } }, destination);
+}
+
+function standardError(): DestinationStream {
+  return pino.destination({ dest: 2, sync: true });
 }
 
 export function out(text: string): void {
@@ -52,9 +61,17 @@ export function note(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Connects with all ports, and closes again whatever happens. */
-export async function withNats<T>(cli: Cli, work: (nats: NatsPorts) => Promise<T>): Promise<T> {
-  const nats = await openNats(natsOptions(cli.url, 'throughline cli', cli.config, cli.logger));
+/**
+ * Connects with all ports, and closes again whatever happens. Streams and bucket are made only by who writes there:
+ * looking needs no right to.
+ */
+export async function withNats<T>(
+  cli: Cli,
+  work: (nats: NatsPorts) => Promise<T>,
+  makes: readonly Made[] = [],
+): Promise<T> {
+  const options = natsOptions(cli.url, 'throughline cli', cli.config, cli.logger);
+  const nats = await openNats({ ...options, makes });
   try {
     return await work(nats);
   } finally {
@@ -64,8 +81,13 @@ export async function withNats<T>(cli: Cli, work: (nats: NatsPorts) => Promise<T
 
 /** Connects as a client of the services, and closes again whatever happens. */
 export async function withClient<T>(cli: Cli, work: (client: ThroughlineClient) => Promise<T>): Promise<T> {
-  const { requestTimeoutMs, afterTimeoutMs } = cli.config;
-  const connection = await connectNats({ url: cli.url, name: 'throughline cli', logger: cli.logger });
+  const { access, requestTimeoutMs, afterTimeoutMs } = cli.config;
+  const connection = await connectNats({
+    url: cli.url,
+    name: 'throughline cli',
+    access,
+    logger: cli.logger,
+  });
   // A request with `after` is answered only when the wait is over.
   const timeoutMs = requestTimeoutMs + afterTimeoutMs;
   const client = new ThroughlineClient(natsTransport(connection, requestTimeoutMs), { timeoutMs });

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { factLine } from '../facts/format.js';
-import { sessionReader } from '../main.js';
+import { foldedState } from '../services/sessions.js';
 import { factsOf } from '../session/state.js';
 import { cliOf, examples, note, out, sessionOf, withNats } from './cli.js';
 
@@ -28,10 +28,8 @@ export function factsCommand(program: Command): void {
       const cli = cliOf(command);
       const session = sessionOf(cli, options.session);
       await withNats(cli, async (nats) => {
-        const { reader, writer } = sessionReader(nats, cli.config, cli.logger);
-        const { folded } = await reader.load(session);
-        await writer.stop();
-        const store = factsOf(folded.state);
+        const state = await foldedState(nats, cli.config, cli.logger, session);
+        const store = factsOf(state);
         const facts = (options.all ? store.all() : store.getValid()).filter(
           (fact) => options.task === undefined || fact.sourceTaskId === options.task,
         );
@@ -43,7 +41,7 @@ export function factsCommand(program: Command): void {
               : `${factLine(fact)} (closed by dispatch ${fact.closedBy})`,
           );
         }
-        note(`-- ${facts.length} facts at session sequence ${folded.state.sequence}`);
+        note(`-- ${facts.length} facts at session sequence ${state.sequence}`);
       });
     });
 }

@@ -3,11 +3,13 @@ import { ThroughlineError } from '../errors.js';
 import { VERSION } from '../version.js';
 import { examples, note } from './cli.js';
 import { compileCommand } from './compile.js';
+import { doctorCommand } from './doctor.js';
 import { factsCommand } from './facts.js';
 import { importCommand } from './import-git.js';
 import { Interrupted } from './interrupted.js';
 import { learningsCommand } from './learnings.js';
 import { natsServerCommand } from './nats-server.js';
+import { permissionsCommand } from './permissions.js';
 import { proposalsCommand } from './proposals.js';
 import { publishCommand } from './publish.js';
 import { rejectedCommand } from './rejected.js';
@@ -58,6 +60,8 @@ export function createProgram(): Command {
     ledgerCommand,
     telemetryCommand,
     traceCommand,
+    doctorCommand,
+    permissionsCommand,
     natsServerCommand,
   ];
   for (const add of commands) add(program);
@@ -68,7 +72,8 @@ export function createProgram(): Command {
 export async function runCli(argv: readonly string[]): Promise<number> {
   try {
     await createProgram().parseAsync([...argv]);
-    return 0;
+    // A command that has said all there is to say, and found something that does not work.
+    return process.exitCode === undefined ? 0 : Number(process.exitCode);
   } catch (error) {
     return exitCode(error);
   }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { ThroughlineError } from '../errors.js';
 import type { NatsPorts } from '../nats/open.js';
 import type { RejectedEntry } from '../ports/rejected-store.js';
+import { retryRejected } from '../workers/retry-rejected.js';
 import { cliOf, examples, note, out, wholeNumber, withNats } from './cli.js';
 
 export function rejectedCommand(program: Command): void {
@@ -50,10 +51,7 @@ export function rejectedCommand(program: Command): void {
       await withNats(cliOf(command), async (nats) => {
         const ids = id === undefined ? (await nats.rejected.list(10_000)).map((entry) => entry.id) : [id];
         for (const each of ids) {
-          const entry = await found(nats, each);
-          const { sequence } = await nats.source.publish(entry.subject, entry.body, `retry:${each}`);
-          await nats.rejected.remove(each);
-          out(`${each} published again as dispatch ${sequence}`);
+          out(`${each} published again as dispatch ${await retryRejected(nats, each)}`);
         }
         if (ids.length === 0) note('-- nothing to retry');
       });

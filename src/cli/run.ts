@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { messageOf, ThroughlineError } from '../errors.js';
-import { sessionReader } from '../main.js';
+import { foldedState } from '../services/sessions.js';
 import { clipText, oneLine } from '../text.js';
 import { entriesOf } from '../workers/run-service.js';
 import { cliOf, examples, note, out, sessionOf, withClient, withNats } from './cli.js';
@@ -122,12 +122,9 @@ export function ledgerCommand(program: Command): void {
     .action(async (options: ReadOptions & { task: string }, command: Command) => {
       const cli = cliOf(command);
       const session = sessionOf(cli, options.session);
-      const entries = await withNats(cli, async (nats) => {
-        const { reader, writer } = sessionReader(nats, cli.config, cli.logger);
-        const { folded } = await reader.load(session);
-        await writer.stop();
-        return entriesOf(folded.state, options.task);
-      });
+      const entries = await withNats(cli, async (nats) =>
+        entriesOf(await foldedState(nats, cli.config, cli.logger, session), options.task),
+      );
       if (options.json) return out(JSON.stringify(entries));
       for (const [key, value] of Object.entries(entries)) {
         out(`${key}  ${typeof value === 'string' ? oneLine(value) : JSON.stringify(value)}`);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ToolArguments, ToolName } from '../contracts/tools.js';
-import { sessionReader } from '../main.js';
+import { foldedState } from '../services/sessions.js';
 import { decide } from '../session/commands/index.js';
 import type { SessionState } from '../session/state.js';
 import { type Cli, cliOf, coloured, examples, note, out, sessionOf, withNats } from './cli.js';
@@ -66,7 +66,7 @@ function reading<Name extends ToolName>(
     )
     .action(async (options: ReadOptions, self: Command) => {
       const cli = cliOf(self);
-      const state = await folded(cli, options.session);
+      const state = await stateOf(cli, options.session);
       const decision = decide(tool, state, args);
       if (decision.kind !== 'answer') throw new Error(`${tool} is no reading command`);
       const reply = decision.reply(state);
@@ -74,12 +74,7 @@ function reading<Name extends ToolName>(
     });
 }
 
-function folded(cli: Cli, session: string | undefined): Promise<SessionState> {
+function stateOf(cli: Cli, session: string | undefined): Promise<SessionState> {
   const name = sessionOf(cli, session);
-  return withNats(cli, async (nats) => {
-    const { reader, writer } = sessionReader(nats, cli.config, cli.logger);
-    const { folded } = await reader.load(name);
-    await writer.stop();
-    return folded.state;
-  });
+  return withNats(cli, (nats) => foldedState(nats, cli.config, cli.logger, name));
 }

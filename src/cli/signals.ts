@@ -4,7 +4,7 @@ import { type Cli, note } from './cli.js';
 
 /**
  * Starts something and keeps it running until SIGINT or SIGTERM, or until it says that it failed; then stops it
- * within the deadline. A second signal ends the process at once.
+ * within the deadline, and ends by force what does not stop. A second signal ends the process at once.
  */
 export async function runUntilSignal(
   cli: Cli,
@@ -35,10 +35,18 @@ export async function runUntilSignal(
   }
   stopping = true;
   const late = await releasers.release(cli.config.shutdownMs).catch((error: unknown) => error);
+  if (late !== undefined) endByForce();
   process.off('SIGINT', onSignal);
   process.off('SIGTERM', onSignal);
   if (failure === undefined && late !== undefined) throw late;
   // What went wrong first is what counts; that something did not stop either is a note beside it.
   if (late !== undefined) note(`throughline: ${messageOf(late)}`);
   if (failure !== undefined) throw failure;
+}
+
+const LAST_WORDS_MS = 500;
+
+/** Ends the process soon, should something that could not be stopped keep it alive. */
+function endByForce(): void {
+  setTimeout(() => process.exit(process.exitCode ?? 1), LAST_WORDS_MS).unref();
 }

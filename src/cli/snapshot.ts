@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { ThroughlineError } from '../errors.js';
-import { sessionReader } from '../main.js';
+import type { NatsPorts } from '../nats/open.js';
+import { sessionReader } from '../services/sessions.js';
 import { decodeSnapshot } from '../session/snapshot.js';
 import { factsOf } from '../session/state.js';
 import { cliOf, examples, out, sessionOf, withNats } from './cli.js';
@@ -57,7 +58,7 @@ export function snapshotCommand(program: Command): void {
     .action(async (options: SnapshotOptions, command: Command) => {
       const cli = cliOf(command);
       const session = sessionOf(cli, options.session);
-      await withNats(cli, async (nats) => {
+      const write = async (nats: NatsPorts) => {
         const { reader, writer } = sessionReader(nats, cli.config, cli.logger);
         const { folded } = await reader.load(session);
         const { sequence } = folded.state;
@@ -76,6 +77,7 @@ export function snapshotCommand(program: Command): void {
             ? `snapshot written at sequence ${sequence}`
             : `a snapshot at sequence ${sequence} or later is there`,
         );
-      });
+      };
+      await withNats(cli, write, ['snapshots']);
     });
 }

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { COMPILER_SERVICE } from '../contracts/names.js';
-import { sessionReader } from '../main.js';
 import { serviceStats } from '../nats/service-stats.js';
+import { foldedState } from '../services/sessions.js';
 import { cliOf, examples, out, sessionOf, withNats } from './cli.js';
 
 const counts = z.record(z.string(), z.number());
@@ -40,13 +40,11 @@ export function telemetryCommand(program: Command): void {
       const cli = cliOf(command);
       const session = sessionOf(cli, options.session);
       const report = await withNats(cli, async (nats) => {
-        const stats = await serviceStats(nats.connection, COMPILER_SERVICE);
+        const stats = await serviceStats(nats.connection, COMPILER_SERVICE, 'compile');
         const parsed = stats.map(
           (data) => z.record(z.string(), sessionCounts).safeParse(data).data?.[session],
         );
-        const { reader, writer } = sessionReader(nats, cli.config, cli.logger);
-        const { state } = (await reader.load(session)).folded;
-        await writer.stop();
+        const state = await foldedState(nats, cli.config, cli.logger, session);
         const { counts: dispatches, ledgers } = state.dispatches.current();
         const loops = [...ledgers.values()].reduce((sum, ledger) => sum + ledger.approvalLoops, 0);
         const compilers = parsed.filter((each) => each !== undefined);

@@ -1,7 +1,14 @@
 import { HookEngine, PreCompactHook } from '../compaction/hook-engine.js';
 import type { CompactedReport, CompileReply, CompileRequestInput } from '../contracts/compile.js';
 import { explainIssues } from '../contracts/explain-issues.js';
-import { COMPILE_SUBJECT, dispatchSubject, type Role, token } from '../contracts/names.js';
+import {
+  COMPILE_SUBJECT,
+  dispatchSubject,
+  isToken,
+  type Role,
+  sessionRequest,
+  token,
+} from '../contracts/names.js';
 import {
   type ImplementerResultInput,
   implementerResult,
@@ -95,37 +102,37 @@ export class ThroughlineClient {
 
   /** Asks for the next prompt. */
   async compile(request: CompileRequestInput): Promise<CompileReply> {
-    return (await this.#transport.request(COMPILE_SUBJECT, request, this.#timeoutMs)) as CompileReply;
+    return (await this.#ofSession(COMPILE_SUBJECT, request)) as CompileReply;
   }
 
   /** Calls a tool by its name, with unchecked input; `tools` has a typed method for each. */
   requestTool(name: ToolName, input: object): Promise<unknown> {
-    return this.request(toolSubject(name), input);
+    return this.#ofSession(toolSubject(name), input);
   }
 
   /** Makes a run's `tasks.md` the progress of a session. */
   initRun(request: RunInitInput): Promise<unknown> {
-    return this.request(RUN_INIT_SUBJECT, request);
+    return this.#ofSession(RUN_INIT_SUBJECT, request);
   }
 
   /** Progress of a run, and what each task needs next. */
   runStatus(session: string): Promise<unknown> {
-    return this.request(RUN_STATUS_SUBJECT, { session });
+    return this.#ofSession(RUN_STATUS_SUBJECT, { session });
   }
 
   /** Adds entries to the trace of an intent, and waits until they are stored. */
   async appendTrace(session: string, entries: readonly TraceEntryInput[]): Promise<TraceAppended> {
-    return (await this.request(TRACE_APPEND_SUBJECT, { session, entries })) as TraceAppended;
+    return (await this.#ofSession(TRACE_APPEND_SUBJECT, { session, entries })) as TraceAppended;
   }
 
   /** The same without waiting, for volume: an entry may get lost, and nothing says what was wrong with one. */
   recordTrace(session: string, ...entries: readonly TraceEntryInput[]): void {
-    this.#transport.send(TRACE_RECORD_SUBJECT, { session, entries });
+    this.#transport.send(scoped(TRACE_RECORD_SUBJECT, { session }), { session, entries });
   }
 
   /** The compacted history of an intent, and the entries since. */
   async compactTrace(session: string, intentId: string): Promise<TraceCompacted> {
-    return (await this.request(TRACE_COMPACT_SUBJECT, { session, intentId })) as TraceCompacted;
+    return (await this.#ofSession(TRACE_COMPACT_SUBJECT, { session, intentId })) as TraceCompacted;
   }
 
   /** A hook engine whose hook gives the compacted history of the active intent. */
@@ -141,6 +148,10 @@ export class ThroughlineClient {
     return this.#transport.request(subject, body, this.#timeoutMs);
   }
 
+  #ofSession(subject: string, body: object): Promise<unknown> {
+    return this.request(scoped(subject, body), body);
+  }
+
   async close(): Promise<void> {
     await this.#transport.close();
   }
@@ -148,4 +159,11 @@ export class ThroughlineClient {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
+}
+
+/** The subject of the session that a request names: a user who may only work on that session can send it there. */
+function scoped(subject: string, body: object): string {
+  const session = 'session' in body ? body.session : undefined;
+  // A name that is no token goes where the service says what is wrong with it.
+  return isToken(session) ? sessionRequest(subject, session) : subject;
 }

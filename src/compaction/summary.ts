@@ -32,14 +32,14 @@ export function summarise(
   const head = [
     SUMMARY_HEADER,
     `Stands for ${trace.compacted} earlier entries of intent ${quoted(trace.intent)}, about ${tokensBefore} tokens.`,
-    ...(trace.ask === undefined ? [] : [`Original ask: ${trace.ask}`]),
+    ...(trace.ask === undefined ? [] : [`Original ask: ${quoted(trace.ask)}`]),
   ];
   const sections = [
     { title: 'Outcomes:', lines: trace.tools.map(outcomeLine) },
-    { title: 'Errors still unresolved:', lines: trace.unresolved.map((error) => `- ${error.text}`) },
-    { title: 'Decisions:', lines: trace.decisions.map((decision) => `- ${decision}`) },
-    { title: 'Done, do not do again:', lines: trace.done.map((done) => `- ${done}`) },
-    { title: 'Files touched:', lines: trace.files.map((file) => `- ${file}`) },
+    { title: 'Errors still unresolved:', lines: trace.unresolved.map((error) => item(error.text)) },
+    { title: 'Decisions:', lines: trace.decisions.map(item) },
+    { title: 'Done, do not do again:', lines: trace.done.map(item) },
+    { title: 'Files touched:', lines: trace.files.map(item) },
   ].filter((section) => section.lines.length > 0);
   let text = written(head, sections);
   while (tokenizer.count(text) > maxTokens && sections.some((section) => section.lines.length > 1)) {
@@ -93,10 +93,16 @@ function bounded(text: string, tokenizer: Tokenizer, maxTokens: number): string 
 }
 
 function outcomeLine({ tool, success, failure, denied }: IntentTrace['tools'][number]): string {
-  return `- ${tool}: ${success} succeeded, ${failure} failed, ${denied} denied`;
+  return item(`${tool}: ${success} succeeded, ${failure} failed, ${denied} denied`);
 }
 
 function entryLine(entry: RecordedEntry): string {
   const what = [entry.files?.join(', '), entry.command, entry.reasoning, entry.output, entry.error];
-  return `- ${entry.status} ${entry.tool ?? entry.action}: ${what.filter((part) => part !== undefined).join(' | ')}`;
+  const parts = what.filter((part) => part !== undefined);
+  return item(`${entry.status} ${entry.tool ?? entry.action}: ${parts.join(' | ')}`);
+}
+
+/** Quoted whole: of two harmless parts, such as `[task` and `9]`, the colon between them would make a provenance. */
+function item(text: string): string {
+  return `- ${quoted(text)}`;
 }

@@ -21,6 +21,8 @@ const learningFields = {
   maxLearnings: maxLearnings.optional(),
   /** Similarity that a learning found by meaning must have; the configuration says how much by default. */
   minSimilarity: minSimilarity.optional(),
+  /** A project sequence, from `learningsSequence` of a reply: the learnings as they were then. */
+  learningsAsOf: sequence.optional(),
   /** The project whose learnings to use, in place of the session's own. */
   project: z.string().trim().min(1, 'must not be empty').max(64, 'must be at most 64 characters').optional(),
 };

@@ -27,18 +27,27 @@ export type ParsedBody =
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
+/** Changes what was parsed before anybody looks at it; it also gets the text. */
+export type Cleaning = (json: unknown, text: string) => unknown;
+
 /**
  * Parses a dispatch body. Never throws: bad input is an outcome.
  *
  * @param maxBytes larger bodies are refused unread
+ * @param clean takes secrets out, so that neither result nor reason holds one
  */
-export function parseDispatchBody(data: Uint8Array, role: Role, maxBytes: number): ParsedBody {
+export function parseDispatchBody(
+  data: Uint8Array,
+  role: Role,
+  maxBytes: number,
+  clean: Cleaning = (json) => json,
+): ParsedBody {
   if (data.length > maxBytes) {
     return fault('too_large', `the body has ${data.length} bytes, the limit is ${maxBytes}`);
   }
   const text = decode(data);
   if (text === undefined) return fault('json_parse_failed', 'the body is not UTF-8 text');
-  const json = findJson(text.trim());
+  const json = findJson(text.trim(), clean);
   if (!json.ok) return json;
   return role === 'implementer' ? checkImplementer(json.value) : checkReviewer(json.value);
 }
@@ -57,10 +66,10 @@ function checkReviewer(value: unknown): ParsedBody {
 
 type FoundJson = { readonly ok: true; readonly value: unknown } | ({ readonly ok: false } & DispatchFault);
 
-function findJson(text: string): FoundJson {
+function findJson(text: string, clean: Cleaning): FoundJson {
   const hasMarker = text.includes(BEGIN) || text.includes(END);
   if (text.startsWith('{')) {
-    const whole = parseJson(text);
+    const whole = parseJson(text, clean);
     // Raw text may itself begin with a brace: only a body without markers is judged as plain JSON.
     if (whole.ok || !hasMarker) return whole;
   }
@@ -77,7 +86,7 @@ function findJson(text: string): FoundJson {
     );
   }
   const inner = text.slice(from, to).trim();
-  return parseJson(unfenced(inner));
+  return parseJson(unfenced(inner), clean);
 }
 
 /** The inside of a fenced block. Not one pattern for all of it: that backtracks for hours on a hostile body. */
@@ -87,11 +96,23 @@ function unfenced(text: string): string {
   return fenced ? text.slice(firstBreak + 1, -FENCE.length) : text;
 }
 
-function parseJson(text: string): FoundJson {
+function parseJson(text: string, clean: Cleaning): FoundJson {
+  let value: unknown;
   try {
-    return { ok: true, value: JSON.parse(text) };
+    value = JSON.parse(text);
+  } catch {
+    return fault('json_parse_failed', `the body is not JSON: ${whyNotJson(clean(text, text))}`);
+  }
+  return { ok: true, value: clean(value, text) };
+}
+
+/** The engine quotes from what it cannot parse: from the cleaned text it quotes no secret. */
+function whyNotJson(cleaned: unknown): string {
+  try {
+    JSON.parse(String(cleaned));
+    return 'a secret stands where it cannot be read';
   } catch (error) {
-    return fault('json_parse_failed', `the body is not JSON: ${messageOf(error)}`);
+    return messageOf(error);
   }
 }
 

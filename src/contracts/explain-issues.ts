@@ -21,8 +21,15 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
+/** Longest value that is quoted, in characters. */
+const MAX_QUOTED = 40;
+
 function shown(value: unknown): string {
-  if (typeof value === 'string') return ` (got ${JSON.stringify(value.slice(0, 40))})`;
+  // Whole or not at all: half a secret would be known by no rule, and quoted.
+  if (typeof value === 'string')
+    return value.length <= MAX_QUOTED
+      ? ` (got ${JSON.stringify(value)})`
+      : ` (got ${value.length} characters)`;
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return ` (got ${value})`;
   return '';
 }

@@ -26,13 +26,20 @@ export function isToken(value: unknown): value is Token {
  */
 export function token(value: unknown, field: string): Token {
   if (isToken(value)) return value;
-  const shown = typeof value === 'string' ? JSON.stringify(value.slice(0, 80)) : `a ${typeof value}`;
+  const shown = typeof value === 'string' ? quotedName(value) : `a ${typeof value}`;
   throw new ThroughlineError(
     'token_invalid',
     `${field} is ${shown}: use 1 to 64 characters of A-Z a-z 0-9 _ and -`,
     { details: { field } },
   );
 }
+
+function quotedName(value: string): string {
+  return value.length <= MAX_QUOTED ? JSON.stringify(value) : `a text of ${value.length} characters`;
+}
+
+/** Longest wrong name that is quoted in a message; half a name helps nobody, and may be half a secret. */
+const MAX_QUOTED = 80;
 
 /** Who returned a result. */
 export const ROLES = ['implementer', 'reviewer'] as const;
@@ -50,6 +57,7 @@ export const REJECTED_STREAM = 'DISPATCH_REJECTED';
 export const REJECTED_SUBJECTS = 'rejected.>';
 export const SNAPSHOT_BUCKET = 'session_snapshots';
 export const VECTOR_BUCKET = 'learning_vectors';
+export const EXTRACTOR_SERVICE = 'extractor';
 export const COMPILER_SERVICE = 'prompt-compiler';
 export const COMPILE_SUBJECT = 'prompt.compile';
 
@@ -92,6 +100,19 @@ export function parseDispatchSubject(subject: string): {
     session: isToken(session) ? session : undefined,
     role: parts.length === 3 && isRole(role) ? role : undefined,
   };
+}
+
+/**
+ * `<subject>.<session>`, as in `prompt.compile.demo`: the request of one session. A service listens there as well, and
+ * refuses a request for any other session, so that a NATS permission can hold a caller to its own.
+ */
+export function sessionRequest(subject: string, session: Token): string {
+  return `${subject}.${session}`;
+}
+
+/** `health.<service>`: answers how any one instance does; the statistics of the service show it for each. */
+export function healthSubject(service: string): string {
+  return `health.${service}`;
 }
 
 /** `rejected.<session>.<role>`, with `_` for a part that was not valid. */

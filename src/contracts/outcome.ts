@@ -4,7 +4,8 @@ import type { DispatchOutcome } from './session-events.js';
 
 /**
  * The part of a result that goes onto its event beside the facts: whole in shape, bounded in size. The dispatch
- * itself keeps every byte; an event must fit one message and be read at each replay.
+ * itself keeps every byte; an event must fit one message and be read at each replay. A key without a value is left
+ * out: a replayed event must equal the live one, and `delete` would make every later step on the object slow.
  */
 
 /** Longest text of an outcome, in characters. */
@@ -23,39 +24,41 @@ export function outcomeOf(
     return {
       ...dispatch,
       role: 'implementer',
-      outcome: compacted({
+      outcome: {
         status,
         summary: line(summary),
-        files_modified: lines(files_modified),
-        tests: tests
-          ?.slice(0, MAX_LIST)
-          .map((run) =>
-            compacted({ command: line(run.command), passed: run.passed, failures: lines(run.failures) }),
-          ),
-        follow_up_actions: lines(follow_up_actions),
-        blockers: lines(blockers),
-        intent_id: intent_id === undefined ? undefined : line(intent_id),
-      }),
+        ...(files_modified && { files_modified: lines(files_modified) }),
+        ...(tests && {
+          tests: tests.slice(0, MAX_LIST).map(({ command, passed, failures }) => ({
+            command: line(command),
+            passed,
+            ...(failures && { failures: lines(failures) }),
+          })),
+        }),
+        ...(follow_up_actions && { follow_up_actions: lines(follow_up_actions) }),
+        ...(blockers && { blockers: lines(blockers) }),
+        ...(intent_id !== undefined && { intent_id: line(intent_id) }),
+      },
     };
   }
   const { assessment, strengths, issues, required_fixes, intent_id } = returned.result;
   return {
     ...dispatch,
     role: 'reviewer',
-    outcome: compacted({
+    outcome: {
       assessment,
-      strengths: lines(strengths),
-      issues: issues?.slice(0, MAX_LIST).map(({ severity, file, message, fix }) =>
-        compacted({
+      ...(strengths && { strengths: lines(strengths) }),
+      ...(issues && {
+        issues: issues.slice(0, MAX_LIST).map(({ severity, file, message, fix }) => ({
           severity,
-          file: file === undefined ? undefined : line(file),
+          ...(file !== undefined && { file: line(file) }),
           message: line(message),
-          fix: fix === undefined ? undefined : line(fix),
-        }),
-      ),
-      required_fixes: lines(required_fixes),
-      intent_id: intent_id === undefined ? undefined : line(intent_id),
-    }),
+          ...(fix !== undefined && { fix: line(fix) }),
+        })),
+      }),
+      ...(required_fixes && { required_fixes: lines(required_fixes) }),
+      ...(intent_id !== undefined && { intent_id: line(intent_id) }),
+    },
   };
 }
 
@@ -63,13 +66,6 @@ function line(text: string): string {
   return clipText(oneLine(text), MAX_TEXT);
 }
 
-function lines(texts: readonly string[] | undefined): string[] | undefined {
-  return texts?.slice(0, MAX_LIST).map(line);
-}
-
-/** Without the keys that hold `undefined`: JSON drops them anyway, and a replayed value must equal the live one. */
-function compacted<T extends object>(value: T): T {
-  for (const key of Object.keys(value))
-    if (Reflect.get(value, key) === undefined) Reflect.deleteProperty(value, key);
-  return value;
+function lines(texts: readonly string[]): string[] {
+  return texts.slice(0, MAX_LIST).map(line);
 }

@@ -10,6 +10,7 @@ export const TOOLS_SERVICE = 'session-tools';
 
 const MAX_CONTENT = 10_000;
 const MAX_SPEC = 200_000;
+const MAX_ITERATION = 1_000_000_000;
 
 const text = (max: number) =>
   z.string().trim().min(1, 'must not be empty').max(max, `must be at most ${max} characters`);
@@ -18,7 +19,11 @@ const content = text(MAX_CONTENT);
 const agent = text(128);
 const status = z.enum(TASK_STATUSES, `must be one of ${TASK_STATUSES.join(', ')}`);
 const noteType = z.enum(NOTE_TYPES, `must be one of ${NOTE_TYPES.join(', ')}`);
-const number = z.int().positive('must be a number of an iteration, 1 or more');
+// Far from the largest whole number: each further iteration adds one to it.
+const number = z
+  .int()
+  .positive('must be a number of an iteration, 1 or more')
+  .max(MAX_ITERATION, `must be at most ${MAX_ITERATION}`);
 const flag = z.boolean().default(false);
 /** An id as people write it: `TAS-12`, `tas-12`, `12`, or a prefix that fits only one. */
 const id = text(64);

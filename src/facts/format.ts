@@ -20,8 +20,8 @@ export function formatSessionFacts(facts: readonly SessionFact[]): string {
 export function factLine(fact: SessionFact): string {
   const suffix = ` [task:${clipText(bare(fact.sourceTaskId), MAX_SUFFIX)}]`;
   const room = MAX_FACT_LINE - lengthOf(suffix);
-  const head = `- ${quoted(fact.subject)} ${quoted(fact.relation)}`;
-  const line = `${head} ${quoted(fact.object)}`;
+  // Quoted whole: of harmless parts, such as `[task` and `: 9]`, the blank between them would make a provenance.
+  const line = `- ${quoted(`${quoted(fact.subject)} ${quoted(fact.relation)} ${quoted(fact.object)}`)}`;
   return clipText(line, room) + suffix;
 }
 

@@ -1,8 +1,13 @@
+import { BestMatches } from './best-matches.js';
 import { words } from './tokenize.js';
-import type { FactQuery, IFactRetriever, ISessionFactStore, RankedFact, SessionFact } from './types.js';
-
-/** Facts are immutable, so their words are found once and kept for as long as the fact itself. */
-const wordsOfFact = new WeakMap<SessionFact, ReadonlySet<string>>();
+import type {
+  FactQuery,
+  IFactRetriever,
+  ISessionFactStore,
+  Match,
+  RankedFact,
+  SessionFact,
+} from './types.js';
 
 /**
  * Ranks facts by the share of the query's words that they hold; equal scores go by recency, newest dispatch first,
@@ -20,35 +25,39 @@ export class KeywordFactRetriever implements IFactRetriever {
   }
 
   rank(query: FactQuery): RankedFact[] {
-    const candidates = query.tags ? this.#store.getValidByTags(query.tags) : this.#store.getValid();
-    const asked = words(query.taskDescription);
-    const ranked = candidates
-      .filter((fact) => fact.sourceTaskId !== query.taskId)
-      .map((fact) => ({ fact, score: overlap(asked, cachedWords(fact)), tokens: tokensOf(fact) }))
-      // sort() is stable: facts of one dispatch keep their order.
-      .sort((a, b) => b.score - a.score || b.fact.sourceSequence - a.fact.sourceSequence);
-    return withinBudget(ranked.slice(0, Math.max(0, query.maxFacts)), query.maxTokens);
+    const { taskDescription, taskId, tags, maxFacts, maxTokens } = query;
+    const asked = words(taskDescription);
+    const isWanted = (fact: SessionFact) =>
+      fact.sourceTaskId !== taskId && (tags === undefined || fact.tags.some((tag) => tags.includes(tag)));
+    const matching = this.#store.best(asked, maxFacts, isWanted);
+    const best =
+      matching.length < maxFacts ? [...matching, ...this.#newest(matching, query, isWanted)] : matching;
+    const ranked = best.map(({ fact, hits }) => ({
+      fact,
+      score: asked.size === 0 ? 0 : hits / asked.size,
+      tokens: tokensOf(fact),
+    }));
+    return withinBudget(ranked, maxTokens);
+  }
+
+  /** The newest facts of those that hold none of the words, for the places that are left. */
+  #newest(
+    matching: readonly Match[],
+    { maxFacts }: FactQuery,
+    isWanted: (fact: SessionFact) => boolean,
+  ): Match[] {
+    const known = new Set(matching.map(({ fact }) => fact));
+    const newest = new BestMatches(maxFacts - matching.length);
+    for (const [order, fact] of this.#store.getValid().entries()) {
+      if (!known.has(fact) && isWanted(fact)) newest.offer({ fact, order, hits: 0 });
+    }
+    return newest.matches;
   }
 }
 
 /** Tokens of a fact's words, at four characters each. */
 export function tokensOf(fact: Pick<SessionFact, 'subject' | 'relation' | 'object'>): number {
   return Math.ceil((fact.subject.length + fact.relation.length + fact.object.length) / 4);
-}
-
-function cachedWords(fact: SessionFact): ReadonlySet<string> {
-  const known = wordsOfFact.get(fact);
-  if (known !== undefined) return known;
-  const found = words(`${fact.subject} ${fact.relation} ${fact.object}`);
-  wordsOfFact.set(fact, found);
-  return found;
-}
-
-function overlap(asked: ReadonlySet<string>, held: ReadonlySet<string>): number {
-  if (asked.size === 0) return 0;
-  let matching = 0;
-  for (const word of asked) if (held.has(word)) matching += 1;
-  return matching / asked.size;
 }
 
 function withinBudget(ranked: readonly RankedFact[], maxTokens: number): RankedFact[] {

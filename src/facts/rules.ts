@@ -91,5 +91,10 @@ function facts(
   objects: readonly string[],
   tags: readonly SessionFactTag[],
 ): RecordedFact[] {
-  return objects.flatMap((object) => recordedFact(subject, relation, object, tags) ?? []);
+  const found: RecordedFact[] = [];
+  for (const object of objects) {
+    const fact = recordedFact(subject, relation, object, tags);
+    if (fact !== undefined) found.push(fact);
+  }
+  return found;
 }

@@ -1,4 +1,5 @@
-import type { DispatchOrigin, ISessionFactStore, SessionFact, SessionFactTag } from './types.js';
+import { TermIndex } from './term-index.js';
+import type { DispatchOrigin, ISessionFactStore, Match, SessionFact, SessionFactTag } from './types.js';
 
 /**
  * Facts in memory, each saying kept as one instance, keyed by dispatch and fact id.
@@ -14,6 +15,8 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   /** `must_fix` and `issue` facts by their task: what an approval closes. */
   readonly #findingsByTask: Index;
   readonly #approvalsByTask: Index;
+  /** Words of the valid facts; made at the first question, kept up to date from then on. */
+  #terms: TermIndex | undefined;
   #valid: number;
 
   constructor() {
@@ -52,6 +55,14 @@ export class InMemorySessionFactStore implements ISessionFactStore {
 
   getValidByTags(tags: readonly SessionFactTag[]): readonly SessionFact[] {
     return this.getValid().filter((fact) => fact.tags.some((tag) => tags.includes(tag)));
+  }
+
+  best(asked: Iterable<string>, count: number, isWanted: (fact: SessionFact) => boolean): readonly Match[] {
+    if (this.#terms === undefined) {
+      this.#terms = new TermIndex();
+      for (const fact of this.getValid()) this.#terms.add(fact);
+    }
+    return this.#terms.best(asked, count, isWanted);
   }
 
   count(): number {
@@ -112,13 +123,16 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   #close(key: string, fact: SessionFact, by: Closing): void {
     if (fact.sourceSequence >= by.sequence || (fact.closedBy ?? Number.POSITIVE_INFINITY) <= by.sequence)
       return;
-    if (fact.validTo === undefined) this.#valid -= 1;
     this.#facts.set(key, closed(fact, by));
+    if (fact.validTo === undefined) this.#invalid(fact);
   }
 
   #put(key: string, fact: SessionFact): void {
     this.#facts.set(key, fact);
-    if (fact.validTo === undefined) this.#valid += 1;
+    if (fact.validTo === undefined) {
+      this.#valid += 1;
+      this.#terms?.add(fact);
+    }
     index(this.#bySubject, fact.subject, key);
     if (isFinding(fact)) index(this.#findingsByTask, fact.sourceTaskId, key);
     if (isApproval(fact)) index(this.#approvalsByTask, fact.sourceTaskId, key);
@@ -127,10 +141,15 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   #remove(fact: SessionFact): void {
     const key = instanceKey(fact);
     this.#facts.delete(key);
-    if (fact.validTo === undefined) this.#valid -= 1;
+    if (fact.validTo === undefined) this.#invalid(fact);
     unindex(this.#bySubject, fact.subject, key);
     if (isFinding(fact)) unindex(this.#findingsByTask, fact.sourceTaskId, key);
     if (isApproval(fact)) unindex(this.#approvalsByTask, fact.sourceTaskId, key);
+  }
+
+  #invalid(fact: SessionFact): void {
+    this.#valid -= 1;
+    this.#terms?.remove(fact);
   }
 }
 

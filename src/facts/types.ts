@@ -57,6 +57,15 @@ export interface IFactExtractor {
   extractFromReviewer(result: ReviewerResult, origin: DispatchOrigin): SessionFact[];
 }
 
+/** A fact that is a candidate for an answer. */
+export interface Match {
+  readonly fact: SessionFact;
+  /** Tells apart facts of one dispatch: the order in which its rules gave them. */
+  readonly order: number;
+  /** How many of the words asked for it holds. */
+  readonly hits: number;
+}
+
 /** Holds one session's facts. Synchronous; never throws. */
 export interface ISessionFactStore {
   /**
@@ -71,6 +80,11 @@ export interface ISessionFactStore {
   getValid(): readonly SessionFact[];
   /** Valid facts that carry at least one of the tags. */
   getValidByTags(tags: readonly SessionFactTag[]): readonly SessionFact[];
+  /**
+   * The `count` best of the wanted valid facts that hold at least one of the words (`words()`): most words first, then
+   * the newest dispatch, and within one dispatch as its rules gave them.
+   */
+  best(asked: Iterable<string>, count: number, isWanted: (fact: SessionFact) => boolean): readonly Match[];
   /** Number of valid facts. */
   count(): number;
   /** Drops facts until at most `maxFacts` are held: closed ones first, then valid ones, the oldest first. */

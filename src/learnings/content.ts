@@ -42,12 +42,28 @@ export const NEAR_DUPLICATE = 0.7;
  * they may be one word apart and say the opposite.
  */
 export function similarity(a: string, b: string): number {
-  const [left, right] = [new Set(wordsOf(a)), new Set(wordsOf(b))];
-  if (negations(left) !== negations(right)) return 0;
-  if (left.size === 0 || right.size === 0) return sameText(a, b) ? 1 : 0;
+  return likeness(wordSet(a), wordSet(b));
+}
+
+/** The distinct words of a text, and what they are compared by. */
+export interface WordSet {
+  readonly text: string;
+  readonly words: ReadonlySet<string>;
+  readonly negated: boolean;
+}
+
+export function wordSet(text: string): WordSet {
+  const words = new Set(wordsOf(text));
+  return { text, words, negated: negations(words) === 1 };
+}
+
+/** `similarity` of texts whose words are known. */
+export function likeness(a: WordSet, b: WordSet): number {
+  if (a.negated !== b.negated) return 0;
+  if (a.words.size === 0 || b.words.size === 0) return sameText(a.text, b.text) ? 1 : 0;
   let shared = 0;
-  for (const word of left) if (right.has(word)) shared += 1;
-  return shared / (left.size + right.size - shared);
+  for (const word of a.words) if (b.words.has(word)) shared += 1;
+  return shared / (a.words.size + b.words.size - shared);
 }
 
 // Operators are words as well: `==` and `===`, or C, C++ and C#, are not the same.

@@ -1,5 +1,6 @@
-import { NEAR_DUPLICATE, sameText, similarity } from './content.js';
+import { likeness, NEAR_DUPLICATE, sameText, type WordSet, wordSet } from './content.js';
 import type { LearningState } from './state.js';
+import type { Learning } from './types.js';
 
 /** A learning that says nearly the same. */
 export interface NearDuplicate {
@@ -9,13 +10,24 @@ export interface NearDuplicate {
   readonly similarity: number;
 }
 
+/** A learning never changes: its words are found once. */
+const words = new WeakMap<Learning, WordSet>();
+
+function wordsOfLearning(learning: Learning): WordSet {
+  const known = words.get(learning) ?? wordSet(learning.content);
+  words.set(learning, known);
+  return known;
+}
+
 /** The learning in force that comes closest to a text, if one says nearly the same; `except` is left out. */
 export function nearDuplicate(state: LearningState, text: string, except: string): NearDuplicate | undefined {
   let best: NearDuplicate | undefined;
   let closest = 0;
-  for (const { id, content } of state.active.values()) {
+  const said = wordSet(text);
+  for (const learning of state.active.values()) {
+    const { id, content } = learning;
     if (id === except) continue;
-    const alike = similarity(text, content);
+    const alike = likeness(said, wordsOfLearning(learning));
     // The same words may stand in another order: the very text is closer still.
     const closer = alike > closest || (alike === 1 && sameText(text, content));
     if (alike < NEAR_DUPLICATE || !closer) continue;

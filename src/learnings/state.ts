@@ -65,10 +65,26 @@ export function learningOf(proposal: Proposal, confirmedAt: string): Learning {
   };
 }
 
-/** Proposals that wait for a decision, the newest first. */
-export function pendingProposals({ entries }: LearningState): Proposal[] {
-  return [...entries.values()]
-    .map(({ proposal }) => proposal)
-    .filter(({ status }) => status === 'pending')
-    .reverse();
+/** What a state shows, and goes on showing while the state itself changes. */
+export interface LearningsView {
+  readonly active: ReadonlyMap<string, Learning>;
+  /** Proposals that wait for a decision, the newest first. */
+  readonly pending: readonly Proposal[];
+  readonly sequence: number;
+}
+
+/** Made anew only after an event: thousands of learnings are not copied for each prompt. */
+const views = new WeakMap<LearningState, LearningsView>();
+
+export function viewOf(state: LearningState): LearningsView {
+  const known = views.get(state);
+  if (known?.sequence === state.sequence) return known;
+  const proposals = [...state.entries.values()].map(({ proposal }) => proposal);
+  const view = {
+    active: new Map(state.active),
+    pending: proposals.filter(({ status }) => status === 'pending').reverse(),
+    sequence: state.sequence,
+  };
+  views.set(state, view);
+  return view;
 }

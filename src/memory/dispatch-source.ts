@@ -75,9 +75,9 @@ export class MemoryDispatchSource implements DispatchSource {
   }
 
   /** What was published under a sequence, whatever has become of it. */
-  stored(sequence: number): { readonly subject: string; readonly body: Uint8Array } | undefined {
+  stored(sequence: number): Pick<DispatchDelivery, 'subject' | 'body' | 'at'> | undefined {
     const dispatch = this.#dispatches[sequence - 1];
-    return dispatch && { subject: dispatch.subject, body: dispatch.body.slice() };
+    return dispatch && { subject: dispatch.subject, body: dispatch.body.slice(), at: dispatch.at };
   }
 
   #makeReady(dispatch: Dispatch): void {

@@ -1,13 +1,7 @@
-import {
-  createInbox,
-  ErrorCode,
-  headers,
-  type Msg,
-  type NatsConnection,
-  NatsError,
-  type Subscription,
-} from 'nats';
+import { ErrorCode, headers, type Msg, type NatsConnection, NatsError, type Subscription } from 'nats';
 import { ThroughlineError } from '../errors.js';
+import { newInbox } from './connection.js';
+import { type Denial, onDenied } from './denials.js';
 import { API } from './errors.js';
 
 /**
@@ -51,6 +45,7 @@ export class AckedPublisher {
   readonly #timeoutMs: number;
   readonly #prefix: string;
   readonly #acks: Subscription;
+  readonly #listening: () => void;
   readonly #inFlight = new Map<string, InFlight>();
   #sweeper: NodeJS.Timeout | undefined;
   #next = 0;
@@ -58,19 +53,21 @@ export class AckedPublisher {
   constructor(connection: NatsConnection, timeoutMs: number) {
     this.#connection = connection;
     this.#timeoutMs = timeoutMs;
-    this.#prefix = `${createInbox()}.`;
+    this.#prefix = `${newInbox(connection)}.`;
     this.#acks = connection.subscribe(`${this.#prefix}*`, {
       callback: (error, message) => {
         if (!error) this.#acked(message);
       },
     });
+    this.#listening = onDenied(connection, (denial) => this.#denied(denial));
   }
 
   /**
    * Publishes one message and waits for its PubAck.
    *
    * @throws ThroughlineError `unavailable` without an answer in time (the message may be stored all the same),
-   * `too_large` for more than the server takes, and `internal` for any other refusal
+   * `permission_denied` when the user may not, `too_large` for more than the server takes, and `internal` for any other
+   * refusal
    */
   publish(subject: string, data: Uint8Array | string, options: PublishOptions = {}): Promise<PubOutcome> {
     return new Promise((resolve, reject) => {
@@ -92,6 +89,7 @@ export class AckedPublisher {
 
   /** Gives up what is in flight and stops listening. */
   close(): void {
+    this.#listening();
     this.#acks.unsubscribe();
     for (const token of [...this.#inFlight.keys()]) this.#timeOut(token);
   }
@@ -102,6 +100,17 @@ export class AckedPublisher {
     const outcome = outcomeOf(message, entry.subject);
     if (outcome instanceof ThroughlineError) entry.reject(outcome);
     else entry.resolve(outcome);
+  }
+
+  /** A publish that is not permitted gets no answer; nor does any, where the acks may not be listened to. */
+  #denied({ operation, subject, fault }: Denial): void {
+    const deaf = operation === 'subscription' && subject === `${this.#prefix}*`;
+    for (const [token, entry] of [...this.#inFlight]) {
+      if (deaf || (operation === 'publish' && entry.subject === subject)) {
+        this.#take(token);
+        entry.reject(fault);
+      }
+    }
   }
 
   #take(token: string): InFlight | undefined {

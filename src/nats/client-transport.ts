@@ -27,20 +27,7 @@ export function natsTransport(connection: NatsConnection, publishTimeoutMs: numb
         `no stream takes ${subject}: has Throughline been started on this server ("throughline up")?`,
       );
     },
-    async request(subject, body, timeoutMs) {
-      const message = await connection
-        .request(subject, JSON.stringify(body), { timeout: timeoutMs })
-        .catch((error: unknown) => {
-          if (!isNoResponders(error)) throw toThroughlineError(error, subject);
-          throw new ThroughlineError(
-            'unavailable',
-            `nobody answers ${subject}: start the services with "throughline up" or "throughline serve"`,
-          );
-        });
-      const failure = ServiceError.toServiceError(message);
-      if (failure !== null) throw replyError(message, failure);
-      return message.json();
-    },
+    request: (subject, body, timeoutMs) => requestJson(connection, subject, body, timeoutMs),
     send(subject, body) {
       connection.publish(subject, JSON.stringify(body));
     },
@@ -49,6 +36,27 @@ export function natsTransport(connection: NatsConnection, publishTimeoutMs: numb
       await closeConnection(connection);
     },
   };
+}
+
+/** Asks a service, and gives the JSON of its answer. Throws what `ClientTransport` says. */
+export async function requestJson(
+  connection: NatsConnection,
+  subject: string,
+  body: unknown,
+  timeoutMs: number,
+): Promise<unknown> {
+  const message = await connection
+    .request(subject, JSON.stringify(body), { timeout: timeoutMs })
+    .catch((error: unknown) => {
+      if (!isNoResponders(error)) throw toThroughlineError(error, subject);
+      throw new ThroughlineError(
+        'unavailable',
+        `nobody answers ${subject}: start the services with "throughline up" or "throughline serve"`,
+      );
+    });
+  const failure = ServiceError.toServiceError(message);
+  if (failure !== null) throw replyError(message, failure);
+  return message.json();
 }
 
 function replyError(message: Pick<ServiceMsg, 'json'>, failure: ServiceError): ThroughlineError {

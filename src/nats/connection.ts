@@ -1,7 +1,12 @@
-import { type ConnectionOptions, connect, type NatsConnection } from 'nats';
+import { type ConnectionOptions, connect, createInbox, type NatsConnection } from 'nats';
 import { ThroughlineError } from '../errors.js';
 import type { Logger } from '../ports/logger.js';
+import { askServer } from '../server/ready.js';
 import { requireSupportedServer } from '../server/version.js';
+import { accessOptions, type NatsAccess } from './access.js';
+import { codeOfReport, connectFault } from './errors.js';
+
+const GREETING_MS = 500;
 
 export interface ConnectOptions {
   /** `nats://host:port`, several separated by commas. */
@@ -11,42 +16,54 @@ export interface ConnectOptions {
   readonly logger: Logger;
   /** How long to try at first, in milliseconds. */
   readonly timeoutMs?: number;
-  readonly inboxPrefix?: string;
+  readonly access?: NatsAccess;
 }
 
 /**
  * Connects, reconnecting for ever after, and checks that the server can do what we need.
  *
- * @throws ThroughlineError `unavailable` when nobody answers, `server_unsupported` for an old server or one without
- * JetStream
+ * @throws ThroughlineError `unavailable` when nobody answers, `auth_failed` when the server does not let us in,
+ * `tls_failed` when both do not agree on TLS, `config_invalid` for an access that cannot be used, `server_unsupported`
+ * for an old server or one without JetStream
  */
 export async function connectNats(options: ConnectOptions): Promise<NatsConnection> {
   const settings: ConnectionOptions = {
-    servers: options.url.split(',').map((server) => server.trim()),
+    ...accessOptions(options.url, options.access ?? {}),
     name: options.name,
     timeout: options.timeoutMs ?? 5000,
     maxReconnectAttempts: -1,
     reconnectTimeWait: 250,
     reconnectJitter: 250,
-    pingInterval: 20_000,
-    ...(options.inboxPrefix !== undefined && { inboxPrefix: options.inboxPrefix }),
+    // A server that is frozen or cut off closes nothing: two pings without an answer tell.
+    pingInterval: 5000,
+    // Whoever changes users while we are connected may come to change them back: the client would give up for good.
+    ignoreAuthErrorAbort: true,
   };
-  const connection = await connect(settings).catch((cause: unknown) => {
-    const text = cause instanceof Error ? cause.message : String(cause);
-    throw new ThroughlineError(
-      'unavailable',
-      `no NATS server answers at ${withoutSecrets(options.url)} (${text}): start one with "throughline up", or set NATS_URL`,
-      { cause },
-    );
+  const shown = withoutSecrets(options.url);
+  const connection = await connect(settings).catch(async (cause: unknown) => {
+    const fault = connectFault(cause, shown);
+    throw fault.code === 'unavailable'
+      ? ((await certificateFault(options.url, shown, cause)) ?? fault)
+      : fault;
   });
   try {
-    checkServer(connection, withoutSecrets(options.url));
+    checkServer(connection, shown);
   } catch (error) {
     await connection.close();
     throw error;
   }
   void logStatus(connection, options.logger);
+  const prefix = options.access?.inboxPrefix;
+  if (prefix !== undefined) inboxPrefixes.set(connection, prefix);
   return connection;
+}
+
+/** The client does not tell what it was configured with. */
+const inboxPrefixes = new WeakMap<NatsConnection, string>();
+
+/** A new reply subject of this connection, with the prefix that it was configured with. */
+export function newInbox(connection: NatsConnection): string {
+  return createInbox(inboxPrefixes.get(connection));
 }
 
 /**
@@ -56,6 +73,28 @@ export async function connectNats(options: ConnectOptions): Promise<NatsConnecti
 export async function closeConnection(connection: NatsConnection): Promise<void> {
   await connection.drain().catch(() => {});
   await connection.close();
+}
+
+/**
+ * A server that does not trust our certificate closes the connection when the client takes it for established: the
+ * client only sees that nothing comes. The greeting says whether certificates are asked for.
+ */
+async function certificateFault(
+  url: string,
+  shown: string,
+  cause: unknown,
+): Promise<ThroughlineError | undefined> {
+  for (const server of url.split(',')) {
+    const [, host = '', port] = /([^/@\s]+?)(?::(\d+))?\s*$/.exec(server) ?? [];
+    const info = await askServer(host.replace(/^\[|\]$/g, ''), Number(port ?? 4222), GREETING_MS);
+    if (info?.tls_verify !== true) continue;
+    return new ThroughlineError(
+      'tls_failed',
+      `the NATS server at ${shown} wants a certificate that it trusts: check NATS_CERT and NATS_KEY`,
+      { cause },
+    );
+  }
+  return undefined;
 }
 
 function checkServer(connection: NatsConnection, url: string): void {
@@ -70,14 +109,19 @@ function checkServer(connection: NatsConnection, url: string): void {
 }
 
 async function logStatus(connection: NatsConnection, logger: Logger): Promise<void> {
-  for await (const { type, data } of connection.status()) {
-    if (type === 'disconnect') logger.warn({ server: data }, 'NATS connection lost, reconnecting');
+  for await (const { type, data, permissionContext } of connection.status()) {
+    if (type === 'disconnect')
+      logger.warn({ server: data, code: 'unavailable' }, 'NATS connection lost, reconnecting');
     else if (type === 'reconnect') logger.info({ server: data }, 'NATS connection restored');
-    else if (type === 'error') logger.warn({ error: data }, 'NATS reported an error');
+    else if (type === 'error') {
+      const code = codeOfReport(String(data));
+      logger.warn({ error: data, code, ...permissionContext }, 'NATS reported an error');
+    }
   }
 }
 
-/** A URL as it may be shown: user, password and token replaced. */
+/** A URL, or several, as they may be shown: user, password and token replaced, with a scheme before them or without. */
 export function withoutSecrets(url: string): string {
-  return url.replace(/\/\/[^/@,]*@/g, '//***@');
+  // Up to the last @: a password may hold one as well.
+  return url.replace(/(\/\/|^|,)[^/]*@/g, '$1***@');
 }

@@ -1,5 +1,7 @@
-import { createInbox, type Msg, type NatsConnection } from 'nats';
+import type { Msg, NatsConnection } from 'nats';
 import { ThroughlineError } from '../errors.js';
+import { newInbox } from './connection.js';
+import { onDenied } from './denials.js';
 
 /**
  * Batch direct get, spoken by hand: the client's own reader stops at an empty payload and knows no start sequence.
@@ -24,7 +26,8 @@ interface Batch {
 /**
  * Reads all messages of a stream from `from` on, through `through` if given. A missing stream gives none.
  *
- * @throws ThroughlineError `unavailable` when the server does not answer within `timeoutMs`
+ * @throws ThroughlineError `unavailable` when the server does not answer within `timeoutMs`,
+ * `permission_denied` when the user may not
  */
 export async function readStream(
   connection: NatsConnection,
@@ -57,10 +60,11 @@ function readBatch(
   timeoutMs: number,
 ): Promise<Batch> {
   return new Promise((resolve, reject) => {
-    const inbox = createInbox();
+    const inbox = newInbox(connection);
     const messages: StreamMessage[] = [];
     const settle = (finish: () => void) => {
       clearTimeout(timer);
+      listening();
       subscription.unsubscribe();
       finish();
     };
@@ -81,14 +85,18 @@ function readBatch(
           );
       },
     });
+    const request = `$JS.API.DIRECT.GET.${stream}`;
+    const listening = onDenied(connection, ({ subject, fault }) => {
+      if (subject === request || subject === inbox) settle(() => reject(fault));
+    });
     const timer = setTimeout(() => {
       settle(() =>
         reject(new ThroughlineError('unavailable', `${stream} was not read within ${timeoutMs} ms`)),
       );
     }, timeoutMs);
-    const request = JSON.stringify({ seq: from, batch: BATCH, next_by_subj: filter });
+    const wanted = JSON.stringify({ seq: from, batch: BATCH, next_by_subj: filter });
     try {
-      connection.publish(`$JS.API.DIRECT.GET.${stream}`, request, { reply: inbox });
+      connection.publish(request, wanted, { reply: inbox });
     } catch (error) {
       settle(() => reject(error));
     }

@@ -1,17 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   AckPolicy,
   ConsumerEvents,
   type ConsumerMessages,
   type JetStreamClient,
   type JetStreamManager,
-  type JsMsg,
   nanos,
 } from 'nats';
 import { DISPATCH_STREAM } from '../contracts/names.js';
-import { ThroughlineError } from '../errors.js';
+import { codeOf, ThroughlineError } from '../errors.js';
 import type { DispatchConsumption, DispatchDelivery, DispatchSource } from '../ports/dispatch-source.js';
 import type { Logger } from '../ports/logger.js';
 import type { AckedPublisher } from './acked-publisher.js';
+import { NatsDelivery } from './dispatch-delivery.js';
 import { API, apiCode, toThroughlineError } from './errors.js';
 import { ensureDispatchStream, type TopologyOptions } from './topology.js';
 
@@ -28,10 +29,8 @@ export interface DispatchSourceOptions extends TopologyOptions {
   readonly logger: Logger;
   /** Unacknowledged dispatches come again after this many milliseconds. */
   readonly ackWaitMs: number;
-  /** Dispatches that one worker holds at a time. */
+  /** Dispatches in the hands of all workers of the kind together: the server delivers no more. */
   readonly maxInHand: number;
-  /** Dispatches in the hands of all workers together. */
-  readonly maxAckPending: number;
 }
 
 export interface DispatchConsumer {
@@ -41,6 +40,10 @@ export interface DispatchConsumer {
   readonly filter?: string;
 }
 
+/** How long one request for dispatches stands. */
+const PULL_MS = 10_000;
+/** Requests go with the node that led the consumer; two missed heartbeats tell, and they are made again. */
+const HEARTBEAT_MS = 2000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5000;
 
@@ -80,33 +83,51 @@ export class NatsDispatchSource implements DispatchSource {
     );
   }
 
+  /** Dispatches that are still to be delivered, and those in the hands of all extractors together. */
+  async backlog(): Promise<{ readonly waiting: number; readonly inHand: number }> {
+    try {
+      const info = await this.#jsm.consumers.info(DISPATCH_STREAM, this.#options.consumer.name);
+      return { waiting: info.num_pending, inHand: info.num_ack_pending };
+    } catch (error) {
+      throw toThroughlineError(error, 'asking for the extractor consumer');
+    }
+  }
+
   async consume(handler: (delivery: DispatchDelivery) => void): Promise<DispatchConsumption> {
-    const run = { closed: false, messages: await this.#open(handler) };
-    const supervised = this.#supervise(run, handler);
+    const closing = new AbortController();
+    const run: Run = { closing: closing.signal, closed: false, handler, messages: undefined };
+    run.messages = await this.#open(run);
+    void this.#supervise(run).catch((error: unknown) => {
+      if (closing.signal.aborted) return;
+      const { name } = this.#options.consumer;
+      this.#options.logger.error(
+        { code: codeOf(error), consumer: name, err: error },
+        'the consumer is no longer watched',
+      );
+    });
     return {
       close: async () => {
+        closing.abort();
+        // What is on its way when the pulling ends would otherwise come again only after the ack wait.
+        if (run.messages !== undefined) await drained(run.messages);
         run.closed = true;
-        await run.messages.close();
-        await supervised;
+        await run.messages?.close();
       },
     };
   }
 
-  async #supervise(
-    run: { closed: boolean; messages: ConsumerMessages },
-    handler: (delivery: DispatchDelivery) => void,
-  ) {
-    while (!run.closed) {
+  async #supervise(run: Run): Promise<void> {
+    while (!run.closing.aborted && run.messages !== undefined) {
       const lost = await this.#lossOf(run.messages);
-      if (run.closed) return;
+      if (run.closing.aborted) return;
       this.#options.logger.warn(
-        { consumer: this.#options.consumer.name, lost: lost ?? 'ended' },
+        { code: 'unavailable', consumer: this.#options.consumer.name, lost: lost ?? 'ended' },
         'the consumer is gone and will be made again',
       );
       await run.messages.close();
       // One that ends by itself has a reason that may not have passed yet.
-      if (lost === undefined) await new Promise((resolve) => setTimeout(resolve, FIRST_PAUSE_MS));
-      run.messages = await this.#reopen(run, handler);
+      if (lost === undefined) await pause(FIRST_PAUSE_MS, run.closing);
+      run.messages = await this.#reopen(run);
     }
   }
 
@@ -130,34 +151,34 @@ export class NatsDispatchSource implements DispatchSource {
     }
   }
 
-  async #reopen(
-    run: { closed: boolean; messages: ConsumerMessages },
-    handler: (delivery: DispatchDelivery) => void,
-  ): Promise<ConsumerMessages> {
-    for (let pauseMs = FIRST_PAUSE_MS; !run.closed; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
+  async #reopen(run: Run): Promise<ConsumerMessages | undefined> {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
+      if (run.closing.aborted) return undefined;
       try {
-        const messages = await this.#open(handler);
-        if (run.closed) await messages.close();
-        return messages;
+        const messages = await this.#open(run);
+        if (!run.closing.aborted) return messages;
+        await drained(messages);
+        await messages.close();
       } catch (error) {
         this.#options.logger.warn(
-          { consumer: this.#options.consumer.name, err: error, againInMs: pauseMs },
+          { code: codeOf(error), consumer: this.#options.consumer.name, err: error, againInMs: pauseMs },
           'the consumer cannot be made yet',
         );
-        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+        await pause(pauseMs, run.closing);
       }
     }
-    return run.messages;
   }
 
-  async #open(handler: (delivery: DispatchDelivery) => void): Promise<ConsumerMessages> {
+  async #open(run: Run): Promise<ConsumerMessages> {
     try {
       await ensureDispatchStream(this.#jsm, this.#options);
       await this.#ensureConsumer();
       const consumer = await this.#js.consumers.get(DISPATCH_STREAM, this.#options.consumer.name);
       return await consumer.consume({
         max_messages: this.#options.maxInHand,
-        callback: (message) => handler(deliveryOf(message)),
+        expires: PULL_MS,
+        idle_heartbeat: HEARTBEAT_MS,
+        callback: (message) => (run.closed ? message.nak() : run.handler(new NatsDelivery(message))),
       });
     } catch (error) {
       throw toThroughlineError(error, 'opening the dispatch consumer');
@@ -176,7 +197,7 @@ export class NatsDispatchSource implements DispatchSource {
         ...(filter !== undefined && { filter_subject: filter }),
         ack_policy: AckPolicy.Explicit,
         ack_wait: nanos(this.#options.ackWaitMs),
-        max_ack_pending: this.#options.maxAckPending,
+        max_ack_pending: this.#options.maxInHand,
         // No max_deliver: the worker itself rejects what keeps failing, so that it is never silently set aside.
         max_deliver: -1,
       });
@@ -184,22 +205,39 @@ export class NatsDispatchSource implements DispatchSource {
   }
 }
 
+/** One consumption. */
+interface Run {
+  /** Aborted when no further dispatches are wanted. */
+  readonly closing: AbortSignal;
+  /** Nothing is handed on any more. */
+  closed: boolean;
+  readonly handler: (delivery: DispatchDelivery) => void;
+  messages: ConsumerMessages | undefined;
+}
+
+/** Longest wait for messages on their way; a server that is gone sends none. */
+const DRAIN_MS = 1000;
+
+/**
+ * Ends the pulling, and waits until what the server had sent before has been handed on. The client has no call for
+ * that: its `close` drops what is on its way. Draining the subscription beneath it does what is wanted.
+ */
+async function drained(messages: ConsumerMessages): Promise<void> {
+  const sub: unknown = 'sub' in messages ? messages.sub : undefined;
+  if (typeof sub !== 'object' || sub === null || !('drain' in sub) || typeof sub.drain !== 'function') return;
+  const timeUp = new AbortController();
+  const drain = Promise.resolve(sub.drain()).catch(() => {});
+  await Promise.race([drain, pause(DRAIN_MS, timeUp.signal)]);
+  timeUp.abort();
+}
+
+/** Waits, but no longer than until `signal` is given. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => {});
+}
+
 const LOSSES: ReadonlySet<string> = new Set([
   ConsumerEvents.ConsumerDeleted,
   ConsumerEvents.ConsumerNotFound,
   ConsumerEvents.StreamNotFound,
 ]);
-
-function deliveryOf(message: JsMsg): DispatchDelivery {
-  const { info } = message;
-  return {
-    subject: message.subject,
-    body: message.data,
-    sequence: message.seq,
-    at: new Date(Math.floor(info.timestampNanos / 1_000_000)).toISOString(),
-    delivery: info.deliveryCount,
-    ack: () => message.ack(),
-    nak: (delayMs) => message.nak(delayMs),
-    term: (reason) => message.term(reason),
-  };
-}

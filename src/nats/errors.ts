@@ -1,5 +1,6 @@
 import { ErrorCode as NatsCode, NatsError } from 'nats';
-import { ThroughlineError } from '../errors.js';
+import type { ErrorCode } from '../contracts/error-codes.js';
+import { messageOf, ThroughlineError } from '../errors.js';
 
 /** The JetStream API codes that we act on. */
 export const API = {
@@ -37,8 +38,9 @@ export function toThroughlineError(error: unknown, doing: string): ThroughlineEr
           cause: error,
         });
       case NatsCode.AuthorizationViolation:
+        return new ThroughlineError('auth_failed', `${doing}: NATS refuses it (${text})`, { cause: error });
       case NatsCode.PermissionsViolation:
-        return new ThroughlineError('unavailable', `${doing}: NATS refuses it (${text})`, { cause: error });
+        return permissionDenied(doing, error);
       case NatsCode.MaxPayloadExceeded:
         return new ThroughlineError('too_large', `${doing}: more than the server takes in one message`, {
           cause: error,
@@ -54,4 +56,71 @@ export function toThroughlineError(error: unknown, doing: string): ThroughlineEr
       cause: error,
     },
   );
+}
+
+/** What a denied user needs: the subject stands in the server's own text. */
+export function permissionDenied(doing: string, error: NatsError): ThroughlineError {
+  const { operation, subject } = error.permissionContext ?? {};
+  const what =
+    subject === undefined
+      ? ''
+      : ` to ${operation === 'subscription' ? 'subscribe' : 'publish'} to ${subject}`;
+  return new ThroughlineError(
+    'permission_denied',
+    `${doing}: the NATS user is not allowed${what}; "throughline permissions" prints what each role needs`,
+    { cause: error, ...(subject !== undefined && { details: { operation, subject } }) },
+  );
+}
+
+/** Our code for an error that the client reports beside any request. */
+export function codeOfReport(report: string): ErrorCode {
+  if (report === NatsCode.PermissionsViolation) return 'permission_denied';
+  return AUTH_CODES.has(report) ? 'auth_failed' : 'unavailable';
+}
+
+const AUTH_CODES: ReadonlySet<string> = new Set([
+  NatsCode.AuthorizationViolation,
+  NatsCode.AuthenticationExpired,
+  NatsCode.AuthenticationTimeout,
+  NatsCode.AccountExpired,
+  NatsCode.BadAuthentication,
+  NatsCode.BadCreds,
+]);
+
+/** What kept us from connecting. `url` is shown: without secrets. */
+export function connectFault(cause: unknown, url: string): ThroughlineError {
+  const code = codeOf(cause);
+  const text = messageOf(cause);
+  if (AUTH_CODES.has(code)) {
+    const fix = 'check NATS_USER and NATS_PASSWORD, NATS_TOKEN, NATS_NKEY or NATS_CREDS';
+    return new ThroughlineError(
+      'auth_failed',
+      `the NATS server at ${url} does not let us in (${text}): ${fix}`,
+      {
+        cause,
+      },
+    );
+  }
+  if (TLS_CODE.test(code)) {
+    const fix = 'check NATS_CA, NATS_CERT, NATS_KEY and THROUGHLINE_TLS_FIRST';
+    return new ThroughlineError(
+      'tls_failed',
+      `no TLS with the NATS server at ${url} (${code}: ${text}): ${fix}`,
+      {
+        cause,
+      },
+    );
+  }
+  return new ThroughlineError(
+    'unavailable',
+    `no NATS server answers at ${url} (${text}): start one with "throughline up", or set NATS_URL`,
+    { cause },
+  );
+}
+
+/** Codes of Node's TLS and of OpenSSL, and the client's own for a server that offers none. */
+const TLS_CODE = /^(ERR_(TLS|SSL|OSSL)_|TLS$|SERVER_OPT_NA$|.*(CERT|SELF_SIGNED|LEAF_SIGNATURE|ISSUER|CRL))/;
+
+function codeOf(cause: unknown): string {
+  return typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : '';
 }

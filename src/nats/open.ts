@@ -7,9 +7,11 @@ import {
   SNAPSHOT_BUCKET,
 } from '../contracts/names.js';
 import type { Logger } from '../ports/logger.js';
+import type { NatsAccess } from './access.js';
 import { AckedPublisher } from './acked-publisher.js';
 import { closeConnection, connectNats } from './connection.js';
 import { type DispatchConsumer, NatsDispatchSource } from './dispatch-source.js';
+import { toThroughlineError } from './errors.js';
 import { NatsLearningLog } from './learning-log.js';
 import { NatsRejectedStore } from './rejected-store.js';
 import { NatsSessionLog } from './session-log.js';
@@ -33,16 +35,22 @@ export interface NatsPorts {
   close(): Promise<void>;
 }
 
+/** What `openNats` makes where it is missing. */
+export type Made = 'dispatches' | 'rejected' | 'learnings' | 'snapshots' | 'learning-snapshots';
+
 export interface NatsOptions {
   readonly url: string;
   readonly name: string;
+  readonly access?: NatsAccess;
   readonly logger: Logger;
   readonly replicas: number;
   /** Longest wait for one answer of the server, in milliseconds. */
   readonly requestTimeoutMs: number;
   readonly ackWaitMs: number;
+  /** Dispatches in the hands of all extractors together. */
   readonly maxInHand: number;
-  readonly maxAckPending: number;
+  /** Default: everything. Whoever only reads makes nothing. */
+  readonly makes?: readonly Made[];
 }
 
 const EXTRACTOR: DispatchConsumer = {
@@ -55,38 +63,42 @@ const LEARNER: DispatchConsumer = {
   filter: DISPATCH_REVIEWS,
 };
 
-/** Connects, and makes the streams and the bucket that are missing. */
+/** Reviews in the hands of all learners together: each may take several requests, and nobody waits for them. */
+const MAX_REVIEWS = 100;
+
+/** Connects, and makes the streams and the bucket that are missing, of those in `makes`. */
 export async function openNats(options: NatsOptions): Promise<NatsPorts> {
-  const { logger, replicas, requestTimeoutMs: timeoutMs, ackWaitMs, maxInHand, maxAckPending } = options;
+  const { logger, replicas, requestTimeoutMs: timeoutMs, ackWaitMs, maxInHand } = options;
   const connection = await connectNats(options);
   try {
     // The account was checked on connecting; the client's own check would cost one more round trip.
     const jsm: JetStreamManager = await connection.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
-    await ensureDispatchStream(jsm, { replicas });
-    await ensureRejectedStream(jsm, { replicas });
-    await ensureLearningsStream(jsm, { replicas });
-    const snapshots = await openSnapshotStore(connection, SNAPSHOT_BUCKET, 'Folded state of each session', {
-      replicas,
-    });
-    const learningSnapshots = await openSnapshotStore(
-      connection,
+    const makes = (made: Made) => options.makes?.includes(made) ?? true;
+    if (makes('dispatches')) await ensureDispatchStream(jsm, { replicas });
+    if (makes('rejected')) await ensureRejectedStream(jsm, { replicas });
+    if (makes('learnings')) await ensureLearningsStream(jsm, { replicas });
+    const bucket = (name: string, description: string, made: Made) =>
+      openSnapshotStore(connection, name, description, { replicas }, makes(made));
+    const snapshots = await bucket(SNAPSHOT_BUCKET, 'Folded state of each session', 'snapshots');
+    const learningSnapshots = await bucket(
       LEARNING_SNAPSHOT_BUCKET,
       'Learnings of each project',
-      { replicas },
+      'learning-snapshots',
     );
     const publisher = new AckedPublisher(connection, timeoutMs);
-    const dispatches = (consumer: DispatchConsumer) =>
+    const logPorts = { connection, jsm, publisher, timeoutMs };
+    const dispatches = (consumer: DispatchConsumer, most = Number.POSITIVE_INFINITY) =>
       new NatsDispatchSource(connection.jetstream(), jsm, publisher, {
-        ...{ consumer, logger, replicas, ackWaitMs, maxInHand, maxAckPending },
+        ...{ consumer, logger, replicas, ackWaitMs, maxInHand: Math.min(maxInHand, most) },
       });
     return {
       connection,
-      log: new NatsSessionLog(connection, jsm, publisher, { replicas, timeoutMs }),
+      log: new NatsSessionLog(logPorts, { replicas }),
       snapshots,
-      learnings: new NatsLearningLog(connection, jsm, publisher, { replicas, timeoutMs }),
+      learnings: new NatsLearningLog(logPorts, { replicas }),
       learningSnapshots,
       source: dispatches(EXTRACTOR),
-      reviews: dispatches(LEARNER),
+      reviews: dispatches(LEARNER, MAX_REVIEWS),
       rejected: new NatsRejectedStore(connection, jsm, publisher, { replicas }),
       vectors: new NatsVectorStore(connection, { replicas, timeoutMs }),
       async close() {
@@ -96,6 +108,6 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
     };
   } catch (error) {
     await connection.close();
-    throw error;
+    throw toThroughlineError(error, 'opening streams and bucket');
   }
 }

@@ -1,8 +1,12 @@
 import { type NatsConnection, RequestStrategy } from 'nats';
 import { isNoResponders, toThroughlineError } from './errors.js';
 
-/** What the endpoints of all running instances of a service show in their statistics, beside requests and errors. */
-export async function serviceStats(connection: NatsConnection, service: string): Promise<unknown[]> {
+/** What an endpoint of all running instances of a service shows in its statistics, beside requests and errors. */
+export async function serviceStats(
+  connection: NatsConnection,
+  service: string,
+  endpoint: string,
+): Promise<unknown[]> {
   const found: unknown[] = [];
   const monitor = connection.services.client({
     strategy: RequestStrategy.JitterTimer,
@@ -11,7 +15,8 @@ export async function serviceStats(connection: NatsConnection, service: string):
   });
   try {
     for await (const { endpoints } of await monitor.stats(service)) {
-      for (const { data } of endpoints ?? []) if (data !== null && data !== undefined) found.push(data);
+      for (const { name, data } of endpoints ?? [])
+        if (name === endpoint && data !== null && data !== undefined) found.push(data);
     }
   } catch (error) {
     // Nobody answers: no instance runs.

@@ -1,8 +1,10 @@
 import type { NatsConnection, ServiceMsg } from 'nats';
 import type { ErrorCode } from '../contracts/error-codes.js';
+import { healthSubject, isToken } from '../contracts/names.js';
 import { ThroughlineError } from '../errors.js';
 import type { Logger } from '../ports/logger.js';
 import { clipText, oneLine } from '../text.js';
+import { onDenied } from './denials.js';
 import { toThroughlineError } from './errors.js';
 
 /** A NATS micro service whose endpoints take and give JSON, found by `nats micro ls`. */
@@ -12,6 +14,17 @@ export interface ServiceOptions {
   readonly description: string;
   readonly endpoints: readonly Endpoint[];
   readonly logger: Logger;
+  /** Largest request and reply, in bytes. Default: what the server takes. */
+  readonly maxRequestBytes?: number;
+  readonly maxReplyBytes?: number;
+}
+
+/** The sizes that a configuration allows. */
+export function limitsOf({
+  maxRequestBytes,
+  maxReplyBytes,
+}: Required<Pick<ServiceOptions, 'maxRequestBytes' | 'maxReplyBytes'>>) {
+  return { maxRequestBytes, maxReplyBytes };
 }
 
 export interface Endpoint {
@@ -20,8 +33,23 @@ export interface Endpoint {
   readonly description: string;
   /** From a request's JSON to the reply's. What it throws becomes an error reply. */
   readonly handle: (request: unknown) => Promise<unknown>;
+  /** Whether a request names its session: it may then also come to `<subject>.<session>`, for that one alone. */
+  readonly bySession?: boolean;
+  /** What a caller can ask less of, for a reply that is too large: `maxFacts or maxTokens`. */
+  readonly lower?: string;
   /** What the statistics of the endpoint show beside requests and errors. */
   readonly stats?: () => unknown;
+}
+
+/** The endpoint `health.<service>`; the statistics of the service show the same. */
+export function healthEndpoint(service: string, health: () => Promise<object>): Endpoint {
+  return {
+    name: 'health',
+    subject: healthSubject(service),
+    description: 'how this instance does',
+    handle: health,
+    stats: health,
+  };
 }
 
 export interface RunningService {
@@ -48,17 +76,28 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   conflict: 409,
   not_caught_up: 409,
   too_large: 413,
+  permission_denied: 403,
+  rate_limited: 429,
   unavailable: 503,
 };
 
 /** Characters of an error's text in the header, and in a reply that could not be sent whole. */
 const MAX_ERROR_TEXT = 500;
 
+/**
+ * Starts a service; it answers when this resolves.
+ *
+ * @throws ThroughlineError `permission_denied` when the user may not listen to one of its subjects
+ */
 export async function startService(
   connection: NatsConnection,
   options: ServiceOptions,
 ): Promise<RunningService> {
   const { name, version, description, logger } = options;
+  const denied: ThroughlineError[] = [];
+  const listening = onDenied(connection, ({ operation, fault }) => {
+    if (operation === 'subscription') denied.push(fault);
+  });
   const service = await connection.services.add({
     name,
     version,
@@ -67,20 +106,35 @@ export async function startService(
       options.endpoints.find((each) => each.subject === subject)?.stats?.() ?? null,
   });
   const inHand = new Set<Promise<void>>();
-  for (const endpoint of options.endpoints) {
+  const endpoints = options.endpoints.flatMap((each) =>
+    each.bySession ? [each, ofOneSession(each)] : [each],
+  );
+  for (const endpoint of endpoints) {
     service.addEndpoint(endpoint.name, {
       subject: endpoint.subject,
       metadata: { description: endpoint.description },
       // The client knows no asynchronous handlers: one that throws would leave its caller without an answer.
       handler: (error, message) => {
         if (error) {
-          logger.error({ endpoint: endpoint.name, err: error }, 'service subscription failed');
+          logger.error(
+            { endpoint: endpoint.name, code: toThroughlineError(error, endpoint.name).code, err: error },
+            'service subscription failed',
+          );
           return;
         }
-        const answered = answer(endpoint, message, connection, logger).finally(() => inHand.delete(answered));
+        const answered = answer(endpoint, message, connection, options).finally(() =>
+          inHand.delete(answered),
+        );
         inHand.add(answered);
       },
     });
+  }
+  // Whatever is denied is told before the answer to this.
+  await connection.flush();
+  listening();
+  if (denied[0] !== undefined) {
+    await service.stop();
+    throw denied[0];
   }
   return {
     async stop() {
@@ -90,29 +144,71 @@ export async function startService(
   };
 }
 
+function ofOneSession(endpoint: Endpoint): Endpoint {
+  const { name, subject, description, handle, lower } = endpoint;
+  return {
+    name: `${name}-session`,
+    subject: `${subject}.*`,
+    description: `${description}; of one session`,
+    handle,
+    ...(lower !== undefined && { lower }),
+  };
+}
+
+/** A caller that may only send to its own session's subject must not get at another through the body. */
+function requireSession(subject: string, request: unknown): void {
+  const named = subject.slice(subject.lastIndexOf('.') + 1);
+  const given =
+    typeof request === 'object' && request !== null && 'session' in request ? request.session : undefined;
+  if (given === named) return;
+  throw new ThroughlineError(
+    'permission_denied',
+    `session: the request names another session than its subject ${subject}`,
+    { details: { field: 'session' } },
+  );
+}
+
 async function answer(
   endpoint: Endpoint,
   message: ServiceMsg,
   connection: NatsConnection,
-  logger: Logger,
+  { maxRequestBytes, maxReplyBytes, logger }: ServiceOptions,
 ): Promise<void> {
+  const taken = connection.info?.max_payload ?? Number.POSITIVE_INFINITY;
+  let request: unknown;
   try {
-    const reply = JSON.stringify(await endpoint.handle(parsed(message)));
-    const limit = connection.info?.max_payload ?? Number.POSITIVE_INFINITY;
-    if (Buffer.byteLength(reply) > limit) {
-      throw new ThroughlineError(
-        'too_large',
-        `the reply is over the server's limit of ${limit} bytes: ask for less`,
-      );
-    }
+    checkSize('request', message.data.length, Math.min(taken, maxRequestBytes ?? taken), 'send less');
+    request = parsed(message);
+    if (endpoint.subject.endsWith('.*')) requireSession(message.subject, request);
+    const reply = JSON.stringify(await endpoint.handle(request));
+    const limit = Math.min(taken, maxReplyBytes ?? taken);
+    const less = endpoint.lower === undefined ? 'ask for less' : `ask for less by ${endpoint.lower}`;
+    checkSize('reply', Buffer.byteLength(reply), limit, less);
     message.respond(reply);
   } catch (thrown) {
     const error = toThroughlineError(thrown, endpoint.name);
-    const fields = { endpoint: endpoint.name, code: error.code, err: error };
+    const fields = { endpoint: endpoint.name, ...sessionNamed(request), code: error.code, err: error };
     if (error.code === 'internal') logger.error(fields, 'request failed');
     else logger.debug(fields, 'request refused');
     respondError(message, error, logger);
   }
+}
+
+/** The session of a request, for a log line; nothing where it names none that could be one. */
+function sessionNamed(request: unknown): { readonly session?: string } {
+  const named =
+    typeof request === 'object' && request !== null && 'session' in request ? request.session : undefined;
+  return isToken(named) ? { session: named } : {};
+}
+
+/** @throws ThroughlineError `too_large` that names the limit and what to do about it */
+function checkSize(what: 'request' | 'reply', bytes: number, limit: number, advice: string): void {
+  if (bytes <= limit) return;
+  throw new ThroughlineError(
+    'too_large',
+    `the ${what} has ${bytes} bytes, the limit is ${limit}: ${advice}, or raise max_payload of the server and THROUGHLINE_MAX_${what.toUpperCase()}_BYTES`,
+    { details: { bytes, limit } },
+  );
 }
 
 function respondError(message: ServiceMsg, error: ThroughlineError, logger: Logger): void {
@@ -137,9 +233,8 @@ function sendError(message: ServiceMsg, error: Pick<ThroughlineError, 'code' | '
 function parsed(message: ServiceMsg): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(message.data));
-  } catch (cause) {
-    throw new ThroughlineError('json_parse_failed', 'the request is not JSON: send one JSON object', {
-      cause,
-    });
+  } catch {
+    // Without the cause: it quotes from the request, and goes into logs.
+    throw new ThroughlineError('json_parse_failed', 'the request is not JSON: send one JSON object');
   }
 }

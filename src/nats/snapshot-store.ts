@@ -1,65 +1,86 @@
-import { type KV, type KvEntry, type NatsConnection, StorageType } from 'nats';
+import { type JetStreamManagerOptions, type KV, type KvEntry, type NatsConnection, StorageType } from 'nats';
 import type { Token } from '../contracts/names.js';
 import { ThroughlineError } from '../errors.js';
 import type { SaveOutcome, SnapshotStore, StoredSnapshot } from '../ports/snapshot-store.js';
-import { API, apiCode, toThroughlineError } from './errors.js';
+import { readStream } from './direct-get.js';
+import { API, apiCode, isNoResponders, toThroughlineError } from './errors.js';
 import { packedText, unpackedText } from './packed-text.js';
+import { snapshotSequence } from './snapshot-sequence.js';
 import type { TopologyOptions } from './topology.js';
 
 /** Room for subject and headers in a message of the largest size. */
 const ENVELOPE_BYTES = 4096;
 const HISTORY = 5;
+const TIMEOUT_MS = 5000;
 /** Keys whose last write is remembered. */
 const MAX_WRITTEN = 10_000;
 /** Rounds of compare and set, each of which somebody wins: far more than there are writers of one key. */
 const MAX_ATTEMPTS = 1000;
 
-/** Opens a bucket of snapshots, making it where it is missing. */
+/** Opens a bucket of snapshots; unless it is only read, it is made where it is missing. */
 export async function openSnapshotStore(
   connection: NatsConnection,
   bucket: string,
   description: string,
   options: TopologyOptions,
+  make = true,
 ): Promise<NatsSnapshotStore> {
-  const kv = await connection.jetstream().views.kv(bucket, {
-    history: HISTORY,
-    storage: StorageType.File,
-    replicas: options.replicas,
-    description,
-  });
-  return new NatsSnapshotStore(kv, connection);
+  const open = () =>
+    // Asking for the account's limits first, as the client does on its own, would need one more permission.
+    connection.jetstream(UNCHECKED).views.kv(bucket, {
+      ...(!make && { bindOnly: true, allow_direct: true }),
+      history: HISTORY,
+      storage: StorageType.File,
+      replicas: options.replicas,
+      description,
+    });
+  return new NatsSnapshotStore(await open(), { name: bucket, make, open }, connection);
+}
+
+const UNCHECKED: JetStreamManagerOptions = { checkAPI: false };
+
+interface Bucket {
+  readonly name: string;
+  /** Whether it is made where it is missing. */
+  readonly make: boolean;
+  readonly open: () => Promise<KV>;
 }
 
 export class NatsSnapshotStore implements SnapshotStore {
-  readonly #kv: KV;
+  #kv: KV;
+  readonly #bucket: Bucket;
   readonly #connection: NatsConnection;
   /** What this process wrote last: while nobody else writes, the stored value need not be read back first. */
   readonly #written = new Map<Token, { readonly sequence: number; readonly revision: number }>();
 
-  constructor(kv: KV, connection: NatsConnection) {
+  constructor(kv: KV, bucket: Bucket, connection: NatsConnection) {
     this.#kv = kv;
+    this.#bucket = bucket;
     this.#connection = connection;
   }
 
   async load(key: Token): Promise<StoredSnapshot | undefined> {
     const entry = await this.#get(key);
-    return entry && unpacked(snapshotOf(entry));
+    return entry && unpacked(snapshotOf(entry.string()));
   }
 
   async loadAtOrBefore(key: Token, sequence: number): Promise<StoredSnapshot | undefined> {
     const newest = await this.#get(key);
     if (newest === undefined) return undefined;
-    const snapshot = snapshotOf(newest);
+    const snapshot = snapshotOf(newest.string());
     if (snapshot.sequence <= sequence) return unpacked(snapshot);
     let best: StoredSnapshot | undefined;
-    try {
-      for await (const entry of await this.#kv.history({ key })) {
-        if (entry.operation !== 'PUT') continue;
-        const older = snapshotOf(entry);
-        if (older.sequence <= sequence && older.sequence > (best?.sequence ?? 0)) best = older;
-      }
-    } catch (error) {
-      throw toThroughlineError(error, `reading the snapshots of ${key}`);
+    // By direct get like every other read: the client's own history makes a consumer, which a reader has no right to.
+    const stream = `KV_${this.#bucket.name}`;
+    const subject = `$KV.${this.#bucket.name}.${key}`;
+    const kept = await readStream(this.#connection, stream, subject, { from: 1 }, TIMEOUT_MS).catch(
+      (error: unknown) => {
+        throw toThroughlineError(error, `reading the snapshots of ${key}`);
+      },
+    );
+    for (const { data } of kept) {
+      const older = snapshotOf(new TextDecoder().decode(data));
+      if (older.sequence <= sequence && older.sequence > (best?.sequence ?? 0)) best = older;
     }
     return best && unpacked(best);
   }
@@ -75,8 +96,8 @@ export class NatsSnapshotStore implements SnapshotStore {
       const follows = last !== undefined && last.sequence < snapshot.sequence;
       if (follows && (await this.#replace(key, packed, last.revision))) return 'saved';
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-        const entry = await this.#kv.get(key);
-        const kept = entry?.operation === 'PUT' ? snapshotOf(entry) : undefined;
+        const entry = await this.#onBucket((kv) => kv.get(key));
+        const kept = entry?.operation === 'PUT' ? snapshotOf(entry.string()) : undefined;
         if (kept !== undefined && kept.sequence >= snapshot.sequence) return 'older';
         if (await this.#replace(key, packed, entry?.revision)) return 'saved';
       }
@@ -93,8 +114,8 @@ export class NatsSnapshotStore implements SnapshotStore {
     try {
       const written =
         revision === undefined
-          ? await this.#kv.create(key, text)
-          : await this.#kv.update(key, text, revision);
+          ? await this.#onBucket((kv) => kv.create(key, text))
+          : await this.#onBucket((kv) => kv.update(key, text, revision));
       this.#written.set(key, { sequence, revision: written });
       const oldest = this.#written.keys().next();
       if (this.#written.size > MAX_WRITTEN && !oldest.done) this.#written.delete(oldest.value);
@@ -105,20 +126,42 @@ export class NatsSnapshotStore implements SnapshotStore {
     }
   }
 
+  /** Makes the bucket again where somebody has deleted it: without it there are no snapshots, and all else works. */
+  async #onBucket<T>(work: (kv: KV) => Promise<T>): Promise<T> {
+    try {
+      return await work(this.#kv);
+    } catch (error) {
+      if (!isNoResponders(error) && apiCode(error) !== API.streamNotFound) throw error;
+      if (!this.#bucket.make || !(await this.#isGone())) throw error;
+      this.#written.clear();
+      this.#kv = await this.#bucket.open();
+      return work(this.#kv);
+    }
+  }
+
+  async #isGone(): Promise<boolean> {
+    try {
+      await this.#kv.status();
+      return false;
+    } catch (error) {
+      return apiCode(error) === API.streamNotFound;
+    }
+  }
+
   async #get(key: Token): Promise<KvEntry | undefined> {
     try {
-      const entry = await this.#kv.get(key);
+      const entry = await this.#onBucket((kv) => kv.get(key));
       return entry?.operation === 'PUT' ? entry : undefined;
     } catch (error) {
+      // There is no bucket, and nobody who only reads makes one.
+      if (isNoResponders(error)) return undefined;
       throw toThroughlineError(error, `reading the snapshot of ${key}`);
     }
   }
 }
 
-/** The text with the sequence that stands at its beginning; a value that does not begin like a snapshot counts as 0. */
-function snapshotOf(entry: KvEntry): StoredSnapshot {
-  const text = entry.string();
-  return { sequence: Number(/^\{"after_sequence":(\d+),/.exec(text)?.[1] ?? 0), text };
+function snapshotOf(text: string): StoredSnapshot {
+  return { sequence: snapshotSequence(text), text };
 }
 
 async function unpacked({ sequence, text }: StoredSnapshot): Promise<StoredSnapshot> {

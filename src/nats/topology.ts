@@ -5,15 +5,18 @@ import {
   StorageType,
   type StoredMsg,
   type StreamConfig,
+  type StreamInfo,
 } from 'nats';
 import {
   DISPATCH_STREAM,
   DISPATCH_SUBJECTS,
   HEADERS,
+  LEARNING_SNAPSHOT_BUCKET,
   LEARNINGS_STREAM,
   LEARNINGS_SUBJECTS,
   REJECTED_STREAM,
   REJECTED_SUBJECTS,
+  SNAPSHOT_BUCKET,
   sessionOfStream,
   sessionStream,
   sessionSubject,
@@ -23,6 +26,7 @@ import {
 import { parseSessionEvent, type SessionEvent } from '../contracts/session-events.js';
 import { ThroughlineError } from '../errors.js';
 import { API, apiCode } from './errors.js';
+import { snapshotSequence } from './snapshot-sequence.js';
 
 /**
  * The streams, made where they are missing and otherwise left as their owner has set them: retention, replicas and
@@ -33,7 +37,7 @@ export interface TopologyOptions {
   readonly replicas: number;
 }
 
-/** A dispatch stream that is made anew continues well after the old one's numbers. */
+/** A stream that is made anew continues well after the old one's numbers. */
 const SEQUENCE_MARGIN = 100_000;
 
 export async function ensureDispatchStream(jsm: JetStreamManager, options: TopologyOptions): Promise<void> {
@@ -59,20 +63,76 @@ export async function ensureRejectedStream(jsm: JetStreamManager, options: Topol
 }
 
 export async function ensureLearningsStream(jsm: JetStreamManager, options: TopologyOptions): Promise<void> {
-  if (await exists(jsm, LEARNINGS_STREAM, LEARNINGS_SUBJECTS)) return;
-  await create(
-    jsm,
-    fileStream(LEARNINGS_STREAM, LEARNINGS_SUBJECTS, 'Learnings and proposals of each project', options),
-  );
+  if (!(await exists(jsm, LEARNINGS_STREAM, LEARNINGS_SUBJECTS)))
+    await createLearningsStream(jsm, 0, options);
 }
 
+/** Makes the stream of learnings, or finds it made by somebody else; as with sessions, no sequence comes again. */
+export async function createLearningsStream(
+  jsm: JetStreamManager,
+  highest: number,
+  options: TopologyOptions,
+): Promise<StreamInfo> {
+  const config = fileStream(
+    LEARNINGS_STREAM,
+    LEARNINGS_SUBJECTS,
+    'Learnings and proposals of each project',
+    options,
+  );
+  return createBeyond(jsm, config, Math.max(highest, await newestLearningSnapshot(jsm)));
+}
+
+/**
+ * Makes the stream of a session, or finds it made by somebody else.
+ *
+ * Should there have been one before, its sequences must not come again: a snapshot, or a state in somebody's memory,
+ * counts as newer than events with lower ones.
+ *
+ * @param highest highest sequence that the caller has seen of the session
+ */
 export async function createSessionStream(
   jsm: JetStreamManager,
   session: Token,
+  highest: number,
   options: TopologyOptions,
-): Promise<void> {
+): Promise<StreamInfo> {
   const description = `Events of session ${session}`;
-  await create(jsm, fileStream(sessionStream(session), sessionSubjects(session), description, options));
+  const name = sessionStream(session);
+  const config = fileStream(name, sessionSubjects(session), description, options);
+  const seen = Math.max(highest, await newestSnapshot(jsm, session));
+  return createBeyond(jsm, config, seen);
+}
+
+async function createBeyond(
+  jsm: JetStreamManager,
+  config: Partial<StreamConfig> & { name: string },
+  seen: number,
+): Promise<StreamInfo> {
+  const made = await create(jsm, seen === 0 ? config : { ...config, first_seq: seen + SEQUENCE_MARGIN });
+  return made ?? jsm.streams.info(config.name);
+}
+
+/** Sequence of a session's newest snapshot, 0 for none. */
+async function newestSnapshot(jsm: JetStreamManager, session: Token): Promise<number> {
+  const subject = `$KV.${SNAPSHOT_BUCKET}.${session}`;
+  const message = await newestMessage(jsm, `KV_${SNAPSHOT_BUCKET}`, subject);
+  return message === undefined ? 0 : snapshotSequence(message.string());
+}
+
+/** Highest sequence that a project's newest snapshot stands at, 0 without any. */
+async function newestLearningSnapshot(jsm: JetStreamManager): Promise<number> {
+  const stream = `KV_${LEARNING_SNAPSHOT_BUCKET}`;
+  let highest = 0;
+  try {
+    const { state } = await jsm.streams.info(stream, { subjects_filter: '>' });
+    for (const subject of Object.keys(state.subjects ?? {})) {
+      const message = await newestMessage(jsm, stream, subject);
+      highest = Math.max(highest, message === undefined ? 0 : snapshotSequence(message.string()));
+    }
+  } catch (error) {
+    if (apiCode(error) !== API.streamNotFound) throw error;
+  }
+  return highest;
 }
 
 function fileStream(
@@ -110,12 +170,13 @@ async function exists(jsm: JetStreamManager, name: string, subjects: string): Pr
 async function create(
   jsm: JetStreamManager,
   config: Partial<StreamConfig> & { name: string },
-): Promise<void> {
+): Promise<StreamInfo | undefined> {
   try {
-    await jsm.streams.add(config);
+    return await jsm.streams.add(config);
   } catch (error) {
     // Another worker made it a moment before, with other settings perhaps: theirs stand.
     if (apiCode(error) !== API.streamNameInUse) throw error;
+    return undefined;
   }
 }
 
@@ -140,7 +201,8 @@ async function highestDispatchSeen(jsm: JetStreamManager): Promise<number> {
 /** Types of the events that name a dispatch. */
 const DISPATCH_EVENTS = ['fact.recorded', 'dispatch.rejected'] satisfies SessionEvent['type'][];
 
-async function newestMessage(
+/** The newest message on a subject, or `undefined`. */
+export async function newestMessage(
   jsm: JetStreamManager,
   stream: string,
   subject: string,

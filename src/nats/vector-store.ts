@@ -1,4 +1,4 @@
-import { type KV, type NatsConnection, StorageType } from 'nats';
+import { type JetStreamManagerOptions, type KV, type NatsConnection, StorageType } from 'nats';
 import { z } from 'zod';
 import {
   learningOfVectorSubject,
@@ -67,8 +67,13 @@ export class NatsVectorStore implements VectorStore {
     return { vectors, through: messages.at(-1)?.sequence ?? after };
   }
 
+  /** Asking for the account's limits first, as the client does on its own, would need one more permission. */
+  #unchecked(): JetStreamManagerOptions {
+    return { timeout: this.#options.timeoutMs, checkAPI: false };
+  }
+
   #open(): Promise<KV> {
-    return this.#connection.jetstream({ timeout: this.#options.timeoutMs }).views.kv(VECTOR_BUCKET, {
+    return this.#connection.jetstream(this.#unchecked()).views.kv(VECTOR_BUCKET, {
       history: 1,
       storage: StorageType.File,
       replicas: this.#options.replicas,

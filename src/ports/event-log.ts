@@ -9,7 +9,8 @@ import type { Token } from '../contracts/names.js';
  *   callers must not read anything into them;
  * - have an event stored, as durably as it ever will be, before `append` resolves;
  * - make a key's log on the first append, whoever comes first;
- * - show an appended event to every `read` that starts after the append has resolved.
+ * - show an appended event to every `read` that starts after the append has resolved;
+ * - when a log is removed and made anew, give higher sequences than the newest snapshot of the key has.
  *
  * It must not reorder events, nor drop one that it could read; a message that is no valid event is left out of what
  * `read` gives, but counts in `through`.
@@ -61,6 +62,12 @@ export interface ReadResult<Event> {
   readonly through: number;
   /** Messages that were no valid events. */
   readonly skipped: number;
+  /**
+   * Names the log for as long as it is there; none while there is no log. When it changes, the log was removed, and
+   * what was folded from it does not stand any more: fold anew, from the newest snapshot. An implementer must notice
+   * within seconds.
+   */
+  readonly epoch?: string;
 }
 
 export type Unwatch = () => void;

@@ -13,6 +13,7 @@ import { KeywordFactRetriever } from '../facts/retriever.js';
 import type { RankedFact } from '../facts/types.js';
 import { formatRelevantLearnings, type LearningsInPrompt } from '../learnings/format.js';
 import { factsOf, type SessionState } from '../session/state.js';
+import { quoted } from '../text.js';
 import { type Candidate, firstFitting, type PromptBudget } from './budget.js';
 import type { CompiledPrompt } from './compiled-prompt.js';
 import { type DeltaPacket, deltaPacket, PRUNED_FIRST, replanLines } from './delta-packet.js';
@@ -130,7 +131,7 @@ function render(
   maxOutputTokens: number,
 ): string {
   const sections = [
-    `Task: ${taskId}\nOutput budget: ${maxOutputTokens} tokens`,
+    `Task: ${quoted(taskId)}\nOutput budget: ${maxOutputTokens} tokens`,
     Object.keys(packet).length === 0 ? '' : `Ledger:\n${JSON.stringify(packet)}`,
     replan.length === 0 ? '' : [REPLAN, ...replan].join('\n'),
     guide ? GUIDE : '',

@@ -4,8 +4,10 @@ import { ThroughlineError } from '../errors.js';
 import { formatSessionFacts } from '../facts/format.js';
 import { KeywordFactRetriever } from '../facts/retriever.js';
 import { formatRelevantLearnings, type LearningsInPrompt } from '../learnings/format.js';
+import type { Charter } from '../session/charter.js';
 import { currentNumber } from '../session/iterations.js';
 import { factsOf, type SessionState } from '../session/state.js';
+import { quoted, quotedBlock } from '../text.js';
 import type { PromptBudget } from './budget.js';
 import type { CompiledPrompt } from './compiled-prompt.js';
 import { describeFacts } from './described-facts.js';
@@ -73,9 +75,7 @@ export function compileIteration(
     blocked_count: String(countBlockedTasks(board)),
     completed_count: String(countCompletedTasks(board)),
     history: formatIterationHistory(history, board, now) || 'No iterations yet',
-    spec:
-      charter.spec ??
-      (charter.spec_path === undefined ? (charter.goal ?? 'No spec given') : `See ${charter.spec_path}`),
+    spec: specOf(charter),
     inbox: formatInbox(notebook, now),
     notes: formatNotes(notebook),
     tasks: formatTasksWithDeps(board),
@@ -113,4 +113,11 @@ export function checkTemplate(template: string): void {
     `unknown placeholders: ${named.join(', ')}. Known: ${ITERATION_VARIABLES.join(', ')}`,
     { details: { unknown: unknown.map(({ name }) => name) } },
   );
+}
+
+/** The specification as a quoted block, or one line that says where it is, or the goal. */
+function specOf({ spec, spec_path, goal }: Charter): string {
+  if (spec !== undefined) return quotedBlock(spec);
+  if (spec_path !== undefined) return `See ${quoted(spec_path)}`;
+  return goal === undefined ? 'No spec given' : quoted(goal);
 }

@@ -12,6 +12,7 @@ const serverInfo = z.object({
   jetstream: z.boolean().default(false),
   auth_required: z.boolean().default(false),
   tls_required: z.boolean().default(false),
+  tls_verify: z.boolean().default(false),
 });
 
 /** A server's INFO. */

@@ -1,10 +1,31 @@
 import type { Config } from '../config.js';
 import type { Releasers } from '../lifecycle.js';
 import type { Logger } from '../ports/logger.js';
+import type { HealthParts } from '../workers/health.js';
+import type { ProgressTracker } from '../workers/progress-tracker.js';
+import type { SessionCommander, SessionReader, SessionSnapshotWriter } from '../workers/session-reader.js';
 
 /** What every service is started with; `releasers` stops it again. */
 export interface Context {
   readonly config: Config;
   readonly logger: Logger;
   readonly releasers: Releasers;
+}
+
+/** The same with the health that all services of one process share. */
+export interface Serving extends Context {
+  readonly health: HealthParts;
+}
+
+/** What the services that fold sessions share: one cache of states, one queue of commands, one view of task files. */
+export interface Sessions {
+  readonly reader: SessionReader;
+  readonly writer: SessionSnapshotWriter;
+  readonly command: SessionCommander;
+  readonly tracker: ProgressTracker;
+}
+
+/** What a service that folds sessions adds to its health. */
+export function numbersOf({ reader, writer }: Sessions): object {
+  return { sessionsInMemory: reader.size, snapshots: writer.counts };
 }

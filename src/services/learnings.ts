@@ -3,22 +3,27 @@ import type { Config } from '../config.js';
 import { LEARNING_REQUEST_SUBJECTS, LEARNING_REQUESTS } from '../contracts/learning-requests.js';
 import { LEARNINGS_SERVICE, type Token } from '../contracts/names.js';
 import { loadEmbedder } from '../embedders/load.js';
+import { codeOf } from '../errors.js';
+import { viewOf } from '../learnings/state.js';
 import type { NatsPorts } from '../nats/open.js';
-import { startService } from '../nats/service.js';
+import { type Endpoint, healthEndpoint, limitsOf, startService } from '../nats/service.js';
 import { systemClock } from '../ports/clock.js';
 import type { Embedder } from '../ports/embedder.js';
 import type { Logger } from '../ports/logger.js';
+import { scannerFor } from '../secretlint/scanner.js';
 import { VERSION } from '../version.js';
 import { createCommander } from '../workers/commander.js';
+import { healthOf } from '../workers/health.js';
 import { startLearner } from '../workers/learner.js';
 import { createLearningsService } from '../workers/learnings-service.js';
 import { PROJECT_FOLDING, type ProjectCommander, type ProjectReader } from '../workers/project-reader.js';
 import { createRelevance, type Relevance } from '../workers/relevance.js';
+import { guarded } from '../workers/request-guard.js';
 import type { SessionReader } from '../workers/session-reader.js';
 import { SnapshotWriter } from '../workers/snapshot-writer.js';
 import { StateReader } from '../workers/state-reader.js';
 import { Vectoriser } from '../workers/vectoriser.js';
-import type { Context } from './context.js';
+import type { Context, Serving } from './context.js';
 
 /** The learnings of projects as the services of one process share them. */
 export interface Projects {
@@ -63,7 +68,7 @@ export async function serveLearnings(
   nats: NatsPorts,
   sessions: SessionReader,
   projects: Projects,
-  { config, logger, releasers }: Context,
+  { config, logger, releasers, health }: Serving,
 ): Promise<void> {
   const { reader, command, relevance, embedder } = projects;
   const vectoriser = embedder && new Vectoriser({ vectors: nats.vectors, embedder, logger });
@@ -71,18 +76,21 @@ export async function serveLearnings(
   const vectorise = async (project: Token) => {
     if (vectoriser === undefined) return;
     const { state } = (await reader.load(project)).folded;
-    vectoriser.sync(project, new Map(state.active));
+    vectoriser.sync(project, viewOf(state).active);
   };
   const inBackground = (work: Promise<void>) => {
-    work.catch((error: unknown) => logger.warn({ err: error }, 'vectors not brought up to date'));
+    work.catch((error: unknown) =>
+      logger.warn({ code: codeOf(error), err: error }, 'vectors not brought up to date'),
+    );
   };
   // What was accepted while no embedder ran, or another one, is made up for.
   inBackground(nats.learnings.projects().then(async (all) => void (await Promise.all(all.map(vectorise)))));
 
   const { maxBodyBytes, maxDeliveries, recurrence, maxLearnings: maxResults, minSimilarity } = config;
+  const secrets = scannerFor(config);
   const learner = await startLearner({
     ...{ source: nats.reviews, learnings: nats.learnings, sessions, projects: reader, command, logger },
-    ...{ maxBodyBytes, maxDeliveries, recurrence, random: Math.random },
+    ...{ maxBodyBytes, maxDeliveries, recurrence, random: Math.random, secrets },
   });
   releasers.add('the learner', () => learner.stop());
 
@@ -90,17 +98,22 @@ export async function serveLearnings(
     ...{ command, reader, relevance, maxResults, minSimilarity },
     onChanged: (project) => inBackground(vectorise(project)),
   });
+  const own = async () => ({ projectsInMemory: reader.size, backlog: await nats.reviews.backlog() });
   const service = await startService(nats.connection, {
     name: LEARNINGS_SERVICE,
     version: VERSION,
     description: 'Learnings and proposals of projects',
     logger,
-    endpoints: LEARNING_REQUEST_SUBJECTS.map((subject) => ({
-      name: subject.replace('.', '-'),
-      subject,
-      description: LEARNING_REQUESTS[subject].summary,
-      handle: (request: unknown) => answer(subject, request),
-    })),
+    ...limitsOf(config),
+    endpoints: guarded<Endpoint>(
+      { ...config, logger, secrets },
+      LEARNING_REQUEST_SUBJECTS.map((subject) => ({
+        name: subject.replace('.', '-'),
+        subject,
+        description: LEARNING_REQUESTS[subject].summary,
+        handle: (request: unknown) => answer(subject, request),
+      })),
+    ).concat(healthEndpoint(LEARNINGS_SERVICE, healthOf(health, own))),
   });
   releasers.add('the learnings service', () => service.stop());
 }

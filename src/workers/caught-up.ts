@@ -19,12 +19,10 @@ export async function caughtUp(
   dispatch: number,
   timeoutMs: number,
 ): Promise<LoadedSession> {
-  const first = await reader.load(session);
-  if (first.folded.state.dispatches.has(dispatch)) return first;
-
   const deadline = performance.now() + timeoutMs;
+  // Before the first look: what is stored after it is announced, and no second look is needed to be sure.
   const announced = announcements(log, session);
-  let replayed = first.replayed;
+  let replayed = 0;
   let waitMs = FIRST_WAIT_MS;
   try {
     for (;;) {

@@ -22,6 +22,8 @@ export interface CommanderOptions<State extends Timed, Event extends Stamped> {
   readonly newId: () => string;
   /** 0 to 1, for the jitter of retries. */
   readonly random: () => number;
+  /** Waits that many milliseconds before a command is tried again. Default: by the machine's own timer. */
+  readonly pause?: (ms: number) => Promise<void>;
 }
 
 /** What a command needs to know of a state. */
@@ -112,7 +114,7 @@ async function execute<State extends Timed, Event extends Stamped>(
         throw error;
       lost.push({ after, event, reply: decision.reply });
     }
-    await pause(Math.min(LONGEST_PAUSE_MS, attempt * 2) * options.random());
+    await (options.pause ?? pause)(Math.min(LONGEST_PAUSE_MS, attempt * 2) * options.random());
   }
   throw new ThroughlineError(
     'conflict',

@@ -4,11 +4,14 @@ import { parseDispatchSubject, type Role, type Token } from '../contracts/names.
 import { outcomeOf } from '../contracts/outcome.js';
 import type { RoleResult } from '../contracts/results.js';
 import type { FactRecorded, SessionEvent } from '../contracts/session-events.js';
+import { codeOf } from '../errors.js';
 import { RuleBasedFactExtractor } from '../facts/extractor.js';
 import type { DispatchDelivery, DispatchSource } from '../ports/dispatch-source.js';
 import type { Logger } from '../ports/logger.js';
 import type { RejectedStore } from '../ports/rejected-store.js';
 import type { SessionLog } from '../ports/session-log.js';
+import { addCounts, redactJson, type SecretCounts } from '../redaction/redactor.js';
+import { NO_SCANNER, type SecretScanner } from '../redaction/scanner.js';
 import { type Disposition, dispose, retryDelay } from './disposition.js';
 
 /**
@@ -33,6 +36,8 @@ export interface ExtractorOptions {
   readonly maxDeliveries: number;
   /** 0 to 1, for the jitter of retries. */
   readonly random: () => number;
+  /** Finds the secrets that no event may hold. Default: none. */
+  readonly secrets?: SecretScanner;
 }
 
 /** Counts since the worker started. */
@@ -40,21 +45,30 @@ export interface ExtractorStats {
   recorded: number;
   rejected: number;
   retried: number;
+  /** Secrets taken out of results, by rule. */
+  readonly redacted: SecretCounts;
 }
 
 export interface Extractor {
   readonly stats: Readonly<ExtractorStats>;
+  /** Dispatches in this worker's hands now. */
+  inHand(): number;
   /** Takes no further dispatches and waits for those in hand. */
   stop(): Promise<void>;
 }
 
+const DONE: Disposition = { kind: 'done' };
+
 export async function startExtractor(ports: ExtractorPorts, options: ExtractorOptions): Promise<Extractor> {
   const { source, logger } = ports;
-  const stats: ExtractorStats = { recorded: 0, rejected: 0, retried: 0 };
+  const { secrets = NO_SCANNER } = options;
+  const stats: ExtractorStats = { recorded: 0, rejected: 0, retried: 0, redacted: {} };
   const inHand = new Set<Promise<void>>();
-  const rules = new RuleBasedFactExtractor({
-    onRuleFailure: (rule, error) => logger.warn({ rule, err: error }, 'extraction rule failed'),
-  });
+  const rulesFor = (session: Token, { sequence: dispatch }: DispatchDelivery) =>
+    new RuleBasedFactExtractor({
+      onRuleFailure: (rule, error) =>
+        logger.warn({ session, dispatch, code: codeOf(error), rule, err: error }, 'extraction rule failed'),
+    });
 
   const consumption = await source.consume((delivery) => {
     const handled = handle(delivery).finally(() => inHand.delete(handled));
@@ -70,7 +84,8 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
       stats.retried += 1;
       logger.warn(
         {
-          dispatch: delivery.sequence,
+          ...about(delivery),
+          code: codeOf(error),
           delivery: delivery.delivery,
           retryInMs: disposition.delayMs,
           err: error,
@@ -82,27 +97,52 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
       dispose(delivery, disposition);
     } catch (error) {
       // The connection is closed. What was not acknowledged comes again, and counts once.
-      logger.warn({ dispatch: delivery.sequence, err: error }, 'dispatch could not be acknowledged');
+      logger.warn(
+        { ...about(delivery), code: 'unavailable', err: error },
+        'dispatch could not be acknowledged',
+      );
     }
   }
 
-  async function process(delivery: DispatchDelivery): Promise<Disposition> {
+  // Not async for what is fine: while its PubAck is out, nothing of a parsed dispatch shall be kept.
+  function process(delivery: DispatchDelivery): Promise<Disposition> {
     const { session, role } = parseDispatchSubject(delivery.subject);
-    if (delivery.delivery > options.maxDeliveries) {
-      const reason = `still failing after ${options.maxDeliveries} deliveries`;
-      return reject(delivery, session, role, { code: 'deliveries_exhausted', reason });
-    }
     if (session === undefined || role === undefined) {
       const reason = 'the subject must be dispatch.<session>.<role>, role implementer or reviewer';
       return reject(delivery, session, role, { code: 'subject_invalid', reason });
     }
-    const parsed = parseDispatchBody(delivery.body, role, options.maxBodyBytes);
-    if (!parsed.ok) return reject(delivery, session, role, parsed);
-    await ports.log.append(session, recordedEvent(delivery, parsed.value, rules), {
-      messageId: `dispatch:${delivery.sequence}`,
+    const parsed = parseDispatchBody(delivery.body, role, options.maxBodyBytes, (json, text) => {
+      const { value, found } = redactJson(json, secrets, { source: text });
+      noteRedacted(delivery, session, found);
+      return value;
     });
+    if (!parsed.ok) return reject(delivery, session, role, parsed);
+    return ports.log
+      .append(session, recordedEvent(delivery, parsed.value, rulesFor(session, delivery)), {
+        messageId: `dispatch:${delivery.sequence}`,
+      })
+      .then(recorded, (error: unknown) => {
+        if (delivery.delivery < options.maxDeliveries) throw error;
+        // While nothing can be stored it cannot be rejected either: an outage, however long, costs no dispatch.
+        const reason = `still failing after ${options.maxDeliveries} deliveries`;
+        return reject(delivery, session, role, { code: 'deliveries_exhausted', reason });
+      });
+  }
+
+  function recorded(): Disposition {
     stats.recorded += 1;
-    return { kind: 'done' };
+    return DONE;
+  }
+
+  function noteRedacted(
+    { sequence, delivery }: DispatchDelivery,
+    session: Token,
+    found: Readonly<SecretCounts>,
+  ): void {
+    if (Object.keys(found).length === 0) return;
+    // One that comes again is the same one.
+    if (delivery === 1) addCounts(stats.redacted, found);
+    logger.info({ session, dispatch: sequence, redacted: found }, 'secrets taken out of a dispatch');
   }
 
   async function reject(
@@ -130,11 +170,17 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
 
   return {
     stats,
+    inHand: () => inHand.size,
     async stop() {
       await consumption.close();
       await Promise.all(inHand);
     },
   };
+}
+
+/** What every log line about a delivery says. */
+function about({ subject, sequence }: DispatchDelivery) {
+  return { session: parseDispatchSubject(subject).session, dispatch: sequence };
 }
 
 /** The one event of a dispatch: its outcome and all its facts. */

@@ -2,10 +2,13 @@ import { parseDispatchBody } from '../contracts/dispatch-body.js';
 import { EVENT_VERSION } from '../contracts/event.js';
 import type { LearningEvent, LearningEventOf } from '../contracts/learning-events.js';
 import { parseDispatchSubject, projectOf, type Token } from '../contracts/names.js';
+import { codeOf } from '../errors.js';
 import { demandsOf, dueProposals } from '../learnings/harvest.js';
 import type { DispatchDelivery, DispatchSource } from '../ports/dispatch-source.js';
 import type { LearningLog } from '../ports/learning-log.js';
 import type { Logger } from '../ports/logger.js';
+import { redactJson } from '../redaction/redactor.js';
+import { NO_SCANNER, type SecretScanner } from '../redaction/scanner.js';
 import { dispose, retryDelay } from './disposition.js';
 import type { ProjectCommander, ProjectReader } from './project-reader.js';
 import { proposing } from './proposing.js';
@@ -32,6 +35,8 @@ export interface LearnerOptions {
   readonly recurrence: number;
   /** 0 to 1, for the jitter of retries. */
   readonly random: () => number;
+  /** Finds the secrets that no event may hold. Default: none. */
+  readonly secrets?: SecretScanner;
 }
 
 export interface Learner {
@@ -48,15 +53,19 @@ export async function startLearner(options: LearnerOptions): Promise<Learner> {
   });
 
   async function handle(delivery: DispatchDelivery): Promise<void> {
-    const fields = { dispatch: delivery.sequence, delivery: delivery.delivery };
+    const { session } = parseDispatchSubject(delivery.subject);
+    const fields = { session, dispatch: delivery.sequence, delivery: delivery.delivery };
     try {
       if (delivery.delivery > options.maxDeliveries)
-        logger.error(fields, 'review passed over: it keeps failing');
+        logger.error({ ...fields, code: 'deliveries_exhausted' }, 'review passed over: it keeps failing');
       else await learn(delivery, options);
       dispose(delivery, { kind: 'done' });
     } catch (error) {
       const delayMs = retryDelay(delivery.delivery, random());
-      logger.warn({ ...fields, retryInMs: delayMs, err: error }, 'review will be delivered again');
+      logger.warn(
+        { ...fields, code: codeOf(error), retryInMs: delayMs, err: error },
+        'review will be delivered again',
+      );
       tryAgain(delivery, delayMs, logger);
     }
   }
@@ -72,7 +81,9 @@ export async function startLearner(options: LearnerOptions): Promise<Learner> {
 async function learn(delivery: DispatchDelivery, options: LearnerOptions): Promise<void> {
   const { session, role } = parseDispatchSubject(delivery.subject);
   if (session === undefined || role !== 'reviewer') return;
-  const parsed = parseDispatchBody(delivery.body, role, options.maxBodyBytes);
+  const { secrets = NO_SCANNER } = options;
+  const clean = (json: unknown, text: string) => redactJson(json, secrets, { source: text }).value;
+  const parsed = parseDispatchBody(delivery.body, role, options.maxBodyBytes, clean);
   if (!parsed.ok || parsed.value.role !== 'reviewer') return;
   const { result } = parsed.value;
   if (result.issues === undefined && result.required_fixes === undefined) return;
@@ -113,6 +124,9 @@ function tryAgain(delivery: DispatchDelivery, delayMs: number, logger: Logger): 
     dispose(delivery, { kind: 'retry', delayMs });
   } catch (error) {
     // The connection is closed: it comes again by itself.
-    logger.warn({ dispatch: delivery.sequence, err: error }, 'review could not be put back');
+    logger.warn(
+      { dispatch: delivery.sequence, code: 'unavailable', err: error },
+      'review could not be put back',
+    );
   }
 }

@@ -6,6 +6,7 @@ import {
 } from '../contracts/learning-requests.js';
 import { projectOf, type Token } from '../contracts/names.js';
 import { decideLearning, type LearningCommand } from '../learnings/commands/index.js';
+import { viewOf } from '../learnings/state.js';
 import type { ProjectCommander, ProjectReader } from './project-reader.js';
 import type { Relevance } from './relevance.js';
 
@@ -46,7 +47,7 @@ async function search(
   { reader, relevance, ...defaults }: LearningsServiceOptions,
 ): Promise<object> {
   const { state } = (await reader.load(project)).folded;
-  const active = new Map(state.active);
+  const { active } = viewOf(state);
   const { sequence } = state;
   const { method, ranked } = await relevance.find(project, active, args.query, {
     maxResults: args.maxResults ?? defaults.maxResults,

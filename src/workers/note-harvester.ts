@@ -1,4 +1,5 @@
 import { projectOf, type Token } from '../contracts/names.js';
+import { codeOf } from '../errors.js';
 import { noteProposals } from '../learnings/harvest.js';
 import type { LearningState } from '../learnings/state.js';
 import type { Logger } from '../ports/logger.js';
@@ -50,7 +51,10 @@ export class NoteHarvester {
       try {
         await this.#harvest(session);
       } catch (error) {
-        this.#options.logger.warn({ session, err: error }, 'notes not proposed: the next note tries again');
+        this.#options.logger.warn(
+          { session, code: codeOf(error), err: error },
+          'notes not proposed: the next note tries again',
+        );
       }
     } while (round.again);
   }

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../contracts/error-codes.js';
 import type { Token } from '../contracts/names.js';
 import type { TasksDocument } from '../contracts/run.js';
 import { ThroughlineError } from '../errors.js';
@@ -6,6 +7,8 @@ import { parseTasksMd } from '../ledger/tasks-md/parse.js';
 import type { ParsedTasks } from '../ledger/tasks-md/types.js';
 import type { Logger } from '../ports/logger.js';
 import type { TasksFile } from '../ports/tasks-file.js';
+import { redactText } from '../redaction/redactor.js';
+import { NO_SCANNER, type SecretScanner } from '../redaction/scanner.js';
 import { answer, append } from '../session/commands/decision.js';
 import type { SessionState } from '../session/state.js';
 import type { SessionCommander } from './session-reader.js';
@@ -21,13 +24,15 @@ export interface ProgressTrackerOptions {
   readonly files: TasksFile;
   readonly command: SessionCommander;
   readonly logger: Logger;
+  /** Finds the secrets that no event may hold. Default: none. */
+  readonly secrets?: SecretScanner;
 }
 
 export type Refreshed =
   | { readonly outcome: 'unchanged' }
   /** The session has moved on. Of several that find a new text at once, one appends it. */
   | { readonly outcome: 'rebuilt'; readonly appended: boolean }
-  /** The file cannot be had, holds no tasks any more, or too many: what was read before is still there. */
+  /** The file cannot be had, holds no tasks, or too many, or the tools cannot be had: what was read before is still there. */
   | { readonly outcome: 'failed'; readonly message: string };
 
 /** What reading a document came to. */
@@ -57,7 +62,11 @@ export class ProgressTracker {
     if ('fault' in read) {
       return { ok: false, code: 'progress_ledger_missing_tasks', message: `${path}: ${read.fault}` };
     }
-    return readText(read.text, path, read.mtimeMs);
+    const { value: text, found } = redactText(read.text, this.#options.secrets ?? NO_SCANNER);
+    if (text !== read.text) {
+      this.#options.logger.info({ path, redacted: found }, 'secrets taken out of a tasks file');
+    }
+    return readText(text, path, read.mtimeMs);
   }
 
   /** Brings the progress of a session up to date. */
@@ -82,7 +91,7 @@ export class ProgressTracker {
       );
       if (appended === undefined) return { outcome: 'rebuilt', appended: false };
     } catch (error) {
-      if (!(error instanceof ThroughlineError) || error.code !== 'too_large') throw error;
+      if (!(error instanceof ThroughlineError) || !PASSING.has(error.code)) throw error;
       return { outcome: 'failed', message: `${path}: ${error.message}` };
     }
     this.#options.logger.info({ session, path, tasks: document.tasks.length }, 'progress ledger rebuilt');
@@ -103,6 +112,11 @@ export class ProgressTracker {
 }
 
 const MAX_SEEN = 10_000;
+/** Faults that stop the progress, and need not stop the prompt. */
+const PASSING: ReadonlySet<string> = new Set([
+  'too_large',
+  'progress_ledger_missing_tasks',
+] satisfies ErrorCode[]);
 
 /** Whether the session still follows this file: it may have been given another one meanwhile. */
 function isOf(path: string, { run }: SessionState): boolean {

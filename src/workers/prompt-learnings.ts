@@ -1,8 +1,10 @@
 import type { CompileRequest } from '../contracts/compile.js';
 import { projectOf } from '../contracts/names.js';
 import type { LearningsInPrompt } from '../learnings/format.js';
-import { pendingProposals } from '../learnings/state.js';
+import { viewOf } from '../learnings/state.js';
 import { whatIsAhead } from '../prompt/query.js';
+import { redactText } from '../redaction/redactor.js';
+import { NO_SCANNER, type SecretScanner } from '../redaction/scanner.js';
 import type { SessionState } from '../session/state.js';
 import type { ProjectReader } from './project-reader.js';
 import type { Relevance } from './relevance.js';
@@ -19,21 +21,25 @@ export interface PromptLearningsOptions {
   /** Learnings of a session start that names no number. */
   readonly maxResults: number;
   readonly minSimilarity: number;
+  /** Finds secrets in a query. */
+  readonly secrets?: SecretScanner;
 }
 
 export function createPromptLearnings(options: PromptLearningsOptions): PromptLearnings {
-  const { reader, relevance } = options;
+  const { reader, relevance, secrets = NO_SCANNER } = options;
   return async (session, request) => {
     const starts = request.kind === 'session-start';
     const maxResults = request.maxLearnings ?? (starts ? options.maxResults : 0);
     if (maxResults === 0 && !starts) return undefined;
     const project = projectOf(request.project ?? session.charter.project);
-    const query = request.taskPrompt ?? whatIsAhead(session);
-    const { state } = (await reader.load(project)).folded;
-    // The state goes on changing while relevance is looked for.
-    const active = new Map(state.active);
-    const found = { total: active.size, pending: pendingProposals(state), sequence: state.sequence };
+    // The query may leave for an endpoint of embeddings: what nobody may keep, nobody sends.
+    const query = redactText(request.taskPrompt ?? whatIsAhead(session), secrets).value;
+    const { learningsAsOf } = request;
+    const loaded =
+      learningsAsOf === undefined ? reader.load(project) : reader.loadAsOf(project, learningsAsOf);
+    const { active, pending, sequence } = viewOf((await loaded).folded.state);
     const minSimilarity = request.minSimilarity ?? options.minSimilarity;
-    return { ...found, ...(await relevance.find(project, active, query, { maxResults, minSimilarity })) };
+    const found = await relevance.find(project, active, query, { maxResults, minSimilarity });
+    return { total: active.size, pending, sequence, ...found };
   };
 }

@@ -1,4 +1,5 @@
 import type { Token } from '../contracts/names.js';
+import { codeOf } from '../errors.js';
 import { LexicalIndex } from '../learnings/lexical-index.js';
 import { mostRecent } from '../learnings/ranking.js';
 import type { Learning, RankedLearning, RelevanceMethod } from '../learnings/types.js';
@@ -69,6 +70,7 @@ interface Project {
   readonly semantic: VectorIndex;
   /** The learnings that `semantic` was brought to last. */
   semanticOf: Learnings | undefined;
+  lexicalOf: Learnings | undefined;
   /** How far the stored vectors have been read. */
   through: number;
   reading: Promise<void> | undefined;
@@ -85,7 +87,7 @@ export function createRelevance(options: RelevanceOptions): Relevance {
     const kept = projects.get(project);
     if (kept !== undefined) return kept;
     const semantic = new VectorIndex(embedder?.model ?? '');
-    const empty = { semanticOf: undefined, through: 0, reading: undefined };
+    const empty = { semanticOf: undefined, lexicalOf: undefined, through: 0, reading: undefined };
     const fresh: Project = { lexical: new LexicalIndex(), semantic, ...empty };
     projects.set(project, fresh);
     return fresh;
@@ -99,7 +101,9 @@ export function createRelevance(options: RelevanceOptions): Relevance {
         for (const vector of read.vectors) project.semantic.put(vector.learning, vector);
         project.through = read.through;
       })
-      .catch((error: unknown) => warn({ project: name, err: error }, 'vectors of learnings cannot be read'))
+      .catch((error: unknown) =>
+        warn({ project: name, code: codeOf(error), err: error }, 'vectors of learnings cannot be read'),
+      )
       .finally(() => {
         project.reading = undefined;
       });
@@ -118,7 +122,10 @@ export function createRelevance(options: RelevanceOptions): Relevance {
       if (!semantic.usable) return undefined;
       return await queries?.get(query, ({ length }) => semantic.covers(length));
     } catch (error) {
-      warn({ project: name, err: error }, 'query not embedded: learnings are chosen by words');
+      warn(
+        { project: name, code: codeOf(error), err: error },
+        'query not embedded: learnings are chosen by words',
+      );
       return undefined;
     }
   }
@@ -128,16 +135,20 @@ export function createRelevance(options: RelevanceOptions): Relevance {
       const query = text.slice(0, MAX_QUERY).toWellFormed();
       const project = opened(name);
       if (queries !== undefined && query.trim() !== '' && learnings.size > 0) {
-        bring(project, learnings);
+        if (project.semanticOf !== learnings) bring(project, learnings);
         const vector = await within(deadlineMs, queryVector(name, project, query));
         if (vector === 'late')
-          warn({ project: name, deadlineMs }, 'query vector late: learnings are chosen by words');
+          warn(
+            { project: name, code: 'unavailable', deadlineMs },
+            'query vector late: learnings are chosen by words',
+          );
         // Another query may have brought the index to learnings of another time meanwhile.
         if (project.semanticOf !== learnings) bring(project, learnings);
         const ranked = vector instanceof Float32Array ? project.semantic.search(vector, limits) : [];
         if (ranked.length > 0) return { method: 'semantic', ranked };
       }
-      project.lexical.sync(learnings);
+      if (project.lexicalOf !== learnings) project.lexical.sync(learnings);
+      project.lexicalOf = learnings;
       const ranked = project.lexical.search(query, limits.maxResults);
       if (ranked.length > 0) return { method: 'lexical', ranked };
       return { method: 'recency', ranked: mostRecent(learnings, limits.maxResults) };

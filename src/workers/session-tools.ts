@@ -2,6 +2,7 @@ import { checkedBy } from '../contracts/checked.js';
 import { type Token, token } from '../contracts/names.js';
 import type { SessionEvent } from '../contracts/session-events.js';
 import { TOOLS, type ToolArguments, type ToolName } from '../contracts/tools.js';
+import { codeOf } from '../errors.js';
 import type { Logger } from '../ports/logger.js';
 import { decide } from '../session/commands/index.js';
 import type { SessionCommander, SessionReader, SessionSnapshotWriter } from './session-reader.js';
@@ -58,6 +59,9 @@ async function snapshot({ reader, writer, logger }: SessionToolsOptions, session
       await writer.write(folded);
     }
   } catch (error) {
-    logger.warn({ session, err: error }, 'snapshot not written: the next load replays more events');
+    logger.warn(
+      { session, code: codeOf(error), err: error },
+      'snapshot not written: the next load replays more events',
+    );
   }
 }

@@ -1,4 +1,5 @@
 import type { Token } from '../contracts/names.js';
+import { codeOf } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import type { SaveOutcome, SnapshotStore } from '../ports/snapshot-store.js';
@@ -20,6 +21,8 @@ export interface SnapshotWriterOptions<State> {
 
 export class SnapshotWriter<State extends Sequenced> {
   readonly #options: SnapshotWriterOptions<State>;
+  /** Snapshots written, and writes that failed, since the start. */
+  readonly counts = { written: 0, failed: 0 };
   readonly #running = new Map<Token, Promise<void>>();
 
   constructor(options: SnapshotWriterOptions<State>) {
@@ -35,7 +38,7 @@ export class SnapshotWriter<State extends Sequenced> {
       .then(() => undefined)
       .catch((error: unknown) => {
         this.#options.logger.warn(
-          { [this.#options.folding.kind]: key, err: error },
+          { [this.#options.folding.kind]: key, code: codeOf(error), err: error },
           'snapshot not written: the next load replays more events',
         );
       })
@@ -53,10 +56,14 @@ export class SnapshotWriter<State extends Sequenced> {
     folded.sinceSnapshot = 0;
     const outcome = await snapshots.save(key, { sequence, text }).catch((error: unknown) => {
       folded.sinceSnapshot += events;
+      this.counts.failed += 1;
       throw error;
     });
+    if (outcome === 'saved') this.counts.written += 1;
+    if (outcome === 'too_large') this.counts.failed += 1;
     const fields = { [folding.kind]: key, sequence, bytes: text.length, outcome };
-    if (outcome === 'too_large') logger.warn(fields, 'snapshot not written: larger than the server accepts');
+    if (outcome === 'too_large')
+      logger.warn({ ...fields, code: outcome }, 'snapshot not written: larger than the server accepts');
     else logger.debug(fields, 'snapshot written');
     return outcome;
   }

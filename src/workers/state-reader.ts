@@ -37,6 +37,8 @@ export interface Folded<State> {
   readonly snapshotSequence: number;
   /** Events folded since a snapshot was last read or written. */
   sinceSnapshot: number;
+  /** Of the log that it was last read from; none before the first read. */
+  epoch: string | undefined;
 }
 
 /** A state as loaded for one request. */
@@ -95,6 +97,11 @@ export class StateReader<State extends Sequenced, Event> {
     return { folded, replayed };
   }
 
+  /** Folded states in memory. */
+  get size(): number {
+    return this.#slots.size;
+  }
+
   /** Forgets what is cached of a key: the next load starts from its snapshot. */
   forget(key: Token): void {
     this.#slots.delete(key);
@@ -122,9 +129,14 @@ export class StateReader<State extends Sequenced, Event> {
   }
 
   async #refresh(key: Token, slot: Slot<State>): Promise<Loaded<State>> {
-    const { log, snapshots, onFolded } = this.#options;
+    const { log, snapshots, onFolded, folding, logger } = this.#options;
     const folded = slot.folded ?? this.#start(key, await snapshots.load(key));
     const read = await log.read(key, { after: folded.state.sequence });
+    if (folded.epoch !== undefined && folded.epoch !== read.epoch) {
+      logger.warn({ [folding.kind]: key }, 'log removed: folding anew from the newest snapshot');
+      slot.folded = undefined;
+      return this.#refresh(key, slot);
+    }
     // Should the fold throw halfway, the changed state is not to be found in the cache.
     slot.folded = undefined;
     const replayed = this.#fold(folded, read);
@@ -138,10 +150,11 @@ export class StateReader<State extends Sequenced, Event> {
     const { folding, logger } = this.#options;
     for (const stored of read.events) folding.evolve(state, stored);
     state.sequence = Math.max(state.sequence, read.through);
+    folded.epoch = read.epoch;
     folded.sinceSnapshot += read.events.length;
     if (read.skipped > 0) {
       logger.warn(
-        { [folding.kind]: key, skipped: read.skipped },
+        { [folding.kind]: key, code: 'schema_invalid', skipped: read.skipped },
         'messages that are no valid events were skipped',
       );
     }
@@ -153,11 +166,14 @@ export class StateReader<State extends Sequenced, Event> {
     const decoded = snapshot && folding.decode(key, snapshot.text);
     if (decoded?.ok) {
       const { state } = decoded;
-      return { key, state, snapshotSequence: state.sequence, sinceSnapshot: 0 };
+      return { key, state, snapshotSequence: state.sequence, sinceSnapshot: 0, epoch: undefined };
     }
     if (decoded !== undefined) {
-      logger.warn({ [folding.kind]: key, reason: decoded.reason }, 'snapshot ignored');
+      logger.warn(
+        { [folding.kind]: key, code: 'schema_invalid', reason: decoded.reason },
+        'snapshot ignored',
+      );
     }
-    return { key, state: folding.empty(key), snapshotSequence: 0, sinceSnapshot: 0 };
+    return { key, state: folding.empty(key), snapshotSequence: 0, sinceSnapshot: 0, epoch: undefined };
   }
 }

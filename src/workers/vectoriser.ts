@@ -1,6 +1,6 @@
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { isToken, type Token } from '../contracts/names.js';
-import { ThroughlineError } from '../errors.js';
+import { codeOf, ThroughlineError } from '../errors.js';
 import type { Learning } from '../learnings/types.js';
 import type { Embedder } from '../ports/embedder.js';
 import type { Logger } from '../ports/logger.js';
@@ -127,7 +127,7 @@ export class Vectoriser {
   async #pause(project: Token, failures: number, error: unknown): Promise<void> {
     const { logger, pauseMs, maxPauseMs, random } = this.#options;
     const retryInMs = Math.round(Math.min(maxPauseMs, pauseMs * 2 ** failures) * (0.5 + random() / 2));
-    logger.warn({ project, err: error, retryInMs }, 'vectors of learnings not computed');
+    logger.warn({ project, code: codeOf(error), err: error, retryInMs }, 'vectors of learnings not computed');
     await wait(retryInMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
   }
 

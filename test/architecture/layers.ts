@@ -6,7 +6,7 @@ import type { Module } from './modules.js';
  */
 
 /** Values in, values out: no ports, no adapters, no I/O, no clock, no chance. */
-const PURE = ['facts', 'session', 'ledger', 'learnings', 'compaction', 'prompt'];
+const PURE = ['facts', 'session', 'ledger', 'learnings', 'compaction', 'prompt', 'redaction'];
 const SHARED = ['errors.ts', 'text.ts', 'decision.ts'];
 const PURE_BUILT_INS = ['node:crypto', 'node:util'];
 
@@ -19,7 +19,18 @@ const ALLOWED: Readonly<Record<string, (target: string) => boolean>> = {
   // Task files are Markdown: its parser is a pure function too.
   ledger: oneOf(['contracts', ...PURE, ...SHARED], ['zod', 'markdown-it', ...PURE_BUILT_INS]),
   ports: oneOf(['ports', 'contracts'], []),
-  workers: noneOf(['nats', 'memory', 'cli', 'server', 'client', 'main.ts', 'index.ts', 'config.ts']),
+  secretlint: oneOf(['redaction'], ['@secretlint/secretlint-rule-preset-recommend']),
+  workers: noneOf([
+    'nats',
+    'memory',
+    'secretlint',
+    'cli',
+    'server',
+    'client',
+    'main.ts',
+    'index.ts',
+    'config.ts',
+  ]),
   server: noneOf(['nats', 'memory', 'workers', 'cli', 'client', 'main.ts', 'index.ts', 'config.ts']),
   nats: noneOf(['memory', 'workers', 'cli', 'main.ts', 'index.ts', 'config.ts']),
   memory: noneOf(['nats', 'workers', 'cli', 'server', 'main.ts', 'index.ts', 'config.ts']),
@@ -37,6 +48,12 @@ const ALLOWED: Readonly<Record<string, (target: string) => boolean>> = {
   client: noneOf(['nats', 'memory', 'workers', 'cli', 'server', 'main.ts', 'index.ts', 'config.ts']),
 };
 
+/** Packages that one folder imports, and nobody else. */
+const EXCLUSIVE = [
+  ['nats', 'nats'],
+  ['@secretlint/secretlint-rule-preset-recommend', 'secretlint'],
+] as const;
+
 /** What must not stand in a pure file, as text: the same state at the same sequence gives the same bytes. */
 const IMPURE = [
   /\bDate\s*\.\s*now\b/,
@@ -53,7 +70,7 @@ export function violations(modules: readonly Module[]): string[] {
     const forbidden = module.imports.filter(
       (target) =>
         !(ALLOWED[folder]?.(target) ?? true) ||
-        (isPackage(target, 'nats') && !module.path.startsWith('nats/')),
+        EXCLUSIVE.some(([name, only]) => isPackage(target, name) && folder !== only),
     );
     const impure = PURE.includes(folder) ? IMPURE.filter((pattern) => pattern.test(module.source)) : [];
     const environment = module.path !== 'config.ts' && /\bprocess\s*\.\s*env\b/.test(module.source);

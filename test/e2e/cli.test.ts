@@ -322,7 +322,7 @@ describe('serve', () => {
     const unanswered = await cli(compile, { env });
     expect(unanswered).toMatchObject({ code: 1, stdout: '' });
     expect(unanswered.stderr).toMatch(
-      /nobody answers prompt\.compile: start the services with "throughline up"/,
+      /nobody answers prompt\.compile\.served: start the services with "throughline up"/,
     );
 
     const compiler = await startCli(['--nats', nats.url, 'serve', '--only', 'compiler']);

@@ -1,12 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CompileReply } from '../../src/contracts/compile.js';
-import { COMPILE_SUBJECT, COMPILER_SERVICE, SNAPSHOT_BUCKET, type Token } from '../../src/contracts/names.js';
+import {
+  COMPILE_SUBJECT,
+  COMPILER_SERVICE,
+  EXTRACTOR_SERVICE,
+  SNAPSHOT_BUCKET,
+  type Token,
+} from '../../src/contracts/names.js';
 import { TOOLS_SERVICE } from '../../src/contracts/tools.js';
 import type { ThroughlineError } from '../../src/errors.js';
-import { sessionReader } from '../../src/main.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import type { SessionLog } from '../../src/ports/session-log.js';
 import type { SnapshotStore } from '../../src/ports/snapshot-store.js';
+import { sessionReader } from '../../src/services/sessions.js';
 import { encodeSnapshot } from '../../src/session/snapshot.js';
 import { DEFAULT_LIMITS } from '../../src/session/state.js';
 import { createSessionReader, createSnapshotWriter } from '../../src/workers/session-reader.js';
@@ -316,11 +322,13 @@ describe('the service', () => {
     const services = system.ports.connection.services.client();
     const found = [];
     for await (const each of await services.ping()) found.push(each.name);
-    expect(found.sort()).toEqual([COMPILER_SERVICE, TOOLS_SERVICE]);
+    expect(found.sort()).toEqual([EXTRACTOR_SERVICE, COMPILER_SERVICE, TOOLS_SERVICE]);
     for await (const info of await services.info(COMPILER_SERVICE)) {
       expect(info.version).toMatch(/^\d+\.\d+\.\d+/);
       expect(info.endpoints.map(({ name, subject }) => ({ name, subject }))).toEqual([
         { name: 'compile', subject: COMPILE_SUBJECT },
+        { name: 'compile-session', subject: `${COMPILE_SUBJECT}.*` },
+        { name: 'health', subject: `health.${COMPILER_SERVICE}` },
       ]);
     }
   });

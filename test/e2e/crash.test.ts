@@ -19,7 +19,7 @@ import {
 /** Short, so that what a dead worker held comes again soon. */
 const env = { THROUGHLINE_ACK_WAIT_MS: '500', THROUGHLINE_REQUEST_TIMEOUT_MS: '1000' };
 const RESULTS = manyResults(60);
-const CRASHING = fileURLToPath(new URL('../support/crashing-extractor.mjs', import.meta.url));
+const MORTAL = fileURLToPath(new URL('../support/faults/mortal-worker.mjs', import.meta.url));
 
 let nats: TestNats;
 let clean: ReturnType<typeof remembered>;
@@ -40,7 +40,7 @@ async function publishAll({ client }: System, session: string): Promise<number[]
 
 /** Runs a worker until it kills itself after `dieAfter` appends. */
 async function runCrashing(url: string, dieAfter: number, ids: 'with-ids' | 'without-ids'): Promise<Exit> {
-  const worker = await startNode([CRASHING, url, String(dieAfter), ids], env);
+  const worker = await startNode([MORTAL, url, 'after append, before ack', String(dieAfter), ids], env);
   return worker.exited;
 }
 

@@ -250,7 +250,7 @@ describe('a result that fails on every delivery', () => {
     await allDealtWith(ports);
     expect(entry?.reason).toMatch(/2 deliveries/);
     expect(attempts).toBe(2);
-    expect(extractor.stats).toEqual({ recorded: 1, rejected: 1, retried: 2 });
+    expect(extractor.stats).toEqual({ recorded: 1, rejected: 1, retried: 1, redacted: {} });
     const { counts } = (await freshState(own, session)).dispatches.current();
     expect(counts).toEqual({ implementer: 1, reviewer: 0, rejected: 1 });
     await extractor.stop();

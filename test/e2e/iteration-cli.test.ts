@@ -39,7 +39,7 @@ describe('an agent’s iterations, on the command line only', () => {
     // 1. Review inbox above, 2. Review tasks above: the prompt holds both.
     const prompt = await compiled();
     expect(prompt).toContain(`Session: ${session} | Iteration: #1\nTasks: 0 ready | 0 blocked | 0 done\n`);
-    expect(prompt).toContain('## Spec\n# Spec: parse it\n');
+    expect(prompt).toContain('## Spec\n> # Spec: parse it\n');
     expect(prompt).toMatch(/## Inbox\n- \[MSG-1\] \(just now\) Begin with the lexer\n/);
     expect(await tool('inbox-mark-read', '--id', 'MSG-1')).toBe('MSG-1 read Begin with the lexer\n');
     expect(await tool('task-add', '--content', 'Write the parser')).toBe(

@@ -198,6 +198,12 @@ describe('learnings in prompts', () => {
       expect(prompt).toBe(before[index]?.prompt.replaceAll('Tabs', 'Two spaces'));
       expect(learningsSequence).toBeGreaterThan(before[index]?.learningsSequence ?? 0);
     }
+    const learningsAsOf = before[0]?.learningsSequence;
+    const then = await system.client.compile({
+      ...{ kind: 'session-start', session, maxLearnings: 100 },
+      ...(learningsAsOf !== undefined && { learningsAsOf }),
+    });
+    expect(then.prompt).toBe(before[0]?.prompt);
   });
 
   it('cannot forge the structure of a prompt', async () => {

@@ -66,6 +66,14 @@ describe('with an endpoint for embeddings', () => {
     expect((await asked(system, 'validate the input schema')).prompt).toBe(reply.prompt);
   });
 
+  it('no secret of a task reaches the endpoint', async () => {
+    const secret = `ghp_${'aB3'.repeat(12)}`;
+    await asked(system, `push with ${secret} to the remote`);
+    const sent = embeddings.requests.flatMap(({ input }) => input);
+    expect(sent.some((text) => text.includes('push with <redacted'))).toBe(true);
+    expect(sent.join(' ')).not.toContain(secret);
+  });
+
   it('and none below the similarity that is asked for', async () => {
     const taskPrompt = 'validate the schema input';
     const reply = await system.client.compile({ ...TASK, taskPrompt, minSimilarity: 0.99 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { withEvidence } from '../../src/learnings/evidence.js';
-import { pendingProposals } from '../../src/learnings/state.js';
+import { viewOf } from '../../src/learnings/state.js';
 import { timeOf } from '../support/builders.js';
 import {
   accepted,
@@ -108,7 +108,7 @@ describe('a proposal', () => {
       expect(state.active).toEqual(before.active);
     }
     const state = folded(...given, proposed(TEXT, { tags: ['again'] }));
-    expect(pendingProposals(state)).toMatchObject([{ id, status: 'pending', tags: ['again'] }]);
+    expect(viewOf(state).pending).toMatchObject([{ id, status: 'pending', tags: ['again'] }]);
     expect(state.entries.get(id)).not.toHaveProperty('retired');
     expect(state.active.has(id)).toBe(false);
     const once = folded(...given, proposed(TEXT), accepted(TEXT, 'cleo'));
@@ -117,7 +117,7 @@ describe('a proposal', () => {
 
   it('stands last of those that wait when it is opened again; the newest is shown first', () => {
     const state = folded(proposed(TEXT), proposed(OTHER), rejected, proposed(TEXT));
-    expect(pendingProposals(state).map(({ content }) => content)).toEqual([TEXT, OTHER]);
+    expect(viewOf(state).pending.map(({ content }) => content)).toEqual([TEXT, OTHER]);
   });
 });
 

@@ -76,7 +76,7 @@ describe('openNats', () => {
     await (await connection.jetstreamManager()).streams.add({ name: 'DISPATCH', subjects: ['mine.>'] });
     const opening = openNats({
       ...{ url: nats.url, name: 'refused', logger: silentLogger, replicas: 1, requestTimeoutMs: 5000 },
-      ...{ ackWaitMs: 1000, maxInHand: 10, maxAckPending: 10 },
+      ...{ ackWaitMs: 1000, maxInHand: 10 },
     });
     await expect(opening).rejects.toMatchObject({
       code: 'config_invalid',

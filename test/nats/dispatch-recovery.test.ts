@@ -1,8 +1,10 @@
 import type { JetStreamManager } from 'nats';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DISPATCH_STREAM, EXTRACTOR_CONSUMER } from '../../src/contracts/names.js';
+import { silentLogger } from '../../src/ports/logger.js';
 import { bytes, newSession, type OpenedNats, openPorts, startNatsPorts } from '../ports/opened.js';
 import { implementer, recorded, rejected, timeOf } from '../support/builders.js';
+import { gate } from '../workers/spied-ports.js';
 
 const SUBJECT = 'dispatch.demo.implementer';
 const SOON = { timeout: 10_000, interval: 5 };
@@ -118,6 +120,49 @@ describe('a dispatch stream that was deleted', () => {
     await vi.waitFor(() => expect(delivered).toEqual([before, sequence]), SOON);
     expect(sequence).toBeGreaterThan(100_000);
     await close();
+    await other.close();
+  });
+});
+
+describe('a consumption that is closed', () => {
+  it('hands on what is on its way, rather than leave it to the ack wait', async () => {
+    await Promise.all(Array.from({ length: 3000 }, publish));
+    const busy = await openPorts(nats.server.url, { maxInHand: 1000 });
+    const first = gate();
+    const { close } = await busy.source.consume((delivery) => {
+      delivery.ack();
+      first.open();
+    });
+    await first.opened;
+    await close();
+    const { num_pending } = await jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
+    expect(num_pending).toBeGreaterThan(0);
+    // Whoever takes over has all the rest at once.
+    const heir = await consumed();
+    await vi.waitFor(async () => {
+      expect(await jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER)).toMatchObject({
+        num_pending: 0,
+        num_ack_pending: 0,
+      });
+    }, SOON);
+    await heir.close();
+    await busy.close();
+  });
+
+  it('does not wait for the next attempt to make the consumer again', async () => {
+    const paused = gate();
+    const warn = (fields: object) => {
+      if ('againInMs' in fields && fields.againInMs === 1600) paused.open();
+    };
+    const other = await openPorts(nats.server.url, { logger: { ...silentLogger, warn } });
+    const { close } = await other.source.consume(() => {});
+    // Now it is not what a dispatch stream must be.
+    await jsm.streams.update(DISPATCH_STREAM, { allow_direct: false });
+    await jsm.consumers.delete(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
+    await paused.opened;
+    const begun = performance.now();
+    await close();
+    expect(performance.now() - begun).toBeLessThan(1000);
     await other.close();
   });
 });

@@ -90,7 +90,11 @@ export function eventLogContract<Event>(
         const key = newSession();
         const outcome = await opened.log.append(key, event(1), { expectedSequence: 3 });
         expect(outcome).toEqual({ outcome: 'conflict' });
-        expect(await opened.log.read(key, { after: 0 })).toEqual({ events: [], through: 0, skipped: 0 });
+        expect(await opened.log.read(key, { after: 0 })).toMatchObject({
+          events: [],
+          through: 0,
+          skipped: 0,
+        });
       });
 
       it.each([
@@ -131,7 +135,7 @@ export function eventLogContract<Event>(
     describe('read', () => {
       it('gives nothing for a key that does not exist', async () => {
         const read = await opened.log.read(newSession(), { after: 7 });
-        expect(read).toEqual({ events: [], through: 7, skipped: 0 });
+        expect(read).toMatchObject({ events: [], through: 7, skipped: 0 });
       });
 
       it('gives events back as they were appended, of every type', async () => {
@@ -148,7 +152,7 @@ export function eventLogContract<Event>(
           const sequence = await append(key, number);
           const reader = number % 2 === 0 ? opened.log : opened.other;
           const read = await reader.read(key, { after });
-          expect(read).toEqual({
+          expect(read).toMatchObject({
             events: [{ sequence, event: event(number) }],
             through: sequence,
             skipped: 0,
@@ -205,7 +209,7 @@ export function eventLogContract<Event>(
         const read = await opened.log.read(key, { after: 0 });
         expect(read.events.map((stored) => stored.event)).toEqual([event(1), event(2)]);
         expect(read).toMatchObject({ through: last, skipped: noEvents.length + 1 });
-        expect(await opened.log.read(key, { after: second })).toEqual({
+        expect(await opened.log.read(key, { after: second })).toMatchObject({
           events: [],
           through: last,
           skipped: 1,

@@ -5,7 +5,11 @@ import { LEARNINGS_STREAM, learningSubject, projectOf, type Token } from '../../
 import type { MemoryEventLogOptions } from '../../src/memory/event-log.js';
 import { MemoryLearningLog } from '../../src/memory/learning-log.js';
 import type { NatsPorts } from '../../src/nats/open.js';
+import { silentLogger } from '../../src/ports/logger.js';
+import { PROJECT_FOLDING } from '../../src/workers/project-reader.js';
+import { StateReader } from '../../src/workers/state-reader.js';
 import { accepted, eventAt, observed, proposed } from '../support/learning-project.js';
+import { soon } from '../support/system.js';
 import { eventLogContract, type LoggedEvents, type OpenedEventLog } from './event-log.contract.js';
 import { bytes, newSession, type OpenedNats, openPorts, startNatsPorts } from './opened.js';
 
@@ -119,8 +123,37 @@ describe('on NATS', () => {
     await deleteStream();
     expect(await nats.learnings.projects()).toEqual([]);
     expect((await nats.learnings.read(project, { after: 0 })).events).toEqual([]);
-    expect(await append(project, 2, 0)).toBe(1);
+    // States in memory count older numbers as known.
+    expect(await append(project, 2, 0)).toBeGreaterThan(1);
     expect((await other.learnings.read(project, { after: 0 })).events).toHaveLength(1);
+  });
+
+  it('goes on when the newest event of a project is gone, by whom it had been read', async () => {
+    const project = newSession('purged');
+    await append(project, 1);
+    const last = await append(project, 2);
+    await nats.learnings.read(project, { after: 0 });
+    await (await nats.connection.jetstreamManager()).streams.deleteMessage(LEARNINGS_STREAM, last);
+    expect(await append(project, 3, last)).toBeGreaterThan(last);
+    await expect(other.learnings.append(project, event(4), { expectedSequence: last })).resolves.toEqual({
+      outcome: 'conflict',
+    });
+  });
+
+  it('has learnings heard of again after the stream was deleted under a state that was folded from it', async () => {
+    const project = newSession('folded');
+    const reader = new StateReader({
+      ...{ log: other.learnings, snapshots: other.learningSnapshots, folding: PROJECT_FOLDING },
+      ...{ logger: silentLogger, maxCached: 9 },
+    });
+    for (const number of [1, 2, 3]) await append(project, number);
+    const before = (await reader.load(project)).folded.state.sequence;
+    await deleteStream();
+    expect(await append(project, 4)).toBeGreaterThan(before);
+    await soon(async () => {
+      const { state } = (await reader.load(project)).folded;
+      expect([...state.entries.values()].map(({ proposal }) => proposal.content)).toEqual(['Learning 4']);
+    });
   });
 
   it('makes it again under a watcher too, who takes the answer "no stream" away', async () => {

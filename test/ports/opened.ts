@@ -31,8 +31,7 @@ export function openPorts(url: string, options: Partial<NatsOptions> = {}): Prom
     replicas: 1,
     requestTimeoutMs: 5000,
     ackWaitMs: 30_000,
-    maxInHand: 100,
-    maxAckPending: 1000,
+    maxInHand: 1000,
     ...options,
   });
 }

@@ -8,7 +8,7 @@ describe('the built-in template', () => {
     expect(prompt).not.toMatch(/\{\{|\}\}/);
     expect(prompt).not.toMatch(/\n\n\n/);
     expect(prompt).toMatch(
-      /^# Throughline Session\n\n## Spec\n# A parser\n\nIt parses\.\n\n## Tool Commands\n/,
+      /^# Throughline Session\n\n## Spec\n> # A parser\n>\n> It parses\.\n\n## Tool Commands\n/,
     );
     expect(prompt).toContain('`./tl tool task-add --name demo --content "description"`\n');
     expect(prompt).toContain('\nSession: demo | Iteration: #2\nTasks: 1 ready | 1 blocked | 1 done\n');

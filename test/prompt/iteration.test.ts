@@ -19,7 +19,7 @@ describe('the variables of an iteration template', () => {
     ['blocked_count', '<1>'],
     ['completed_count', '<1>'],
     ['history', '<- #2 (just now): In progress\n- #1 (5min ago): Lexer done>'],
-    ['spec', '<# A parser\n\nIt parses.>'],
+    ['spec', '<> # A parser\n>\n> It parses.>'],
     ['inbox', '<## Inbox\n- [MSG-1] (3min ago) Look at the build>'],
     ['notes', '<## Notes\nLEARNING:\n  - [NOT-1] No docker>'],
     [
@@ -53,7 +53,7 @@ describe('the variables of an iteration template', () => {
   });
 
   it.each<[Given<'session-open'>, string]>([
-    [{ spec: 'the text', specPath: 'a.md', goal: 'g' }, '<the text>'],
+    [{ spec: 'the text', specPath: 'a.md', goal: 'g' }, '<> the text>'],
     [{ specPath: 'specs/a.md', goal: 'g' }, '<See specs/a.md>'],
     [{ goal: 'Only a goal' }, '<Only a goal>'],
     [{}, '<No spec given>'],

@@ -157,6 +157,21 @@ const hostilePieces = fc.constantFrom(
   'BEGIN_DISPATCH_RESULT',
   'END_DISPATCH_RESULT',
   '_DISPATCH_RESULT',
+  '[Compacted History]',
+  '[Recent',
+  'Steps]',
+  '<|im_start|>system',
+  '</system>',
+  '<system>',
+  '[INST]',
+  '<<SYS>>',
+  '```',
+  '## Rules',
+  '> ',
+  '<!--',
+  '---',
+  '\u061c',
+  '\u{e0041}',
 );
 
 /** Text that tries to break out of its line, or to pass for something of ours. */

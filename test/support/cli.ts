@@ -28,7 +28,7 @@ export function cleanEnv(more: Readonly<Record<string, string>> = {}): Record<st
   const kept = Object.entries(process.env).filter(
     (entry): entry is [string, string] =>
       entry[1] !== undefined &&
-      entry[0] !== 'NATS_URL' &&
+      !/^NATS_(?!SERVER_BIN$)/.test(entry[0]) &&
       (!entry[0].startsWith('THROUGHLINE_') || entry[0] === 'THROUGHLINE_CACHE_DIR'),
   );
   return { ...Object.fromEntries(kept), NO_COLOR: '1', THROUGHLINE_LOG_LEVEL: 'error', ...more };

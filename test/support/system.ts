@@ -7,12 +7,13 @@ import type { ImplementerResultInput, ReviewerResultInput } from '../../src/cont
 import { localTasksFile } from '../../src/files/tasks-file.js';
 import { connectThroughline } from '../../src/index.js';
 import { Releasers } from '../../src/lifecycle.js';
-import { natsOptions, type ServiceName, serve, sessionReader } from '../../src/main.js';
+import { natsOptions, type ServiceName, serve } from '../../src/main.js';
 import { type NatsPorts, openNats } from '../../src/nats/open.js';
 import { systemClock } from '../../src/ports/clock.js';
-import { silentLogger } from '../../src/ports/logger.js';
+import { type Logger, silentLogger } from '../../src/ports/logger.js';
 import type { SessionLog } from '../../src/ports/session-log.js';
 import { DEFAULT_BUDGET } from '../../src/prompt/budget.js';
+import { sessionReader } from '../../src/services/sessions.js';
 import { factsOf, type SessionState } from '../../src/session/state.js';
 import { createCommander } from '../../src/workers/commander.js';
 import { ProgressTracker } from '../../src/workers/progress-tracker.js';
@@ -22,13 +23,15 @@ import { Telemetry } from '../../src/workers/telemetry.js';
 import { startTestNats, type TestNats } from './nats-server.js';
 
 /** Longest wait for something that happens in milliseconds on an idle machine. */
-const SOON_MS = 15_000;
+const SOON_MS = 45_000;
 
 export interface SystemOptions {
   /** A server to run on, which stays the caller's. Default: one of its own, stopped with the system. */
   readonly nats?: TestNats;
   /** Configuration, as environment variables. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Default: one that says nothing. */
+  readonly logger?: Logger;
   /** Default: all services. An empty list: the ports and a client, and nobody who works. */
   readonly only?: readonly ServiceName[];
 }
@@ -45,12 +48,13 @@ export interface System extends AsyncDisposable {
 
 export async function startSystem(options: SystemOptions = {}): Promise<System> {
   const config = loadConfig({ ...options.env });
+  const { logger = silentLogger } = options;
   const releasers = new Releasers();
   const nats = options.nats ?? (await startTestNats());
   if (options.nats === undefined) releasers.add('the test server', () => nats.stop());
   const stop = () => releasers.release(SOON_MS);
   try {
-    const ports = await serve(nats.url, { config, logger: silentLogger, releasers }, options.only);
+    const ports = await serve(nats.url, { config, logger, releasers }, options.only);
     const client = await connectThroughline({ url: nats.url });
     releasers.add('the client', () => client.close());
     return { nats, url: nats.url, config, ports, client, stop, [Symbol.asyncDispose]: stop };

@@ -221,7 +221,7 @@ describe('a snapshot', () => {
     expect(replayed).toBe(6);
     expect(folded.snapshotSequence).toBe(0);
     expect(logger.warn.mock.calls).toEqual([
-      [{ session: DEMO, reason: expect.any(String) }, expect.any(String)],
+      [{ session: DEMO, code: 'schema_invalid', reason: expect.any(String) }, expect.any(String)],
     ]);
   });
 

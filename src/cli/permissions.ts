@@ -1,0 +1,114 @@
+import { type Command, Option } from 'commander';
+import { type Token, token } from '../contracts/names.js';
+import { ThroughlineError } from '../errors.js';
+import {
+  ACCESS_ROLES,
+  type AccessRole,
+  type Permissions,
+  permissionsOf,
+  SESSION_ROLES,
+} from '../nats/permissions.js';
+import { cliOf, examples, note, out, withNats } from './cli.js';
+
+interface PermissionsOptions {
+  readonly role: AccessRole;
+  readonly session?: readonly string[];
+  readonly sessionPrefix?: string;
+  readonly inboxPrefix?: string;
+  readonly json?: boolean;
+}
+
+export function permissionsCommand(program: Command): void {
+  program
+    .command('permissions')
+    .summary('print the least NATS permissions of a role')
+    .description(
+      'Prints a permissions block for a user in the configuration of nats-server.\n\n' +
+        'publisher: runs agents; publishes results, asks for prompts, uses the tools\n' +
+        'worker:    the services extractor, tools and learnings\n' +
+        'compiler:  the service compiler\n' +
+        'reader:    looks at sessions, snapshots and services, and writes nothing\n' +
+        'operator:  a reader who also retries rejected results, reviews proposals, writes snapshots\n\n' +
+        'Set THROUGHLINE_INBOX_PREFIX of each process to the prefix that its user may listen to.\n' +
+        'Wildcards of NATS stand for whole tokens: no permission says "all sessions that begin with team-".\n' +
+        '--session-prefix therefore asks the server which sessions there are, and names each; a session that is new\n' +
+        'needs a new print. To keep teams apart for good, give each an account of its own.',
+    )
+    .addOption(new Option('--role <role>', 'the role').choices(ACCESS_ROLES).makeOptionMandatory())
+    .option('-s, --session <name...>', 'publisher and reader: only these sessions, which need not exist yet')
+    .option('--session-prefix <text>', 'the same with all sessions whose name begins so, now, on this server')
+    .option('--inbox-prefix <prefix>', 'what its reply subjects begin with (default: _INBOX_<role>)')
+    .option('--json', 'print it as JSON')
+    .addHelpText(
+      'after',
+      examples(
+        'throughline permissions --role publisher --session demo',
+        'throughline permissions --role worker --json',
+      ),
+    )
+    .action(async (options: PermissionsOptions, command: Command) => {
+      const { role, inboxPrefix = `_INBOX_${role}` } = options;
+      for (const part of inboxPrefix.split('.')) token(part, '--inbox-prefix');
+      const sessions = await sessionsOf(options, command);
+      const permissions = permissionsOf(role, { inboxPrefix, ...(sessions && { sessions }) });
+      if (options.json) return out(JSON.stringify({ role, inboxPrefix, ...inServerWords(permissions) }));
+      note(`-- ${role}: set THROUGHLINE_INBOX_PREFIX=${inboxPrefix} where it runs`);
+      out(block(permissions));
+    });
+}
+
+async function sessionsOf(options: PermissionsOptions, command: Command): Promise<Token[] | undefined> {
+  const { role, session, sessionPrefix } = options;
+  if (session === undefined && sessionPrefix === undefined) return undefined;
+  if (!SESSION_ROLES.has(role)) {
+    throw new ThroughlineError(
+      'usage',
+      `a ${role} works for all sessions: leave --session and --session-prefix out, or give each team an account`,
+    );
+  }
+  const named = (session ?? []).map((name) => token(name, '--session'));
+  if (sessionPrefix === undefined) return named;
+  const prefix = token(sessionPrefix, '--session-prefix');
+  const there = await withNats(cliOf(command), (nats) => nats.log.sessions());
+  const all = [...new Set([...named, ...there.filter((name) => name.startsWith(prefix))])];
+  if (all.length > 0) return all;
+  throw new ThroughlineError(
+    'not_found',
+    `no session begins with ${prefix} yet, and NATS has no wildcard for a part of a token: name sessions by --session`,
+  );
+}
+
+/** As the server spells it. */
+function inServerWords({ publish, subscribe, allowResponses }: Permissions) {
+  return {
+    permissions: {
+      publish: { allow: publish.allow, ...(publish.deny.length > 0 && { deny: publish.deny }) },
+      subscribe: { allow: subscribe.allow },
+      ...(allowResponses && { allow_responses: { max: 1, expires: '1m' } }),
+    },
+  };
+}
+
+/** A block of the server's configuration. */
+function block(permissions: Permissions): string {
+  const { publish, subscribe, allow_responses } = inServerWords(permissions).permissions;
+  const list = (name: string, subjects: readonly string[]) => [
+    `    ${name}: [`,
+    ...subjects.map((subject) => `      ${JSON.stringify(subject)}`),
+    '    ]',
+  ];
+  return [
+    'permissions {',
+    ...[
+      '  publish {',
+      ...list('allow', publish.allow),
+      ...(publish.deny ? list('deny', publish.deny) : []),
+      '  }',
+    ],
+    ...['  subscribe {', ...list('allow', subscribe.allow), '  }'],
+    ...(allow_responses
+      ? [`  allow_responses { max: ${allow_responses.max}, expires: "${allow_responses.expires}" }`]
+      : []),
+    '}',
+  ].join('\n');
+}

@@ -1,0 +1,38 @@
+import type { Match } from './types.js';
+
+/** Keeps the best of many matches in order, without sorting the others. */
+export class BestMatches {
+  readonly matches: Match[] = [];
+  readonly #count: number;
+
+  constructor(count: number) {
+    this.#count = count;
+  }
+
+  /** Whether a match with so many hits may get in. */
+  mayTake(hits: number): boolean {
+    return (
+      this.matches.length < this.#count || hits >= (this.matches.at(-1)?.hits ?? Number.POSITIVE_INFINITY)
+    );
+  }
+
+  offer(match: Match): void {
+    const { matches } = this;
+    let at = matches.length;
+    for (
+      let before = matches[at - 1];
+      before !== undefined && compare(match, before) < 0;
+      before = matches[at - 1]
+    ) {
+      at -= 1;
+    }
+    if (at >= this.#count) return;
+    matches.splice(at, 0, match);
+    if (matches.length > this.#count) matches.pop();
+  }
+}
+
+/** Most hits first, then the newest dispatch, and within one dispatch as its rules gave them. */
+function compare(a: Match, b: Match): number {
+  return b.hits - a.hits || b.fact.sourceSequence - a.fact.sourceSequence || a.order - b.order;
+}

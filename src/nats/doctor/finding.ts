@@ -1,0 +1,37 @@
+import { codeOf, messageOf } from '../../errors.js';
+
+/** One line of a diagnosis. */
+export interface Finding {
+  /** What was looked at: `stream DISPATCH`. */
+  readonly check: string;
+  /** `warn` works, but not for long or not as meant; `fail` does not work. */
+  readonly level: 'ok' | 'warn' | 'fail';
+  /** What was found. */
+  readonly message: string;
+  /** What to do about it. */
+  readonly fix?: string;
+}
+
+export function ok(check: string, message: string): Finding {
+  return { check, level: 'ok', message };
+}
+
+export function warn(check: string, message: string, fix: string): Finding {
+  return { check, level: 'warn', message, fix };
+}
+
+export function fail(check: string, message: string, fix: string): Finding {
+  return { check, level: 'fail', message, fix };
+}
+
+/** A check that cannot be carried out is a finding too, and keeps no other from being. */
+export async function examined(check: string, examine: () => Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return await examine();
+  } catch (error) {
+    const message = `cannot be looked at: ${messageOf(error)} (${codeOf(error)})`;
+    return codeOf(error) === 'permission_denied'
+      ? [warn(check, message, 'run it as a user with the permissions of a reader')]
+      : [fail(check, message, 'see whether the server answers: nats server check connection')];
+  }
+}

@@ -1,0 +1,72 @@
+import { type NatsConnection, RequestStrategy, type ServiceStats } from 'nats';
+import { z } from 'zod';
+import { COMPILER_SERVICE, EXTRACTOR_SERVICE, LEARNINGS_SERVICE } from '../../contracts/names.js';
+import { TOOLS_SERVICE } from '../../contracts/tools.js';
+import { isNoResponders, toThroughlineError } from '../errors.js';
+import { type Finding, fail, ok, warn } from './finding.js';
+
+/** Which service of `throughline serve --only` answers by which name. */
+const SERVED: Readonly<Record<string, string>> = {
+  [EXTRACTOR_SERVICE]: 'extractor',
+  [COMPILER_SERVICE]: 'compiler',
+  [TOOLS_SERVICE]: 'tools',
+  [LEARNINGS_SERVICE]: 'learnings',
+};
+const WAIT_MS = 1000;
+
+const health = z.object({
+  errors: z.number(),
+  warnings: z.number(),
+  lastIncident: z.object({ at: z.string(), message: z.string(), code: z.string().optional() }).nullable(),
+});
+
+/** The services, as they answer now, and what went wrong in them last. */
+export async function serviceFindings(connection: NatsConnection, version: string): Promise<Finding[]> {
+  const found: Finding[] = [];
+  for (const name of Object.keys(SERVED)) {
+    const instances = await statsOf(connection, name);
+    const check = `service ${name}`;
+    if (instances.length === 0) {
+      found.push(fail(check, 'nobody answers', `throughline serve --only ${SERVED[name]}`));
+      continue;
+    }
+    const findings = instances.flatMap((each) => judged(check, each, version));
+    const running = `${instances.length} ${instances.length === 1 ? 'instance answers' : 'instances answer'}`;
+    found.push(...(findings.length > 0 ? findings : [ok(check, running)]));
+  }
+  return found;
+}
+
+function judged(check: string, instance: ServiceStats, version: string): Finding[] {
+  const found: Finding[] = [];
+  if (instance.version !== version) {
+    const message = `an instance is version ${instance.version}, this is ${version}`;
+    found.push(warn(check, message, 'run one version everywhere'));
+  }
+  const data = instance.endpoints?.find(({ name }) => name === 'health')?.data;
+  const told = health.safeParse(data).data;
+  if (told?.lastIncident && told.errors > 0) {
+    const { at, message, code = 'no code' } = told.lastIncident;
+    found.push(
+      warn(
+        check,
+        `${told.errors} errors; last, at ${at}: ${message} (${code})`,
+        'look at its log around that time',
+      ),
+    );
+  }
+  return found;
+}
+
+async function statsOf(connection: NatsConnection, service: string): Promise<ServiceStats[]> {
+  const found: ServiceStats[] = [];
+  const monitor = connection.services.client({
+    ...{ strategy: RequestStrategy.JitterTimer, maxWait: WAIT_MS, jitter: 100 },
+  });
+  try {
+    for await (const stats of await monitor.stats(service)) found.push(stats);
+  } catch (error) {
+    if (!isNoResponders(error)) throw toThroughlineError(error, `asking for ${service}`);
+  }
+  return found;
+}

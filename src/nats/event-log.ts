@@ -1,0 +1,147 @@
+import type { JetStreamManager, NatsConnection, StreamInfo } from 'nats';
+import type { Token } from '../contracts/names.js';
+import { ThroughlineError } from '../errors.js';
+import type {
+  Appended,
+  AppendOptions,
+  EventLog,
+  ReadRange,
+  ReadResult,
+  Unwatch,
+} from '../ports/event-log.js';
+import type { AckedPublisher, PublishOptions, PubOutcome } from './acked-publisher.js';
+import { readStream, type StreamMessage } from './direct-get.js';
+import { toThroughlineError } from './errors.js';
+import { type LogStream, LogStreams } from './log-streams.js';
+import { eventsOf } from './stored-events.js';
+
+/** Between two looks at a replica that lags behind. */
+const LAG_PAUSE_MS = 2;
+
+/** Where the events of a key stand. */
+export interface LogLayout<Event> {
+  /** What a key names, for messages. */
+  readonly kind: 'session' | 'project';
+  /** The stream that holds the events of a key. */
+  readonly stream: (key: Token) => string;
+  /** All subjects of a key's events. */
+  readonly subjects: (key: Token) => string;
+  readonly subject: (key: Token, type: string) => string;
+  /** Makes the stream, or finds it made; sequences up to `highest` must not come again. */
+  readonly make: (key: Token, highest: number) => Promise<StreamInfo>;
+  /** How a publish says which sequence it expects, and what makes a message id unique in the stream. */
+  readonly expecting: (key: Token, sequence: number) => PublishOptions;
+  readonly messageId: (key: Token, id: string) => string;
+  readonly parse: (data: Uint8Array) => Event | undefined;
+}
+
+export interface EventLogPorts {
+  readonly connection: NatsConnection;
+  readonly jsm: JetStreamManager;
+  readonly publisher: AckedPublisher;
+  /** Longest wait for one answer of the server, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * Event logs on streams, which are made on the first append.
+ *
+ * Any replica answers a read, and may lag behind: one that does not yet show what this process has appended is asked
+ * again.
+ */
+export class NatsEventLog<Event extends { readonly type: string }> implements EventLog<Event> {
+  readonly #ports: EventLogPorts;
+  readonly #layout: LogLayout<Event>;
+  readonly #streams: LogStreams;
+
+  constructor(ports: EventLogPorts, layout: LogLayout<Event>) {
+    this.#ports = ports;
+    this.#layout = layout;
+    this.#streams = new LogStreams(ports.jsm, { nameOf: layout.stream, make: layout.make });
+  }
+
+  append(key: Token, event: Event, options: AppendOptions = {}): Promise<Appended> {
+    // Of an event that waits for its PubAck only the bytes are kept: thousands of them may be in flight.
+    const subject = this.#layout.subject(key, event.type);
+    return this.#append(key, subject, Buffer.from(JSON.stringify(event)), options);
+  }
+
+  async #append(key: Token, subject: string, body: Uint8Array, options: AppendOptions): Promise<Appended> {
+    if (!this.#streams.present(key)) await this.#streams.ensure(key);
+    let published = await this.#publish(key, subject, body, options);
+    if (published.outcome === 'no_stream') {
+      this.#streams.missed(key);
+      await this.#streams.ensure(key);
+      published = await this.#publish(key, subject, body, options);
+    }
+    switch (published.outcome) {
+      case 'stored':
+        this.#streams.reached(key, published.sequence, 'append');
+        return { outcome: 'appended', sequence: published.sequence, duplicate: published.duplicate };
+      case 'wrong_sequence':
+        // Perhaps because the stream is another one than was thought.
+        this.#streams.doubt(key);
+        return { outcome: 'conflict' };
+      case 'no_stream':
+        throw new ThroughlineError(
+          'unavailable',
+          `stream ${this.#layout.stream(key)} was made, but takes no events`,
+        );
+    }
+  }
+
+  async read(
+    key: Token,
+    { after, through = Number.MAX_SAFE_INTEGER }: ReadRange,
+  ): Promise<ReadResult<Event>> {
+    const stream = await this.#streams.find(key);
+    if (stream === undefined) return { events: [], through: after, skipped: 0 };
+    const messages = await this.#messages(key, stream, after, through);
+    const reached = Math.max(after, Math.min(stream.emptyAt, through));
+    const stored = eventsOf(messages, reached, this.#layout.parse);
+    this.#streams.reached(key, stored.through, 'read');
+    return { ...stored, epoch: stream.epoch };
+  }
+
+  watch(key: Token, onEvent: () => void): Unwatch {
+    const subjects = this.#layout.subjects(key);
+    const subscription = this.#ports.connection.subscribe(subjects, { callback: () => onEvent() });
+    return () => subscription.unsubscribe();
+  }
+
+  async #publish(key: Token, subject: string, body: Uint8Array, options: AppendOptions): Promise<PubOutcome> {
+    const { messageId, expectedSequence } = options;
+    const { expecting, messageId: unique } = this.#layout;
+    try {
+      return await this.#ports.publisher.publish(subject, body, {
+        ...(messageId !== undefined && { messageId: unique(key, messageId) }),
+        ...(expectedSequence !== undefined && expecting(key, expectedSequence)),
+      });
+    } catch (error) {
+      // The stream may have been deleted under a watcher: the next append makes sure of it.
+      this.#streams.missed(key);
+      throw error;
+    }
+  }
+
+  async #messages(key: Token, stream: LogStream, after: number, through: number): Promise<StreamMessage[]> {
+    const { connection, timeoutMs } = this.#ports;
+    const { kind, stream: nameOf, subjects } = this.#layout;
+    const range = { from: after + 1, through };
+    const expected = stream.replicas > 1 ? Math.min(stream.appended, through) : 0;
+    const deadline = performance.now() + timeoutMs;
+    for (;;) {
+      const messages = await readStream(connection, nameOf(key), subjects(key), range, timeoutMs).catch(
+        (error: unknown) => {
+          this.#streams.doubt(key);
+          throw toThroughlineError(error, `reading ${kind} ${key}`);
+        },
+      );
+      if ((messages.at(-1)?.sequence ?? after) >= expected) return messages;
+      if (performance.now() > deadline) {
+        throw new ThroughlineError('unavailable', `the replicas of ${kind} ${key} lag behind`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, LAG_PAUSE_MS));
+    }
+  }
+}

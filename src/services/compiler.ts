@@ -1,0 +1,79 @@
+import type { Config } from '../config.js';
+import { COMPILE_SUBJECT, COMPILER_SERVICE } from '../contracts/names.js';
+import type { NatsPorts } from '../nats/open.js';
+import { type Endpoint, healthEndpoint, limitsOf, startService } from '../nats/service.js';
+import type { PromptBudget } from '../prompt/budget.js';
+import { scannerFor } from '../secretlint/scanner.js';
+import { loadTokenizer } from '../tokenizers/load.js';
+import { VERSION } from '../version.js';
+import { healthOf } from '../workers/health.js';
+import { createPromptCompiler } from '../workers/prompt-compiler.js';
+import { createPromptLearnings } from '../workers/prompt-learnings.js';
+import { guarded } from '../workers/request-guard.js';
+import { Telemetry } from '../workers/telemetry.js';
+import { numbersOf, type Serving, type Sessions } from './context.js';
+import type { Projects } from './learnings.js';
+
+/** The service `prompt-compiler`. */
+export async function serveCompiler(
+  nats: NatsPorts,
+  sessions: Sessions,
+  projects: Projects,
+  { config, logger, releasers, health }: Serving,
+): Promise<void> {
+  const telemetry = new Telemetry();
+  const compile = createPromptCompiler({
+    ...sessions,
+    log: nats.log,
+    telemetry,
+    learnings: createPromptLearnings({
+      ...{ reader: projects.reader, relevance: projects.relevance },
+      ...{ maxResults: config.maxLearnings, minSimilarity: config.minSimilarity },
+      // Logs and endpoints are outside: secrets stay here even where the store may keep them.
+      secrets: scannerFor({ redact: true }),
+    }),
+    budget: await promptBudget(config),
+    afterTimeoutMs: config.afterTimeoutMs,
+  });
+  const service = await startService(nats.connection, {
+    name: COMPILER_SERVICE,
+    version: VERSION,
+    description: 'Compiles the next prompt from what a session remembers',
+    logger,
+    ...limitsOf(config),
+    // Nothing of such a request is kept: it stays as its caller wrote it.
+    endpoints: guarded<Endpoint>({ ...config, logger }, [
+      {
+        name: 'compile',
+        subject: COMPILE_SUBJECT,
+        bySession: true,
+        description: 'session, taskId, taskPrompt in; prompt out',
+        handle: compile,
+        lower: 'maxFacts, maxTokens or a shorter taskPrompt',
+        stats: () => telemetry.toJSON(),
+      },
+    ]).concat(
+      healthEndpoint(
+        COMPILER_SERVICE,
+        healthOf(health, () => numbersOf(sessions)),
+      ),
+    ),
+  });
+  releasers.add('the prompt compiler', () => service.stop());
+}
+
+/** The budget that the configuration asks for. */
+async function promptBudget(config: Config): Promise<PromptBudget> {
+  const {
+    implementerTokens: implementer,
+    reviewerTokens: reviewer,
+    maxOutputTokens,
+    maxSummaryTokens,
+  } = config;
+  return {
+    caps: { implementer, reviewer },
+    maxOutputTokens,
+    maxSummaryTokens,
+    tokenizer: await loadTokenizer(config.tokenizer),
+  };
+}

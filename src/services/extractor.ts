@@ -1,0 +1,32 @@
+import { EXTRACTOR_SERVICE } from '../contracts/names.js';
+import type { NatsPorts } from '../nats/open.js';
+import { healthEndpoint, startService } from '../nats/service.js';
+import { scannerFor } from '../secretlint/scanner.js';
+import { VERSION } from '../version.js';
+import { startExtractor } from '../workers/extractor.js';
+import { healthOf } from '../workers/health.js';
+import type { Serving } from './context.js';
+
+/** The service `extractor`: the worker, and how it does. */
+export async function serveExtractor(nats: NatsPorts, serving: Serving): Promise<void> {
+  const { config, logger, releasers, health } = serving;
+  const { maxBodyBytes, maxDeliveries } = config;
+  const extractor = await startExtractor(
+    { source: nats.source, log: nats.log, rejected: nats.rejected, logger },
+    { maxBodyBytes, maxDeliveries, random: Math.random, secrets: scannerFor(config) },
+  );
+  releasers.add('the extractor', () => extractor.stop());
+  const own = async () => ({
+    ...extractor.stats,
+    inHand: extractor.inHand(),
+    backlog: await nats.source.backlog(),
+  });
+  const service = await startService(nats.connection, {
+    name: EXTRACTOR_SERVICE,
+    version: VERSION,
+    description: 'Turns dispatches into facts',
+    logger,
+    endpoints: [healthEndpoint(EXTRACTOR_SERVICE, healthOf(health, own))],
+  });
+  releasers.add('the health of the extractor', () => service.stop());
+}

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import type { Token } from '../contracts/names.js';
+import { RUN_INIT_SUBJECT, RUN_STATUS_SUBJECT } from '../contracts/run.js';
+import { TOOL_NAMES, TOOLS, TOOLS_SERVICE, toolSubject } from '../contracts/tools.js';
+import { TRACE_APPEND_SUBJECT, TRACE_COMPACT_SUBJECT, TRACE_RECORD_SUBJECT } from '../contracts/trace.js';
+import type { NatsPorts } from '../nats/open.js';
+import { type Endpoint, healthEndpoint, limitsOf, startService } from '../nats/service.js';
+import { systemClock } from '../ports/clock.js';
+import { scannerFor } from '../secretlint/scanner.js';
+import { loadTokenizer } from '../tokenizers/load.js';
+import { VERSION } from '../version.js';
+import { healthOf } from '../workers/health.js';
+import { NoteHarvester } from '../workers/note-harvester.js';
+import { guarded } from '../workers/request-guard.js';
+import { createRunService } from '../workers/run-service.js';
+import { createSessionTools } from '../workers/session-tools.js';
+import { createTraceService } from '../workers/trace-service.js';
+import { numbersOf, type Serving, type Sessions } from './context.js';
+import type { Projects } from './learnings.js';
+
+/** The service `session-tools`: tools, runs and traces. */
+export async function serveTools(
+  nats: NatsPorts,
+  sessions: Sessions,
+  projects: Projects,
+  { config, logger, releasers, health }: Serving,
+): Promise<void> {
+  const harvester = new NoteHarvester({
+    ...{ sessions: sessions.reader, projects: projects.reader, command: projects.command, logger },
+  });
+  releasers.add('the note harvester', () => harvester.stop());
+  const onNotes = (session: Token) => harvester.schedule(session);
+  const tools = createSessionTools({ ...sessions, logger, onNotes });
+  const run = createRunService(sessions);
+  const trace = createTraceService({
+    log: nats.log,
+    reader: sessions.reader,
+    clock: systemClock,
+    newId: randomUUID,
+    tokenizer: await loadTokenizer(config.tokenizer),
+    maxTokens: config.maxSummaryTokens,
+  });
+  const service = await startService(nats.connection, {
+    name: TOOLS_SERVICE,
+    version: VERSION,
+    description: 'Tasks, notes, inbox, iterations and runs of sessions',
+    logger,
+    ...limitsOf(config),
+    endpoints: guarded<Endpoint>({ ...config, logger, secrets: scannerFor(config) }, [
+      ...TOOL_NAMES.map((name) => ({
+        name,
+        subject: toolSubject(name),
+        bySession: true,
+        description: TOOLS[name].summary,
+        handle: (request: unknown) => tools(name, request),
+        ...(name.endsWith('-list') && { lower: 'its filters, or delete what is done with' }),
+      })),
+      {
+        name: 'run-init',
+        subject: RUN_INIT_SUBJECT,
+        bySession: true,
+        description: 'make a tasks.md the progress of a session',
+        handle: (request) => run.init(request),
+      },
+      {
+        name: 'run-status',
+        subject: RUN_STATUS_SUBJECT,
+        bySession: true,
+        description: 'progress of a run, and what each task needs next',
+        handle: (request) => run.status(request),
+      },
+      {
+        name: 'trace-append',
+        subject: TRACE_APPEND_SUBJECT,
+        bySession: true,
+        description: 'add entries to the trace of an intent',
+        handle: (request) => trace.append(request),
+      },
+      {
+        name: 'trace-record',
+        subject: TRACE_RECORD_SUBJECT,
+        bySession: true,
+        description: 'the same without an answer, for volume',
+        handle: (request) => trace.append(request),
+      },
+      {
+        name: 'trace-compact',
+        subject: TRACE_COMPACT_SUBJECT,
+        bySession: true,
+        description: 'the compacted history of an intent',
+        handle: (request) => trace.compact(request),
+      },
+    ]).concat(
+      healthEndpoint(
+        TOOLS_SERVICE,
+        healthOf(health, () => numbersOf(sessions)),
+      ),
+    ),
+  });
+  releasers.add('the session tools', () => service.stop());
+}

@@ -1,0 +1,54 @@
+import { isToken } from '../contracts/names.js';
+import type { Logger } from '../ports/logger.js';
+import { addCounts, redactJson, type SecretCounts } from '../redaction/redactor.js';
+import type { SecretScanner } from '../redaction/scanner.js';
+import { RateLimiter } from './rate-limiter.js';
+
+/** What stands between a service and its handlers: each session's rate, and secrets taken out before anything is kept. */
+export interface GuardOptions {
+  /** Requests of one session a second, for all handlers together; 0 for no limit. */
+  readonly requestsPerSecond: number;
+  /** Without one, requests are passed on as they are: for handlers that keep nothing. */
+  readonly secrets?: SecretScanner;
+  readonly logger: Logger;
+  /** Milliseconds from any fixed moment on. */
+  readonly now?: () => number;
+}
+
+/** The part of an endpoint that the guard works on. */
+export interface Guardable {
+  readonly name: string;
+  readonly handle: (request: unknown) => Promise<unknown>;
+  readonly stats?: () => unknown;
+}
+
+/** Endpoints with the guard before each. One without statistics gets those of the guard: secrets taken out, by rule. */
+export function guarded<Endpoint extends Guardable>(
+  { requestsPerSecond, secrets, logger, now = () => performance.now() }: GuardOptions,
+  endpoints: readonly Endpoint[],
+): Endpoint[] {
+  const limiter = new RateLimiter({ perSecond: requestsPerSecond, now });
+  return endpoints.map((endpoint) => {
+    const redacted: SecretCounts = {};
+    const handle = async (request: unknown) => {
+      const session = nameOf(request);
+      limiter.admit(session ?? '');
+      if (secrets === undefined) return endpoint.handle(request);
+      const { value, found } = redactJson(request, secrets);
+      if (Object.keys(found).length > 0) {
+        addCounts(redacted, found);
+        logger.info({ endpoint: endpoint.name, session, redacted: found }, 'secrets taken out of a request');
+      }
+      return endpoint.handle(value);
+    };
+    const stats = () => (Object.keys(redacted).length === 0 ? null : { redacted });
+    return { stats, ...endpoint, handle };
+  });
+}
+
+/** The session that a request is about, or the project; all requests that name neither share one bucket. */
+function nameOf(request: unknown): string | undefined {
+  if (typeof request !== 'object' || request === null) return undefined;
+  if ('session' in request && isToken(request.session)) return request.session;
+  return 'project' in request && isToken(request.project) ? `project ${request.project}` : undefined;
+}

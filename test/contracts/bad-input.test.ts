@@ -1,0 +1,176 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { recordEntry } from '../../src/compaction/record.js';
+import { checkedBy } from '../../src/contracts/checked.js';
+import { compileRequest } from '../../src/contracts/compile.js';
+import { parseDispatchBody } from '../../src/contracts/dispatch-body.js';
+import { EVENT_VERSION } from '../../src/contracts/event.js';
+import { isLearningRequest, LEARNING_REQUESTS } from '../../src/contracts/learning-requests.js';
+import { isToken, parseDispatchSubject, ROLES, token } from '../../src/contracts/names.js';
+import { runInitRequest, runStatusRequest } from '../../src/contracts/run.js';
+import { parseSessionEvent, type SessionEvent } from '../../src/contracts/session-events.js';
+import { isToolName, TOOLS, type ToolName } from '../../src/contracts/tools.js';
+import { traceAppendRequest, traceCompactRequest } from '../../src/contracts/trace.js';
+import { ThroughlineError } from '../../src/errors.js';
+import { RuleBasedFactExtractor } from '../../src/facts/extractor.js';
+import { DEFAULT_BUDGET } from '../../src/prompt/budget.js';
+import { compilePrompt } from '../../src/prompt/compile.js';
+import { decide } from '../../src/session/commands/index.js';
+import { evolve } from '../../src/session/evolve.js';
+import { decodeSnapshot, encodeSnapshot } from '../../src/session/snapshot.js';
+import type { SessionState } from '../../src/session/state.js';
+import { recordedEvent } from '../../src/workers/extractor.js';
+import { readText } from '../../src/workers/progress-tracker.js';
+import { full } from '../prompt/iterations.js';
+import {
+  BAD_BODIES,
+  BAD_TOKENS,
+  DISPATCHES,
+  mutated,
+  ODD_TOKENS,
+  REQUESTS,
+  spoiled,
+} from '../support/bad-input.js';
+
+const LIMIT = 256 * 1024;
+const RULES = new RuleBasedFactExtractor();
+const AT = '2026-05-01T00:00:00.000Z';
+
+/** Folds an event as a reader does: from its bytes. What cannot be read back is lost, so it must not be written. */
+function fold(state: SessionState, event: SessionEvent): void {
+  const read = parseSessionEvent(Buffer.from(JSON.stringify(event)));
+  expect(read, `an event that can be read back: ${JSON.stringify(event).slice(0, 300)}`).toBeDefined();
+  if (read === undefined) return;
+  evolve(state, { sequence: state.sequence + 1, event: read });
+}
+
+/** Gives what `work` comes to, or checks that it is refused with a code of ours. */
+function typed<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof ThroughlineError)) throw error;
+    expect(error.code).not.toBe('internal');
+    expect(error.message.length).toBeLessThan(5000);
+    return undefined;
+  }
+}
+
+/** What each service does with a request, without a network: the pure part of its handler. */
+function handle(name: string, request: unknown, state: SessionState): void {
+  const appended = (event: { type: SessionEvent['type']; data: unknown }) =>
+    fold(state, { v: EVENT_VERSION, at: AT, id: 'x', ...event } as SessionEvent);
+  if (isToolName(name)) {
+    const decided = typed(() => decide(name, state, argumentsFor(name, request)));
+    if (decided?.kind !== 'append') return;
+    appended(decided.event);
+    JSON.stringify(decided.reply(state));
+  } else if (name.startsWith('compile')) {
+    const asked = typed(() => checkedBy(compileRequest, request));
+    if (asked !== undefined) typed(() => compilePrompt(state, asked, DEFAULT_BUDGET));
+  } else if (name === 'run-init') {
+    const asked = typed(() => checkedBy(runInitRequest, request));
+    const read = asked?.tasksText === undefined ? undefined : readText(asked.tasksText, 'tasksText', 0);
+    if (read?.ok)
+      appended({
+        type: 'run.initialized',
+        data: { spec: asked?.spec, source: { kind: 'document' }, document: read.document },
+      });
+  } else if (isLearningRequest(name)) typed(() => checkedBy(LEARNING_REQUESTS[name].arguments, request));
+  else if (name === 'run-status') typed(() => checkedBy(runStatusRequest, request));
+  else if (name === 'trace-compact') typed(() => checkedBy(traceCompactRequest, request));
+  else {
+    const asked = typed(() => checkedBy(traceAppendRequest, request));
+    const entries = (asked?.entries ?? []).flatMap((each) => {
+      const recorded = recordEntry(each, () => 'id');
+      return 'entry' in recorded ? [recorded.entry] : [];
+    });
+    appended({ type: 'trace.appended', data: { entries, malformed: 0 } });
+  }
+}
+
+function argumentsFor<Name extends ToolName>(name: Name, request: unknown) {
+  return checkedBy(TOOLS[name].arguments, request) as never;
+}
+
+/** Nothing of a state is lost in its snapshot, whatever it holds. */
+function checkState(state: SessionState): void {
+  const decoded = decodeSnapshot(state.session, encodeSnapshot(state, AT));
+  expect(decoded.ok).toBe(true);
+  expect(Object.keys(Object.prototype)).toEqual([]);
+}
+
+describe.each(ROLES)('a bad dispatch of an %s', (role) => {
+  const take = (state: SessionState, body: Uint8Array) => {
+    const parsed = parseDispatchBody(body, role, LIMIT);
+    if (!parsed.ok) {
+      expect(parsed.reason).toMatch(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+$/u);
+      expect(parsed.reason.length).toBeLessThan(5000);
+      return;
+    }
+    const sequence = state.sequence + 1;
+    fold(state, recordedEvent({ sequence, at: AT }, parsed.value, RULES));
+  };
+
+  it.each(BAD_BODIES)('with a body of %s is refused', (_name, body) => {
+    expect(parseDispatchBody(body, role, LIMIT)).toMatchObject({ ok: false, code: expect.any(String) });
+  });
+
+  it('is refused or kept for each field and each wrong value, bare and between markers', () => {
+    const { state } = full();
+    for (const body of spoiled(DISPATCHES[role])) {
+      take(state, Buffer.from(JSON.stringify(body)));
+      take(state, Buffer.from(`Done:\nBEGIN_DISPATCH_RESULT\n${JSON.stringify(body)}\nEND_DISPATCH_RESULT`));
+    }
+    checkState(state);
+  });
+
+  it('is refused or kept whatever is wrong with it', () => {
+    fc.assert(
+      fc.property(fc.array(mutated(DISPATCHES[role]), { minLength: 1, maxLength: 5 }), (bodies) => {
+        const { state } = full();
+        for (const body of bodies) take(state, Buffer.from(JSON.stringify(body)));
+        checkState(state);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe.each(REQUESTS)('a bad request of $name', ({ name, good }) => {
+  it('is answered or refused for each field and each wrong value', () => {
+    const { state } = full();
+    for (const request of spoiled(good)) handle(name, request, state);
+    checkState(state);
+  });
+
+  it('is answered or refused whatever is wrong with it', () => {
+    fc.assert(
+      fc.property(fc.array(mutated(good), { minLength: 1, maxLength: 4 }), (requests) => {
+        const { state } = full();
+        for (const request of requests) handle(name, request, state);
+        checkState(state);
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe('a bad token', () => {
+  it.each(BAD_TOKENS)('%j is none', (name) => {
+    expect(isToken(name)).toBe(false);
+    const refused = expect.objectContaining({
+      code: 'token_invalid',
+      message: expect.stringMatching(/^session is \P{Cc}{0,400}$/u),
+    });
+    expect(() => token(name, 'session')).toThrow(refused);
+    expect(parseDispatchSubject(`dispatch.${name}.implementer`)).not.toMatchObject({
+      session: name,
+      role: 'implementer',
+    });
+  });
+
+  it.each(ODD_TOKENS)('%j is one', (name) => {
+    expect(token(name, 'session')).toBe(name);
+  });
+});

@@ -1,0 +1,252 @@
+import fc from 'fast-check';
+import type { NatsConnection } from 'nats';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isToken, ROLES, token } from '../../src/contracts/names.js';
+import type { NatsPorts } from '../../src/nats/open.js';
+import { encodeSnapshot } from '../../src/session/snapshot.js';
+import {
+  BAD_BODIES,
+  BAD_TOKENS,
+  type Contract,
+  DISPATCHES,
+  mutated,
+  ODD_TOKENS,
+  REQUESTS,
+  spoiled,
+} from '../support/bad-input.js';
+import { type RunningProcess, startCli } from '../support/cli.js';
+import {
+  allDealtWith,
+  eventsOf,
+  freshState,
+  implemented,
+  openPorts,
+  reviewed,
+  type System,
+  startSystem,
+} from '../support/system.js';
+
+/** A session that is attacked by its own users, and one that has nothing to do with it. */
+const ATTACKED = 'attacked';
+const BYSTANDER = 'bystander';
+const AT = '2026-05-01T00:00:00.000Z';
+
+const NAME = `[A-Za-z0-9_-]{1,64}`;
+/** Everything that anybody may publish, the server included. */
+const INTENDED = [
+  String.raw`_INBOX\.[A-Za-z0-9_.-]+`,
+  String.raw`\$SRV\.[A-Z]+(\.[A-Za-z0-9-]+)*`,
+  // The filter of the learner's consumer is part of the subject that makes it.
+  String.raw`\$JS\.API\.CONSUMER\.CREATE\.DISPATCH\.learner\.dispatch\.\*\.reviewer`,
+  String.raw`\$JS\.(API|ACK|EVENT|FC)\.[A-Za-z0-9_.$>-]+`,
+  String.raw`\$KV\.[a-z_]+\.${NAME}(\.${NAME})*`,
+  String.raw`rejected\.${NAME}\.(_|implementer|reviewer)`,
+  String.raw`session\.${NAME}\.[a-z]+\.[a-z]+`,
+  String.raw`(tool|run|trace|prompt|learning|proposal)\.[a-z-]+`,
+  String.raw`(tool|run|trace|prompt)\.[a-z-]+\.${NAME}`,
+  String.raw`learning\.${NAME}\.[a-z]+`,
+  // What the attackers themselves publish to.
+  String.raw`dispatch\..*`,
+].map((pattern) => new RegExp(`^${pattern}$`, 's'));
+
+let system: System;
+let attacker: NatsPorts;
+let services: RunningProcess;
+let before: { state: string; events: number };
+const seen = new Set<string>();
+/** Sessions that somebody named, rightly: these may have come into being. */
+const named = new Set([ATTACKED, BYSTANDER, 'ok', ...ODD_TOKENS]);
+let answered = 0;
+
+beforeAll(async () => {
+  system = await startSystem({ only: [] });
+  attacker = await openPorts(system);
+  attacker.connection.subscribe('>', { callback: (_error, message) => seen.add(message.subject) });
+  await attacker.connection.flush();
+  // In a process of its own: what ends it would be seen.
+  services = await startCli(['serve'], {
+    ...{ NATS_URL: system.url, THROUGHLINE_LOG_LEVEL: 'info', THROUGHLINE_REQUESTS_PER_SECOND: '0' },
+  });
+  await furnish(BYSTANDER);
+  await furnish(ATTACKED);
+  before = await bystander();
+});
+afterAll(async () => {
+  await services.stop();
+  await attacker.close();
+  await system.stop();
+});
+
+/** A session with something in every part of it. */
+async function furnish(session: string): Promise<void> {
+  const { client } = system;
+  for (const content of ['one', 'two', 'three']) await client.tools.taskAdd({ session, content });
+  await client.tools.noteAdd({ session, content: 'note' });
+  await client.tools.inboxAdd({ session, content: 'message' });
+  await client.tools.iterationStart({ session });
+  await client.publishImplementer(session, implemented('1', { intent_id: 'INT-1' }));
+  await allDealtWith(system.ports);
+}
+
+async function bystander() {
+  const state = encodeSnapshot(await freshState(system, BYSTANDER), AT);
+  return { state, events: (await eventsOf(system, BYSTANDER)).length };
+}
+
+function note(body: Uint8Array): void {
+  try {
+    const { session } = Object(JSON.parse(Buffer.from(body).toString()));
+    if (isToken(session)) named.add(session);
+  } catch {
+    // No JSON: it names nobody.
+  }
+}
+
+/** Sends a request and checks that its answer is one of ours: a reply, or an error with a stable code. */
+async function ask(
+  connection: NatsConnection,
+  { subject, answers }: Contract,
+  body: Uint8Array,
+): Promise<void> {
+  note(body);
+  if (answers === false) {
+    connection.publish(subject, body);
+    return;
+  }
+  const message = await connection.request(subject, body, { timeout: 30_000 });
+  const reply = message.json<{ error?: { code: string; message: string } }>();
+  const status = message.headers?.get('Nats-Service-Error-Code');
+  const shown = `${subject} ${Buffer.from(body.subarray(0, 300)).toString()}`;
+  expect(reply.error?.code, shown).not.toBe('internal');
+  expect(Number(status || 200) < 500, shown).toBe(true);
+  expect(typeof reply.error?.code, shown).toBe(status ? 'string' : 'undefined');
+  answered += 1;
+}
+
+/** Sends all of them, some at a time. */
+async function askAll(contract: Contract, bodies: Iterable<Uint8Array>): Promise<void> {
+  const { connection } = attacker;
+  let waiting: Promise<void>[] = [];
+  for (const body of bodies) {
+    waiting.push(ask(connection, contract, body));
+    if (waiting.length < 64) continue;
+    await Promise.all(waiting);
+    waiting = [];
+  }
+  await Promise.all(waiting);
+}
+
+const json = (value: unknown) => Buffer.from(JSON.stringify(value) ?? 'null');
+
+describe('every contract', () => {
+  it.each(REQUESTS)('answers whatever is wrong with a request: $name', async (contract) => {
+    const good = { session: ATTACKED, ...contract.good };
+    const values = [...spoiled(contract.good)].map((request) => ({ session: ATTACKED, ...Object(request) }));
+    const some = values.filter((_, index) => index % 5 === 0).map(json);
+    const random = fc.sample(mutated(good), { numRuns: 40, seed: 8 }).map(json);
+    await askAll(contract, [...BAD_BODIES.map(([, body]) => body), ...some, ...random]);
+  });
+
+  it.each(REQUESTS)('refuses a session whose name is none: $name', async (contract) => {
+    await askAll(
+      contract,
+      [...BAD_TOKENS, null, 7, {}, ['demo']].map((session) => json({ ...contract.good, session })),
+    );
+  });
+
+  it.each(ROLES)('keeps or rejects every dispatch of an %s', async (role) => {
+    const bodies = [...spoiled(DISPATCHES[role])].filter((_, index) => index % 5 === 0).map(json);
+    bodies.push(...fc.sample(mutated(DISPATCHES[role]), { numRuns: 200, seed: 8 }).map(json));
+    bodies.push(...BAD_BODIES.map(([, body]) => Buffer.from(body)));
+    const counted = async () => {
+      const { counts } = (await freshState(system, ATTACKED)).dispatches.current();
+      return counts.implementer + counts.reviewer + counts.rejected;
+    };
+    const count = await counted();
+    await Promise.all(bodies.map((body) => attacker.source.publish(`dispatch.${ATTACKED}.${role}`, body)));
+    await allDealtWith(system.ports);
+    expect(await counted()).toBe(count + bodies.length);
+  });
+
+  it('rejects a dispatch whose subject names no session or no role', async () => {
+    const tokens = BAD_TOKENS.filter((name) => name.length < 3000 && /^[^\s.\p{Cc}]+$/u.test(name));
+    const subjects = tokens.flatMap((name) => [
+      `dispatch.${name}.implementer`,
+      `dispatch.ok.${name}`,
+      `dispatch.a.b.${name}.c`,
+    ]);
+    subjects.push('dispatch.ok', 'dispatch.ok.implementer.x', 'dispatch.ok.Implementer');
+    const count = (await system.ports.rejected.list(10_000)).length;
+    for (const subject of subjects) await attacker.source.publish(subject, json(DISPATCHES.implementer));
+    await allDealtWith(system.ports);
+    const entries = (await system.ports.rejected.list(10_000)).slice(count);
+    expect(entries.map(({ code }) => code)).toEqual(subjects.map(() => 'subject_invalid'));
+  });
+
+  it.each(ODD_TOKENS)('works for a session that is called %s', async (session) => {
+    const { client } = system;
+    const { sequence } = await client.publishReviewer(
+      session,
+      reviewed('1', 'needs_changes', { required_fixes: ['close the file'] }),
+    );
+    const reply = await client.compile({
+      session,
+      taskId: session,
+      taskPrompt: session,
+      after: sequence,
+      maxFacts: 20,
+    });
+    expect(reply.factsTotal).toBeGreaterThan(0);
+    expect((await client.tools.taskAdd({ session, content: session })).task?.id).toBe('TAS-1');
+    expect(await client.runStatus(session)).toMatchObject({ session: { name: session } });
+  });
+
+  it('is refused by the SDK before anything is sent to a subject that is none', async () => {
+    const { client } = system;
+    for (const name of BAD_TOKENS) {
+      await expect(client.publishImplementer(name, implemented('1'))).rejects.toMatchObject({
+        code: 'token_invalid',
+      });
+      await expect(client.tools.noteAdd({ session: name, content: 'x' })).rejects.toMatchObject({
+        code: 'token_invalid',
+      });
+    }
+  });
+});
+
+describe('after all of it', () => {
+  it('the services run and answer, and no fault of their own is in their log', async () => {
+    expect(answered).toBeGreaterThan(1200);
+    await system.client.tools.sessionRestart({ session: ATTACKED });
+    expect(
+      (await system.client.tools.noteAdd({ session: ATTACKED, content: 'still here' })).note,
+    ).not.toBeNull();
+    await expect(Promise.race([services.exited, Promise.resolve('running')])).resolves.toBe('running');
+    const levels = services
+      .stderr()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(levels.filter(({ level }) => level >= 50)).toEqual([]);
+  });
+
+  it('no event of the attacked session is one that cannot be read', async () => {
+    const { skipped } = await system.ports.log.read(token(ATTACKED, 'session'), { after: 0 });
+    expect(skipped).toBe(0);
+  });
+
+  it('no other session was touched', async () => {
+    expect(await bystander()).toEqual(before);
+    const others = (await system.ports.log.sessions()).filter((name) => !named.has(name));
+    expect(others).toEqual([]);
+  });
+
+  it('nothing was published to any subject that was not meant', () => {
+    const others = [...seen].filter((subject) => !INTENDED.some((pattern) => pattern.test(subject)));
+    expect(others).toEqual([]);
+    expect([...seen].filter((subject) => subject.startsWith('evil'))).toEqual([]);
+    const sessions = [...seen].flatMap((subject) => /^session\.([^.]+)\./.exec(subject)?.[1] ?? []);
+    expect(sessions.every(isToken)).toBe(true);
+    expect(seen.size).toBeGreaterThan(50);
+  });
+});

@@ -1,0 +1,300 @@
+import { AckPolicy, headers, type JetStreamManager, StorageType } from 'nats';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { sessionStream, type Token } from '../../src/contracts/names.js';
+import { connectNats } from '../../src/nats/connection.js';
+import { type Expected, examine } from '../../src/nats/doctor/examine.js';
+import type { Finding } from '../../src/nats/doctor/finding.js';
+import { type SeenStream, streamFaults } from '../../src/nats/doctor/streams.js';
+import { silentLogger } from '../../src/ports/logger.js';
+import { VERSION } from '../../src/version.js';
+import { cli } from '../support/cli.js';
+import { startTestNats, type TestNats } from '../support/nats-server.js';
+import { implemented, newSession, type System, soon, startSystem } from '../support/system.js';
+import { startGuardedNats } from '../support/users.js';
+
+const findings = z.array(
+  z.strictObject({
+    check: z.string(),
+    level: z.enum(['ok', 'warn', 'fail']),
+    message: z.string(),
+    fix: z.string().exactOptional(),
+  }),
+);
+
+/** What `throughline doctor --json` prints, and its exit code. */
+async function doctor(url: string, env: Record<string, string> = {}) {
+  const { code, stdout, stderr } = await cli(['doctor', '--json'], { env: { NATS_URL: url, ...env } });
+  expect(stderr).toBe('');
+  return { code, found: findings.parse(JSON.parse(stdout)) };
+}
+
+const EXPECTED: Expected = {
+  ...{ replicas: 1, ackWaitMs: 10_000, snapshotEvery: 100, requestTimeoutMs: 5000 },
+  ...{ version: VERSION, now: Date.now },
+};
+
+/** What is not as it should be. */
+const bad = (found: readonly Finding[]) => found.filter(({ level }) => level !== 'ok');
+const levels = (found: readonly Finding[]) =>
+  Object.fromEntries(found.map(({ check, level }) => [check, level]));
+
+describe('throughline doctor on a healthy installation', () => {
+  let system: System;
+  beforeAll(async () => {
+    system = await startSystem();
+    const { sequence: after } = await system.client.publishImplementer('well', implemented('1'));
+    await system.client.compile({ session: 'well', taskId: '2', taskPrompt: 'x', after });
+  });
+  afterAll(() => system.stop());
+
+  it('finds everything in order, and exits 0', async () => {
+    const { code, found } = await doctor(system.url);
+    expect(bad(found)).toEqual([]);
+    expect({ code, checks: found.map(({ check }) => check) }).toEqual({
+      code: 0,
+      checks: [
+        ...['server', 'JetStream storage', 'JetStream streams', 'clock'],
+        ...['stream DISPATCH', 'stream DISPATCH_REJECTED', 'stream LEARNINGS'],
+        ...['stream KV_session_snapshots', 'stream KV_learning_snapshots'],
+        ...['consumer extractor', 'consumer learner', 'rejected', 'sessions'],
+        ...['service extractor', 'service prompt-compiler', 'service session-tools', 'service learnings'],
+      ],
+    });
+  });
+
+  it('prints a line for each', async () => {
+    const { code, stdout } = await cli(['doctor'], { env: { NATS_URL: system.url } });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ok {4}server: nats-server \d/);
+    expect(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .every((line) => line.startsWith('ok    ')),
+    ).toBe(true);
+  });
+
+  it('changes nothing', async () => {
+    const jsm = await system.ports.connection.jetstreamManager();
+    const state = async () => {
+      const streams = [];
+      for await (const { config, state, created } of jsm.streams.list())
+        streams.push({ config, state, created });
+      return streams;
+    };
+    const before = await state();
+    await doctor(system.url);
+    expect(await state()).toEqual(before);
+  });
+
+  it('warns of clocks that are apart, in which direction', async () => {
+    const clock = async (now: () => number) =>
+      (await examine(system.ports, { ...EXPECTED, now })).find(({ check }) => check === 'clock');
+    expect(await clock(() => Date.now() - 60_000)).toMatchObject({
+      level: 'warn',
+      message: expect.stringMatching(/(59|60)\d\d\d ms ahead/),
+    });
+    expect(await clock(() => Date.now() + 60_000)).toMatchObject({
+      level: 'warn',
+      message: expect.stringMatching(/(59|60)\d\d\d ms behind/),
+    });
+    expect(await clock(Date.now)).toMatchObject({ level: 'ok' });
+  });
+
+  it('warns of results that were rejected, and of another configuration', async () => {
+    await system.client.publishText('well', 'implementer', 'no result');
+    await soon(async () => {
+      const { code, found } = await doctor(system.url, { THROUGHLINE_ACK_WAIT_MS: '20000' });
+      expect(code).toBe(0);
+      expect(levels(bad(found))).toEqual({
+        ...{ rejected: 'warn', 'consumer extractor': 'warn', 'consumer learner': 'warn' },
+      });
+    });
+  });
+
+  it('warns of a session whose snapshot is far behind, and says what writes one', async () => {
+    const session = newSession('long');
+    for (let each = 0; each < 12; each += 1)
+      await system.client.publishImplementer(session, implemented('1'));
+    const env = { THROUGHLINE_SNAPSHOT_EVERY: '2', NATS_URL: system.url };
+    const [warning] = await soon(async () => {
+      const found = bad((await doctor(system.url, env)).found).filter(({ check }) => check.includes(session));
+      expect(found).toMatchObject([{ level: 'warn', message: expect.stringContaining('12 events') }]);
+      return found;
+    });
+    const [, ...command] = warning?.fix?.split(' ') ?? [];
+    expect((await cli(command, { env })).code).toBe(0);
+    const after = bad((await doctor(system.url, env)).found);
+    expect(after.filter(({ check }) => check.includes(session))).toEqual([]);
+  });
+
+  it('warns of an instance of another version', async () => {
+    const found = await examine(system.ports, { ...EXPECTED, version: '9.9.9' });
+    expect(levels(found)).toMatchObject({ 'service prompt-compiler': 'warn', 'service extractor': 'warn' });
+  });
+});
+
+describe('throughline doctor on a broken one', () => {
+  let system: System;
+  let jsm: JetStreamManager;
+  beforeAll(async () => {
+    // Nobody works: what is broken stays so.
+    system = await startSystem({ only: [] });
+    jsm = await system.ports.connection.jetstreamManager();
+  });
+  afterAll(() => system.stop());
+  const found = async () => {
+    const looked = await doctor(system.url);
+    return { code: looked.code, levels: levels(looked.found), found: looked.found };
+  };
+
+  it('fails for services that do not answer, and for a consumer that is missing', async () => {
+    const looked = await found();
+    expect(looked).toMatchObject({
+      code: 1,
+      levels: {
+        'service extractor': 'fail',
+        'service prompt-compiler': 'fail',
+        'service session-tools': 'fail',
+        'consumer extractor': 'fail',
+      },
+    });
+    expect(bad(looked.found).every(({ fix }) => fix !== undefined)).toBe(true);
+  });
+
+  it('fails for dispatches that nobody fetches, and for a consumer that loses them', async () => {
+    await jsm.consumers.add('DISPATCH', {
+      ...{ durable_name: 'extractor', ack_policy: AckPolicy.None, max_deliver: 3 },
+    });
+    await system.client.publishImplementer('broken', implemented('1'));
+    const messages = (await found()).found
+      .filter(({ check, level }) => check === 'consumer extractor' && level === 'fail')
+      .map(({ message }) => message);
+    expect(messages).toEqual([
+      expect.stringContaining('acknowledges by none'),
+      expect.stringContaining('gives up after 3'),
+      expect.stringContaining('1 dispatches wait, and nobody fetches them'),
+    ]);
+  });
+
+  it('fails for a stream without direct get, or with other subjects, and warns of other replicas', async () => {
+    await jsm.streams.update('DISPATCH', { subjects: ['dispatch.only.>'], allow_direct: false });
+    const looked = (await found()).found.filter(({ check }) => check === 'stream DISPATCH');
+    expect(looked).toMatchObject([
+      { level: 'fail', message: 'takes dispatch.only.>, not dispatch.>' },
+      { level: 'fail', message: expect.stringContaining('direct get') },
+    ]);
+    const three = await examine(system.ports, { ...EXPECTED, replicas: 3 });
+    expect(bad(three).map(({ message }) => message)).toContain('has 1 replicas, THROUGHLINE_REPLICAS says 3');
+  });
+
+  it('fails for streams and a bucket that are missing', async () => {
+    for (const name of ['DISPATCH', 'DISPATCH_REJECTED', 'KV_session_snapshots'])
+      await jsm.streams.delete(name);
+    expect(await found()).toMatchObject({
+      code: 1,
+      levels: {
+        'stream DISPATCH': 'fail',
+        'stream DISPATCH_REJECTED': 'fail',
+        'stream KV_session_snapshots': 'fail',
+      },
+    });
+  });
+
+  it('warns of a session stream in memory, and of one that is nearly full', async () => {
+    const [inMemory, full] = [newSession('memory'), newSession('full')];
+    const add = (session: Token, more: object) =>
+      jsm.streams.add({
+        name: sessionStream(session),
+        subjects: [`session.${session}.>`],
+        allow_direct: true,
+        ...more,
+      });
+    await add(inMemory, { storage: StorageType.Memory });
+    await add(full, { max_bytes: 1000 });
+    const js = system.ports.connection.jetstream();
+    for (let each = 0; each < 9; each += 1) {
+      await js.publish(`session.${full}.note`, 'x'.repeat(40), { headers: headers() });
+    }
+    expect(levels((await found()).found)).toMatchObject({
+      [`stream ${sessionStream(inMemory)}`]: 'warn',
+      [`stream ${sessionStream(full)}`]: 'warn',
+    });
+  });
+});
+
+describe('throughline doctor', () => {
+  it('fails where nobody answers, and where it is not let in, with the code', async () => {
+    await using nats = await startTestNats({ extraConfig: 'authorization { token: "x" }' });
+    const outside = await doctor(nats.url);
+    expect(outside).toMatchObject({ code: 1, found: [{ check: 'connection', level: 'fail' }] });
+    expect(outside.found[0]?.message).toContain('(auth_failed)');
+    await nats.kill();
+    expect((await doctor(nats.url)).found[0]?.message).toContain('(unavailable)');
+  });
+
+  it('tells an account that is nearly full, and one that is', async () => {
+    await using nats = await startTestNats({ extraConfig: ACCOUNT });
+    const jsm = await jsmOf(nats);
+    for (const name of ['A', 'B', 'C', 'D']) await jsm.add(name);
+    const limit = async () => levels((await doctor(nats.url, USER)).found)['JetStream streams'];
+    expect(await limit()).toBe('warn');
+    await jsm.add('E');
+    expect(await limit()).toBe('fail');
+    await jsm.close();
+  });
+
+  it('runs as a reader, and says what a user of less may not look at', async () => {
+    await using guarded = await startGuardedNats([
+      { name: 'reader', role: 'reader' },
+      { name: 'publisher', role: 'publisher' },
+    ]);
+    const looked = await doctor(guarded.url, guarded.env('reader'));
+    expect(looked.found.filter(({ message }) => message.includes('permission_denied'))).toEqual([]);
+    expect(levels(looked.found)).toMatchObject({ server: 'ok', 'JetStream storage': 'ok' });
+    const { found } = await doctor(guarded.url, guarded.env('publisher'));
+    expect(found.find(({ check }) => check === 'sessions')).toMatchObject({
+      level: 'warn',
+      message: expect.stringContaining('permission_denied'),
+    });
+  });
+});
+
+describe('a stream of a cluster', () => {
+  const config = {
+    subjects: ['s'],
+    allow_direct: true,
+    storage: StorageType.File,
+    num_replicas: 3,
+    max_bytes: -1,
+  };
+  const judged = (cluster: NonNullable<SeenStream['cluster']>) =>
+    streamFaults({ config, state: { bytes: 0 }, cluster }, { name: 'S', subjects: 's', replicas: 3 });
+
+  it.each([
+    ['in order', { leader: 'a', replicas: [{ current: true }, { current: true }] }, []],
+    [
+      'with a replica that is behind',
+      { leader: 'a', replicas: [{ current: true }, { current: false }] },
+      ['warn'],
+    ],
+    ['with one that is offline', { leader: 'a', replicas: [{ current: true, offline: true }] }, ['warn']],
+    ['without a leader', { replicas: [{ current: true }] }, ['fail']],
+  ])('%s', (_, cluster, expected) => {
+    expect(judged(cluster).map(({ level }) => level)).toEqual(expected);
+  });
+});
+
+const USER = { NATS_USER: 'u', NATS_PASSWORD: 'p' };
+const ACCOUNT = `accounts { A { jetstream: { max_streams: 5, max_file: 100MB }, users: [ { user: u, password: p } ] } }`;
+
+async function jsmOf(nats: TestNats) {
+  const access = { user: 'u', password: 'p' };
+  const connection = await connectNats({ url: nats.url, name: 'test', logger: silentLogger, access });
+  const jsm = await connection.jetstreamManager();
+  return {
+    add: (name: string) => jsm.streams.add({ name, subjects: [name] }),
+    close: () => connection.close(),
+  };
+}

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DISPATCH_STREAM, LEARNER_CONSUMER } from '../../src/contracts/names.js';
+import { reviewed, type System, soon, startSystem } from '../support/system.js';
+
+const REVIEWS = 1000;
+
+describe('a backlog of reviews', () => {
+  let system: System;
+  let learning: System;
+  beforeAll(async () => {
+    system = await startSystem({ only: ['extractor', 'tools'] });
+    const publishing = Array.from({ length: REVIEWS }, (_, index) =>
+      system.client.publishReviewer(
+        `s${index % 5}`,
+        reviewed(`t${index}`, 'needs_changes', { required_fixes: [`Add a test of ${index % 50}x`] }),
+      ),
+    );
+    await Promise.all(publishing);
+  });
+  afterAll(async () => {
+    await learning?.stop();
+    await system.stop();
+  });
+
+  it('is learned from a hundred at a time, and people are answered meanwhile', async () => {
+    learning = await startSystem({ nats: system.nats, only: ['learnings'] });
+    const { client, ports } = learning;
+    const jsm = await ports.connection.jetstreamManager();
+    const looked: number[] = [];
+    for (let turn = 0; ; turn += 1) {
+      const content = `Said by somebody, ${'x'.repeat(turn % 50)}`;
+      await client.learnings.propose({ content });
+      const { num_pending, num_ack_pending, num_redelivered } = await jsm.consumers.info(
+        DISPATCH_STREAM,
+        LEARNER_CONSUMER,
+      );
+      expect(num_redelivered).toBe(0);
+      looked.push(num_ack_pending);
+      if (num_pending + num_ack_pending === 0) break;
+    }
+    expect(Math.max(...looked)).toBeLessThanOrEqual(100);
+    expect(looked.length).toBeGreaterThan(1);
+    await soon(async () => {
+      const { proposals } = await client.proposals.list({ limit: 1000 });
+      expect(proposals.filter(({ method }) => method === 'recurring_fix')).toHaveLength(50);
+    });
+  });
+});

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { messageOf, ThroughlineError } from '../../src/errors.js';
+import {
+  allDealtWith,
+  eventsOf,
+  freshState,
+  implemented,
+  newSession,
+  type System,
+  soon,
+  startSystem,
+} from '../support/system.js';
+
+const PER_SECOND = 20;
+
+let system: System;
+beforeAll(async () => {
+  system = await startSystem({
+    env: {
+      THROUGHLINE_REQUESTS_PER_SECOND: String(PER_SECOND),
+      THROUGHLINE_MAX_REQUEST_BYTES: '4096',
+      THROUGHLINE_MAX_REPLY_BYTES: '2048',
+      THROUGHLINE_MAX_BODY_BYTES: '1024',
+    },
+  });
+});
+afterAll(() => system.stop());
+
+/** The error of a request. */
+async function refusal(work: Promise<unknown>): Promise<ThroughlineError> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof ThroughlineError) return error;
+    throw error;
+  }
+  throw new Error('the request was answered');
+}
+
+describe('the rate of a session', () => {
+  it('is limited with an error that says when to try again, and then it may', async () => {
+    const session = newSession('flood');
+    const other = newSession('other');
+    const { tools } = system.client;
+    const flood = Array.from({ length: 10 * PER_SECOND }, () => tools.sessionShow({ session }));
+    const quiet = tools.noteAdd({ session: other, content: 'not a flood' });
+    const results = await Promise.allSettled(flood);
+    expect((await quiet).note?.id).toBe('NOT-1');
+    const refused = results.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+    expect(results.length - refused.length).toBeGreaterThanOrEqual(2 * PER_SECOND);
+    expect(refused.length).toBeGreaterThan(PER_SECOND);
+    for (const error of refused) {
+      expect(error).toMatchObject({ code: 'rate_limited', details: { perSecond: PER_SECOND } });
+      expect(messageOf(error)).toMatch(/try again in \d+ ms, or raise THROUGHLINE_REQUESTS_PER_SECOND$/);
+    }
+    expect(await soon(() => tools.sessionShow({ session }))).toMatchObject({ session: { name: session } });
+  });
+
+  it('does not count for dispatches: of a flood each one is kept, and others are answered meanwhile', async () => {
+    const session = newSession('flood');
+    const other = newSession('other');
+    const published = Array.from({ length: 2000 }, (_, index) =>
+      system.client.publishImplementer(session, implemented(`t${index % 50}`)),
+    );
+    const meanwhile = await system.client.compile({
+      session: other,
+      taskId: '1',
+      taskPrompt: 'x',
+      maxFacts: 1,
+    });
+    expect(meanwhile.factsTotal).toBe(0);
+    await Promise.all(published);
+    const { sequence } = await system.client.publishImplementer(other, implemented('1'));
+    await allDealtWith(system.ports);
+    expect((await freshState(system, session)).dispatches.current().counts.implementer).toBe(2000);
+    expect(await eventsOf(system, other)).toMatchObject([{ event: { data: { dispatch: { sequence } } } }]);
+  });
+});
+
+describe('a size', () => {
+  it('of a request is limited with an error that names the limit', async () => {
+    const request = { session: newSession('size'), content: 'x'.repeat(5000) };
+    const error = await refusal(system.client.tools.noteAdd(request));
+    expect(error).toMatchObject({
+      code: 'too_large',
+      details: { limit: 4096, bytes: JSON.stringify(request).length },
+    });
+    expect(error.message).toContain('THROUGHLINE_MAX_REQUEST_BYTES');
+  });
+
+  it('of a reply is limited with an error that says what to ask less of', async () => {
+    const session = newSession('size');
+    const { tools } = system.client;
+    for (let each = 0; each < 4; each += 1) await tools.noteAdd({ session, content: 'x'.repeat(600) });
+    await tools.noteAdd({ session, content: 'short', type: 'tip' });
+    const listed = await refusal(tools.noteList({ session }));
+    expect(listed).toMatchObject({ code: 'too_large', details: { limit: 2048 } });
+    expect(listed.message).toContain('ask for less by its filters');
+    expect((await tools.noteList({ session, type: 'tip' })).notes).toHaveLength(1);
+    const compiled = await refusal(
+      system.client.compile({ session, taskId: '1', taskPrompt: 'x'.repeat(2500) }),
+    );
+    expect(compiled.message).toMatch(
+      /^the reply has \d+ bytes, the limit is 2048: ask for less by maxFacts, maxTokens or a shorter taskPrompt/,
+    );
+  });
+
+  it('of a dispatch is limited, and it is kept with the limit in its reason', async () => {
+    const session = newSession('size');
+    await system.client.publishImplementer(session, implemented('1', { summary: 'x'.repeat(2000) }));
+    await allDealtWith(system.ports);
+    expect(await eventsOf(system, session)).toMatchObject([
+      {
+        event: {
+          data: { error: { code: 'too_large', reason: expect.stringMatching(/the limit is 1024$/) } },
+        },
+      },
+    ]);
+  });
+});

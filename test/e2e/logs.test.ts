@@ -1,0 +1,186 @@
+import { DiscardPolicy, type JetStreamManager } from 'nats';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { ThroughlineClient } from '../../src/client/client.js';
+import { ERROR_CODES } from '../../src/contracts/error-codes.js';
+import { sessionStream, type Token } from '../../src/contracts/names.js';
+import { connectThroughline } from '../../src/index.js';
+import { connectNats } from '../../src/nats/connection.js';
+import { silentLogger } from '../../src/ports/logger.js';
+import { type RunningProcess, startCli } from '../support/cli.js';
+import { startTestNats, type TestNats } from '../support/nats-server.js';
+import { implemented, newSession, soon } from '../support/system.js';
+
+/** What the services log, read as an operator's tools read it: JSON lines on standard error of a real process. */
+
+const line = z.looseObject({
+  level: z.number(),
+  time: z.number(),
+  msg: z.string(),
+  code: z.string().optional(),
+  session: z.string().optional(),
+  dispatch: z.number().optional(),
+});
+const WARN = 40;
+
+let nats: TestNats;
+let services: RunningProcess;
+let client: ThroughlineClient;
+let admin: Awaited<ReturnType<typeof connectNats>>;
+let jsm: JetStreamManager;
+
+beforeAll(async () => {
+  nats = await startTestNats();
+  const env = { NATS_URL: nats.url, THROUGHLINE_LOG_LEVEL: 'info', THROUGHLINE_SNAPSHOT_EVERY: '1' };
+  services = await startCli(['serve'], env);
+  client = await connectThroughline({ url: nats.url });
+  admin = await connectNats({ url: nats.url, name: 'admin', logger: silentLogger });
+  jsm = await admin.jetstreamManager();
+});
+afterAll(async () => {
+  await client?.close();
+  await admin?.close();
+  await services?.stop();
+  await nats.stop();
+});
+
+/** Every line so far. Fails for one that is no JSON. */
+function logged() {
+  const lines = services.stderr().split('\n').slice(0, -1);
+  return lines.map((each) => line.parse(JSON.parse(each)));
+}
+
+/** Waits for a line with these fields. */
+const said = (fields: object) => soon(() => expect(logged()).toContainEqual(expect.objectContaining(fields)));
+
+/** A session whose stream takes no further event. */
+async function fullSession(): Promise<Token> {
+  const session = newSession('full');
+  await jsm.streams.add({
+    ...{ name: sessionStream(session), subjects: [`session.${session}.>`], allow_direct: true },
+    ...{ max_bytes: 1, discard: DiscardPolicy.New },
+  });
+  return session;
+}
+
+describe('a line of the log', () => {
+  it('about a rejected result names session, dispatch and code', async () => {
+    const session = newSession('rejected');
+    const { sequence: dispatch } = await client.publishText(session, 'implementer', 'no result');
+    await said({ msg: 'dispatch rejected', level: WARN, session, dispatch, code: 'marker_missing' });
+  });
+
+  it('about a result that cannot be stored now names session, dispatch, code, delivery and what comes next', async () => {
+    const session = await fullSession();
+    const { sequence: dispatch } = await client.publishImplementer(session, implemented('1'));
+    await said({
+      ...{
+        msg: 'dispatch failed and will be delivered again',
+        session,
+        dispatch,
+        code: 'internal',
+        delivery: 1,
+      },
+      ...{ retryInMs: expect.any(Number), err: expect.objectContaining({ message: expect.any(String) }) },
+    });
+    await jsm.streams.delete(sessionStream(session));
+  });
+
+  it('about a request that failed names session, endpoint and code', async () => {
+    const session = await fullSession();
+    await expect(client.tools.taskAdd({ session, content: 'x' })).rejects.toMatchObject({ code: 'internal' });
+    await said({ msg: 'request failed', level: 50, session, endpoint: 'task-add-session', code: 'internal' });
+  });
+
+  it('about events and snapshots that cannot be read names session and code', async () => {
+    const session = newSession('unreadable');
+    const { sequence: after } = await client.publishImplementer(session, implemented('1'));
+    await soon(() => jsm.streams.info(sessionStream(session)));
+    await admin.jetstream().publish(`session.${session}.fact.recorded`, 'no event');
+    const kv = await admin.jetstream().views.kv('session_snapshots');
+    await kv.put(session, 'no snapshot');
+    await client.compile({ session, taskId: '1', taskPrompt: 'x', after });
+    await said({ msg: 'snapshot ignored', session, code: 'schema_invalid' });
+    await said({ msg: 'messages that are no valid events were skipped', session, code: 'schema_invalid' });
+  });
+
+  it('about a snapshot that cannot be written names session and code', async () => {
+    await jsm.streams.update('KV_session_snapshots', { max_msg_size: 100 });
+    const session = newSession('unwritten');
+    const { sequence: after } = await client.publishImplementer(session, implemented('1'));
+    await client.compile({ session, taskId: '1', taskPrompt: 'x', after });
+    await said({ msg: 'snapshot not written: the next load replays more events', session, code: 'internal' });
+    await jsm.streams.update('KV_session_snapshots', { max_msg_size: -1 });
+  });
+
+  it('about the connection says that it was lost, and that it came back', async () => {
+    await nats.restart();
+    await said({ msg: 'NATS connection lost, reconnecting', code: 'unavailable' });
+    await said({ msg: 'NATS connection restored', level: 30 });
+  });
+
+  it('is the last one that the health of the service shows, without what came from outside', async () => {
+    const session = newSession('shown');
+    // One of its own: the other may not have found back to the server yet.
+    await using again = await connectThroughline({ url: nats.url });
+    const { sequence: dispatch } = await again.publishText(session, 'implementer', 'a text of an agent');
+    const stats = z.object({ endpoints: z.array(z.object({ name: z.string(), data: z.unknown() })) });
+    await soon(async () => {
+      const reply = await admin.request('$SRV.STATS.extractor', '', { timeout: 5000 });
+      const { endpoints } = stats.parse(reply.json());
+      const { data } = endpoints.find(({ name }) => name === 'health') ?? {};
+      expect(data).toMatchObject({
+        ...{
+          connection: { connected: true, disconnects: 1 },
+          errors: expect.any(Number),
+          rejected: expect.any(Number),
+        },
+        ...{ inHand: 0, backlog: { waiting: 0, inHand: 0 }, uptimeSeconds: expect.any(Number) },
+        lastIncident: {
+          level: 'warn',
+          message: 'dispatch rejected',
+          session,
+          dispatch,
+          code: 'marker_missing',
+        },
+      });
+      expect(JSON.stringify(data)).not.toContain('agent');
+    });
+  });
+
+  it('is the health that a request gets as well, of every service', async () => {
+    for (const service of ['extractor', 'prompt-compiler', 'session-tools']) {
+      const reply = await admin.request(`health.${service}`, '{}', { timeout: 5000 });
+      expect(reply.json()).toMatchObject({
+        uptimeSeconds: expect.any(Number),
+        connection: { connected: true },
+      });
+    }
+  });
+
+  it('about a consumer that was deleted says which', async () => {
+    await jsm.consumers.delete('DISPATCH', 'extractor');
+    const msg = 'the consumer is gone and will be made again';
+    await said({ msg, consumer: 'extractor', code: 'unavailable' });
+  });
+
+  it('has one of the stable codes, wherever it warns or worse', () => {
+    const warnings = logged().filter(({ level }) => level >= WARN);
+    expect(warnings.length).toBeGreaterThan(6);
+    expect(warnings.filter(({ code }) => code === undefined || !Object.hasOwn(ERROR_CODES, code))).toEqual(
+      [],
+    );
+  });
+});
+
+describe('the log level', () => {
+  it('leaves out what is below it', async () => {
+    const session = newSession('level');
+    await using quiet = await startCli(['serve', '--only', 'compiler'], {
+      ...{ NATS_URL: nats.url, THROUGHLINE_LOG_LEVEL: 'silent' },
+    });
+    await using again = await connectThroughline({ url: nats.url });
+    await again.compile({ session, taskId: '1', taskPrompt: 'x' });
+    expect(quiet.stderr()).toBe('');
+  });
+});

@@ -1,0 +1,367 @@
+import type { NatsConnection } from 'nats';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ThroughlineClient } from '../../src/client/client.js';
+import { loadConfig } from '../../src/config.js';
+import { connectThroughline } from '../../src/index.js';
+import { Releasers } from '../../src/lifecycle.js';
+import { type ServiceName, serve } from '../../src/main.js';
+import { connectNats } from '../../src/nats/connection.js';
+import { onDenied } from '../../src/nats/denials.js';
+import { silentLogger } from '../../src/ports/logger.js';
+import { cli } from '../support/cli.js';
+import { TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';
+import { implemented, reviewed, soon } from '../support/system.js';
+import { type GuardedNats, startGuardedNats } from '../support/users.js';
+
+/** The whole system, each part as the user whose permissions `throughline permissions` prints. */
+
+let guarded: GuardedNats;
+let publisher: ThroughlineClient;
+let folder: TasksFolder;
+const releasers = new Releasers();
+/** What the services had to complain about. */
+const complaints: object[] = [];
+const logger = {
+  ...silentLogger,
+  warn: (fields: object) => complaints.push(fields),
+  error: (fields: object) => complaints.push(fields),
+};
+
+const run = (user: string, ...only: ServiceName[]) => {
+  const env = { ...guarded.env(user), THROUGHLINE_TASKS_ROOTS: folder.path, THROUGHLINE_SNAPSHOT_EVERY: '5' };
+  return serve(guarded.url, { config: loadConfig(env), logger, releasers }, only);
+};
+const client = (user: string) => connectThroughline({ url: guarded.url, ...guarded.access(user) });
+const as = (user: string, ...args: string[]) => cli(args, { env: guarded.env(user) });
+
+beforeAll(async () => {
+  folder = await tasksFolder();
+  guarded = await startGuardedNats([
+    { name: 'worker', role: 'worker' },
+    { name: 'compiler', role: 'compiler' },
+    { name: 'publisher', role: 'publisher' },
+    { name: 'reader', role: 'reader' },
+    { name: 'operator', role: 'operator' },
+    { name: 'guest', role: 'publisher', args: ['--session', 'mine'] },
+    { name: 'visitor', role: 'reader', args: ['--session', 'mine'] },
+  ]);
+  await run('worker', 'extractor', 'tools', 'learnings');
+  await run('compiler', 'compiler');
+  publisher = await client('publisher');
+});
+afterAll(async () => {
+  await publisher?.close();
+  await releasers.release(10_000);
+  await guarded?.[Symbol.asyncDispose]();
+  await folder.remove();
+});
+
+describe('the whole system under the users of its roles', () => {
+  it('results become facts, and prompts hold them', async () => {
+    await publisher.publishImplementer('demo', implemented('1', { files_modified: ['src/parser.ts'] }));
+    const { sequence: after } = await publisher.publishReviewer(
+      'demo',
+      reviewed('1', 'needs_changes', { required_fixes: ['check the bounds'] }),
+    );
+    const { prompt, factsTotal } = await publisher.compile({
+      ...{ session: 'demo', taskId: '2', taskPrompt: 'parser bounds', after },
+    });
+    expect(prompt).toContain('check the bounds');
+    expect(factsTotal).toBeGreaterThan(1);
+  });
+
+  it('tools, runs and traces work', async () => {
+    await publisher.tools.taskAdd({ session: 'demo', content: 'Write the printer' });
+    const entry = { intent_id: 'INT-1', action_type: 'TOOL_EXECUTION' } as const;
+    expect(await publisher.appendTrace('demo', [entry])).toMatchObject({ appended: 1 });
+    expect(await publisher.compactTrace('demo', 'INT-1')).toMatchObject({ total: 1 });
+    const tasksPath = await folder.write('tasks.md', TASKS_MD);
+    await publisher.initRun({ session: 'demo', spec: 'parser', tasksPath });
+    const iteration = await publisher.compile({ session: 'demo', kind: 'iteration' });
+    expect(iteration.prompt).toContain('Write the printer');
+  });
+
+  it('a changed tasks file gets into the next prompt, though the compiler appends nothing', async () => {
+    const rebuilt = async () => {
+      const { stdout } = await as('reader', 'session', 'show', '-s', 'demo', '--json');
+      const { session }: { session: { sequence: number } } = JSON.parse(stdout);
+      return session.sequence;
+    };
+    const before = await rebuilt();
+    await folder.write('tasks.md', TASKS_MD_LATER);
+    const request = { session: 'demo', taskId: '2.2', taskPrompt: 'statements' };
+    const { ledger, sequence } = await publisher.compile(request);
+    expect(ledger).toEqual({ mode: 'ledger' });
+    expect([sequence, await rebuilt()]).toEqual([before + 1, before + 1]);
+    expect(await publisher.runStatus('demo')).toMatchObject({ run: { totals: { completed: 3 } }, sequence });
+  });
+
+  it('a learning is proposed, accepted by an operator, and stands in a prompt', async () => {
+    await publisher.request('learning.propose', { content: 'Close every file that the parser opens' });
+    const listed = await as('operator', 'proposals', 'ls', '--json');
+    const [, id] = /"id":"([^"]+)"/.exec(listed.stdout) ?? [];
+    expect(await as('operator', 'proposals', 'accept', id ?? '')).toMatchObject({ code: 0 });
+    const { prompt } = await publisher.compile({ session: 'demo', kind: 'session-start' });
+    expect(prompt).toContain('Close every file that the parser opens');
+    const listed2 = await as('reader', 'learnings', 'ls');
+    expect(listed2).toMatchObject({ code: 0, stdout: expect.stringContaining('Close every file') });
+  });
+
+  it('what cannot be used is kept', async () => {
+    await publisher.publishText('demo', 'implementer', 'no result at all');
+    await soon(async () => {
+      const { stdout } = await as('reader', 'rejected', 'ls', '--json');
+      expect(JSON.parse(stdout)).toMatchObject([{ session: 'demo', code: 'marker_missing' }]);
+    });
+  });
+
+  it('a prompt of the past is read from older snapshots', async () => {
+    const { sequence } = await publisher.compile({ session: 'demo', taskId: '2', taskPrompt: 'x' });
+    const request = { session: 'demo', taskId: '2', taskPrompt: 'x', asOf: 2 };
+    expect((await publisher.compile(request)).sequence).toBe(2);
+    expect(sequence).toBeGreaterThan(2);
+  });
+
+  it.each([
+    ['session', 'ls'],
+    ['session', 'show', '-s', 'demo'],
+    ['tasks', '-s', 'demo'],
+    ['facts', '-s', 'demo'],
+    ['history', '-s', 'demo'],
+    ['ledger', '-s', 'demo', '-t', '1'],
+    ['snapshot', 'show', '-s', 'demo'],
+    ['telemetry', '-s', 'demo'],
+  ])('a reader can: %s %s', async (...args) => {
+    await soon(async () => expect(await as('reader', ...args)).toMatchObject({ code: 0 }));
+  });
+
+  it('an operator retries what was rejected, and writes a snapshot', async () => {
+    expect(await as('operator', 'rejected', 'retry', '--all')).toMatchObject({ code: 0, stderr: '' });
+    expect(await as('operator', 'snapshot', 'write', '-s', 'demo')).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('a dispatch stream that was deleted is made again, and goes on after what sessions have seen', async () => {
+    const admin = await adminConnection();
+    await (await admin.jetstreamManager()).streams.delete('DISPATCH');
+    await admin.close();
+    await soon(async () => {
+      const { sequence: after } = await publisher.publishImplementer('demo', implemented('3'));
+      expect(after).toBeGreaterThan(100_000);
+      await publisher.compile({ session: 'demo', taskId: '4', taskPrompt: 'x', after });
+    });
+  });
+
+  it('nothing was refused to any of the services', () => {
+    expect(complaints.filter((fields) => 'code' in fields && fields.code === 'permission_denied')).toEqual(
+      [],
+    );
+  });
+
+  it('one session alone is enough for an agent, and for one who looks at it', async () => {
+    await using guest = await client('guest');
+    const { sequence: after } = await guest.publishImplementer('mine', implemented('1'));
+    const { session } = await guest.tools.sessionShow({ session: 'mine' });
+    expect(session).toBeDefined();
+    const { factsTotal } = await guest.compile({ session: 'mine', taskId: '2', taskPrompt: 'x', after });
+    expect(factsTotal).toBeGreaterThan(0);
+    const { code, stdout } = await as('visitor', 'facts', '-s', 'mine');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('did 1') });
+  });
+});
+
+describe('throughline permissions', () => {
+  const print = (...args: string[]) => as('reader', 'permissions', ...args);
+
+  it('names the sessions of a prefix that are there, and those given by name', async () => {
+    const { stdout } = await print(
+      '--role',
+      'reader',
+      '--session-prefix',
+      'de',
+      '--session',
+      'later',
+      '--json',
+    );
+    const printed: { permissions: { publish: { allow: string[] } } } = JSON.parse(stdout);
+    expect(printed.permissions.publish.allow.filter((subject) => subject.includes('STREAM.INFO'))).toEqual([
+      '$JS.API.STREAM.INFO.SESSION_later',
+      '$JS.API.STREAM.INFO.SESSION_demo',
+    ]);
+  });
+
+  it.each([
+    [
+      'a prefix that no session has',
+      ['--role', 'reader', '--session-prefix', 'none'],
+      1,
+      'no wildcard for a part',
+    ],
+    [
+      'a prefix with a wildcard',
+      ['--role', 'reader', '--session-prefix', 'team-*'],
+      2,
+      '--session-prefix is "team-*"',
+    ],
+    ['a session with a wildcard', ['--role', 'publisher', '--session', '*'], 2, '--session is "*"'],
+    ['a worker of some sessions', ['--role', 'worker', '--session', 'demo'], 2, 'works for all sessions'],
+    ['no role', [], 2, '--role'],
+    ['another role', ['--role', 'admin'], 2, 'publisher, worker, compiler, reader'],
+    [
+      'an inbox prefix with a wildcard',
+      ['--role', 'reader', '--inbox-prefix', '>'],
+      2,
+      '--inbox-prefix is ">"',
+    ],
+  ] as const)('refuses %s', async (_, args, code, text) => {
+    expect(await print(...args)).toEqual({ code, stdout: '', stderr: expect.stringContaining(text) });
+  });
+});
+
+describe('what a role has no need of is refused', () => {
+  it('a guest gets at no other session by the client', async () => {
+    await using guest = await client('guest');
+    const denied = { code: 'permission_denied' };
+    await expect(guest.publishImplementer('demo', implemented('1'))).rejects.toMatchObject(denied);
+    await expect(guest.compile({ session: 'demo', taskId: '1', taskPrompt: 'x' })).rejects.toMatchObject(
+      denied,
+    );
+    await expect(guest.tools.taskList({ session: 'demo' })).rejects.toMatchObject(denied);
+    await expect(guest.appendTrace('demo', [])).rejects.toMatchObject(denied);
+  });
+
+  it('nor by naming it under the subject of its own', async () => {
+    await using guest = await client('guest');
+    const asked = guest.request('prompt.compile.mine', { session: 'demo', taskId: '1', taskPrompt: 'x' });
+    await expect(asked).rejects.toMatchObject({ code: 'permission_denied' });
+    const tool = guest.request('tool.task-list.mine', { session: 'demo' });
+    await expect(tool).rejects.toMatchObject({ code: 'permission_denied' });
+  });
+
+  it('a visitor sees no other session, and no list of them', async () => {
+    for (const args of [
+      ['facts', '-s', 'demo'],
+      ['snapshot', 'show', '-s', 'demo'],
+      ['session', 'ls'],
+      ['rejected', 'ls'],
+    ]) {
+      const { code, stderr } = await as('visitor', ...args);
+      expect({ args, code, stderr }).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('permission_denied'),
+      });
+    }
+  });
+
+  it('a reader cannot write a snapshot', async () => {
+    const { code, stderr } = await as('reader', 'snapshot', 'write', '-s', 'mine');
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('permission_denied') });
+  });
+
+  it.each([
+    // A publisher gets no events, and makes none.
+    ['publisher', 'subscription', 'session.demo.>'],
+    ['publisher', 'subscription', 'session.>'],
+    ['publisher', 'subscription', 'dispatch.>'],
+    ['publisher', 'subscription', '>'],
+    ['publisher', 'subscription', '_INBOX_worker.>'],
+    ['publisher', 'subscription', '_INBOX.>'],
+    ['publisher', 'subscription', 'prompt.compile'],
+    ['publisher', 'publish', 'session.demo.fact.recorded'],
+    ['publisher', 'publish', 'rejected.demo.implementer'],
+    ['publisher', 'publish', 'dispatch.demo.admin'],
+    ['publisher', 'publish', '$KV.session_snapshots.demo'],
+    ['publisher', 'publish', '$JS.API.DIRECT.GET.SESSION_demo'],
+    ['publisher', 'publish', '$JS.API.STREAM.MSG.GET.SESSION_demo'],
+    ['publisher', 'publish', '$JS.API.STREAM.DELETE.SESSION_demo'],
+    ['publisher', 'publish', '$JS.API.CONSUMER.CREATE.SESSION_demo'],
+    // Nobody decides on what agents propose but an operator.
+    ['publisher', 'publish', 'proposal.accept'],
+    ['publisher', 'publish', 'learning.retract'],
+    ['guest', 'publish', 'learning.search'],
+    ['reader', 'publish', 'proposal.accept'],
+    ['compiler', 'publish', 'learning.default.accepted'],
+    ['publisher', 'publish', 'learning.project.accepted'],
+    ['publisher', 'publish', '_INBOX_worker.forged'],
+    ['guest', 'publish', 'prompt.compile'],
+    ['guest', 'publish', 'tool.task-add'],
+    ['guest', 'publish', 'tool.task-add.demo'],
+    ['guest', 'publish', 'dispatch.demo.implementer'],
+    // A reader writes nothing.
+    ['reader', 'publish', 'dispatch.demo.implementer'],
+    ['reader', 'publish', 'session.demo.fact.recorded'],
+    ['reader', 'publish', '$KV.session_snapshots.demo'],
+    ['reader', 'publish', 'tool.task-add'],
+    ['reader', 'publish', 'prompt.compile'],
+    ['reader', 'publish', '$JS.API.STREAM.CREATE.SESSION_new'],
+    ['reader', 'publish', '$JS.API.STREAM.PURGE.SESSION_demo'],
+    ['reader', 'publish', '$JS.API.STREAM.DELETE.KV_session_snapshots'],
+    ['reader', 'publish', '$JS.API.STREAM.MSG.DELETE.DISPATCH_REJECTED'],
+    ['reader', 'publish', '$JS.API.DIRECT.GET.DISPATCH'],
+    ['reader', 'subscription', 'session.>'],
+    ['visitor', 'publish', '$JS.API.DIRECT.GET.SESSION_demo'],
+    ['visitor', 'publish', '$JS.API.DIRECT.GET.KV_session_snapshots.$KV.session_snapshots.demo'],
+    ['visitor', 'publish', '$JS.API.DIRECT.GET.KV_session_snapshots'],
+    // A compiler appends nothing, and sees no results as they came.
+    ['compiler', 'publish', 'session.demo.fact.recorded'],
+    ['compiler', 'publish', 'session.demo.progress.rebuilt'],
+    ['compiler', 'publish', 'dispatch.demo.implementer'],
+    ['compiler', 'publish', 'tool.task-add'],
+    ['compiler', 'publish', '$JS.API.STREAM.CREATE.SESSION_new'],
+    ['compiler', 'publish', '$JS.API.STREAM.DELETE.SESSION_demo'],
+    ['compiler', 'publish', '$JS.API.DIRECT.GET.DISPATCH'],
+    ['compiler', 'publish', '$JS.API.DIRECT.GET.DISPATCH_REJECTED'],
+    ['compiler', 'publish', '$JS.API.CONSUMER.MSG.NEXT.DISPATCH.extractor'],
+    ['compiler', 'publish', '$JS.ACK.DISPATCH.extractor.1.1.1.1.1'],
+    ['compiler', 'subscription', 'tool.task-add'],
+    ['compiler', 'subscription', 'dispatch.>'],
+    // A worker deletes nothing, and does not pass for a runtime.
+    ['worker', 'publish', '$JS.API.STREAM.DELETE.SESSION_demo'],
+    ['worker', 'publish', '$JS.API.STREAM.PURGE.DISPATCH'],
+    ['worker', 'publish', '$JS.API.STREAM.UPDATE.DISPATCH'],
+    ['worker', 'publish', 'dispatch.demo.implementer'],
+    ['worker', 'subscription', 'prompt.compile'],
+    ['worker', 'subscription', '_INBOX_publisher.>'],
+    // An operator makes no events.
+    ['operator', 'publish', 'session.demo.fact.recorded'],
+    ['operator', 'publish', '$JS.API.STREAM.DELETE.SESSION_demo'],
+  ] as const)('%s: %s %s', async (user, operation, subject) => {
+    const connection = await connectNats({
+      ...{ url: guarded.url, name: user, logger: silentLogger, access: guarded.access(user) },
+    });
+    try {
+      expect(await denials(connection, operation, subject)).toEqual([{ operation, subject }]);
+    } finally {
+      await connection.close();
+    }
+  });
+
+  it('and nothing of it was stored', async () => {
+    const admin = await adminConnection();
+    const jsm = await admin.jetstreamManager();
+    for await (const name of jsm.streams.names()) expect(name).not.toContain('new');
+    const { state } = await jsm.streams.info('DISPATCH', { subjects_filter: 'dispatch.demo.admin' });
+    expect(state.subjects ?? {}).toEqual({});
+    await admin.close();
+  });
+});
+
+function adminConnection(): Promise<NatsConnection> {
+  const access = guarded.access('admin');
+  return connectNats({ url: guarded.url, name: 'admin', logger: silentLogger, access });
+}
+
+/** What the server refuses of one act. Whatever it refuses is told before the answer to a flush. */
+async function denials(
+  connection: NatsConnection,
+  operation: 'publish' | 'subscription',
+  subject: string,
+): Promise<object[]> {
+  const found: object[] = [];
+  onDenied(connection, ({ operation, subject }) => found.push({ operation, subject }));
+  if (operation === 'publish') connection.publish(subject, '{}');
+  else connection.subscribe(subject, { callback: () => {} });
+  await connection.flush();
+  // The denial has arrived, and is handed on in a turn of its own.
+  await soon(() => expect(found).not.toEqual([]));
+  return found;
+}

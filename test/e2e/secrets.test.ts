@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { REJECTED_STREAM, token } from '../../src/contracts/names.js';
+import { TOOL_NAMES, TOOLS_SERVICE } from '../../src/contracts/tools.js';
+import { serviceStats } from '../../src/nats/service-stats.js';
+import { capturedLog } from '../support/captured-log.js';
+import { cli, startCli } from '../support/cli.js';
+import { TASKS_MD, tasksFolder } from '../support/runs.js';
+import { leaks, oneOfEach } from '../support/secrets.js';
+import { allDealtWith, eventsOf, freshState, type System, soon, startSystem } from '../support/system.js';
+
+const SECRETS = oneOfEach();
+const PASSWORD = 'q7hunter2hunter2';
+
+/** A text with secret number `index` in it; they come round again. */
+function secretText(index: number): string {
+  return `found ${SECRETS[index % SECRETS.length]?.text} in the file`;
+}
+
+/** Which of the secrets can be read in a text, in JSON or plain. */
+function readable(text: string): string[] {
+  const plain = text.replaceAll('\\n', '\n').replaceAll('\\"', '"');
+  return SECRETS.filter(({ secret }) => leaks(text, secret) || leaks(plain, secret)).map(
+    ({ text: found }) => found,
+  );
+}
+
+let next = 0;
+const another = () => {
+  next += 1;
+  return secretText(next);
+};
+
+function implementerBody() {
+  return {
+    ...{ task_id: '1', status: 'completed', summary: another(), files_modified: [another()] },
+    tests: [{ command: another(), passed: false, failures: [another(), another()] }],
+    ...{ follow_up_actions: [another()], blockers: [another(), another()], extra: { deep: [another()] } },
+  };
+}
+
+function reviewerBody() {
+  return {
+    ...{
+      task_id: '1',
+      assessment: 'needs_changes',
+      strengths: [another()],
+      required_fixes: [another(), another()],
+    },
+    issues: [{ severity: 'critical', file: another(), message: another(), fix: another() }],
+  };
+}
+
+/** Sends secrets in every field of every request and dispatch, good ones and bad ones. */
+async function sendEverything({ client, ports }: System, session: string, file: string): Promise<string[]> {
+  const { tools } = client;
+  const bad: string[] = [];
+  for (let round = 0; round < 4; round += 1) {
+    await ports.source.publish(
+      `dispatch.${session}.implementer`,
+      Buffer.from(JSON.stringify(implementerBody())),
+    );
+    const raw = `Here:\nBEGIN_DISPATCH_RESULT\n${JSON.stringify(reviewerBody())}\nEND_DISPATCH_RESULT ${another()}`;
+    await ports.source.publish(`dispatch.${session}.reviewer`, Buffer.from(raw));
+  }
+  for (const { text } of SECRETS) {
+    bad.push(
+      JSON.stringify({ task_id: '1', status: text, summary: text }),
+      JSON.stringify({ task_id: '1', status: 'completed', summary: 7, files_modified: text }),
+      `{"task_id": ${text}`,
+      `${text.slice(0, 18)}`,
+      `{"task_id":"1","status":"completed","summary":"${text}`,
+      text,
+    );
+  }
+  for (const body of bad) await ports.source.publish(`dispatch.${session}.implementer`, Buffer.from(body));
+  for (let each = 0; each < SECRETS.length; each += 1) {
+    await tools.noteAdd({ session, content: another() });
+    await tools.inboxAdd({ session, content: another() });
+    await tools.taskAdd({ session, content: `${each}: ${another()}` });
+  }
+  await tools.taskContent({ session, id: '1', content: another() });
+  await tools.taskStatus({ session, id: '1', status: 'blocked', reason: another() });
+  await tools.taskNext({ session, claim: another().slice(0, 120) });
+  await tools.noteEdit({ session, id: '1', content: another() });
+  await tools.iterationStart({ session });
+  await tools.iterationSummary({ session, summary: another() });
+  await tools.sessionOpen({ session, goal: another(), spec: another(), specPath: another() });
+  await client.initRun({ session, spec: 'parser', goal: another(), tasksPath: file });
+  await client.initRun({
+    session,
+    spec: 'parser',
+    goal: another(),
+    tasksText: `${TASKS_MD}- [ ] 9. ${another()}\n`,
+  });
+  const entry = () => ({
+    ...{ intent_id: 'INT-1', action_type: 'TOOL_EXECUTION' as const, state: 'ACTION' as const },
+    payload: { tool_name: 'bash', target_files: [another()], command: another(), reasoning: another() },
+    result: { status: 'FAILURE' as const, output_summary: another(), error_message: another() },
+  });
+  await client.appendTrace(session, Array.from({ length: 25 }, entry));
+  client.recordTrace(session, entry());
+  const wrong: [string, object][] = SECRETS.flatMap(({ text }): [string, object][] => [
+    ['tool.task-add', { session, content: 'x', status: text }],
+    ['tool.task-status', { session, id: text, status: 'completed' }],
+    ['tool.note-add', { session: text, content: 'x' }],
+    ['trace.append', { session, entries: [{ intent_id: text, action_type: text }] }],
+    ['run.init', { session, spec: 'x', tasksText: text }],
+    ['prompt.compile', { session, taskId: '1', taskPrompt: text, role: text, kind: text }],
+  ]);
+  for (const [subject, request] of wrong) await client.request(subject, request).catch(() => {});
+  await client.tools.sessionComplete({ session, force: true, reason: another() });
+  await client.tools.sessionRestart({ session, reason: another() });
+  return bad;
+}
+
+describe('secrets that agents send', () => {
+  const log = capturedLog();
+  const session = token('secrets', 'session');
+  let system: System;
+  let bad: string[];
+  let folder: Awaited<ReturnType<typeof tasksFolder>>;
+  beforeAll(async () => {
+    folder = await tasksFolder();
+    const file = await folder.write(
+      'tasks.md',
+      `${TASKS_MD}${SECRETS.map(({ text }, at) => `- [ ] ${at + 10}. ${text.replaceAll('\n', ' ')}\n`).join('')}`,
+    );
+    system = await startSystem({ logger: log.logger, env: { THROUGHLINE_TASKS_ROOTS: folder.path } });
+    bad = await sendEverything(system, session, file);
+    await allDealtWith(system.ports);
+    await soon(async () => {
+      expect((await freshState(system, session)).traces.intents.get('INT-1')?.total).toBe(26);
+    });
+  });
+  afterAll(async () => {
+    await system.stop();
+    await folder.remove();
+  });
+
+  it('stand in no event, though everything was appended', async () => {
+    const events = await eventsOf(system, session);
+    const text = events.map(({ event }) => JSON.stringify(event)).join('\n');
+    expect(readable(text)).toEqual([]);
+    expect(new Set(events.map(({ event }) => event.type)).size).toBeGreaterThan(15);
+    expect(text.match(/<redacted:[a-z0-9-]+>/g)?.length).toBeGreaterThan(200);
+    expect(events.filter(({ event }) => event.type === 'dispatch.rejected')).toHaveLength(bad.length);
+  });
+
+  it('stand in no prompt and in no answer of a tool', async () => {
+    const { client } = system;
+    const dispatch = await client.compile({
+      session,
+      taskId: '1',
+      taskPrompt: 'go on',
+      activeIntentId: 'INT-1',
+      maxFacts: 50,
+      maxTokens: 5000,
+    });
+    const iteration = await client.compile({ kind: 'iteration', session, activeIntentId: 'INT-1' });
+    const answers = [
+      dispatch,
+      iteration,
+      await client.runStatus(session),
+      await client.compactTrace(session, 'INT-1'),
+    ];
+    expect(readable(JSON.stringify(answers))).toEqual([]);
+    expect(dispatch.prompt).toContain('<redacted:');
+  });
+
+  it('stand in no line of the log, which counts them by rule', () => {
+    expect(readable(log.lines.join(''))).toEqual([]);
+    expect(log.lines.length).toBeGreaterThan(100);
+    for (const line of log.lines) expect(() => JSON.parse(line)).not.toThrow();
+    expect(log.lines.join('')).toContain('secrets taken out of a dispatch');
+    expect(log.lines.join('')).toContain('"redacted":{"');
+  });
+
+  it('are counted in the statistics of the service', async () => {
+    const { connection } = system.ports;
+    const shown = await Promise.all(TOOL_NAMES.map((name) => serviceStats(connection, TOOLS_SERVICE, name)));
+    const stats = shown.flat();
+    expect(stats).toContainEqual({ redacted: expect.objectContaining({ github: expect.any(Number) }) });
+    expect(readable(JSON.stringify(stats))).toEqual([]);
+  });
+
+  it('stay in what was rejected byte for byte, and in no reason', async () => {
+    const entries = await system.ports.rejected.list(10_000);
+    expect(entries.map(({ id }) => id)).toHaveLength(bad.length);
+    expect(readable(entries.map(({ reason }) => reason).join('\n'))).toEqual([]);
+    const bodies = await Promise.all(entries.map(({ id }) => system.ports.rejected.get(id)));
+    expect(bodies.map((each) => Buffer.from(each?.body ?? []).toString())).toEqual(bad);
+    const jsm = await system.ports.connection.jetstreamManager();
+    expect((await jsm.streams.info(REJECTED_STREAM)).state.messages).toBe(bad.length);
+  });
+});
+
+describe('with THROUGHLINE_REDACT=off', () => {
+  it('secrets are not logged all the same', () => {
+    const { logger, lines } = capturedLog({ THROUGHLINE_REDACT: 'off' });
+    for (const { text } of SECRETS)
+      logger.warn({ reason: text, err: new Error(text), list: [{ text }] }, text);
+    expect(lines).toHaveLength(SECRETS.length);
+    expect(readable(lines.join(''))).toEqual([]);
+  });
+
+  it('secrets are kept as they came', async () => {
+    await using system = await startSystem({ env: { THROUGHLINE_REDACT: 'off' } });
+    await system.client.tools.noteAdd({ session: 'open', content: secretText(3) });
+    const [only] = await eventsOf(system, 'open');
+    expect(JSON.stringify(only?.event)).toContain(JSON.stringify(secretText(3)).slice(1, -1));
+  });
+});
+
+describe('a password in the URL of the server', () => {
+  it('is in nothing that a command prints when nobody answers there', async () => {
+    const env = {
+      NATS_URL: `nats://deploy:${PASSWORD}@127.0.0.1:1,nats://deploy:${PASSWORD}@127.0.0.1:2`,
+      THROUGHLINE_LOG_LEVEL: 'trace',
+    };
+    for (const args of [['serve'], ['tool', 'task-list', '--name', 'demo'], ['up'], ['session', 'ls']]) {
+      const { code, stdout, stderr } = await cli(args, { env });
+      expect(code).toBe(1);
+      expect(stderr).toContain('127.0.0.1');
+      expect(leaks(stdout + stderr, PASSWORD)).toBe(false);
+    }
+  });
+
+  it('is in nothing that running services print', async () => {
+    await using system = await startSystem({ only: [] });
+    const url = system.url.replace('//', `//deploy:${PASSWORD}@`);
+    await using running = await startCli(['serve'], { NATS_URL: url, THROUGHLINE_LOG_LEVEL: 'trace' });
+    await system.client.tools.noteAdd({ session: 'demo', content: `see ${url}` });
+    expect(leaks(JSON.stringify(await eventsOf(system, 'demo')), PASSWORD)).toBe(false);
+    await running.stop();
+    expect(running.stderr()).toContain('secrets taken out of a request');
+    expect(leaks(running.readyLine + running.stderr(), PASSWORD)).toBe(false);
+  });
+});

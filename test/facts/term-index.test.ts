@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { KeywordFactRetriever } from '../../src/facts/retriever.js';
+import { InMemorySessionFactStore } from '../../src/facts/store.js';
+import { words } from '../../src/facts/tokenize.js';
+import type { FactQuery, SessionFact } from '../../src/facts/types.js';
+import { fact, factsFrom, roleResults } from '../support/builders.js';
+
+/** The same choice by looking at every fact: what the index must give as well. */
+function byScan(facts: readonly SessionFact[], query: FactQuery): [string, number][] {
+  const asked = words(query.taskDescription);
+  const scoreOf = ({ subject, relation, object }: SessionFact) => {
+    const held = words(`${subject} ${relation} ${object}`);
+    return asked.size === 0 ? 0 : [...asked].filter((word) => held.has(word)).length / asked.size;
+  };
+  return facts
+    .filter(({ sourceTaskId }) => sourceTaskId !== query.taskId)
+    .map((each) => ({ each, score: scoreOf(each) }))
+    .sort((a, b) => b.score - a.score || b.each.sourceSequence - a.each.sourceSequence)
+    .slice(0, query.maxFacts)
+    .map(({ each, score }) => [`${each.sourceSequence}/${each.id}`, score]);
+}
+
+describe('the term index', () => {
+  it('chooses as a scan of all facts does, at every step of a store that changes', () => {
+    const steps = fc.array(
+      fc.oneof(
+        fc.record({ add: roleResults, at: fc.integer({ min: 1, max: 12 }) }),
+        fc.record({ compact: fc.nat(20) }),
+      ),
+      { maxLength: 15 },
+    );
+    const questions = fc.constantFrom('check the bounds', 'src/a.ts', 'task 2', 'never passed', '');
+    fc.assert(
+      fc.property(steps, questions, fc.nat(8), (changes, taskDescription, maxFacts) => {
+        const store = new InMemorySessionFactStore();
+        const query = { taskDescription, taskId: '2', maxFacts, maxTokens: 1_000_000 };
+        for (const change of changes) {
+          if ('add' in change) store.add(factsFrom(change.at, change.add));
+          else store.compact(change.compact);
+          const ranked = new KeywordFactRetriever(store).rank(query);
+          expect(ranked.map((each) => [`${each.fact.sourceSequence}/${each.fact.id}`, each.score])).toEqual(
+            byScan(store.getValid(), query),
+          );
+        }
+      }),
+    );
+  });
+
+  it('forgets a fact that was closed, and finds the one that closed it', () => {
+    const store = new InMemorySessionFactStore();
+    const said = (object: string, sourceSequence: number) =>
+      fact({ id: object, subject: 'task:1', relation: 'summary', object, sourceSequence });
+    const found = (...asked: string[]) =>
+      store.best(asked, 10, () => true).map(({ fact: { object }, hits }) => [object, hits]);
+    store.add([said('parser', 1)]);
+    expect(found('parser')).toEqual([['parser', 1]]);
+    store.add([said('printer', 2)]);
+    expect(found('parser')).toEqual([]);
+    expect(found('printer', 'summary')).toEqual([['printer', 2]]);
+    store.invalidate('task:1', 'summary', { sequence: 3, at: '2026-01-01T00:00:00.000Z' });
+    expect(found('printer')).toEqual([]);
+  });
+
+  it('stays right over hundreds of facts that come and go', () => {
+    const store = new InMemorySessionFactStore();
+    const query = { taskDescription: 'check part 3', taskId: 'none', maxFacts: 7, maxTokens: 1_000_000 };
+    for (let n = 1; n <= 600; n += 1) {
+      store.add([
+        fact({ id: `${n}`, subject: `part ${n % 90}`, object: `check ${n % 7}`, sourceSequence: n }),
+      ]);
+      if (n % 50 !== 0) continue;
+      const ranked = new KeywordFactRetriever(store).rank(query);
+      expect(ranked.map((each) => [`${each.fact.sourceSequence}/${each.fact.id}`, each.score])).toEqual(
+        byScan(store.getValid(), query),
+      );
+    }
+    expect(store.count()).toBe(90);
+  });
+});

@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { DISPATCH_STREAM } from '../../src/contracts/names.js';
+import { freePort } from '../../src/server/ports.js';
+import { type FaultyServer, startFaultyServer } from '../support/faults/server.js';
+import { SETTINGS } from '../support/faults/settings.js';
+import { type Load, underLoad } from '../support/faults/under-load.js';
+import { soon } from '../support/system.js';
+
+const TIMEOUT_MS = 180_000;
+const env = { THROUGHLINE_REPLICAS: '3', THROUGHLINE_REQUEST_TIMEOUT_MS: '3000' };
+
+/** Three servers that know each other, each by a name. */
+async function startCluster(): Promise<{ servers: Map<string, FaultyServer> } & AsyncDisposable> {
+  const ports = await Promise.all([1, 2, 3].map(() => freePort('127.0.0.1')));
+  const routes = ports.map((port) => `"nats-route://127.0.0.1:${port}"`).join(', ');
+  const started = await Promise.all(
+    ports.map(async (port, index) => {
+      const serverName = `node-${index + 1}`;
+      const extraConfig = `cluster { name: faults, host: 127.0.0.1, port: ${port}, routes: [${routes}] }`;
+      return [serverName, await startFaultyServer({ serverName, extraConfig })] as const;
+    }),
+  );
+  const servers = new Map(started);
+  return {
+    servers,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...servers.values()].map((server) => server.stop()));
+    },
+  };
+}
+
+async function leaderOf({ ports }: Load): Promise<string> {
+  const jsm = await ports.connection.jetstreamManager({ checkAPI: false });
+  const { cluster } = await jsm.streams.info(DISPATCH_STREAM);
+  return cluster?.leader ?? '';
+}
+
+/** Runs the load on a cluster while `happens` to its nodes; all services know all three. */
+async function onCluster(happens: (load: Load, node: (name: string) => FaultyServer) => Promise<void>) {
+  await using cluster = await startCluster();
+  const { servers } = cluster;
+  const node = (name: string) => {
+    const server = servers.get(name);
+    if (server === undefined) throw new Error(`no node has the name ${JSON.stringify(name)}`);
+    return server;
+  };
+  const url = [...servers.values()].map((server) => server.url).join(',');
+  await soon(async () => {
+    const answer = await fetch(`${node('node-1').monitorUrl}/healthz`);
+    expect(answer.status).toBe(200);
+  });
+  await underLoad(
+    node('node-1'),
+    async (load) => {
+      await happens(load, node);
+      return {};
+    },
+    { env, url, sessions: 3 },
+  );
+}
+
+it(
+  'goes on when the node that leads the dispatch stream is killed, and when it comes back',
+  () =>
+    onCluster(async (load, node) => {
+      const leader = await leaderOf(load);
+      await node(leader).kill();
+      await soon(async () => expect(await leaderOf(load)).not.toBe(leader));
+      await node(leader).restart();
+    }),
+  TIMEOUT_MS,
+);
+
+// Half a minute, most of it spent waiting: in the long version only.
+it.runIf(SETTINGS.long)(
+  'goes on when the node that leads the dispatch stream is frozen, and when it wakes up',
+  () =>
+    onCluster(async (load, node) => {
+      const leader = await leaderOf(load);
+      await node(leader).freeze();
+      await sleep(8000);
+      node(leader).thaw();
+    }),
+  TIMEOUT_MS,
+);

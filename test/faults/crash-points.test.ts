@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { DISPATCH_STREAM, EXTRACTOR_CONSUMER } from '../../src/contracts/names.js';
+import { retryRejected } from '../../src/workers/retry-rejected.js';
+import { startNode } from '../support/cli.js';
+import {
+  type Acknowledged,
+  expectCleanEndOn,
+  expectNobodyConnected,
+  publishAll,
+} from '../support/faults/nats-run.js';
+import { type Chance, chanceOf } from '../support/faults/random.js';
+import { seeds, withSeed } from '../support/faults/settings.js';
+import { publications } from '../support/faults/workload.js';
+import { startTestNats, type TestNats } from '../support/nats-server.js';
+import { allDealtWith, type System, startSystem } from '../support/system.js';
+
+const MORTAL = fileURLToPath(new URL('../support/faults/mortal-worker.mjs', import.meta.url));
+/** What a dead worker held comes again soon, and snapshots are written often. */
+const env = {
+  THROUGHLINE_ACK_WAIT_MS: '500',
+  THROUGHLINE_SNAPSHOT_EVERY: '5',
+  THROUGHLINE_MAX_IN_HAND: '20',
+};
+
+const POINTS = [
+  'before append',
+  'after append, before ack',
+  'between two appends of a burst',
+  'before a snapshot write',
+  'during a snapshot write',
+  'after a snapshot write',
+  'before a rejection is kept',
+  'after a rejection is kept, before term',
+] as const;
+const RETRY_POINTS = [
+  'during retry, before it is published',
+  'during retry, before the rejection is removed',
+  'during retry, after the rejection is removed',
+] as const;
+const ALL = [...POINTS, ...RETRY_POINTS] as const;
+
+/** Each in its turn, so that as many seeds as points meet all of them. */
+function pointOf(seed: number): string {
+  return ALL[seed % ALL.length] ?? ALL[0];
+}
+
+const RUNS = seeds(ALL.length, 200);
+
+describe('a worker killed at a named point', () => {
+  it.each(RUNS.map((seed) => ({ seed, point: pointOf(seed) })))('$point: seed $seed', ({ seed, point }) =>
+    withSeed('crash-points', seed, () => round(chanceOf(seed), point)),
+  );
+});
+
+async function round(chance: Chance, point: string): Promise<void> {
+  const retry = RETRY_POINTS.some((each) => each === point);
+  await using nats = await startTestNats({ monitor: true });
+  const acknowledged: Acknowledged = new Map();
+  {
+    await using publisher = await startSystem({ nats, env, only: [] });
+    const work = publications(chance, {
+      sessions: ['one', 'two'],
+      perSession: chance.between(15, 30),
+      invalid: 0.3,
+    });
+    await publishAll(publisher.ports, work, acknowledged);
+  }
+  const retried = retry ? await rejectedByAll(nats) : new Set<number>();
+  expect(await dieAt(nats, point, chance.between(1, 2))).toBe(true);
+  if (!retry && chance.happens(0.3)) await dieAt(nats, chance.pick(POINTS), 1);
+  {
+    await using heir = await startSystem({ nats, env });
+    await retryRest(heir, retried);
+    await expectCleanEndOn(heir.ports, acknowledged, { retried });
+  }
+  await expectNobodyConnected(nats);
+}
+
+/** Has everything dealt with, and gives the dispatches that were rejected. */
+async function rejectedByAll(nats: TestNats): Promise<Set<number>> {
+  await using system = await startSystem({ nats, env });
+  const { ports } = system;
+  await allDealtWith(ports);
+  return new Set((await ports.rejected.list(1000)).map(({ sequence }) => sequence));
+}
+
+/**
+ * Runs a worker until it dies; one that has nothing left to do before it comes to its point is killed then. Gives
+ * whether it came there.
+ */
+async function dieAt(nats: TestNats, point: string, count: number): Promise<boolean> {
+  await using worker = await startNode([MORTAL, nats.url, point, String(count)], env);
+  await using watcher = await startSystem({ nats, env, only: [] });
+  const jsm = await watcher.ports.connection.jetstreamManager();
+  let dead = false;
+  const exited = worker.exited.finally(() => {
+    dead = true;
+  });
+  for (let idle = 0; !dead && idle < 10; ) {
+    await Promise.race([exited, sleep(50)]);
+    const { num_pending, num_ack_pending } = await jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
+    idle = num_pending + num_ack_pending === 0 && !point.startsWith('during retry') ? idle + 1 : 0;
+  }
+  worker.signal('SIGKILL');
+  expect(await exited).toEqual({ code: null, signal: 'SIGKILL' });
+  return worker.stderr().includes(`died ${point}`);
+}
+
+/** Goes on where the retry was cut off: retries what stands rejected since before it. */
+async function retryRest({ ports }: System, before: ReadonlySet<number>): Promise<void> {
+  for (const { id, sequence } of await ports.rejected.list(1000)) {
+    if (before.has(sequence)) await retryRejected(ports, id);
+  }
+}

@@ -1,0 +1,155 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import {
+  DISPATCH_STREAM,
+  EXTRACTOR_CONSUMER,
+  SNAPSHOT_BUCKET,
+  sessionStream,
+  token,
+} from '../../src/contracts/names.js';
+import { decodeSnapshot } from '../../src/session/snapshot.js';
+import { startCli } from '../support/cli.js';
+import type { Aftermath } from '../support/faults/end-check.js';
+import { type FaultyServer, type FaultyServerOptions, startFaultyServer } from '../support/faults/server.js';
+import { type Load, type LoadOptions, PUBLICATIONS, underLoad } from '../support/faults/under-load.js';
+import { implemented, soon } from '../support/system.js';
+
+const TIMEOUT_MS = 120_000;
+
+/** A test in which something happens to a server under load, and everything ends well. */
+function survives(
+  what: string,
+  happens: (load: Load, server: FaultyServer) => Promise<Pick<Aftermath, 'lost'> | undefined>,
+  options: LoadOptions & { readonly server?: FaultyServerOptions } = {},
+): void {
+  it.concurrent(
+    `survives ${what}`,
+    async () => {
+      await using server = await startFaultyServer(options.server);
+      await underLoad(server, async (load) => (await happens(load, server)) ?? {}, options);
+    },
+    TIMEOUT_MS,
+  );
+}
+
+const jsmOf = ({ ports }: Load) => ports.connection.jetstreamManager();
+
+survives('a server that is killed and started again, three times', async (_load, server) => {
+  for (let time = 0; time < 3; time += 1) {
+    await sleep(150);
+    await server.kill();
+    await server.restart();
+  }
+  return undefined;
+});
+
+survives(
+  'a server that stays away for longer than the client waits between attempts',
+  async (_load, server) => {
+    await server.kill();
+    await sleep(2500);
+    await server.restart();
+    return undefined;
+  },
+);
+
+survives('the loss of the consumer', async (load) => {
+  const jsm = await jsmOf(load);
+  await jsm.consumers.delete(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
+  await soon(() => jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER));
+  await jsm.consumers.delete(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
+  return undefined;
+});
+
+survives('the loss of all snapshots', async (load) => {
+  await (await jsmOf(load)).streams.delete(`KV_${SNAPSHOT_BUCKET}`);
+  // They come again with the events that come.
+  await soon(async () => {
+    expect(await load.ports.snapshots.load(token('load-0', 'session'))).toBeDefined();
+  });
+  return undefined;
+});
+
+survives('the loss of a session stream, but for what came after its snapshot', async (load) => {
+  const session = token('victim', 'session');
+  const publish = async (from: number, to: number) => {
+    for (let index = from; index <= to; index += 1) {
+      const body = Buffer.from(JSON.stringify(implemented(`t${index}`)));
+      await load.publish({ subject: `dispatch.${session}.implementer`, body, id: `victim:${index}` });
+    }
+    return Math.max(...ofVictim());
+  };
+  const ofVictim = () =>
+    [...load.acknowledged].flatMap(([sequence, { subject }]) =>
+      subject.startsWith(`dispatch.${session}.`) ? [sequence] : [],
+    );
+  const folded = (after: number) =>
+    load.system.client.compile({ session, taskId: 't1', taskPrompt: 'step', after });
+  // A snapshot comes with the tenth event or a later one, and then not before ten more.
+  await folded(await publish(1, 15));
+  const snapshot = await soon(async () => {
+    const found = await load.ports.snapshots.load(session);
+    expect(found).toBeDefined();
+    return found;
+  });
+  await folded(await publish(16, 19));
+  await (await jsmOf(load)).streams.delete(sessionStream(session));
+  const decoded = decodeSnapshot(session, snapshot?.text ?? '');
+  const lost = ofVictim().filter((each) => !(decoded.ok && decoded.state.dispatches.has(each)));
+  expect(lost.length).toBeGreaterThan(0);
+  await publish(20, 40);
+  return { lost: new Map([[session, new Set(lost)]]) };
+});
+
+survives('a disk that is full for a while', async ({ acknowledged }, server) => {
+  await server.restart({ maxFileStore: 100_000 });
+  await sleep(2000);
+  // As careful publishers, they are still at it.
+  expect(acknowledged.size).toBeLessThan(PUBLICATIONS);
+  await server.restart({});
+  return undefined;
+});
+
+survives(
+  'a worker that stands still for longer than the ack wait',
+  async (load, server) => {
+    await using worker = await startCli(['serve', '--only', 'extractor'], {
+      NATS_URL: server.url,
+      ...load.env,
+    });
+    worker.signal('SIGSTOP');
+    await sleep(2500);
+    worker.signal('SIGCONT');
+    await load.dealtWith();
+    expect(await worker.stop()).toEqual({ code: 0, signal: null });
+    return undefined;
+  },
+  { only: ['compiler', 'tools'] },
+);
+
+survives(
+  'a server that shuts down in lame duck mode',
+  async (_load, server) => {
+    server.signal('SIGUSR2');
+    await server.ended();
+    await server.restart();
+    return undefined;
+  },
+  { server: { extraConfig: 'lame_duck_grace_period: "500ms"\nlame_duck_duration: "30s"' } },
+);
+
+it.concurrent(
+  'ends within its deadline, by force where need be, when the server does not answer',
+  async () => {
+    await using server = await startFaultyServer();
+    const env = { NATS_URL: server.url, THROUGHLINE_SHUTDOWN_MS: '1000', THROUGHLINE_LOG_LEVEL: 'silent' };
+    await using running = await startCli(['serve'], env);
+    await server.freeze();
+    const begun = performance.now();
+    const { code } = await running.stop();
+    expect(code).toBe(1);
+    expect(running.stderr()).toContain('could not be stopped properly');
+    expect(performance.now() - begun).toBeLessThan(4000);
+  },
+  TIMEOUT_MS,
+);

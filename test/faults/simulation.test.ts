@@ -1,0 +1,68 @@
+import { expect, it } from 'vitest';
+import type { SessionEvent } from '../../src/contracts/session-events.js';
+import { expectCleanEnd } from '../support/faults/end-check.js';
+import { seeds, withSeed } from '../support/faults/settings.js';
+import { type Simulated, simulate } from '../support/faults/simulation.js';
+
+const RUNS = seeds(300, 5000);
+
+it(`ends clean on a network that loses, delays, doubles and reorders: ${RUNS.length} seeds from ${RUNS[0]}`, async () => {
+  let retried = 0;
+  let doubled = 0;
+  for (const seed of RUNS) {
+    await withSeed('simulation', seed, async () => {
+      const end = await simulate(seed);
+      await expectCleanEnd(end);
+      await expectCommandsOnce(end);
+      retried += end.extractors.reduce((sum, { stats }) => sum + stats.retried, 0);
+      doubled += await repeatedEvents(end);
+    });
+  }
+  // A run in which nothing goes wrong would show nothing.
+  if (RUNS.length > 100) expect(Math.min(retried, doubled)).toBeGreaterThan(RUNS.length);
+}, 900_000);
+
+it('gives the same run for the same seed', async () => {
+  const [one, other] = [await simulate(7), await simulate(7)];
+  expect(await eventsOf(one)).toEqual(await eventsOf(other));
+});
+
+/** What was answered is in the log once, what got no answer at most once; no id and no claim is given twice. */
+async function expectCommandsOnce(end: Simulated): Promise<void> {
+  const events = await eventsOf(end);
+  for (const { session, content, outcome, task, agent } of end.commands) {
+    const here = events.filter((each) => each.session === session).map(({ event }) => event);
+    const effects = here.filter((event) =>
+      agent === undefined
+        ? event.type === 'task.added' && event.data.content === content
+        : event.type === 'task.claimed' && event.data.agent === agent,
+    );
+    if (outcome === 'done') expect(effects.length, content).toBe(agent && task === undefined ? 0 : 1);
+    else if (outcome === 'unknown') expect(effects.length, content).toBeLessThan(2);
+    else throw outcome;
+  }
+  for (const kind of ['task.added', 'task.claimed'] as const) {
+    const ids = events.flatMap(({ session, event }) =>
+      event.type === kind ? [`${session} ${event.data.task}`] : [],
+    );
+    expect(new Set(ids).size, kind).toBe(ids.length);
+  }
+}
+
+/** Events of dispatches that are in a log more than once. */
+async function repeatedEvents(end: Simulated): Promise<number> {
+  const dispatches = (await eventsOf(end)).flatMap(({ event }) => ('id' in event ? [] : [dispatchOf(event)]));
+  return dispatches.length - new Set(dispatches).size;
+}
+
+function dispatchOf(event: SessionEvent): number | undefined {
+  return 'dispatch' in event.data ? event.data.dispatch.sequence : undefined;
+}
+
+async function eventsOf({ log }: Simulated) {
+  const all = [];
+  for (const session of await log.sessions()) {
+    for (const { event } of (await log.read(session, { after: 0 })).events) all.push({ session, event });
+  }
+  return all;
+}

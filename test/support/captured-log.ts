@@ -1,0 +1,16 @@
+import { loggerFor } from '../../src/cli/cli.js';
+import { loadConfig } from '../../src/config.js';
+import type { Logger } from '../../src/ports/logger.js';
+
+/** The logger of the command line at its most talkative, and every line that it wrote. */
+export function capturedLog(env: Readonly<Record<string, string>> = {}): {
+  readonly logger: Logger;
+  readonly lines: string[];
+} {
+  const lines: string[] = [];
+  const config = loadConfig({ THROUGHLINE_LOG_LEVEL: 'trace', ...env });
+  const write = (line: string) => {
+    lines.push(line);
+  };
+  return { logger: loggerFor(config, { write }), lines };
+}

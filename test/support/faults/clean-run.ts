@@ -1,0 +1,101 @@
+import { isToken, parseDispatchSubject, type Token } from '../../../src/contracts/names.js';
+import type { SessionEvent } from '../../../src/contracts/session-events.js';
+import { MemoryRejectedStore } from '../../../src/memory/rejected-store.js';
+import { MemorySessionLog } from '../../../src/memory/session-log.js';
+import { MemorySnapshotStore } from '../../../src/memory/snapshot-store.js';
+import type { DispatchDelivery, DispatchSource } from '../../../src/ports/dispatch-source.js';
+import { silentLogger } from '../../../src/ports/logger.js';
+import type { RejectedStore } from '../../../src/ports/rejected-store.js';
+import type { SessionLog } from '../../../src/ports/session-log.js';
+import type { SnapshotStore } from '../../../src/ports/snapshot-store.js';
+import { encodeSnapshot } from '../../../src/session/snapshot.js';
+import { DEFAULT_LIMITS, type SessionLimits, type SessionState } from '../../../src/session/state.js';
+import { startExtractor } from '../../../src/workers/extractor.js';
+import { createSessionReader } from '../../../src/workers/session-reader.js';
+
+/** A dispatch as its source has stored it. */
+export type StoredDispatch = Pick<DispatchDelivery, 'subject' | 'body' | 'sequence' | 'at'>;
+
+const MAX_BODY_BYTES = 262_144;
+/** Deliveries after which a dispatch is given up, by default. */
+export const MAX_DELIVERIES = 20;
+
+export interface CleanRun {
+  readonly log: SessionLog;
+  readonly rejected: RejectedStore;
+}
+
+/**
+ * What the extractor makes of these dispatches when nothing goes wrong: each delivered once, one after the other.
+ *
+ * @param exhausted dispatches that are to be given up, as one that has failed too often is
+ */
+export async function cleanRun(
+  dispatches: readonly StoredDispatch[],
+  exhausted: ReadonlySet<number> = new Set(),
+  maxDeliveries = MAX_DELIVERIES,
+): Promise<CleanRun> {
+  const log = new MemorySessionLog();
+  const failing: SessionLog = {
+    read: (session, range) => log.read(session, range),
+    watch: (session, onEvent) => log.watch(session, onEvent),
+    sessions: () => log.sessions(),
+    append(session, event, options) {
+      const givenUp = event.type === 'fact.recorded' && exhausted.has(event.data.dispatch.sequence);
+      return givenUp ? Promise.reject(new Error('given up')) : log.append(session, event, options);
+    },
+  };
+  const rejected = new MemoryRejectedStore();
+  let deliver: (delivery: DispatchDelivery) => void = () => {};
+  const source: DispatchSource = {
+    publish: () => Promise.reject(new Error('nobody publishes here')),
+    async consume(handler) {
+      deliver = handler;
+      return { close: async () => {} };
+    },
+  };
+  const options = { maxBodyBytes: MAX_BODY_BYTES, maxDeliveries, random: () => 0 };
+  await startExtractor({ source, log: failing, rejected, logger: silentLogger }, options);
+  for (const dispatch of dispatches) {
+    await new Promise<void>((resolve, reject) => {
+      deliver({
+        ...dispatch,
+        delivery: exhausted.has(dispatch.sequence) ? maxDeliveries : 1,
+        ack: resolve,
+        term: () => resolve(),
+        nak: () => reject(new Error(`dispatch ${dispatch.sequence} failed in a clean run`)),
+      });
+    });
+  }
+  return { log, rejected };
+}
+
+/** The events that commands appended: all that do not come from a dispatch. */
+export function isCommand(event: SessionEvent): boolean {
+  return event.type !== 'fact.recorded' && event.type !== 'dispatch.rejected';
+}
+
+/** The state that a process which has just started folds, from a snapshot where `snapshots` has one. */
+export async function loadFresh(
+  log: SessionLog,
+  session: Token,
+  snapshots: SnapshotStore = new MemorySnapshotStore(),
+  limits: SessionLimits = DEFAULT_LIMITS,
+): Promise<SessionState> {
+  const reader = createSessionReader({ log, snapshots, limits, logger: silentLogger, maxSessions: 1 });
+  return (await reader.load(session)).folded.state;
+}
+
+/** All that a state holds, as text; but for the places in the log, which repeated events and gaps shift. */
+export function comparable(state: SessionState): string {
+  return encodeSnapshot(state, '').replaceAll(
+    /"(after_sequence|event|eventSequence)":\d+/g,
+    (_, key: string) => `"${key}":0`,
+  );
+}
+
+/** The session that a dispatch names, if any. */
+export function sessionOf({ subject }: StoredDispatch): Token | undefined {
+  const { session } = parseDispatchSubject(subject);
+  return isToken(session) ? session : undefined;
+}

@@ -1,0 +1,102 @@
+import { expect } from 'vitest';
+import type { Token } from '../../../src/contracts/names.js';
+import type { RejectedStore } from '../../../src/ports/rejected-store.js';
+import type { SessionLog } from '../../../src/ports/session-log.js';
+import type { SnapshotStore } from '../../../src/ports/snapshot-store.js';
+import { DEFAULT_LIMITS, type SessionLimits } from '../../../src/session/state.js';
+import { cleanRun, comparable, isCommand, loadFresh, type StoredDispatch, sessionOf } from './clean-run.js';
+import type { Publication } from './workload.js';
+
+/** What a run has left behind, in memory or on NATS. */
+export interface Aftermath {
+  readonly log: SessionLog;
+  readonly snapshots: SnapshotStore;
+  readonly rejected: RejectedStore;
+  /** All that the dispatch source holds, oldest first. */
+  readonly dispatches: readonly StoredDispatch[];
+  /** What publishers got a PubAck for, by its sequence. */
+  readonly acknowledged: ReadonlyMap<number, Publication>;
+  /** Dispatches that were rejected and have been published again since. Default: none. */
+  readonly retried?: ReadonlySet<number>;
+  /** Sessions whose stream was deleted, and which dispatches nothing remembers of them since. Default: none. */
+  readonly lost?: ReadonlyMap<string, ReadonlySet<number>>;
+  /** Default: those of an unconfigured system. */
+  readonly limits?: SessionLimits;
+  /** Deliveries after which a dispatch was given up. Default: 20. */
+  readonly maxDeliveries?: number;
+}
+
+const MORE_THAN_ALL = 100_000;
+
+/**
+ * The check that every fault ends with: nothing that was acknowledged is lost; what could not be used stands in the
+ * rejected store, once and whole; and every session, loaded from its snapshot as well as replayed from its first event,
+ * is byte for byte what a clean run makes of the same dispatches.
+ */
+export async function expectCleanEnd(aftermath: Aftermath): Promise<void> {
+  expectNothingLost(aftermath);
+  const given = await expectRejectedOnce(aftermath);
+  await expectStates(aftermath, given);
+}
+
+function expectNothingLost({ dispatches, acknowledged, retried = new Set() }: Aftermath): void {
+  const stored = new Map(dispatches.map((dispatch) => [dispatch.sequence, dispatch]));
+  const kept = [...acknowledged.keys()].map((sequence) => [sequence, stored.get(sequence)?.subject]);
+  expect(kept).toEqual([...acknowledged].map(([sequence, { subject }]) => [sequence, subject]));
+  // Every publisher went on until there was a PubAck: what is stored beyond that was stored twice.
+  expect(dispatches.length).toBe(acknowledged.size + retried.size);
+}
+
+/** Checks what was rejected, and gives the dispatches that were given up without an event that records them. */
+async function expectRejectedOnce(aftermath: Aftermath): Promise<ReadonlySet<number>> {
+  const { log, rejected, dispatches, maxDeliveries, retried } = aftermath;
+  const recorded = new Set<number>();
+  for (const session of await log.sessions()) {
+    for (const { event } of (await log.read(session, { after: 0 })).events) {
+      if (event.type === 'fact.recorded') recorded.add(event.data.dispatch.sequence);
+    }
+  }
+  const entries = await rejected.list(MORE_THAN_ALL);
+  const exhausted = entries
+    .filter(({ code }) => code === 'deliveries_exhausted')
+    .map((each) => each.sequence);
+  const run = await cleanRun(dispatches, new Set(exhausted), maxDeliveries);
+  const clean = await run.rejected.list(MORE_THAN_ALL);
+  const inOrder = (list: typeof entries) =>
+    list
+      .map(({ sequence, subject, code, bytes }) => ({ sequence, subject, code, bytes }))
+      .sort((one, other) => one.sequence - other.sequence);
+  const kept = clean.filter(({ sequence }) => !retried?.has(sequence));
+  expect(inOrder(entries)).toEqual(inOrder(kept));
+  return new Set(exhausted.filter((sequence) => !recorded.has(sequence)));
+}
+
+async function expectStates(aftermath: Aftermath, givenUp: ReadonlySet<number>): Promise<void> {
+  const { log, snapshots, dispatches, limits = DEFAULT_LIMITS, maxDeliveries, lost } = aftermath;
+  const forgotten = new Set([...(lost?.values() ?? [])].flatMap((sequences) => [...sequences]));
+  const remembered = dispatches.filter(({ sequence }) => !forgotten.has(sequence));
+  const clean = await cleanRun(remembered, givenUp, maxDeliveries);
+  const sessions = await log.sessions();
+  const dispatched = new Set(dispatches.map(sessionOf).filter((session) => session !== undefined));
+  expect(sessions).toEqual(expect.arrayContaining([...dispatched]));
+  for (const session of sessions) {
+    // Commands stand as they were appended: what they decided on is not known any more.
+    for (const { event } of (await log.read(session, { after: 0 })).events) {
+      if (isCommand(event)) await clean.log.append(session, event);
+    }
+    const expected = comparable(await loadFresh(clean.log, session, undefined, limits));
+    // Of a stream that was deleted only the snapshot knows the beginning.
+    if (!lost?.has(session)) {
+      const replayed = await loadFresh(log, session, undefined, limits);
+      expect(comparable(replayed), `session ${session}, replayed`).toBe(expected);
+    }
+    const loaded = await loadFresh(log, session, snapshots, limits);
+    expect(comparable(loaded), `session ${session}, from its snapshot`).toBe(expected);
+    const { implementer, reviewer, rejected } = loaded.dispatches.current().counts;
+    expect(implementer + reviewer + rejected, `dispatches of ${session}`).toBe(countOf(remembered, session));
+  }
+}
+
+function countOf(dispatches: readonly StoredDispatch[], session: Token): number {
+  return dispatches.filter((dispatch) => sessionOf(dispatch) === session).length;
+}

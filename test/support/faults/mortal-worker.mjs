@@ -1,0 +1,97 @@
+// A real worker process on real ports that dies by SIGKILL at a named point, the N-th time that it comes there.
+// usage: node mortal-worker.mjs URL POINT N [without-ids]
+// Without ids its events carry no Nats-Msg-Id: what another worker appends again is then stored again.
+import { writeSync } from 'node:fs';
+import { loadConfig } from '../../../dist/config.js';
+import { natsOptions } from '../../../dist/main.js';
+import { openNats } from '../../../dist/nats/open.js';
+import { silentLogger } from '../../../dist/ports/logger.js';
+import { sessionReader } from '../../../dist/services/sessions.js';
+import { startExtractor } from '../../../dist/workers/extractor.js';
+import { retryRejected } from '../../../dist/workers/retry-rejected.js';
+
+const [url, point, count, ids] = process.argv.slice(2);
+const config = loadConfig();
+const nats = await openNats(natsOptions(url, 'mortal worker', config, silentLogger));
+
+let passed = 0;
+/** Dies if this is the N-th time at the point that it is to die at. */
+function at(name) {
+  if (name !== point) return;
+  passed += 1;
+  if (passed !== Number(count)) return;
+  writeSync(2, `died ${name}\n`);
+  process.kill(process.pid, 'SIGKILL');
+}
+
+let inFlight = 0;
+const log = {
+  read: (session, range) => nats.log.read(session, range),
+  watch: (session, onEvent) => nats.log.watch(session, onEvent),
+  sessions: () => nats.log.sessions(),
+  async append(session, event, options) {
+    at('before append');
+    inFlight += 1;
+    const appended = await nats.log.append(session, event, ids === 'without-ids' ? {} : options);
+    inFlight -= 1;
+    at('after append, before ack');
+    if (inFlight > 0) at('between two appends of a burst');
+    return appended;
+  },
+};
+
+const rejected = {
+  list: (limit) => nats.rejected.list(limit),
+  get: (id) => nats.rejected.get(id),
+  async put(rejection) {
+    at('before a rejection is kept');
+    await nats.rejected.put(rejection);
+    at('after a rejection is kept, before term');
+  },
+  async remove(id) {
+    at('during retry, before the rejection is removed');
+    const removed = await nats.rejected.remove(id);
+    at('during retry, after the rejection is removed');
+    return removed;
+  },
+};
+
+const source = {
+  consume: (handler) => nats.source.consume(handler),
+  async publish(subject, body, id) {
+    at('during retry, before it is published');
+    return nats.source.publish(subject, body, id);
+  },
+};
+
+const snapshots = {
+  load: (session) => nats.snapshots.load(session),
+  loadAtOrBefore: (session, sequence) => nats.snapshots.loadAtOrBefore(session, sequence),
+  async save(session, snapshot) {
+    at('before a snapshot write');
+    const saving = nats.snapshots.save(session, snapshot);
+    // The request is handed to the socket in a turn of its own: by now it may have arrived or not.
+    setImmediate(() => at('during a snapshot write'));
+    const outcome = await saving;
+    at('after a snapshot write');
+    return outcome;
+  },
+};
+
+console.log('ready');
+if (point.startsWith('during retry')) {
+  for (const { id } of await rejected.list(1000)) await retryRejected({ source, rejected }, id);
+  await nats.close();
+} else {
+  const { maxBodyBytes, maxDeliveries } = config;
+  await startExtractor(
+    { source, log, rejected, logger: silentLogger },
+    { maxBodyBytes, maxDeliveries, random: Math.random },
+  );
+  // As many requests for prompts would do it.
+  const { reader } = sessionReader({ ...nats, snapshots }, config, silentLogger);
+  for (;;) {
+    for (const session of await log.sessions()) await reader.load(session);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

@@ -1,0 +1,175 @@
+import type { DispatchRequest } from '../../src/contracts/compile.js';
+import type { CompiledPrompt } from '../../src/prompt/compiled-prompt.js';
+import { ITERATION_TEMPLATE } from '../../src/prompt/iteration-template.js';
+import { stablePrefix } from '../../src/prompt/stable-prefix.js';
+
+/**
+ * Reads a compiled prompt back into its sections, as somebody would who knows the format and not the session. Throws
+ * where a line is none that the format has at its place, and where a line of memory is more than one quoted line.
+ */
+
+/** A part of a prompt: how it opens, and what each of its further lines looks like. A new section is a new row. */
+export interface SectionRule {
+  readonly name: string;
+  readonly opening: RegExp;
+  /** One pattern for all further lines, or several that each line must meet one of. */
+  readonly lines: readonly RegExp[];
+}
+
+export interface Section {
+  readonly name: string;
+  /** Its lines after the first. */
+  readonly lines: readonly string[];
+}
+
+const ITEM = /^- .*$/;
+const FACT = /^- .* \[task:[^[\]]*\]$/;
+
+const LEARNINGS_TITLE = /^(Relevant|Recent) learnings \(\d+\/\d+\):$/;
+const LEARNING = /^ {2}(\[\d\.\d\d\]|-) (pattern|insight|self_knowledge): .*$/;
+
+/** In the order in which they may stand in the dynamic tail of a dispatch prompt; each at most once. */
+export const TAIL_SECTIONS: readonly SectionRule[] = [
+  { name: 'task', opening: /^Task: .*$/, lines: [/^Output budget: \d+ tokens$/] },
+  { name: 'ledger', opening: /^Ledger:$/, lines: [/^\{.*\}$/] },
+  { name: 'replan', opening: /^Replan: .+$/, lines: [/^- [a-z_]+ \(\d+ times\)(: .*)?$/] },
+  { name: 'guide', opening: /^Guide: .+$/, lines: [] },
+  { name: 'learnings', opening: LEARNINGS_TITLE, lines: [LEARNING] },
+  { name: 'facts', opening: /^\[Session Context\]$/, lines: [FACT] },
+  { name: 'recent', opening: /^\[Recent Steps\]$/, lines: [/^- (SUCCESS|FAILURE|DENIED) .*$/] },
+];
+
+/** The compacted history before a prompt. */
+export const SUMMARY: SectionRule = {
+  name: 'summary',
+  opening: /^\[Compacted History\]$/,
+  lines: [
+    /^Stands for \d+ earlier entries of intent .*, about \d+ tokens\.$/,
+    /^Original ask: .*$/,
+    /^(Outcomes|Errors still unresolved|Decisions|Done, do not do again|Files touched):$/,
+    ITEM,
+  ],
+};
+
+const AGE = String.raw`\((just now|\d+(min|hr|d) ago)\)`;
+const TASK_GROUP = /^(REMAINING|IN_PROGRESS|BLOCKED|COMPLETED):$/;
+const NOTE_GROUP = /^(LEARNING|STUCK|TIP|DECISION):$/;
+
+/** What may stand where the built-in template of an iteration has a placeholder. */
+export const PLACEHOLDER_LINES: Readonly<Record<string, readonly RegExp[]>> = {
+  spec: [/^>( .*)?$/, /^See .+$/, /^(?![#>]).+$/],
+  learnings: [LEARNINGS_TITLE, LEARNING],
+  sessionContext: [/^\[Session Context\]$/, FACT],
+  history: [new RegExp(String.raw`^- #\d+ ${AGE}: .*$`), /^No iterations yet$/],
+  inbox: [/^## Inbox$/, new RegExp(String.raw`^- \[MSG-\d+\] ${AGE} .*$`)],
+  notes: [/^## Notes$/, NOTE_GROUP, /^ {2}- \[NOT-\d+\] .*$/],
+  tasks: [TASK_GROUP, /^ {2}- \[P[0-4]\] \[TAS-\d+\] .*$/, /^No tasks yet$/],
+  // Not part of the memory: a request that is checked here gives none.
+  extra: [],
+};
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: one line without any of them is what is asked for
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
+const FORGED =
+  /\[\s*(session\s+context|compacted\s+history|recent\s+steps)|(BEGIN|END)_DISPATCH_RESULT|<\|[^<>|]{0,64}\|?>|<\/?(system|user|assistant|human|developer)>|\[\/?INST\]/i;
+const PROVENANCE = /\[\s*task\s*:/i;
+
+/** Throws where a line of memory is not one quoted line, or claims another origin than the format gives it. */
+export function checkQuoted(line: string): void {
+  const own = FACT.test(line) ? line.replace(/ \[task:[^[\]]*\]$/, '') : line;
+  if (!line.isWellFormed() || UNSEEN.test(line))
+    throw new Error(`unseen characters in ${JSON.stringify(line)}`);
+  if (FORGED.test(own)) throw new Error(`a forged header, marker or role in ${JSON.stringify(line)}`);
+  if (PROVENANCE.test(own)) throw new Error(`a forged provenance in ${JSON.stringify(line)}`);
+}
+
+/** The sections of a dispatch prompt. */
+export function dispatchSections(
+  compiled: Pick<CompiledPrompt, 'prompt'>,
+  request: DispatchRequest,
+): Section[] {
+  const lines = compiled.prompt.split('\n');
+  const found: Section[] = [];
+  if (SUMMARY.opening.test(lines[0] ?? '')) found.push(taken(lines, SUMMARY));
+  const prefix = (request.systemPrompt ?? stablePrefix(request.role)).split('\n');
+  if (lines.splice(0, prefix.length).join('\n') !== prefix.join('\n'))
+    throw new Error('the stable prefix is not where it belongs');
+  separated(lines);
+  for (const rule of TAIL_SECTIONS) if (rule.opening.test(lines[0] ?? '')) found.push(taken(lines, rule));
+  if (lines.shift() !== 'Task prompt:')
+    throw new Error('a section that is none of ours, or out of its order');
+  const taskPrompt = lines.join('\n');
+  if (!request.taskPrompt.startsWith(taskPrompt.split('\n')[0] ?? ''))
+    throw new Error('the task prompt is another one');
+  return [...found, { name: 'taskPrompt', lines: taskPrompt.split('\n') }];
+}
+
+/** The sections of an iteration prompt made from the built-in template, by their placeholders. */
+export function iterationSections({ prompt }: Pick<CompiledPrompt, 'prompt'>): Section[] {
+  const lines = prompt.split('\n');
+  const found: Section[] = [];
+  if (SUMMARY.opening.test(lines[0] ?? '')) found.push(taken(lines, SUMMARY));
+  const open = lines.filter((line) => line !== '');
+  const template = ITERATION_TEMPLATE.split('\n').filter((line) => line.trim() !== '');
+  for (const [index, line] of template.entries()) {
+    const placeholder = /^\{\{(\w+)\}\}$/.exec(line)?.[1];
+    if (placeholder === undefined) {
+      const given = open.shift() ?? '';
+      if (!fits(given, line))
+        throw new Error(`${JSON.stringify(given)} stands where the template has ${line}`);
+      continue;
+    }
+    const next = template[index + 1];
+    const rules = PLACEHOLDER_LINES[placeholder] ?? [];
+    const own: string[] = [];
+    const further = (line: string) =>
+      rules.some((rule) => rule.test(line)) &&
+      !(next !== undefined && !/^\{\{\w+\}\}$/.test(next) && fits(line, next)) &&
+      !opensAnother(line, placeholder);
+    while (open[0] !== undefined && further(open[0]))
+      own.push(memoryLine(open.shift() ?? '', placeholder, rules));
+    found.push({ name: placeholder, lines: own });
+  }
+  const recent = TAIL_SECTIONS.find(({ name }) => name === 'recent');
+  if (recent?.opening.test(open[0] ?? '')) found.push(taken(open, recent));
+  if (open.length > 0) throw new Error(`after its end the prompt holds ${JSON.stringify(open[0])}`);
+  return found;
+}
+
+/** Takes a section up to the empty line that ends it. */
+function taken(lines: string[], { name, lines: rules }: SectionRule): Section {
+  lines.shift();
+  const own: string[] = [];
+  while (lines.length > 0 && lines[0] !== '') own.push(memoryLine(lines.shift() ?? '', name, rules));
+  if (lines.length > 0) separated(lines);
+  return { name, lines: own };
+}
+
+function separated(lines: string[]): void {
+  if (lines.shift() !== '') throw new Error('two sections are not separated by an empty line');
+}
+
+function memoryLine(line: string, name: string, rules: readonly RegExp[]): string {
+  if (!rules.some((rule) => rule.test(line)))
+    throw new Error(`${JSON.stringify(line)} is no line of ${name}`);
+  if (line !== '[Session Context]') checkQuoted(line);
+  return line;
+}
+
+/** Lines that open what stands in place of a placeholder. */
+const OPENINGS: Readonly<Record<string, RegExp>> = {
+  learnings: LEARNINGS_TITLE,
+  sessionContext: /^\[Session Context\]$/,
+  inbox: /^## Inbox$/,
+  notes: /^## Notes$/,
+};
+
+function opensAnother(line: string, placeholder: string): boolean {
+  return Object.entries(OPENINGS).some(([name, opening]) => name !== placeholder && opening.test(line));
+}
+
+/** Whether a line is one of the template, with something of one line in place of each placeholder. */
+function fits(line: string, template: string): boolean {
+  const escaped = template.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(`^${escaped.replace(/\\\{\\\{\w+\\\}\\\}/g, '.*')}$`).test(line);
+}

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { MemoryDispatchSource } from '../../src/memory/dispatch-source.js';
+import { MemoryRejectedStore } from '../../src/memory/rejected-store.js';
+import { ManualScheduler } from '../../src/memory/scheduler.js';
+import { MemorySessionLog } from '../../src/memory/session-log.js';
+import { silentLogger } from '../../src/ports/logger.js';
+import { startExtractor } from '../../src/workers/extractor.js';
+import { DEMO } from './spied-ports.js';
+
+const MAX_DELIVERIES = 2;
+const HOUR_MS = 3_600_000;
+
+/** An extractor whose rejected store, or log, fails so many times at first, or whose log is down for so long. */
+async function extractorOn(failing: { put?: number; append?: number; downMs?: number }) {
+  const scheduler = new ManualScheduler();
+  const source = new MemoryDispatchSource({ scheduler });
+  const log = new MemorySessionLog();
+  const rejected = new MemoryRejectedStore();
+  let puts = failing.put ?? 0;
+  let appends = failing.append ?? 0;
+  const upAt = scheduler.now() + (failing.downMs ?? 0);
+  const fails = () => scheduler.now() < upAt || appends-- > 0;
+  await startExtractor(
+    {
+      source,
+      log: {
+        read: (...args) => log.read(...args),
+        watch: (...args) => log.watch(...args),
+        sessions: () => log.sessions(),
+        append: (...args) => (fails() ? Promise.reject(new Error('full')) : log.append(...args)),
+      },
+      rejected: {
+        list: (...args) => rejected.list(...args),
+        get: (...args) => rejected.get(...args),
+        remove: (...args) => rejected.remove(...args),
+        put: (...args) => (puts-- > 0 ? Promise.reject(new Error('full')) : rejected.put(...args)),
+      },
+      logger: silentLogger,
+    },
+    { maxBodyBytes: 1000, maxDeliveries: MAX_DELIVERIES, random: () => 1 },
+  );
+  const publish = (text: string) =>
+    source.publish('dispatch.demo.implementer', new TextEncoder().encode(text));
+  const codes = async () => ({
+    kept: (await rejected.list(9)).map(({ code }) => code),
+    noted: (await log.read(DEMO, { after: 0 })).events.flatMap(({ event }) =>
+      event.type === 'dispatch.rejected' ? [event.data.error.code] : [event.type],
+    ),
+  });
+  return { scheduler, publish, codes };
+}
+
+describe('a dispatch that keeps failing', () => {
+  it('is given up after so many deliveries', async () => {
+    const { scheduler, publish, codes } = await extractorOn({ append: MAX_DELIVERIES });
+    await publish('{"task_id":"1","status":"completed","summary":"s"}');
+    await scheduler.advance(60_000);
+    expect(await codes()).toEqual({ kept: ['deliveries_exhausted'], noted: ['deliveries_exhausted'] });
+  });
+
+  it('is recorded after all when nothing could be stored for however many deliveries', async () => {
+    const { scheduler, publish, codes } = await extractorOn({ downMs: HOUR_MS });
+    await publish('{"task_id":"1","status":"completed","summary":"s"}');
+    await scheduler.advance(2 * HOUR_MS);
+    expect(await codes()).toEqual({ kept: [], noted: ['fact.recorded'] });
+  });
+
+  it('keeps the reason why it cannot be used, however often it had to be delivered', async () => {
+    const { scheduler, publish, codes } = await extractorOn({ put: MAX_DELIVERIES + 1 });
+    await publish('{"task_id":');
+    await scheduler.advance(60_000);
+    expect(await codes()).toEqual({ kept: ['json_parse_failed'], noted: ['json_parse_failed'] });
+  });
+});
