@@ -1,18 +1,16 @@
 // Finding the relevant ones of 5,000 learnings: by meaning, with 384-dimension vectors read from NATS and the query's
-// vector in the cache, and by words. `--quick` does less, `--json` prints one JSON object.
+// vector in the cache, and by words.
 import { token } from '../../dist/contracts/names.js';
 import { LexicalIndex } from '../../dist/learnings/lexical-index.js';
 import { VectorIndex } from '../../dist/learnings/vector-index.js';
 import { silentLogger } from '../../dist/ports/logger.js';
 import { createRelevance } from '../../dist/workers/relevance.js';
-import { quantile, timed, withServer } from './lib.mjs';
+import { openPorts, startServer } from './host.mjs';
+import { median, quantile } from './stats.mjs';
 
 const LEARNINGS = 5000;
 const DIMENSION = 384;
 const GOAL_MS = 5;
-const QUICK = process.argv.includes('--quick');
-const JSON_OUT = process.argv.includes('--json');
-const RUNS = QUICK ? 100 : 1000;
 const LIMITS = { maxResults: 5, minSimilarity: 0.2 };
 
 /** The same numbers in every run. */
@@ -65,20 +63,31 @@ const embedder = {
   async close() {},
 };
 
-const rows = [];
-function figure(name, times, goal) {
-  const p50 = quantile(times, 0.5);
-  rows.push({
-    name,
-    p50,
-    p99: quantile(times, 0.99),
-    runs: times.length,
-    goal,
-    met: goal === undefined || p50 < goal,
-  });
-}
+const goal = (id, work) => ({ id, work, against: 'an absolute limit', atMost: GOAL_MS, unit: 'ms' });
 
-await withServer(async ({ nats, version }) => {
+export default {
+  name: 'learnings',
+  goals: [
+    goal(
+      'learnings.semantic',
+      'learnings: 5,000 of 384 dimensions, by meaning, query vector in the cache: p50',
+    ),
+    goal('learnings.lexical', 'learnings: 5,000, by words, query of 150 words: p50'),
+  ],
+  run,
+};
+
+async function run({ quick, progress, releasers }) {
+  const runs = quick ? 100 : 1000;
+  const server = await startServer(releasers);
+  const nats = await openPorts(server.url, releasers);
+  const figures = [];
+  const figure = (name, times) => {
+    const [p50, p99] = [median(times), quantile(times, 0.99)].map((ms) => ms.toFixed(2));
+    figures.push({ name, text: `p50 ${p50} ms, p99 ${p99} ms, n ${times.length}` });
+    progress(name);
+    return median(times);
+  };
   const project = token('bench', 'project');
   for (let from = 0; from < ids.length; from += 500) {
     const writes = ids.slice(from, from + 500).map((id) => {
@@ -97,7 +106,7 @@ await withServer(async ({ nats, version }) => {
     });
   const find = (relevance, query) => relevance.find(project, learnings, query, LIMITS);
 
-  const cold = await timed(QUICK ? 2 : 5, async () =>
+  const cold = await timed(quick ? 2 : 5, async () =>
     expectMethod(await find(started(), someWords(60)), 'semantic'),
   );
   figure('first query: all vectors read and indexed', cold);
@@ -105,18 +114,19 @@ await withServer(async ({ nats, version }) => {
   const queries = Array.from({ length: 20 }, (_, n) => someWords(n % 2 === 0 ? 12 : 150));
   const semantic = started();
   for (const query of queries) expectMethod(await find(semantic, query), 'semantic');
-  const warm = await timed(RUNS, async (run) =>
+  const warm = await timed(runs, async (run) =>
     expectMethod(await find(semantic, queries[run % queries.length]), 'semantic'),
   );
-  figure('semantic, query vector in the cache', warm, GOAL_MS);
+  const bySemantics = figure('semantic, query vector in the cache', warm);
 
   const lexical = started({ embedder: undefined });
   for (const query of queries) expectMethod(await find(lexical, query), 'lexical');
+  let byWords;
   for (const length of [12, 60, 150]) {
-    const times = await timed(RUNS, async () =>
+    const times = await timed(runs, async () =>
       expectMethod(await find(lexical, someWords(length)), 'lexical'),
     );
-    figure(`lexical, query of ${length} words`, times, GOAL_MS);
+    byWords = figure(`lexical, query of ${length} words`, times);
   }
 
   const vectorIndex = new VectorIndex(embedder.model);
@@ -124,34 +134,24 @@ await withServer(async ({ nats, version }) => {
   for (const id of ids) {
     vectorIndex.put(id, { model: embedder.model, text: learnings.get(id).content, vector: vectorOf.get(id) });
   }
-  figure('the vector index alone', await timed(RUNS, () => vectorIndex.search(someVector(), LIMITS)));
+  figure('the vector index alone', await timed(runs, () => vectorIndex.search(someVector(), LIMITS)));
   const lexicalIndex = new LexicalIndex();
   figure('indexing all words', await timed(1, () => lexicalIndex.sync(learnings)));
 
-  report(version);
-});
+  return { measured: { 'learnings.semantic': bySemantics, 'learnings.lexical': byWords }, figures };
+}
+
+async function timed(runs, work) {
+  const times = [];
+  for (let run = 0; run < runs; run += 1) {
+    const began = performance.now();
+    await work(run);
+    times.push(performance.now() - began);
+  }
+  return times;
+}
 
 function expectMethod(found, method) {
   if (found.method !== method) throw new Error(`it was found by ${found.method}, not ${method}`);
   if (found.ranked.length === 0) throw new Error('nothing was found');
-}
-
-function report(server) {
-  const met = rows.every((each) => each.met);
-  if (!met) process.exitCode = 1;
-  if (JSON_OUT) {
-    console.log(
-      JSON.stringify({ bench: 'learnings', learnings: LEARNINGS, dimension: DIMENSION, server, rows, met }),
-    );
-    return;
-  }
-  console.log(
-    `relevance, ${LEARNINGS} learnings, ${DIMENSION} dimensions, nats-server ${server}, node ${process.versions.node}`,
-  );
-  for (const { name, p50, p99, runs, goal } of rows) {
-    const shown = [p50, p99].map((ms) => ms.toFixed(2).padStart(9));
-    const bound = goal === undefined ? '' : `   goal p50 under ${goal} ms`;
-    console.log(`${name.padEnd(44)} p50 ${shown[0]} ms   p99 ${shown[1]} ms   n ${runs}${bound}`);
-  }
-  console.log(`${met ? 'met   ' : 'missed'} retrieval p50 under ${GOAL_MS} ms`);
 }

@@ -1,22 +1,43 @@
-// Loading a session: from its snapshot, and by replaying all of its 10,000 events, in turn; and writing a snapshot.
+// Loading a session from its snapshot and by replaying all of it, in turn; and writing snapshots.
 import { token } from '../../dist/contracts/names.js';
 import { systemClock } from '../../dist/ports/clock.js';
 import { silentLogger } from '../../dist/ports/logger.js';
 import { evolve } from '../../dist/session/evolve.js';
 import { DEFAULT_LIMITS, emptyState } from '../../dist/session/state.js';
 import { createSessionReader, createSnapshotWriter } from '../../dist/workers/session-reader.js';
-import { factEvent, taskEvent } from './events.mjs';
-import { quantile, row, timed, verdict, withServer } from './lib.mjs';
+import { openPorts, startServer } from './host.mjs';
+import { factEvent, taskEvent } from './results.mjs';
+import { median, quantile } from './stats.mjs';
 
-const EVENTS = 10_000;
 const TAIL = 100;
-const ROUNDS = 15;
-const WRITES = 300;
+const limits = DEFAULT_LIMITS;
 
-await withServer(async ({ nats, version }) => {
-  console.log(`load and snapshot, nats-server ${version}, node ${process.versions.node}`);
-  const session = token('bench', 'session');
-  const limits = DEFAULT_LIMITS;
+export default {
+  name: 'load',
+  goals: [
+    {
+      id: 'load.cold',
+      work: 'load, cold: snapshot and 100 newer events',
+      against: 'full replay of 10,000 events',
+      atLeast: 20,
+      unit: 'times',
+    },
+    {
+      id: 'load.snapshot.p99',
+      work: 'snapshot write of 500 facts and 500 tasks: p99',
+      against: 'an absolute limit',
+      atMost: 10,
+      unit: 'ms',
+    },
+  ],
+  run,
+};
+
+async function run({ quick, progress, releasers }) {
+  const [events, rounds, writes] = quick ? [10_000, 5, 100] : [10_000, 15, 300];
+  const server = await startServer(releasers);
+  const nats = await openPorts(server.url, releasers);
+  const session = token('load', 'session');
   const noSnapshots = {
     load: async () => undefined,
     loadAtOrBefore: async () => undefined,
@@ -24,47 +45,59 @@ await withServer(async ({ nats, version }) => {
   };
   const readerOn = (snapshots) =>
     createSessionReader({ log: nats.log, snapshots, limits, logger: silentLogger, maxSessions: 1 });
-
-  for (let from = 1; from <= EVENTS; from += 500) {
-    await Promise.all(Array.from({ length: 500 }, (_, i) => nats.log.append(session, factEvent(from + i))));
-  }
   const writer = createSnapshotWriter({
     snapshots: nats.snapshots,
     clock: systemClock,
     logger: silentLogger,
     every: 100,
   });
+
+  await append(nats, session, 1, events);
   await writer.write((await readerOn(noSnapshots).load(session)).folded);
-  await Promise.all(
-    Array.from({ length: TAIL }, (_, i) => nats.log.append(session, factEvent(EVENTS + 1 + i))),
-  );
-
+  await append(nats, session, events + 1, events + TAIL);
   const full = [];
-  const quick = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    full.push(...(await timed(1, () => readerOn(noSnapshots).load(session))));
-    quick.push(...(await timed(1, () => readerOn(nats.snapshots).load(session))));
+  const cold = [];
+  for (let round = 1; round <= rounds; round += 1) {
+    full.push(await timed(() => readerOn(noSnapshots).load(session)));
+    cold.push(await timed(() => readerOn(nats.snapshots).load(session)));
+    progress(`round ${round}/${rounds}`);
   }
-  full.sort((a, b) => a - b);
-  quick.sort((a, b) => a - b);
-  row(`full replay of ${EVENTS + TAIL} events`, full);
-  row(`snapshot and ${TAIL} newer events`, quick);
-  const ratio = quantile(full, 0.5) / quantile(quick, 0.5);
-  verdict('a load with snapshot is at least 20 times faster', ratio >= 20, `${ratio.toFixed(1)} times`);
 
-  const state = emptyState(session, limits);
+  const state = emptyState('writes', limits);
   for (let n = 1; n <= 600; n += 1) evolve(state, { sequence: n, event: factEvent(n) });
   for (let n = 1; n <= 500; n += 1) evolve(state, { sequence: 600 + n, event: taskEvent(n) });
-  const writes = await timed(WRITES, () => {
+  const saved = [];
+  for (let write = 0; write < writes; write += 1) {
     state.sequence += 1;
-    return writer.write({
-      key: token('writes', 'session'),
-      state,
-      snapshotSequence: 0,
-      sinceSnapshot: 0,
-    });
-  });
-  row('snapshot write, 500 facts and 500 tasks', writes);
-  const p99 = quantile(writes, 0.99);
-  verdict('p99 of a snapshot write under 10 ms', p99 < 10, `${p99.toFixed(2)} ms`);
-});
+    const folded = { key: token('writes', 'session'), state, snapshotSequence: 0, sinceSnapshot: 0 };
+    saved.push(await timed(() => writer.write(folded)));
+  }
+  const text = (times) =>
+    `p50 ${median(times).toFixed(2)} ms, p99 ${quantile(times, 0.99).toFixed(2)} ms, n ${times.length}`;
+  return {
+    measured: {
+      'load.cold': median(full.map((ms, round) => ms / cold[round])),
+      'load.snapshot.p99': quantile(saved, 0.99),
+    },
+    figures: [
+      { name: `full replay of ${events + TAIL} events`, text: text(full) },
+      { name: `snapshot and ${TAIL} newer events`, text: text(cold) },
+      { name: 'snapshot write', text: text(saved) },
+    ],
+  };
+}
+
+async function append(nats, session, from, to) {
+  for (let first = from; first <= to; first += 500) {
+    const count = Math.min(500, to - first + 1);
+    await Promise.all(
+      Array.from({ length: count }, (_, i) => nats.log.append(session, factEvent(first + i))),
+    );
+  }
+}
+
+async function timed(work) {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}

@@ -1,0 +1,13 @@
+// All benchmarks, in the order in which they run. One more is one file, and one row here.
+//
+// A benchmark gives `{ name, goals, run }`; `run({ quick, progress, releasers })` gives `{ measured, figures, notes }`:
+// values by the goal's id, rows of name and text, and what a reader of the page must know.
+import compile from './compile.mjs';
+import growth from './growth.mjs';
+import ingest from './ingest.mjs';
+import learnings from './learnings.mjs';
+import load from './load.mjs';
+import memory from './memory.mjs';
+import startup from './startup.mjs';
+
+export const BENCHES = [ingest, compile, load, growth, learnings, memory, startup];

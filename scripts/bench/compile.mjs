@@ -1,0 +1,155 @@
+// Asking for prompts, side by side with an echo over NATS request/reply of the same reply size.
+import { fileURLToPath } from 'node:url';
+import { token } from '../../dist/contracts/names.js';
+import { config, openPorts, startScript, startServer, startThroughline } from './host.mjs';
+import { factEvent, resultOf } from './results.mjs';
+import { median, quantile } from './stats.mjs';
+
+const SESSION = token('compile', 'session');
+const LIVE = token('visible', 'session');
+const ECHO = 'an echo of the same reply size';
+/** Leaves 500 facts: older ones have been closed or forgotten. */
+const EVENTS = 300;
+const REQUEST = {
+  taskId: 'next',
+  taskPrompt:
+    'Make the reader of module 12 take its tail from the log in one batch, document its options and measure it ' +
+    'under load with two workers; the snapshot must not change',
+};
+
+export default {
+  name: 'compile',
+  goals: [
+    {
+      id: 'compile.warm.p50',
+      work: 'compile, warm, 500 facts: p50',
+      against: ECHO,
+      atMost: 2.5,
+      unit: 'times',
+    },
+    {
+      id: 'compile.warm.p99',
+      work: 'compile, warm, 500 facts: p99',
+      against: ECHO,
+      atMost: 5,
+      unit: 'times',
+    },
+    {
+      id: 'compile.next.p50',
+      work: 'compile, one new dispatch each: p50',
+      against: ECHO,
+      atMost: 4,
+      unit: 'times',
+    },
+    {
+      id: 'compile.visible.p50',
+      work: 'publish → visible in a prompt (`after`): p50',
+      against: 'one publish with PubAck and one echo',
+      atMost: 4,
+      unit: 'times',
+    },
+  ],
+  run,
+};
+
+async function run({ quick, progress, releasers }) {
+  const server = await startServer(releasers);
+  const nats = await openPorts(server.url, releasers);
+  const { connection } = nats;
+  for (const only of ['compiler', 'extractor']) {
+    await startThroughline(['serve', '--only', only], server.url, releasers);
+  }
+  const echo = fileURLToPath(new URL('echo.mjs', import.meta.url));
+  await startScript(echo, [], releasers, { NATS_URL: server.url });
+  const jsm = await connection.jetstreamManager();
+  await jsm.streams.add({ name: 'PLAIN', subjects: ['plain'] });
+  const js = connection.jetstream();
+
+  for (let n = 1; n <= EVENTS; n += 1) await nats.log.append(SESSION, factEvent(n));
+  const ask = async (more = {}) => {
+    const request = JSON.stringify({ session: SESSION, ...REQUEST, ...more });
+    const { data } = await connection.request('prompt.compile', request, { timeout: 10_000 });
+    return data;
+  };
+  const first = JSON.parse(Buffer.from(await ask()));
+  if (!(first.factsTotal >= config.maxFacts))
+    throw new Error(`only ${first.factsTotal} facts: ${first.error}`);
+  const size = Buffer.byteLength(JSON.stringify(first));
+  await connection.request('echo.set', 'x'.repeat(size), { timeout: 1000 });
+  const request = JSON.stringify({ session: SESSION, ...REQUEST });
+  const echoed = () => connection.request('echo', request, { timeout: 1000 });
+
+  const [blocks, each] = quick ? [5, 100] : [20, 300];
+  const compare = (name, cases) =>
+    sideBySide(cases, blocks, each, (block) => progress(`${name} ${block}/${blocks}`));
+
+  const warm = await compare('warm', { compile: () => timed(ask), echo: () => timed(echoed) });
+  let n = EVENTS;
+  const next = await compare('one new dispatch each', {
+    compile: async () => {
+      n += 1;
+      await nats.log.append(SESSION, factEvent(n));
+      return timed(ask);
+    },
+    echo: () => timed(echoed),
+  });
+  const subject = `dispatch.${LIVE}.implementer`;
+  const publish = async () => {
+    n += 1;
+    const { sequence } = await nats.source.publish(subject, Buffer.from(JSON.stringify(resultOf(n))));
+    const reply = await ask({ session: LIVE, after: sequence });
+    if (reply.length < 500) throw new Error(`not visible: ${Buffer.from(reply)}`);
+  };
+  const visible = await compare('publish → visible', {
+    compile: () => timed(publish),
+    echo: () =>
+      timed(async () => {
+        await js.publish('plain', JSON.stringify(resultOf(n)));
+        await echoed();
+      }),
+  });
+  return {
+    measured: {
+      'compile.warm.p50': warm.ratio(0.5),
+      'compile.warm.p99': warm.ratio(0.99),
+      'compile.next.p50': next.ratio(0.5),
+      'compile.visible.p50': visible.ratio(0.5),
+    },
+    figures: [
+      { name: 'facts, bytes of a reply', text: `${first.factsTotal}, ${size}` },
+      ...Object.entries({ warm, 'one new dispatch': next, 'publish → visible': visible }).flatMap(
+        ([name, of]) => [
+          { name, text: of.text('compile') },
+          { name: `${name}: compared with`, text: of.text('echo') },
+        ],
+      ),
+    ],
+  };
+}
+
+async function timed(work) {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}
+
+/** Runs two cases in turn, in blocks; a ratio is the median of the blocks' ratios. */
+async function sideBySide(cases, blocks, each, onBlock) {
+  const times = { compile: [], echo: [] };
+  for (let warming = 0; warming < each; warming += 1) for (const work of Object.values(cases)) await work();
+  for (let block = 0; block < blocks; block += 1) {
+    for (const name of Object.keys(times)) times[name].push([]);
+    for (let turn = 0; turn < each; turn += 1) {
+      for (const [name, work] of Object.entries(cases)) times[name][block].push(await work());
+    }
+    onBlock(block + 1);
+  }
+  return {
+    ratio: (q) =>
+      median(times.compile.map((block, index) => quantile(block, q) / quantile(times.echo[index], q))),
+    text: (name) => {
+      const all = times[name].flat();
+      return `p50 ${quantile(all, 0.5).toFixed(2)} ms, p99 ${quantile(all, 0.99).toFixed(2)} ms, n ${all.length}`;
+    },
+  };
+}

@@ -1,0 +1,84 @@
+// What benchmarks run on: nats-servers of their own, processes of the product, and the product's ports.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { loadConfig } from '../../dist/config.js';
+import { natsOptions } from '../../dist/main.js';
+import { openNats } from '../../dist/nats/open.js';
+import { silentLogger } from '../../dist/ports/logger.js';
+import { findNatsServer } from '../../dist/server/find.js';
+import { startNatsServer } from '../../dist/server/process.js';
+
+export const throughlineBin = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
+
+/** The configuration of somebody who has set nothing. */
+export const config = loadConfig({ THROUGHLINE_CACHE_DIR: process.env.THROUGHLINE_CACHE_DIR });
+
+/** The nats-server that the product itself would start. */
+export function findServer() {
+  const { env, platform, arch } = process;
+  return findNatsServer({ env, cacheDir: config.cacheDir, platform, arch, progress: console.error });
+}
+
+/** A directory that goes away with the releasers. */
+export async function temporaryDir(releasers) {
+  const dir = await mkdtemp(join(tmpdir(), 'throughline-bench-'));
+  releasers.add('a directory', () => rm(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** A nats-server of its own, with its store on disk. */
+export async function startServer(releasers) {
+  const storeDir = await temporaryDir(releasers);
+  const server = await startNatsServer({ source: await findServer(), storeDir });
+  releasers.add('nats-server', () => server.stop());
+  return server;
+}
+
+/** The product's ports on a server. */
+export async function openPorts(url, releasers, settings = config) {
+  const nats = await openNats(natsOptions(url, 'bench', settings, silentLogger));
+  releasers.add('the NATS connection', () => nats.close());
+  return nats;
+}
+
+/** A process of the product, once it says that it is ready. */
+export function startThroughline(args, url, releasers, env = {}) {
+  return startScript(throughlineBin, args, releasers, {
+    THROUGHLINE_LOG_LEVEL: 'warn',
+    // One session asks more often here than the default allows.
+    THROUGHLINE_REQUESTS_PER_SECOND: '0',
+    ...env,
+    NATS_URL: url,
+  });
+}
+
+/** A process of node, once it has printed a line with `ready`. */
+export async function startScript(script, args, releasers, env = {}) {
+  const flags = process.env.BENCH_NODE_FLAGS?.split(' ') ?? [];
+  const child = spawn(process.execPath, [...flags, script, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  const end = () => child.kill('SIGKILL');
+  process.once('exit', end);
+  releasers.add(script, async () => {
+    child.kill('SIGTERM');
+    await exited;
+    process.off('exit', end);
+  });
+  const lines = createInterface({ input: child.stdout });
+  const ready = new Promise((resolve) => lines.on('line', (line) => line.includes('ready') && resolve()));
+  await Promise.race([
+    ready,
+    exited.then(([code]) => {
+      throw new Error(`${script} ended with code ${code} before it was ready`);
+    }),
+  ]);
+  return child;
+}

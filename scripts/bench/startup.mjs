@@ -1,0 +1,76 @@
+// `throughline up` with the server binary present, and nats-server alone, in turn.
+import { spawn } from 'node:child_process';
+import { Releasers } from '../../dist/lifecycle.js';
+import { freePort } from '../../dist/server/ports.js';
+import { askServer } from '../../dist/server/ready.js';
+import { findServer, startScript, temporaryDir, throughlineBin } from './host.mjs';
+import { median } from './stats.mjs';
+
+export default {
+  name: 'startup',
+  goals: [
+    {
+      id: 'startup.more',
+      work: 'start-up: `throughline up` → ready, more than nats-server alone',
+      against: 'nats-server alone → ready',
+      atMost: 1.5,
+      unit: 's',
+    },
+  ],
+  run,
+};
+
+async function run({ quick, progress }) {
+  const rounds = quick ? 3 : 9;
+  const source = await findServer();
+  if (source.kind !== 'binary') {
+    return { measured: {}, notes: ['Start-up is not measured: nats-server runs in a container here.'] };
+  }
+  const alone = [];
+  const whole = [];
+  for (let round = 1; round <= rounds; round += 1) {
+    alone.push(await inDir((...at) => serverAlone(source.path, ...at)));
+    whole.push(await inDir(up));
+    progress(`round ${round}/${rounds}`);
+  }
+  return {
+    measured: { 'startup.more': median(whole.map((seconds, round) => seconds - alone[round])) },
+    figures: [
+      { name: 'nats-server alone', text: `${(median(alone) * 1000).toFixed(0)} ms` },
+      { name: 'throughline up', text: `${(median(whole) * 1000).toFixed(0)} ms` },
+    ],
+  };
+}
+
+/** Seconds until `start` is done, in a directory that goes away afterwards. */
+async function inDir(start) {
+  const releasers = new Releasers();
+  try {
+    const dir = await temporaryDir(releasers);
+    const port = await freePort('127.0.0.1');
+    const began = performance.now();
+    await start(dir, releasers, port);
+    return (performance.now() - began) / 1000;
+  } finally {
+    await releasers.release(10_000);
+  }
+}
+
+async function serverAlone(path, dir, releasers, port) {
+  const child = spawn(path, ['-js', '-sd', dir, '-a', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' });
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  releasers.add('nats-server', async () => {
+    child.kill('SIGTERM');
+    await exited;
+  });
+  while ((await askServer('127.0.0.1', port, 500)) === undefined) {
+    await new Promise((resolve) => setTimeout(resolve, 4));
+  }
+}
+
+function up(dir, releasers, port) {
+  return startScript(throughlineBin, ['up', '--port', String(port), '--store', dir], releasers, {
+    NATS_URL: '',
+    THROUGHLINE_LOG_LEVEL: 'warn',
+  });
+}

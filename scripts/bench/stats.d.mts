@@ -1,0 +1,2 @@
+export function quantile(values: readonly number[], q: number): number;
+export function median(values: readonly number[]): number;
