@@ -112,7 +112,7 @@ const environment = z.object({
   /** Folded events after which a session's snapshot is written: fewer make loads short, and writes many. */
   THROUGHLINE_SNAPSHOT_EVERY: wholeNumber(1, 100_000, 100),
   /** Folded sessions that a compiler keeps in memory. */
-  THROUGHLINE_MAX_SESSIONS: wholeNumber(1, 1_000_000, 1000),
+  THROUGHLINE_MAX_SESSIONS: wholeNumber(1, 1_000_000, 500),
   /** Longest wait in milliseconds for the dispatch named in `after`. */
   THROUGHLINE_AFTER_TIMEOUT_MS: wholeNumber(0, 600_000, 5000),
   /** Longest wait in milliseconds for one answer of the server. */

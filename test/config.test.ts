@@ -73,7 +73,7 @@ describe('without any variable', () => {
       minSimilarity: 0.2,
       maxLearnings: 5,
       snapshotEvery: 100,
-      maxSessions: 1000,
+      maxSessions: 500,
       afterTimeoutMs: 5000,
       requestTimeoutMs: 5000,
       shutdownMs: 10_000,

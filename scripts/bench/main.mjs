@@ -1,5 +1,5 @@
 // npm run bench: runs benchmarks, says for each goal whether it is met, and keeps the results.
-// Arguments: names of benchmarks, --quick, --json, --check; --keep writes the page even of a quick run.
+// Arguments: names of benchmarks, --quick, --json, --check; --keep writes the page even of a quick run, or of some only.
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, totalmem } from 'node:os';
@@ -59,7 +59,7 @@ if (options.json) console.log(JSON.stringify({ quick, measured, runs }, undefine
 say('');
 for (const goal of goals) say(verdict(goal, measured[goal.id]));
 if (options.check) await check();
-else if (names.length === 0 && (!quick || options.keep)) await keep();
+else if (options.keep || (names.length === 0 && !quick)) await keep();
 process.exitCode ||= goals.some((goal) => isMet(goal, measured[goal.id]) === false) && !options.check ? 1 : 0;
 
 async function run(bench) {

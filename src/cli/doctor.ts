@@ -14,7 +14,7 @@ export function doctorCommand(program: Command): void {
         'snapshots, and the services. Changes nothing. Exit code 1 when something does not work; warnings leave it at 0.\n' +
         'Streams are measured by THROUGHLINE_REPLICAS, THROUGHLINE_ACK_WAIT_MS and THROUGHLINE_SNAPSHOT_EVERY.',
     )
-    .option('--json', 'one JSON array of {check, level, message, fix?}')
+    .option('--json', 'one JSON array of {check, level, message, fix?, denied?}')
     .addHelpText('after', examples('throughline doctor', 'throughline doctor --json'))
     .action(async (options: { json?: boolean }, command: Command) => {
       const findings = await examination(cliOf(command));

@@ -11,6 +11,7 @@ import {
   onProject,
   type ProjectOptions,
   projectIn,
+  projectOption,
   shownOf,
 } from './project.js';
 import {
@@ -68,7 +69,7 @@ function addReading(learnings: Command): void {
       for (const each of reply.learnings) out(learningLine(colours(cli), each));
       note(
         reply.learnings.length === 0
-          ? `-- project ${reply.project} has no learnings yet: "throughline proposals ls" shows what waits for a decision`
+          ? `-- project ${reply.project} has no learnings yet: "throughline proposals ls${projectOption(cli, reply.project)}" shows what waits for a decision`
           : `-- ${shownOf(reply.learnings.length, reply.total)} learnings of project ${reply.project}`,
       );
     });
@@ -115,7 +116,9 @@ function addPropose(learnings: Command): void {
       if (options.json) return out(JSON.stringify(reply));
       out(proposedLine(colours(cli), reply));
       if (reply.proposal.status === 'pending')
-        note(`-- "throughline proposals accept ${shortId(reply.proposal.id)}" makes it a learning`);
+        note(
+          `-- "throughline proposals accept ${shortId(reply.proposal.id)}${projectOption(cli, reply.project)}" makes it a learning`,
+        );
     });
 }
 

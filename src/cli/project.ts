@@ -1,5 +1,6 @@
 import { userInfo } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
+import { projectOf } from '../contracts/names.js';
 import type { Cli } from './cli.js';
 
 /** What all commands on the learnings of a project take. */
@@ -24,6 +25,11 @@ export function deciding(command: Command): Command {
 /** The project that a command works on, as a request says it. */
 export function projectIn(cli: Cli, { project = cli.config.project }: ProjectOptions): { project?: string } {
   return project === undefined ? {} : { project };
+}
+
+/** ` --project NAME`, for a hint that must lead to the same project; empty for the one that is meant anyway. */
+export function projectOption(cli: Cli, project: string): string {
+  return project === projectOf(cli.config.project) ? '' : ` --project ${project}`;
 }
 
 /** Who decides, as a request says it. */

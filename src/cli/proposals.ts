@@ -14,6 +14,7 @@ import {
   onProject,
   type ProjectOptions,
   projectIn,
+  projectOption,
   shownOf,
 } from './project.js';
 import { addReview } from './review/command.js';
@@ -64,7 +65,7 @@ function addReading(proposals: Command): void {
       const reply = await withClient(cli, (client) => client.proposals.list(request));
       if (options.json) return out(JSON.stringify(reply));
       for (const each of reply.proposals) out(learningLine(colours(cli), each));
-      note(listed(reply, status));
+      note(listed(reply, status, projectOption(cli, reply.project)));
     });
 
   onProject(proposals.command('show'))
@@ -118,7 +119,11 @@ function addDeciding(proposals: Command): void {
     });
 }
 
-function listed({ proposals, project, total }: LearningReply<'proposal.list'>, status: string): string {
+function listed(
+  { proposals, project, total }: LearningReply<'proposal.list'>,
+  status: string,
+  option: string,
+): string {
   const kind = status === 'all' ? '' : `${status} `;
   if (proposals.length === 0) {
     const origin =
@@ -126,7 +131,7 @@ function listed({ proposals, project, total }: LearningReply<'proposal.list'>, s
     return `-- project ${project} has no ${kind}proposals: ${origin}`;
   }
   const next = proposals.some((each) => each.status === 'pending')
-    ? ': "throughline proposals review" decides on them one by one'
+    ? `: "throughline proposals review${option}" decides on them one by one`
     : '';
   return `-- ${shownOf(proposals.length, total)} ${kind}proposals of project ${project}${next}`;
 }

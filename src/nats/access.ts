@@ -43,6 +43,7 @@ interface Servers {
   readonly tls: boolean;
 }
 
+const SCHEMES: ReadonlySet<string> = new Set(['nats://', 'tls://']);
 const INBOX_PREFIX = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/;
 const SEED = /\bSU[A-Z2-7]{56}\b/;
 const CREDS = /-----BEGIN NATS USER JWT-----[\s\S]*-----BEGIN USER NKEY SEED-----\s*SU[A-Z2-7]{56}\s/;
@@ -79,12 +80,21 @@ function serversOf(url: string, given: NatsAccess): Servers {
   for (const each of url.split(',').map((server) => server.trim())) {
     const [, scheme = '', credentials, host = each] = /^([a-z]+:\/\/)?(?:([^/@]*)@)?(.*)$/s.exec(each) ?? [];
     tls ||= scheme === 'tls://';
+    requireServer(host, scheme);
     servers.push(host);
     if (credentials === undefined) continue;
     const [name = '', password] = credentials.split(':').map(decoded);
     access = { ...access, ...(password === undefined ? { token: name } : { user: name, password }) };
   }
   return { servers, access, tls };
+}
+
+/** The client lets a port that cannot be, or a scheme that it does not know, come to an error deep inside Node. */
+function requireServer(host: string, scheme: string): void {
+  const port = Number(/:(\d+)$/.exec(host)?.[1] ?? 4222);
+  if (host !== '' && port >= 1 && port <= 65_535 && (scheme === '' || SCHEMES.has(scheme))) return;
+  const shown = JSON.stringify(`${scheme}${host}`);
+  throw wrong(`NATS_URL is ${shown}: use nats://host:port or tls://host:port, with a port from 1 to 65535`);
 }
 
 function decoded(part: string): string {

@@ -65,11 +65,14 @@ export function permissionDenied(doing: string, error: NatsError): ThroughlineEr
     subject === undefined
       ? ''
       : ` to ${operation === 'subscription' ? 'subscribe' : 'publish'} to ${subject}`;
-  return new ThroughlineError(
-    'permission_denied',
-    `${doing}: the NATS user is not allowed${what}; "throughline permissions" prints what each role needs`,
-    { cause: error, ...(subject !== undefined && { details: { operation, subject } }) },
-  );
+  const fix =
+    operation === 'subscription' && /^_INBOX\b/.test(subject ?? '')
+      ? 'set THROUGHLINE_INBOX_PREFIX to what this user may subscribe to, such as _INBOX_reader'
+      : '"throughline permissions" prints what each role needs';
+  return new ThroughlineError('permission_denied', `${doing}: the NATS user is not allowed${what}; ${fix}`, {
+    cause: error,
+    ...(subject !== undefined && { details: { operation, subject } }),
+  });
 }
 
 /** Our code for an error that the client reports beside any request. */

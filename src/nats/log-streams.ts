@@ -1,6 +1,7 @@
 import type { JetStreamManager, StreamInfo } from 'nats';
 import type { Token } from '../contracts/names.js';
 import { API, apiCode, toThroughlineError } from './errors.js';
+import { Turns } from './turns.js';
 
 /**
  * What this process knows of the streams of event logs, by key: whether they are there, and still the same.
@@ -32,6 +33,8 @@ interface Known extends LogStream {
 /** How long a stream is taken to be the same for reading. */
 const TRUSTED_MS = 5000;
 const MAX_KNOWN = 100_000;
+/** The server makes one stream after the other: thousands of requests would only wait for their deadlines. */
+const MADE_AT_ONCE = 16;
 
 export interface LogStreamsOptions {
   /** The stream that holds the events of a key. */
@@ -44,6 +47,7 @@ export class LogStreams {
   readonly #jsm: JetStreamManager;
   readonly #options: LogStreamsOptions;
   readonly #known = new Map<Token, Known>();
+  readonly #turns = new Turns(MADE_AT_ONCE);
   /** Streams being made: one request each, however many appends wait for it. */
   readonly #creating = new Map<Token, Promise<void>>();
 
@@ -119,7 +123,7 @@ export class LogStreams {
   async #create(key: Token): Promise<void> {
     try {
       const highest = this.#known.get(key)?.highest ?? 0;
-      this.#saw(key, await this.#options.make(key, highest));
+      this.#saw(key, await this.#turns.run(() => this.#options.make(key, highest)));
     } catch (error) {
       throw toThroughlineError(error, `making the stream of ${key}`);
     } finally {

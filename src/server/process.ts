@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { ThroughlineError } from '../errors.js';
+import { messageOf, ThroughlineError } from '../errors.js';
 import { type ServerChild, startChild } from './child.js';
 import { CONFIG_FILE, type Location, launcherFor } from './launch.js';
 import { type LogFile, openLogFile } from './log-file.js';
@@ -22,7 +22,13 @@ const PORT_ATTEMPTS = 5;
  */
 export async function startNatsServer(options: StartOptions): Promise<RunningServer> {
   const storeDir = resolve(options.storeDir);
-  await mkdir(storeDir, { recursive: true });
+  await mkdir(storeDir, { recursive: true }).catch((cause: unknown) => {
+    throw new ThroughlineError(
+      'config_invalid',
+      `the store ${storeDir} cannot be made (${messageOf(cause)}): choose another directory with --store`,
+      { cause },
+    );
+  });
   await requireFreeStore(storeDir);
   // Somebody may take a port between our look and the server's: look again, unless the caller insists on the
   // ports.

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { projectOf, type Token } from '../contracts/names.js';
 import { codeOf } from '../errors.js';
 import { noteProposals } from '../learnings/harvest.js';
@@ -17,10 +18,17 @@ export interface NoteHarvesterOptions {
   readonly projects: ProjectReader;
   readonly command: ProjectCommander;
   readonly logger: Logger;
+  /** Half the pause after a first failure, in milliseconds; it doubles with each further one. Default: 250. */
+  readonly pauseMs?: number;
 }
+
+const FIRST_PAUSE_MS = 250;
+/** The last pause is about a minute. */
+const MAX_FAILURES = 8;
 
 export class NoteHarvester {
   readonly #options: NoteHarvesterOptions;
+  readonly #stopping = new AbortController();
   /** The round that runs for a session, and whether another one is wanted after it. */
   readonly #rounds = new Map<Token, { again: boolean; done: Promise<void> }>();
 
@@ -40,23 +48,28 @@ export class NoteHarvester {
     this.#rounds.set(session, round);
   }
 
-  /** Waits for the rounds that run. */
+  /** Waits for the rounds that run; one that failed is not tried again. */
   async stop(): Promise<void> {
+    this.#stopping.abort();
     await Promise.all([...this.#rounds.values()].map(({ done }) => done));
   }
 
   async #run(session: Token, round: { again: boolean }): Promise<void> {
-    do {
+    const { logger, pauseMs = FIRST_PAUSE_MS } = this.#options;
+    for (let failures = 0; failures < MAX_FAILURES; ) {
       round.again = false;
       try {
         await this.#harvest(session);
+        if (!round.again) return;
       } catch (error) {
-        this.#options.logger.warn(
-          { session, code: codeOf(error), err: error },
-          'notes not proposed: the next note tries again',
-        );
+        failures += 1;
+        const fields = { session, code: codeOf(error), failures, err: error };
+        logger.warn(fields, 'notes not proposed: tried again, and with the next note');
+        const { signal } = this.#stopping;
+        await wait(pauseMs * 2 ** failures, undefined, { signal }).catch(() => {});
+        if (signal.aborted) return;
       }
-    } while (round.again);
+    }
   }
 
   async #harvest(session: Token): Promise<void> {

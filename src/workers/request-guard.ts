@@ -37,7 +37,10 @@ export function guarded<Endpoint extends Guardable>(
       const { value, found } = redactJson(request, secrets);
       if (Object.keys(found).length > 0) {
         addCounts(redacted, found);
-        logger.info({ endpoint: endpoint.name, session, redacted: found }, 'secrets taken out of a request');
+        logger.info(
+          { endpoint: endpoint.name, ...fieldOf(session), redacted: found },
+          'secrets taken out of a request',
+        );
       }
       return endpoint.handle(value);
     };
@@ -46,9 +49,15 @@ export function guarded<Endpoint extends Guardable>(
   });
 }
 
+const PROJECT = 'project ';
+
+function fieldOf(name: string | undefined): object {
+  return name?.startsWith(PROJECT) ? { project: name.slice(PROJECT.length) } : { session: name };
+}
+
 /** The session that a request is about, or the project; all requests that name neither share one bucket. */
 function nameOf(request: unknown): string | undefined {
   if (typeof request !== 'object' || request === null) return undefined;
   if ('session' in request && isToken(request.session)) return request.session;
-  return 'project' in request && isToken(request.project) ? `project ${request.project}` : undefined;
+  return 'project' in request && isToken(request.project) ? `${PROJECT}${request.project}` : undefined;
 }

@@ -19,6 +19,7 @@ const findings = z.array(
     level: z.enum(['ok', 'warn', 'fail']),
     message: z.string(),
     fix: z.string().exactOptional(),
+    denied: z.literal(true).exactOptional(),
   }),
 );
 
@@ -254,6 +255,7 @@ describe('throughline doctor', () => {
     expect(looked.found.filter(({ message }) => message.includes('permission_denied'))).toEqual([]);
     expect(levels(looked.found)).toMatchObject({ server: 'ok', 'JetStream storage': 'ok' });
     const { found } = await doctor(guarded.url, guarded.env('publisher'));
+    expect(found.at(-1)).toMatchObject({ level: 'fail', message: 'could not look at anything' });
     expect(found.find(({ check }) => check === 'sessions')).toMatchObject({
       level: 'warn',
       message: expect.stringContaining('permission_denied'),

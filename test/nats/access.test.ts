@@ -168,6 +168,18 @@ describe('a server that asks who comes, or wants TLS', () => {
   });
 });
 
+describe('an address that cannot be used', () => {
+  it.each(['127.0.0.1:99999', 'nats://127.0.0.1:0', 'http://127.0.0.1:4222', 'foo://bar'])(
+    '%s is refused with what it should be',
+    async (url) => {
+      expect(await faultOf(url, {})).toMatchObject({
+        code: 'config_invalid',
+        message: `NATS_URL is "${url}": use nats://host:port or tls://host:port, with a port from 1 to 65535`,
+      });
+    },
+  );
+});
+
 describe('an access that cannot be used', () => {
   it.each<[string, () => NatsAccess, string]>([
     [

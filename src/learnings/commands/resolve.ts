@@ -1,3 +1,4 @@
+import { DEFAULT_PROJECT } from '../../contracts/names.js';
 import { type Refusal, refuse } from '../../decision.js';
 import type { Entry, LearningState } from '../state.js';
 import type { Learning } from '../types.js';
@@ -12,20 +13,22 @@ export function resolveProposal(
   state: LearningState,
   given: string,
 ): Resolved<Entry & { readonly id: string }> {
-  const resolved = resolve(state.entries.keys(), given, 'proposal');
+  const resolved = resolve(state, state.entries.keys(), given, 'proposal');
   if ('refusal' in resolved) return resolved;
   const entry = state.entries.get(resolved.found);
-  return entry === undefined ? notFound(given, 'proposal') : { found: { ...entry, id: resolved.found } };
+  return entry === undefined
+    ? notFound(state, given, 'proposal')
+    : { found: { ...entry, id: resolved.found } };
 }
 
 /** The learning that an id, or a prefix of it, stands for; one that holds no more is refused. */
 export function resolveLearning(state: LearningState, given: string): Resolved<Learning> {
-  const resolved = resolve(state.active.keys(), given, 'learning');
+  const resolved = resolve(state, state.active.keys(), given, 'learning');
   const learning = 'found' in resolved ? state.active.get(resolved.found) : undefined;
   if (learning !== undefined) return { found: learning };
   if ('refusal' in resolved && resolved.refusal.code === 'ambiguous') return resolved;
   const entry = resolveProposal(state, given);
-  if ('refusal' in entry) return notFound(given, 'learning');
+  if ('refusal' in entry) return notFound(state, given, 'learning');
   const { id, proposal, retired } = entry.found;
   const what =
     retired?.how ??
@@ -35,23 +38,23 @@ export function resolveLearning(state: LearningState, given: string): Resolved<L
   };
 }
 
-function resolve(ids: Iterable<string>, given: string, what: string): Resolved<string> {
+function resolve(state: LearningState, ids: Iterable<string>, given: string, what: string): Resolved<string> {
   const wanted = given.trim().toLowerCase();
   const fitting = [...ids].filter(
     (id) => id === wanted || (wanted.length >= SHORTEST_PREFIX && id.startsWith(wanted)),
   );
   const [only] = fitting;
   if (only !== undefined && fitting.length === 1) return { found: only };
-  if (fitting.length === 0) return notFound(given, what);
+  if (fitting.length === 0) return notFound(state, given, what);
   const message = `${what} ${JSON.stringify(given)} could be ${fitting.slice(0, 5).join(', ')}: give more of the id`;
   return { refusal: refuse('ambiguous', message, { id: given, candidates: fitting.slice(0, 20) }) };
 }
 
-function notFound(given: string, what: string): { readonly refusal: Refusal } {
+function notFound({ project }: LearningState, given: string, what: string): { readonly refusal: Refusal } {
+  const option = project === DEFAULT_PROJECT ? '' : ` --project ${project}`;
   const list = what === 'proposal' ? 'throughline proposals ls --status all' : 'throughline learnings ls';
-  return {
-    refusal: refuse('not_found', `no ${what} ${JSON.stringify(given)} in the project: see "${list}"`, {
-      id: given,
-    }),
-  };
+  const short =
+    given.trim().length < SHORTEST_PREFIX ? `give at least ${SHORTEST_PREFIX} characters, or ` : '';
+  const message = `no ${what} ${JSON.stringify(given)} in project ${project}: ${short}see "${list}${option}"`;
+  return { refusal: refuse('not_found', message, { id: given, project }) };
 }

@@ -1,5 +1,5 @@
 import type { NatsPorts } from '../open.js';
-import { examined, type Finding } from './finding.js';
+import { examined, type Finding, fail } from './finding.js';
 import { clockFindings, limitFindings, serverFindings } from './server.js';
 import { serviceFindings } from './services.js';
 import { sessionFindings } from './sessions.js';
@@ -38,5 +38,13 @@ export async function examine(nats: NatsPorts, expected: Expected): Promise<Find
   ];
   const found: Finding[] = [];
   for (const [check, look] of checks) found.push(...(await examined(check, look)));
-  return found;
+  const denied = found.filter((finding) => finding.denied);
+  // What a connection tells by itself is no look at the installation.
+  const seen = found.filter(({ check, level }) => level === 'ok' && check !== 'server');
+  return denied.length === 0 || seen.length > 0
+    ? found
+    : [
+        ...found,
+        fail('doctor', 'could not look at anything', 'run it as a user with the permissions of a reader'),
+      ];
 }

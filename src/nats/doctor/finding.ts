@@ -10,6 +10,8 @@ export interface Finding {
   readonly message: string;
   /** What to do about it. */
   readonly fix?: string;
+  /** Set where the user may not look at it. */
+  readonly denied?: true;
 }
 
 export function ok(check: string, message: string): Finding {
@@ -31,7 +33,7 @@ export async function examined(check: string, examine: () => Promise<Finding[]>)
   } catch (error) {
     const message = `cannot be looked at: ${messageOf(error)} (${codeOf(error)})`;
     return codeOf(error) === 'permission_denied'
-      ? [warn(check, message, 'run it as a user with the permissions of a reader')]
+      ? [{ ...warn(check, message, 'run it as a user with the permissions of a reader'), denied: true }]
       : [fail(check, message, 'see whether the server answers: nats server check connection')];
   }
 }

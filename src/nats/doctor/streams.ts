@@ -47,7 +47,13 @@ export async function streamFindings(jsm: JetStreamManager, expected: ExpectedSt
     return faults.length > 0 ? faults : [ok(check, `${messages} messages, ${bytes} bytes`)];
   } catch (error) {
     if (apiCode(error) !== API.streamNotFound) throw toThroughlineError(error, check);
-    return [fail(check, 'is missing', 'start the services, which make it: throughline serve')];
+    return [
+      fail(
+        check,
+        'is missing',
+        'start the services, which make it; those that run must be started again: throughline serve',
+      ),
+    ];
   }
 }
 

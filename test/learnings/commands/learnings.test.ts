@@ -169,10 +169,13 @@ describe('the id of a learning', () => {
     }
   });
 
-  it.each(['ab', 'fff'])('that fits none is not found: %j', (given) => {
+  it.each([
+    ['ab', 'give at least 3 characters, or '],
+    ['fff', ''],
+  ])('that fits none is not found: %j', (given, short) => {
     expect(new Project(proposed('', text(1))).refuses('learning.retract', { id: given })).toMatchObject({
       code: 'not_found',
-      message: `no learning "${given}" in the project: see "throughline learnings ls"`,
+      message: `no learning "${given}" in project demo: ${short}see "throughline learnings ls --project demo"`,
     });
   });
 });

@@ -1,0 +1,23 @@
+/** Lets so many run at a time; the others wait for their turn, in the order in which they came. */
+export class Turns {
+  readonly #most: number;
+  #running = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    // Whoever ends hands its place on, so that nobody who comes just then slips in.
+    if (this.#running < this.#most) this.#running += 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running -= 1;
+      else next();
+    }
+  }
+}

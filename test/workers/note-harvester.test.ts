@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it, vi } from 'vitest';
+import { EVENT_VERSION } from '../../src/contracts/event.js';
+import { token } from '../../src/contracts/names.js';
+import { ThroughlineError } from '../../src/errors.js';
+import { MemoryLearningLog } from '../../src/memory/learning-log.js';
+import { MemorySessionLog } from '../../src/memory/session-log.js';
+import { MemorySnapshotStore } from '../../src/memory/snapshot-store.js';
+import { systemClock } from '../../src/ports/clock.js';
+import { silentLogger } from '../../src/ports/logger.js';
+import { DEFAULT_LIMITS } from '../../src/session/state.js';
+import { createCommander } from '../../src/workers/commander.js';
+import { NoteHarvester } from '../../src/workers/note-harvester.js';
+import { PROJECT_FOLDING } from '../../src/workers/project-reader.js';
+import { createSessionReader } from '../../src/workers/session-reader.js';
+import { StateReader } from '../../src/workers/state-reader.js';
+
+const SESSION = token('demo', 'session');
+const PROJECT = token('default', 'project');
+
+/** A session with one note, and a harvester on a project's log that fails so many times. */
+async function harvesterAfter(failures: number, pauseMs = 1) {
+  const [log, learnings, snapshots] = [
+    new MemorySessionLog(),
+    new MemoryLearningLog(),
+    new MemorySnapshotStore(),
+  ];
+  const data = { note: 'NOT-1', content: 'Name the unit', type: 'tip', iteration: 0 } as const;
+  await log.append(SESSION, { v: EVENT_VERSION, type: 'note.added', at: systemClock(), data });
+  let left = failures;
+  const read = vi.spyOn(learnings, 'read').mockImplementation(async (project, range) => {
+    left -= 1;
+    if (left >= 0) throw new ThroughlineError('unavailable', 'away');
+    return MemoryLearningLog.prototype.read.call(learnings, project, range);
+  });
+  const limits = DEFAULT_LIMITS;
+  const sessions = createSessionReader({ log, snapshots, limits, logger: silentLogger, maxSessions: 1 });
+  const projects = new StateReader({
+    ...{ log: learnings, snapshots, folding: PROJECT_FOLDING, logger: silentLogger, maxCached: 1 },
+  });
+  const command = createCommander({
+    ...{ log: learnings, reader: projects, clock: systemClock, newId: randomUUID, random: () => 0 },
+  });
+  const harvester = new NoteHarvester({ sessions, projects, command, logger: silentLogger, pauseMs });
+  return { harvester, learnings, read };
+}
+
+describe('NoteHarvester', () => {
+  it('tries again until what failed has passed', async () => {
+    const { harvester, learnings, read } = await harvesterAfter(3);
+    harvester.schedule(SESSION);
+    await vi.waitFor(() => expect(read.mock.calls.length).toBeGreaterThan(4));
+    await harvester.stop();
+    read.mockRestore();
+    const { events } = await learnings.read(PROJECT, { after: 0 });
+    expect(events.map(({ event }) => event)).toMatchObject([
+      { type: 'proposed', data: { content: 'Name the unit' } },
+    ]);
+  });
+
+  it('does not sit out a pause when it is stopped', async () => {
+    const { harvester, read } = await harvesterAfter(100, 60_000);
+    harvester.schedule(SESSION);
+    await vi.waitFor(() => expect(read).toHaveBeenCalled());
+    await harvester.stop();
+    expect(read).toHaveBeenCalledTimes(1);
+  });
+});
