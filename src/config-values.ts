@@ -83,6 +83,12 @@ export const thresholds = z
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 
-export function wrongLevel({ input }: { readonly input?: unknown }): string {
-  return `is ${JSON.stringify(input)}: use one of ${LOG_LEVELS.join(', ')}`;
+/** One of these words; the error names them all. */
+export function oneOf<const Words extends readonly [string, ...string[]]>(
+  words: Words,
+  fallback: Words[number],
+) {
+  const error = ({ input }: { readonly input?: unknown }) =>
+    `is ${JSON.stringify(input)}: use ${words.length === 2 ? words.join(' or ') : `one of ${words.join(', ')}`}`;
+  return optional.pipe(z.enum(words, { error }).optional()).transform((word) => word ?? fallback);
 }

@@ -8,11 +8,11 @@ import {
   decimal,
   flag,
   LOG_LEVELS,
+  oneOf,
   optional,
   secret,
   thresholds,
   wholeNumber,
-  wrongLevel,
 } from './config-values.js';
 import type { EmbedderOptions } from './embedders/options.js';
 import { ThroughlineError } from './errors.js';
@@ -48,7 +48,7 @@ const environment = z.object({
   /** Project of commands on learnings that are given none. */
   THROUGHLINE_PROJECT: optional,
   /** `trace` to `silent`. Logs go to standard error as JSON lines. */
-  THROUGHLINE_LOG_LEVEL: optional.pipe(z.enum(LOG_LEVELS, { error: wrongLevel }).default('info')),
+  THROUGHLINE_LOG_LEVEL: oneOf(LOG_LEVELS, 'info'),
   /** Copies of each stream and bucket that is made: 1, or 3 in a cluster. More copies survive more, and cost speed. */
   THROUGHLINE_REPLICAS: wholeNumber(1, 5, 1),
   /** Largest dispatch body in bytes. Its event must still fit one message of the server. */
@@ -59,11 +59,7 @@ const environment = z.object({
   /** Requests a second that one session may send to one service over time, and twice as many at once; 0: no limit. */
   THROUGHLINE_REQUESTS_PER_SECOND: wholeNumber(0, 1_000_000, 1000),
   /** `off` keeps secrets where agents wrote some: for a store that nobody else can read. */
-  THROUGHLINE_REDACT: optional.pipe(
-    z
-      .enum(['on', 'off'], { error: ({ input }) => `is ${JSON.stringify(input)}: use on or off` })
-      .default('on'),
-  ),
+  THROUGHLINE_REDACT: oneOf(['on', 'off'], 'on'),
   /** Deliveries after which a dispatch that keeps failing is rejected. */
   THROUGHLINE_MAX_DELIVERIES: wholeNumber(1, 1000, 20),
   /** Milliseconds after which an unacknowledged dispatch comes again: short finds a dead worker soon. */
@@ -83,7 +79,7 @@ const environment = z.object({
   /** Tokens left for the answer. */
   THROUGHLINE_MAX_OUTPUT_TOKENS: wholeNumber(0, 1_000_000, 1200),
   /** `approximate`, four characters a token, or `o200k_base`, exact for many models and slower. */
-  THROUGHLINE_TOKENIZER: z.enum(TOKENIZERS, `use one of ${TOKENIZERS.join(', ')}`).default('approximate'),
+  THROUGHLINE_TOKENIZER: oneOf(TOKENIZERS, 'approximate'),
   /** Trace entries of an intent that are compacted first, and then at a time: more keep the summary stable longer. */
   THROUGHLINE_COMPACTION_THRESHOLD: wholeNumber(2, 200, DEFAULT_RHYTHM.threshold),
   THROUGHLINE_COMPACTION_BLOCK: wholeNumber(2, 200, DEFAULT_RHYTHM.block),

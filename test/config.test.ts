@@ -164,6 +164,12 @@ describe('text', () => {
     );
   });
 
+  it('that is no tokenizer is refused with its value and the right ones', () => {
+    expect(refusal({ THROUGHLINE_TOKENIZER: 'exact' })).toBe(
+      'THROUGHLINE_TOKENIZER is "exact": use approximate or o200k_base',
+    );
+  });
+
   it('says whether secrets are redacted', () => {
     expect(loadConfig({ THROUGHLINE_REDACT: 'off' }).redact).toBe(false);
     expect(loadConfig({ THROUGHLINE_REDACT: 'on' }).redact).toBe(true);

@@ -37,14 +37,6 @@ export function sameText(a: string, b: string): boolean {
 /** A near-duplicate shares at least this part of all words of both texts. */
 export const NEAR_DUPLICATE = 0.7;
 
-/**
- * How much of the words of two texts is the same, 0 to 1. A text that negates and one that does not are never alike:
- * they may be one word apart and say the opposite.
- */
-export function similarity(a: string, b: string): number {
-  return likeness(wordSet(a), wordSet(b));
-}
-
 /** The distinct words of a text, and what they are compared by. */
 export interface WordSet {
   readonly text: string;
@@ -57,7 +49,10 @@ export function wordSet(text: string): WordSet {
   return { text, words, negated: negations(words) === 1 };
 }
 
-/** `similarity` of texts whose words are known. */
+/**
+ * How much of the words of two texts is the same, 0 to 1. A text that negates and one that does not are never alike:
+ * they may be one word apart and say the opposite.
+ */
 export function likeness(a: WordSet, b: WordSet): number {
   if (a.negated !== b.negated) return 0;
   if (a.words.size === 0 || b.words.size === 0) return sameText(a.text, b.text) ? 1 : 0;

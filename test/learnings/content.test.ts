@@ -5,14 +5,17 @@ import {
   learningId,
   learningTags,
   learningText,
+  likeness,
   sameText,
-  similarity,
+  wordSet,
 } from '../../src/learnings/content.js';
 import { lengthOf } from '../../src/text.js';
 import { hostileTexts } from '../support/builders.js';
 
 const id = (text: string) => learningId('demo', text);
 const demand = (text: string) => demandId('demo', text);
+
+const similarity = (one: string, other: string) => likeness(wordSet(one), wordSet(other));
 
 describe('the text of a learning', () => {
   it.each([
