@@ -1,21 +1,29 @@
-import type { JsMsg } from 'nats';
+import type { Msg } from 'nats';
 import type { DispatchDelivery } from '../ports/dispatch-source.js';
+
+const ACK = Buffer.from('+ACK');
 
 /** A dispatch as JetStream delivers it. A class, not an object of closures: thousands are alive at a time. */
 export class NatsDelivery implements DispatchDelivery {
-  readonly #message: JsMsg;
+  readonly #message: Msg;
+  readonly #onSettled: (delivery: NatsDelivery) => void;
   readonly subject: string;
   readonly sequence: number;
   readonly at: string;
   readonly delivery: number;
+  #settled = false;
 
-  constructor(message: JsMsg) {
-    const { info } = message;
+  /** @param onSettled told once, when it has been acknowledged, put off or terminated */
+  constructor(message: Msg, onSettled: (delivery: NatsDelivery) => void) {
     this.#message = message;
+    this.#onSettled = onSettled;
     this.subject = message.subject;
-    this.sequence = info.streamSequence;
-    this.at = new Date(Math.floor(info.timestampNanos / 1_000_000)).toISOString();
-    this.delivery = info.deliveryCount;
+    // $JS.ACK.[domain.account.]stream.consumer.deliveries.sequence.consumer sequence.nanoseconds.pending[.random]
+    const tokens = (message.reply ?? '').split('.');
+    const from = tokens.length > 9 ? 6 : 4;
+    this.delivery = Number(tokens[from]);
+    this.sequence = Number(tokens[from + 1]);
+    this.at = new Date(Number((tokens[from + 3] ?? '').slice(0, -6))).toISOString();
   }
 
   get body(): Uint8Array {
@@ -23,14 +31,21 @@ export class NatsDelivery implements DispatchDelivery {
   }
 
   ack(): void {
-    this.#message.ack();
+    this.#settle(ACK);
   }
 
   nak(delayMs: number): void {
-    this.#message.nak(delayMs);
+    this.#settle(Buffer.from(`-NAK {"delay":${Math.round(delayMs * 1e6)}}`));
   }
 
   term(reason: string): void {
-    this.#message.term(reason);
+    this.#settle(Buffer.from(`+TERM ${reason}`));
+  }
+
+  #settle(answer: Uint8Array): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#onSettled(this);
+    this.#message.respond(answer);
   }
 }

@@ -88,7 +88,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
     const publisher = new AckedPublisher(connection, timeoutMs);
     const logPorts = { connection, jsm, publisher, timeoutMs };
     const dispatches = (consumer: DispatchConsumer, most = Number.POSITIVE_INFINITY) =>
-      new NatsDispatchSource(connection.jetstream(), jsm, publisher, {
+      new NatsDispatchSource(connection, jsm, publisher, {
         ...{ consumer, logger, replicas, ackWaitMs, maxInHand: Math.min(maxInHand, most) },
       });
     return {

@@ -1,0 +1,162 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Events, type Msg, type NatsConnection } from 'nats';
+import { codeOf } from '../errors.js';
+import type { DispatchConsumption } from '../ports/dispatch-source.js';
+import type { Logger } from '../ports/logger.js';
+import { NatsDelivery } from './dispatch-delivery.js';
+import { HEARTBEAT_MS, PullLane } from './pull-lane.js';
+
+/**
+ * One consumption of a pull consumer: two standing requests, so that one is answered while the other is on its way.
+ *
+ * A consumer that is deleted, or goes with its stream, is made again, with growing pauses; what was not acknowledged
+ * is then delivered once more. What is in hand is bounded in bytes as well as in number: while the log takes no
+ * events, no more bodies are asked for.
+ */
+export interface ConsumptionOptions {
+  readonly connection: NatsConnection;
+  readonly logger: Logger;
+  readonly stream: string;
+  readonly consumer: string;
+  /** Messages that may be in hand, by what the server is told. */
+  readonly maxInHand: number;
+  readonly handler: (delivery: NatsDelivery) => void;
+  /** Makes the consumer where it is missing. */
+  readonly ensure: () => Promise<void>;
+  /** Whether the consumer is missing. */
+  readonly isGone: () => Promise<boolean>;
+}
+
+/** Messages of one request: enough that the pause between two does not count. */
+const BATCH = 1000;
+/** Bytes of one request. The server cuts a connection off when 64 MiB wait for it, by default. */
+const REQUEST_BYTES = 2 * 1024 * 1024;
+/** Room for subject, reply and headers beside the largest body. */
+const ENVELOPE_BYTES = 16 * 1024;
+/** Bytes in hand above which no more are asked for. */
+const MAX_BYTES_IN_HAND = 32 * 1024 * 1024;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5000;
+/** Longest wait for messages on their way; a server that is gone sends none. */
+const DRAIN_MS = 1000;
+
+export class NatsConsumption implements DispatchConsumption {
+  readonly #options: ConsumptionOptions;
+  readonly #closing = new AbortController();
+  /** Nothing is handed on any more. */
+  #closed = false;
+  #bytesInHand = 0;
+  #lanes: readonly PullLane[] = [];
+  readonly #watch: NodeJS.Timeout;
+
+  /** @throws ThroughlineError when the consumer cannot be made */
+  static async open(options: ConsumptionOptions): Promise<NatsConsumption> {
+    await options.ensure();
+    return new NatsConsumption(options);
+  }
+
+  private constructor(options: ConsumptionOptions) {
+    this.#options = options;
+    this.#begin();
+    this.#watch = setInterval(() => this.#look(), HEARTBEAT_MS);
+    void this.#renewOnReconnect();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    clearInterval(this.#watch);
+    // What is on its way when the pulling ends would otherwise come again only after the ack wait.
+    const timeUp = new AbortController();
+    const drained = Promise.all(this.#lanes.map((lane) => lane.drain())).catch(() => {});
+    await Promise.race([drained, pause(DRAIN_MS, timeUp.signal)]);
+    timeUp.abort();
+    this.#closed = true;
+    for (const lane of this.#lanes) lane.close();
+  }
+
+  #begin(): void {
+    const { connection, stream, consumer, maxInHand } = this.#options;
+    const batch = Math.min(BATCH, maxInHand);
+    const largest = (connection.info?.max_payload ?? 0) + ENVELOPE_BYTES;
+    let lost = false;
+    const options = {
+      ...{ connection, stream, consumer, batch, maxBytes: Math.max(REQUEST_BYTES, largest) },
+      hasRoom: () => this.#bytesInHand < MAX_BYTES_IN_HAND,
+      onMessage: (message: Msg) => this.#handOn(message),
+      onLost: (why: string) => {
+        if (lost) return;
+        lost = true;
+        void this.#beginAgain(why);
+      },
+      onRefused: (why: string) =>
+        this.#options.logger.warn(
+          { code: 'unavailable', consumer, why },
+          'a request for dispatches was refused and is made again',
+        ),
+    };
+    this.#lanes = [
+      new PullLane(options),
+      new PullLane({ ...options, firstBatch: Math.max(1, Math.floor(batch / 2)) }),
+    ];
+    for (const lane of this.#lanes) lane.pull();
+  }
+
+  #handOn(message: Msg): void {
+    const delivery = new NatsDelivery(message, this.#settled);
+    this.#bytesInHand += delivery.body.length;
+    if (this.#closed) delivery.nak(0);
+    else this.#options.handler(delivery);
+  }
+
+  readonly #settled = ({ body }: NatsDelivery): void => {
+    const wasFull = this.#bytesInHand >= MAX_BYTES_IN_HAND;
+    this.#bytesInHand -= body.length;
+    if (wasFull) for (const lane of this.#lanes) lane.pull();
+  };
+
+  /** A consumer that went with its stream says nothing, and a request is lost with the node that had it. */
+  #look(): void {
+    if (!this.#lanes.some((lane) => lane.isSilent())) return;
+    this.#options.isGone().then(
+      (gone) => {
+        if (this.#closing.signal.aborted) return;
+        if (gone) void this.#beginAgain('no heartbeats');
+        else for (const lane of this.#lanes) if (lane.isSilent()) lane.renew();
+      },
+      () => {},
+    );
+  }
+
+  async #renewOnReconnect(): Promise<void> {
+    for await (const { type } of this.#options.connection.status()) {
+      if (this.#closing.signal.aborted) return;
+      if (type === Events.Reconnect) for (const lane of this.#lanes) lane.renew();
+    }
+  }
+
+  async #beginAgain(lost: string): Promise<void> {
+    const { logger, consumer, ensure } = this.#options;
+    const { signal } = this.#closing;
+    logger.warn({ code: 'unavailable', consumer, lost }, 'the consumer is gone and will be made again');
+    for (const lane of this.#lanes) lane.close();
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
+      if (signal.aborted) return;
+      try {
+        await ensure();
+        if (!signal.aborted) this.#begin();
+        return;
+      } catch (error) {
+        logger.warn(
+          { code: codeOf(error), consumer, err: error, againInMs: pauseMs },
+          'the consumer cannot be made yet',
+        );
+        await pause(pauseMs, signal);
+      }
+    }
+  }
+}
+
+/** Waits, but no longer than until `signal` is given. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => {});
+}

@@ -1,0 +1,140 @@
+import { type Msg, type NatsConnection, nanos, type Subscription } from 'nats';
+import { newInbox } from './connection.js';
+
+/**
+ * One standing request to a pull consumer, made again as soon as it has been answered in full.
+ *
+ * The client's own `consume` bounds its requests in messages or in bytes, never in both: a few hundred large messages
+ * then exceed what the server keeps for a connection, which it cuts off, and the same ones come again for ever.
+ */
+export interface PullLaneOptions {
+  readonly connection: NatsConnection;
+  readonly stream: string;
+  readonly consumer: string;
+  /** Messages that one request asks for. */
+  readonly batch: number;
+  /** Messages that the first request asks for, so that lanes do not run dry together. Default: `batch`. */
+  readonly firstBatch?: number;
+  /** Bytes that one request asks for: no less than the largest message has. */
+  readonly maxBytes: number;
+  /** Whether more may be asked for now. Where not, somebody calls `pull` later. */
+  readonly hasRoom: () => boolean;
+  readonly onMessage: (message: Msg) => void;
+  /** Stream or consumer are gone: nothing more comes. */
+  readonly onLost: (why: string) => void;
+  /** The request was turned down for a reason of its own; it is made again after a pause. */
+  readonly onRefused: (why: string) => void;
+}
+
+/** How long one request stands. */
+const EXPIRES_MS = 10_000;
+/** How often the server says that it still knows the request. */
+export const HEARTBEAT_MS = 2000;
+const REFUSED_PAUSE_MS = 250;
+/** What a delivery is to be answered on. */
+const ACK_SUBJECTS = '$JS.ACK.';
+/** How a request ends that has done what it could. */
+const ENDS: ReadonlySet<string> = new Set(['message size exceeds maxbytes', 'batch completed']);
+
+export class PullLane {
+  readonly #options: PullLaneOptions;
+  readonly #subject: string;
+  /** Each request has a reply subject of its own below this one: what is said of an earlier one is no news. */
+  readonly #inbox: string;
+  readonly #subscription: Subscription;
+  #batch: number;
+  #request = 0;
+  /** Messages that the standing request may still bring; 0 while there is none. */
+  #left = 0;
+  #heardAt = 0;
+  #stopped = false;
+  #pause: NodeJS.Timeout | undefined;
+
+  constructor(options: PullLaneOptions) {
+    const { connection, stream, consumer, batch, firstBatch = batch } = options;
+    this.#options = options;
+    this.#batch = firstBatch;
+    this.#subject = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`;
+    this.#inbox = `${newInbox(connection)}.`;
+    this.#subscription = connection.subscribe(`${this.#inbox}*`, {
+      callback: (error, message) => {
+        if (!error) this.#received(message);
+      },
+    });
+  }
+
+  /** Asks for messages, unless a request stands. */
+  pull(): void {
+    const { connection, batch, maxBytes, hasRoom } = this.#options;
+    if (this.#stopped || this.#left > 0 || this.#pause !== undefined || !hasRoom()) return;
+    this.#left = this.#batch;
+    this.#batch = batch;
+    this.#heardAt = performance.now();
+    const request = {
+      batch: this.#left,
+      max_bytes: maxBytes,
+      expires: nanos(EXPIRES_MS),
+      idle_heartbeat: nanos(HEARTBEAT_MS),
+    };
+    this.#request += 1;
+    connection.publish(this.#subject, JSON.stringify(request), { reply: this.#inbox + this.#request });
+  }
+
+  /** Asks anew: the standing request went with the server that had it. */
+  renew(): void {
+    this.#left = 0;
+    this.pull();
+  }
+
+  /** Whether the server has missed two heartbeats. */
+  isSilent(): boolean {
+    return this.#left > 0 && performance.now() - this.#heardAt > 2 * HEARTBEAT_MS;
+  }
+
+  /** Asks for nothing more, and resolves when what the server had sent before has been handed on. */
+  async drain(): Promise<void> {
+    this.#stop();
+    await this.#subscription.drain();
+  }
+
+  /** Stops at once. */
+  close(): void {
+    this.#stop();
+    this.#subscription.unsubscribe();
+  }
+
+  #stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#pause);
+  }
+
+  #received(message: Msg): void {
+    this.#heardAt = performance.now();
+    // Not by its headers: whoever stored the message may have given it some that look like the server's.
+    if (message.reply?.startsWith(ACK_SUBJECTS) === true) {
+      if (this.#left > 0) this.#left -= 1;
+      this.#options.onMessage(message);
+      if (this.#left === 0) this.pull();
+    } else this.#answered(message);
+  }
+
+  #answered({ subject, headers }: Msg): void {
+    const status = headers?.code ?? 0;
+    const isOld = subject !== this.#inbox + this.#request;
+    if (status < 400 || isOld || this.#stopped) return;
+    const why = headers?.description.toLowerCase() ?? '';
+    if (status === 503 || why === 'consumer deleted') {
+      this.#stop();
+      this.#options.onLost(status === 503 ? 'no consumer' : why);
+    } else if (status === 408 || ENDS.has(why)) {
+      this.renew();
+    } else {
+      this.#options.onRefused(`${status} ${why}`);
+      this.#left = 0;
+      this.#pause ??= setTimeout(() => {
+        this.#pause = undefined;
+        this.pull();
+      }, REFUSED_PAUSE_MS);
+    }
+  }
+}
