@@ -29,9 +29,7 @@ export interface ConsumptionOptions {
 
 /** Messages of one request: enough that the pause between two does not count. */
 const BATCH = 1000;
-/** Bytes of one request. The server cuts a connection off when 64 MiB wait for it, by default. */
-const REQUEST_BYTES = 2 * 1024 * 1024;
-/** Room for subject, reply and headers beside the largest body. */
+/** Room for subject and reply beside the largest message. */
 const ENVELOPE_BYTES = 16 * 1024;
 /** Bytes in hand above which no more are asked for. */
 const MAX_BYTES_IN_HAND = 32 * 1024 * 1024;
@@ -59,7 +57,7 @@ export class NatsConsumption implements DispatchConsumption {
     this.#options = options;
     this.#begin();
     this.#watch = setInterval(() => this.#look(), HEARTBEAT_MS);
-    void this.#renewOnReconnect();
+    void this.#watchConnection();
   }
 
   async close(): Promise<void> {
@@ -77,10 +75,11 @@ export class NatsConsumption implements DispatchConsumption {
   #begin(): void {
     const { connection, stream, consumer, maxInHand } = this.#options;
     const batch = Math.min(BATCH, maxInHand);
-    const largest = (connection.info?.max_payload ?? 0) + ENVELOPE_BYTES;
+    // Two of the largest messages: a server that keeps less for a connection could deliver none.
+    const maxBytes = (connection.info?.max_payload ?? 1024 * 1024) + ENVELOPE_BYTES;
     let lost = false;
     const options = {
-      ...{ connection, stream, consumer, batch, maxBytes: Math.max(REQUEST_BYTES, largest) },
+      ...{ connection, stream, consumer, batch, maxBytes },
       hasRoom: () => this.#bytesInHand < MAX_BYTES_IN_HAND,
       onMessage: (message: Msg) => this.#handOn(message),
       onLost: (why: string) => {
@@ -94,11 +93,18 @@ export class NatsConsumption implements DispatchConsumption {
           'a request for dispatches was refused and is made again',
         ),
     };
-    this.#lanes = [
-      new PullLane(options),
-      new PullLane({ ...options, firstBatch: Math.max(1, Math.floor(batch / 2)) }),
-    ];
-    for (const lane of this.#lanes) lane.pull();
+    // Begun with different sizes, they do not run dry at one time.
+    this.#lanes = [1, 3].map((firstBatch) => new PullLane({ ...options, firstBatch }));
+    this.#lanes[0]?.pull();
+  }
+
+  /**
+   * One lane begins, with a single message; the other one joins when something has been dealt with. Whoever was cut off
+   * for reading too slowly would otherwise be cut off again and again, and get nothing done.
+   */
+  #beginSlowly(): void {
+    for (const lane of this.#lanes) lane.reset();
+    this.#lanes[0]?.pull();
   }
 
   #handOn(message: Msg): void {
@@ -109,9 +115,8 @@ export class NatsConsumption implements DispatchConsumption {
   }
 
   readonly #settled = ({ body }: NatsDelivery): void => {
-    const wasFull = this.#bytesInHand >= MAX_BYTES_IN_HAND;
     this.#bytesInHand -= body.length;
-    if (wasFull) for (const lane of this.#lanes) lane.pull();
+    for (const lane of this.#lanes) lane.pull();
   };
 
   /** A consumer that went with its stream says nothing, and a request is lost with the node that had it. */
@@ -127,10 +132,10 @@ export class NatsConsumption implements DispatchConsumption {
     );
   }
 
-  async #renewOnReconnect(): Promise<void> {
+  async #watchConnection(): Promise<void> {
     for await (const { type } of this.#options.connection.status()) {
       if (this.#closing.signal.aborted) return;
-      if (type === Events.Reconnect) for (const lane of this.#lanes) lane.renew();
+      if (type === Events.Reconnect) this.#beginSlowly();
     }
   }
 

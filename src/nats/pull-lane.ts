@@ -11,10 +11,10 @@ export interface PullLaneOptions {
   readonly connection: NatsConnection;
   readonly stream: string;
   readonly consumer: string;
-  /** Messages that one request asks for. */
+  /** Messages that one request asks for, once it runs well. */
   readonly batch: number;
-  /** Messages that the first request asks for, so that lanes do not run dry together. Default: `batch`. */
-  readonly firstBatch?: number;
+  /** Messages that the first request asks for, and the first one after a lost connection; then twice as many each time. */
+  readonly firstBatch: number;
   /** Bytes that one request asks for: no less than the largest message has. */
   readonly maxBytes: number;
   /** Whether more may be asked for now. Where not, somebody calls `pull` later. */
@@ -51,7 +51,7 @@ export class PullLane {
   #pause: NodeJS.Timeout | undefined;
 
   constructor(options: PullLaneOptions) {
-    const { connection, stream, consumer, batch, firstBatch = batch } = options;
+    const { connection, stream, consumer, firstBatch } = options;
     this.#options = options;
     this.#batch = firstBatch;
     this.#subject = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`;
@@ -67,8 +67,8 @@ export class PullLane {
   pull(): void {
     const { connection, batch, maxBytes, hasRoom } = this.#options;
     if (this.#stopped || this.#left > 0 || this.#pause !== undefined || !hasRoom()) return;
-    this.#left = this.#batch;
-    this.#batch = batch;
+    this.#left = Math.min(batch, this.#batch);
+    this.#batch = Math.min(batch, this.#batch * 2);
     this.#heardAt = performance.now();
     const request = {
       batch: this.#left,
@@ -84,6 +84,12 @@ export class PullLane {
   renew(): void {
     this.#left = 0;
     this.pull();
+  }
+
+  /** Forgets the standing request, which went with its connection, and asks for little next. */
+  reset(): void {
+    this.#left = 0;
+    this.#batch = this.#options.firstBatch;
   }
 
   /** Whether the server has missed two heartbeats. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { z } from 'zod';
 import {
   DISPATCH_STREAM,
   EXTRACTOR_CONSUMER,
@@ -141,6 +142,51 @@ survives(
     return undefined;
   },
   { only: ['compiler', 'tools'] },
+);
+
+/** Large bodies come while a worker stands still; gives how often the server cut somebody off for reading too slowly. */
+async function cutOffs(load: Load, server: FaultyServer, bodies: number): Promise<number> {
+  await using worker = await startCli(['serve', '--only', 'extractor'], {
+    NATS_URL: server.url,
+    ...load.env,
+  });
+  worker.signal('SIGSTOP');
+  const summary = 'x'.repeat(200_000);
+  for (let index = 0; index < bodies; index += 1) {
+    const body = Buffer.from(JSON.stringify(implemented(`t${index}`, { summary })));
+    await load.publish({ subject: 'dispatch.large.implementer', body, id: `large:${index}` });
+  }
+  worker.signal('SIGCONT');
+  await load.dealtWith();
+  expect(await worker.stop()).toEqual({ code: 0, signal: null });
+  return varz.parse(await (await fetch(`${server.monitorUrl}/varz`)).json()).slow_consumers;
+}
+
+const varz = z.object({ slow_consumers: z.number() });
+
+survives(
+  'large bodies, twenty times what the server keeps for a connection, that wait for a worker',
+  async (load, server) => {
+    expect(await cutOffs(load, server, 100)).toBe(0);
+    return undefined;
+  },
+  {
+    only: ['compiler', 'tools'],
+    server: { extraConfig: 'max_pending: 1MB\nmax_payload: 256KB' },
+  },
+);
+
+survives(
+  'large bodies on a server that cuts a connection off when two of them wait for it',
+  async (load, server) => {
+    // How often that happens depends on how fast both sides are.
+    await cutOffs(load, server, 15);
+    return undefined;
+  },
+  {
+    only: ['compiler', 'tools'],
+    server: { extraConfig: 'max_pending: 300KB\nmax_payload: 256KB' },
+  },
 );
 
 survives(
