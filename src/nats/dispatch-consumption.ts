@@ -44,6 +44,7 @@ export class NatsConsumption implements DispatchConsumption {
   /** Nothing is handed on any more. */
   #closed = false;
   #bytesInHand = 0;
+  #isBeginning = false;
   #lanes: readonly PullLane[] = [];
   readonly #watch: NodeJS.Timeout;
 
@@ -77,16 +78,11 @@ export class NatsConsumption implements DispatchConsumption {
     const batch = Math.min(BATCH, maxInHand);
     // Two of the largest messages: a server that keeps less for a connection could deliver none.
     const maxBytes = (connection.info?.max_payload ?? 1024 * 1024) + ENVELOPE_BYTES;
-    let lost = false;
     const options = {
       ...{ connection, stream, consumer, batch, maxBytes },
       hasRoom: () => this.#bytesInHand < MAX_BYTES_IN_HAND,
       onMessage: (message: Msg) => this.#handOn(message),
-      onLost: (why: string) => {
-        if (lost) return;
-        lost = true;
-        void this.#beginAgain(why);
-      },
+      onLost: (why: string) => void this.#beginAgain(why),
       onRefused: (why: string) =>
         this.#options.logger.warn(
           { code: 'unavailable', consumer, why },
@@ -108,7 +104,8 @@ export class NatsConsumption implements DispatchConsumption {
   }
 
   #handOn(message: Msg): void {
-    const delivery = new NatsDelivery(message, this.#settled);
+    const delivery = NatsDelivery.of(message, this.#settled);
+    if (delivery === undefined) return;
     this.#bytesInHand += delivery.body.length;
     if (this.#closed) delivery.nak(0);
     else this.#options.handler(delivery);
@@ -124,7 +121,6 @@ export class NatsConsumption implements DispatchConsumption {
     if (!this.#lanes.some((lane) => lane.isSilent())) return;
     this.#options.isGone().then(
       (gone) => {
-        if (this.#closing.signal.aborted) return;
         if (gone) void this.#beginAgain('no heartbeats');
         else for (const lane of this.#lanes) if (lane.isSilent()) lane.renew();
       },
@@ -142,20 +138,23 @@ export class NatsConsumption implements DispatchConsumption {
   async #beginAgain(lost: string): Promise<void> {
     const { logger, consumer, ensure } = this.#options;
     const { signal } = this.#closing;
+    if (this.#isBeginning || signal.aborted) return;
+    this.#isBeginning = true;
     logger.warn({ code: 'unavailable', consumer, lost }, 'the consumer is gone and will be made again');
     for (const lane of this.#lanes) lane.close();
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
+    for (let pauseMs = FIRST_PAUSE_MS; this.#isBeginning; ) {
+      await pause(pauseMs, signal);
       if (signal.aborted) return;
+      pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
       try {
         await ensure();
         if (!signal.aborted) this.#begin();
-        return;
+        this.#isBeginning = false;
       } catch (error) {
         logger.warn(
           { code: codeOf(error), consumer, err: error, againInMs: pauseMs },
           'the consumer cannot be made yet',
         );
-        await pause(pauseMs, signal);
       }
     }
   }

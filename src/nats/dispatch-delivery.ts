@@ -2,6 +2,9 @@ import type { Msg } from 'nats';
 import type { DispatchDelivery } from '../ports/dispatch-source.js';
 
 const ACK = Buffer.from('+ACK');
+/** `$JS.ACK.[domain.account.]stream.consumer.deliveries.sequence.consumer sequence.nanoseconds.pending[.random]` */
+const DELIVERED =
+  /^\$JS\.ACK\.(?:[^.]+\.[^.]+\.){1,2}(\d{1,15})\.(\d{1,15})\.\d+\.(\d{1,13})\d{6}\.\d+(?:\.|$)/;
 
 /** A dispatch as JetStream delivers it. A class, not an object of closures: thousands are alive at a time. */
 export class NatsDelivery implements DispatchDelivery {
@@ -13,17 +16,31 @@ export class NatsDelivery implements DispatchDelivery {
   readonly delivery: number;
   #settled = false;
 
-  /** @param onSettled told once, when it has been acknowledged, put off or terminated */
-  constructor(message: Msg, onSettled: (delivery: NatsDelivery) => void) {
+  /**
+   * The dispatch that a message is, or `undefined` for a message that no consumer delivered.
+   *
+   * @param onSettled told once, when it has been acknowledged, put off or terminated
+   */
+  static of(message: Msg, onSettled: (delivery: NatsDelivery) => void): NatsDelivery | undefined {
+    const [, delivery, sequence, milliseconds] = DELIVERED.exec(message.reply ?? '') ?? [];
+    if (milliseconds === undefined) return undefined;
+    const at = new Date(Number(milliseconds)).toISOString();
+    return new NatsDelivery(message, onSettled, Number(sequence), Number(delivery), at);
+  }
+
+  private constructor(
+    message: Msg,
+    onSettled: (delivery: NatsDelivery) => void,
+    sequence: number,
+    delivery: number,
+    at: string,
+  ) {
     this.#message = message;
     this.#onSettled = onSettled;
     this.subject = message.subject;
-    // $JS.ACK.[domain.account.]stream.consumer.deliveries.sequence.consumer sequence.nanoseconds.pending[.random]
-    const tokens = (message.reply ?? '').split('.');
-    const from = tokens.length > 9 ? 6 : 4;
-    this.delivery = Number(tokens[from]);
-    this.sequence = Number(tokens[from + 1]);
-    this.at = new Date(Number((tokens[from + 3] ?? '').slice(0, -6))).toISOString();
+    this.sequence = sequence;
+    this.delivery = delivery;
+    this.at = at;
   }
 
   get body(): Uint8Array {

@@ -77,7 +77,12 @@ export class PullLane {
       idle_heartbeat: nanos(HEARTBEAT_MS),
     };
     this.#request += 1;
-    connection.publish(this.#subject, JSON.stringify(request), { reply: this.#inbox + this.#request });
+    try {
+      connection.publish(this.#subject, JSON.stringify(request), { reply: this.#inbox + this.#request });
+    } catch {
+      // The connection is closed: nothing comes any more, and whoever closed it stops us as well.
+      this.#stop();
+    }
   }
 
   /** Asks anew: the standing request went with the server that had it. */
@@ -94,7 +99,7 @@ export class PullLane {
 
   /** Whether the server has missed two heartbeats. */
   isSilent(): boolean {
-    return this.#left > 0 && performance.now() - this.#heardAt > 2 * HEARTBEAT_MS;
+    return !this.#stopped && this.#left > 0 && performance.now() - this.#heardAt > 2 * HEARTBEAT_MS;
   }
 
   /** Asks for nothing more, and resolves when what the server had sent before has been handed on. */

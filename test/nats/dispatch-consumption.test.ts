@@ -1,0 +1,90 @@
+import { headers } from 'nats';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { DISPATCH_STREAM, EXTRACTOR_CONSUMER } from '../../src/contracts/names.js';
+import type { DispatchDelivery } from '../../src/ports/dispatch-source.js';
+import { bytes, type OpenedNats, openPorts, startNatsPorts } from '../ports/opened.js';
+
+const SUBJECT = 'dispatch.demo.implementer';
+const SOON = { timeout: 20_000, interval: 5 };
+const MIB = 1024 * 1024;
+
+let nats: OpenedNats;
+beforeEach(async () => {
+  nats = await startNatsPorts();
+});
+afterEach(() => nats.close());
+
+it('takes bodies of the largest size that the server does, each once', async () => {
+  const { max_payload: largest = 0 } = nats.connection.info ?? {};
+  const delivered: number[] = [];
+  const consumption = await nats.source.consume((delivery) => {
+    expect(delivery.body).toHaveLength(largest);
+    delivered.push(delivery.sequence);
+    delivery.ack();
+  });
+  for (let index = 0; index < 8; index += 1) await nats.source.publish(SUBJECT, new Uint8Array(largest));
+  await vi.waitFor(() => expect(delivered).toEqual([1, 2, 3, 4, 5, 6, 7, 8]), SOON);
+  await consumption.close();
+});
+
+it('holds some 32 MiB of bodies that are not dealt with, and goes on when they are', async () => {
+  const inHand: DispatchDelivery[] = [];
+  const consumption = await nats.source.consume((delivery) => inHand.push(delivery));
+  const body = new Uint8Array(0.9 * MIB);
+  for (let index = 0; index < 50; index += 1) await nats.source.publish(SUBJECT, body);
+  const jsm = await nats.connection.jetstreamManager();
+  const waiting = async () => (await jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER)).num_pending;
+  await vi.waitFor(() => expect(inHand.length * body.length).toBeGreaterThan(32 * MIB), SOON);
+  expect(await waiting()).toBeGreaterThan(10);
+  expect(inHand.length * body.length).toBeLessThan(36 * MIB);
+  for (let dealtWith = 0; dealtWith < 50; dealtWith += 1) {
+    await vi.waitFor(() => expect(inHand.length).toBeGreaterThan(dealtWith), SOON);
+    inHand[dealtWith]?.ack();
+  }
+  expect(await waiting()).toBe(0);
+  expect(inHand.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 50 }, (_, index) => index + 1));
+  await consumption.close();
+});
+
+it('is not confused by headers that look like the server’s own', async () => {
+  const delivered: number[] = [];
+  const consumption = await nats.source.consume((delivery) => {
+    delivered.push(delivery.sequence);
+    delivery.ack();
+  });
+  for (const code of [100, 404, 409, 503]) {
+    await nats.connection
+      .jetstream()
+      .publish(SUBJECT, bytes('x'), { headers: headers(code, 'Consumer Deleted') });
+  }
+  await vi.waitFor(() => expect(delivered).toEqual([1, 2, 3, 4]), SOON);
+  await consumption.close();
+});
+
+it('goes on after messages that nobody delivered came to where it listens', async () => {
+  const forger = await openPorts(nats.server.url);
+  const asked = new Promise<string>((resolve) => {
+    forger.connection.subscribe('$JS.API.CONSUMER.MSG.NEXT.>', {
+      max: 1,
+      callback: (_, { reply = '' }) => resolve(reply),
+    });
+  });
+  await forger.connection.flush();
+  const delivered: number[] = [];
+  const consumption = await nats.source.consume((delivery) => {
+    delivered.push(delivery.sequence);
+    delivery.ack();
+  });
+  const inbox = await asked;
+  for (const reply of ['$JS.ACK.', '$JS.ACK.a.b.c.d.e.f.g', `$JS.ACK.S.c.1.1.1.${'9'.repeat(40)}.0`]) {
+    forger.connection.publish(inbox, bytes('x'), { reply });
+  }
+  for (const code of [100, 400, 408, 409, 503]) {
+    forger.connection.publish(inbox, bytes(''), { headers: headers(code, 'no such thing') });
+  }
+  await forger.connection.flush();
+  const { sequence } = await nats.source.publish(SUBJECT, bytes('x'));
+  await vi.waitFor(() => expect(delivered).toContain(sequence), SOON);
+  await consumption.close();
+  await forger.close();
+});
