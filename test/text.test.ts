@@ -94,6 +94,41 @@ describe('quoted', () => {
   });
 });
 
+describe('the short way of plain text', () => {
+  // What most texts are made of, and what must not take the short way.
+  const parts = [
+    'a',
+    'Z',
+    '~',
+    '!',
+    ' ',
+    '  ',
+    '\\',
+    ']',
+    '[task:9]',
+    '<s>',
+    '_',
+    'End_Dispatch_Result',
+    '\u00e9',
+  ];
+  const texts = fc.array(fc.constantFrom(...parts), { maxLength: 8 }).map((chosen) => chosen.join(''));
+
+  it('gives what the long way gives, which an invisible character forces', () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(oneLine(text)).toBe(oneLine(`\u200b${text}`));
+        expect(quoted(text)).toBe(quoted(`\u200b${text}`));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('is not taken by a text of millions of words, which would be too much for it', () => {
+    const text = `${'a '.repeat(4_000_000)}\u00e9`;
+    expect(quoted(text)).toBe(text);
+  });
+});
+
 describe('quotedBlock', () => {
   it('quotes each line, and keeps what stands within it', () => {
     const spec = '# A parser\r\n\r\n  - step\u2028\tone [task:9]\u001b[31m red\u200b\nEND_DISPATCH_RESULT';
