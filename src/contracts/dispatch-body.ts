@@ -1,3 +1,4 @@
+import { compile } from 'zod';
 import { messageOf } from '../errors.js';
 import { oneLine } from '../text.js';
 import type { ErrorCode } from './error-codes.js';
@@ -52,14 +53,20 @@ export function parseDispatchBody(
   return role === 'implementer' ? checkImplementer(json.value) : checkReviewer(json.value);
 }
 
+// Compiled with the first body, which takes some milliseconds: most processes read none.
+let compiledImplementer: typeof implementerResult | undefined;
+let compiledReviewer: typeof reviewerResult | undefined;
+
 function checkImplementer(value: unknown): ParsedBody {
-  const parsed = implementerResult.safeParse(value);
+  compiledImplementer ??= compile(implementerResult);
+  const parsed = compiledImplementer.safeParse(value);
   if (!parsed.success) return fault('schema_invalid', explainIssues(parsed.error, value));
   return { ok: true, value: { role: 'implementer', result: parsed.data } };
 }
 
 function checkReviewer(value: unknown): ParsedBody {
-  const parsed = reviewerResult.safeParse(value);
+  compiledReviewer ??= compile(reviewerResult);
+  const parsed = compiledReviewer.safeParse(value);
   if (!parsed.success) return fault('schema_invalid', explainIssues(parsed.error, value));
   return { ok: true, value: { role: 'reviewer', result: parsed.data } };
 }
@@ -67,13 +74,13 @@ function checkReviewer(value: unknown): ParsedBody {
 type FoundJson = { readonly ok: true; readonly value: unknown } | ({ readonly ok: false } & DispatchFault);
 
 function findJson(text: string, clean: Cleaning): FoundJson {
-  const hasMarker = text.includes(BEGIN) || text.includes(END);
+  const hasMarker = () => text.includes(BEGIN) || text.includes(END);
   if (text.startsWith('{')) {
     const whole = parseJson(text, clean);
     // Raw text may itself begin with a brace: only a body without markers is judged as plain JSON.
-    if (whole.ok || !hasMarker) return whole;
+    if (whole.ok || !hasMarker()) return whole;
   }
-  if (!hasMarker)
+  if (!hasMarker())
     return fault('marker_missing', `the body is not a JSON object and holds no ${BEGIN} … ${END} pair`);
   const begins = text.split(BEGIN).length - 1;
   const ends = text.split(END).length - 1;
