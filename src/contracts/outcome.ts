@@ -1,5 +1,6 @@
 import { clipText, oneLine } from '../text.js';
-import type { RoleResult } from './results.js';
+import type { Role } from './names.js';
+import type { ImplementerResult, ReviewerResult, RoleResult } from './results.js';
 import type { DispatchOutcome } from './session-events.js';
 
 /**
@@ -13,53 +14,55 @@ const MAX_TEXT = 500;
 /** Longest list of an outcome. */
 const MAX_LIST = 50;
 
+type TestRun = NonNullable<ImplementerResult['tests']>[number];
+type ReviewIssue = NonNullable<ReviewerResult['issues']>[number];
+
 /** What an event says of a result. */
 export function outcomeOf(
   returned: RoleResult,
-  dispatch: { sequence: number; task: string; at: string },
+  { sequence, task, at }: { sequence: number; task: string; at: string },
 ): DispatchOutcome {
-  if (returned.role === 'implementer') {
-    const { status, summary, files_modified, tests, follow_up_actions, blockers, intent_id } =
-      returned.result;
-    return {
-      ...dispatch,
-      role: 'implementer',
-      outcome: {
-        status,
-        summary: line(summary),
-        ...(files_modified && { files_modified: lines(files_modified) }),
-        ...(tests && {
-          tests: tests.slice(0, MAX_LIST).map(({ command, passed, failures }) => ({
-            command: line(command),
-            passed,
-            ...(failures && { failures: lines(failures) }),
-          })),
-        }),
-        ...(follow_up_actions && { follow_up_actions: lines(follow_up_actions) }),
-        ...(blockers && { blockers: lines(blockers) }),
-        ...(intent_id !== undefined && { intent_id: line(intent_id) }),
-      },
-    };
-  }
-  const { assessment, strengths, issues, required_fixes, intent_id } = returned.result;
-  return {
-    ...dispatch,
-    role: 'reviewer',
-    outcome: {
-      assessment,
-      ...(strengths && { strengths: lines(strengths) }),
-      ...(issues && {
-        issues: issues.slice(0, MAX_LIST).map(({ severity, file, message, fix }) => ({
-          severity,
-          ...(file !== undefined && { file: line(file) }),
-          message: line(message),
-          ...(fix !== undefined && { fix: line(fix) }),
-        })),
-      }),
-      ...(required_fixes && { required_fixes: lines(required_fixes) }),
-      ...(intent_id !== undefined && { intent_id: line(intent_id) }),
-    },
-  };
+  return returned.role === 'implementer'
+    ? { sequence, task, at, role: 'implementer', outcome: implementerOutcome(returned.result) }
+    : { sequence, task, at, role: 'reviewer', outcome: reviewerOutcome(returned.result) };
+}
+
+type OutcomeOf<R extends Role> = Extract<DispatchOutcome, { role: R }>['outcome'];
+
+function implementerOutcome(result: ImplementerResult): OutcomeOf<'implementer'> {
+  const { status, summary, files_modified, tests, follow_up_actions, blockers, intent_id } = result;
+  const outcome: OutcomeOf<'implementer'> = { status, summary: line(summary) };
+  if (files_modified !== undefined) outcome.files_modified = lines(files_modified);
+  if (tests !== undefined) outcome.tests = tests.slice(0, MAX_LIST).map(testRun);
+  if (follow_up_actions !== undefined) outcome.follow_up_actions = lines(follow_up_actions);
+  if (blockers !== undefined) outcome.blockers = lines(blockers);
+  if (intent_id !== undefined) outcome.intent_id = line(intent_id);
+  return outcome;
+}
+
+function testRun({ command, passed, failures }: TestRun): TestRun {
+  const run: TestRun = { command: line(command), passed };
+  if (failures !== undefined) run.failures = lines(failures);
+  return run;
+}
+
+function reviewerOutcome(result: ReviewerResult): OutcomeOf<'reviewer'> {
+  const { assessment, strengths, issues, required_fixes, intent_id } = result;
+  const outcome: OutcomeOf<'reviewer'> = { assessment };
+  if (strengths !== undefined) outcome.strengths = lines(strengths);
+  if (issues !== undefined) outcome.issues = issues.slice(0, MAX_LIST).map(reviewIssue);
+  if (required_fixes !== undefined) outcome.required_fixes = lines(required_fixes);
+  if (intent_id !== undefined) outcome.intent_id = line(intent_id);
+  return outcome;
+}
+
+function reviewIssue({ severity, file, message, fix }: ReviewIssue): ReviewIssue {
+  const issue: ReviewIssue =
+    file === undefined
+      ? { severity, message: line(message) }
+      : { severity, file: line(file), message: line(message) };
+  if (fix !== undefined) issue.fix = line(fix);
+  return issue;
 }
 
 function line(text: string): string {

@@ -26,15 +26,14 @@ export const IMPLEMENTER_RULES: readonly ExtractionRule<ImplementerResult>[] = [
   },
   {
     name: 'files_modified',
-    extract: (result, taskId) =>
-      (result.files_modified ?? []).flatMap((file) =>
-        facts(file, 'modified_by', [task(taskId)], ['file_change']),
-      ),
+    extract: (result, taskId) => {
+      const by = task(taskId);
+      return each(result.files_modified, (file) => recordedFact(file, 'modified_by', by, ['file_change']));
+    },
   },
   {
     name: 'follow_up_actions',
-    extract: (result, taskId) =>
-      facts(task(taskId), 'requires', result.follow_up_actions ?? [], ['dependency']),
+    extract: (result, taskId) => facts(task(taskId), 'requires', result.follow_up_actions, ['dependency']),
   },
   {
     name: 'tests',
@@ -50,21 +49,23 @@ export const REVIEWER_RULES: readonly ExtractionRule<ReviewerResult>[] = [
   {
     name: 'issues',
     extract: (result, taskId) =>
-      (result.issues ?? []).flatMap((issue) =>
-        facts(issue.file ?? task(taskId), 'issue', [issue.message], ['error']),
+      each(result.issues, ({ file = task(taskId), message }) =>
+        recordedFact(file, 'issue', message, ['error']),
       ),
   },
   {
     name: 'required_fixes',
-    extract: (result, taskId) => facts(task(taskId), 'must_fix', result.required_fixes ?? [], ['convention']),
+    extract: (result, taskId) => facts(task(taskId), 'must_fix', result.required_fixes, ['convention']),
   },
   {
     // An issue is closed by an approval; a rule for the whole code base stays, until the task's next such rule.
     name: 'conventions',
     extract: (result, taskId) =>
-      (result.issues ?? [])
-        .filter((issue) => CONVENTION.test(issue.message))
-        .flatMap((issue) => facts(task(taskId), 'convention', [issue.message], ['convention'])),
+      each(result.issues, ({ message }) =>
+        CONVENTION.test(message)
+          ? recordedFact(task(taskId), 'convention', message, ['convention'])
+          : undefined,
+      ),
   },
 ];
 
@@ -88,12 +89,20 @@ function testFacts(run: NonNullable<ImplementerResult['tests']>[number], taskId:
 function facts(
   subject: string,
   relation: string,
-  objects: readonly string[],
+  objects: readonly string[] | undefined,
   tags: readonly SessionFactTag[],
 ): RecordedFact[] {
+  return each(objects, (object) => recordedFact(subject, relation, object, tags));
+}
+
+/** What `toFact` makes of each item, but for those of which nothing is left. */
+function each<Item>(
+  items: readonly Item[] | undefined,
+  toFact: (item: Item) => RecordedFact | undefined,
+): RecordedFact[] {
   const found: RecordedFact[] = [];
-  for (const object of objects) {
-    const fact = recordedFact(subject, relation, object, tags);
+  for (const item of items ?? []) {
+    const fact = toFact(item);
     if (fact !== undefined) found.push(fact);
   }
   return found;

@@ -191,14 +191,11 @@ export function recordedEvent(
 ): FactRecorded {
   const task = returned.result.task_id;
   const { facts, omitted } = rules.extract(returned, task);
+  const dispatch = outcomeOf(returned, { sequence: delivery.sequence, task, at: delivery.at });
   return {
     v: EVENT_VERSION,
     type: 'fact.recorded',
     at: delivery.at,
-    data: {
-      dispatch: outcomeOf(returned, { sequence: delivery.sequence, task, at: delivery.at }),
-      facts,
-      ...(omitted > 0 && { facts_omitted: omitted }),
-    },
+    data: omitted > 0 ? { dispatch, facts, facts_omitted: omitted } : { dispatch, facts },
   };
 }
