@@ -16,7 +16,8 @@ const sequence = z.int().positive();
 const factTag = z.enum(['file_change', 'convention', 'decision', 'error', 'dependency', 'test']);
 
 const recordedFact = z.object({
-  id: z.string(),
+  /** Earlier versions wrote it; it follows from the words. */
+  id: z.string().optional(),
   subject: z.string(),
   relation: z.string(),
   object: z.string(),

@@ -1,4 +1,5 @@
 import type { ImplementerResult, ReviewerResult, RoleResult } from '../contracts/results.js';
+import { saysTheSame } from './fact-id.js';
 import { type ExtractionRule, IMPLEMENTER_RULES, REVIEWER_RULES } from './rules.js';
 import type { DispatchOrigin, IFactExtractor, RecordedFact, SessionFact } from './types.js';
 
@@ -16,7 +17,7 @@ export interface ExtractorOptions {
 /** What the rules found in one result. */
 export interface Extraction {
   readonly facts: readonly RecordedFact[];
-  /** How many more were found than `maxFacts`: they stand in the dispatch, not in the memory. */
+  /** How often more were found than `maxFacts`: they stand in the dispatch, not in the memory. */
   readonly omitted: number;
 }
 
@@ -46,35 +47,33 @@ export class RuleBasedFactExtractor implements IFactExtractor {
 
   /** The facts of a result as they travel on an event, each once. */
   extract({ role, result }: RoleResult, taskId: string): Extraction {
-    const found =
-      role === 'implementer'
-        ? this.#run(this.#implementerRules, result, taskId)
-        : this.#run(this.#reviewerRules, result, taskId);
-    const facts = [...found.values()];
-    return { facts: facts.slice(0, this.#maxFacts), omitted: Math.max(0, facts.length - this.#maxFacts) };
+    return role === 'implementer'
+      ? this.#run(this.#implementerRules, result, taskId)
+      : this.#run(this.#reviewerRules, result, taskId);
   }
 
-  #run<Result>(
-    rules: readonly ExtractionRule<Result>[],
-    result: Result,
-    taskId: string,
-  ): Map<string, RecordedFact> {
-    const found = new Map<string, RecordedFact>();
+  #run<Result>(rules: readonly ExtractionRule<Result>[], result: Result, taskId: string): Extraction {
+    const facts: RecordedFact[] = [];
+    let omitted = 0;
     for (const rule of rules) {
       try {
-        for (const fact of rule.extract(result, taskId)) if (!found.has(fact.id)) found.set(fact.id, fact);
+        for (const fact of rule.extract(result, taskId)) {
+          // One by one, since they are few: to hash the words of each would take longer.
+          if (facts.some((known) => saysTheSame(known, fact))) continue;
+          if (facts.length < this.#maxFacts) facts.push(fact);
+          else omitted += 1;
+        }
       } catch (error) {
         this.#onRuleFailure(rule.name, error);
       }
     }
-    return found;
+    return { facts, omitted };
   }
 }
 
 /** A recorded fact together with the dispatch that said it, and the event that carries it. */
 export function sessionFact(fact: RecordedFact, origin: DispatchOrigin, eventSequence = 0): SessionFact {
-  return {
-    id: fact.id,
+  const said = {
     subject: fact.subject,
     relation: fact.relation,
     object: fact.object,
@@ -86,4 +85,5 @@ export function sessionFact(fact: RecordedFact, origin: DispatchOrigin, eventSeq
     eventSequence,
     confidence: fact.confidence ?? 1,
   };
+  return fact.id === undefined ? said : { id: fact.id, ...said };
 }

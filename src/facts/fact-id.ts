@@ -14,6 +14,16 @@ export function createFactId(subject: string, relation: string, object: string):
   return hash('sha256', said).slice(0, 16);
 }
 
+/** Id of a fact, as its event carries it or made from its words. */
+export function factId({ id, subject, relation, object }: RecordedFact): string {
+  return id ?? createFactId(subject, relation, object);
+}
+
+/** Whether two facts would have the same id, without making it. */
+export function saysTheSame(one: RecordedFact, other: RecordedFact): boolean {
+  return one.object === other.object && one.subject === other.subject && one.relation === other.relation;
+}
+
 function escaped(field: string): string {
   return field.includes(SEPARATOR) || field.includes('\\')
     ? field.replaceAll('\\', '\\\\').replaceAll(SEPARATOR, '\\u')
@@ -34,7 +44,5 @@ export function recordedFact(
 ): RecordedFact | undefined {
   const from = clipText(quoted(subject), MAX_SUBJECT);
   const to = clipText(quoted(object), MAX_OBJECT);
-  return from === '' || to === ''
-    ? undefined
-    : { id: createFactId(from, relation, to), subject: from, relation, object: to, tags };
+  return from === '' || to === '' ? undefined : { subject: from, relation, object: to, tags };
 }

@@ -1,8 +1,9 @@
+import { saysTheSame } from './fact-id.js';
 import { TermIndex } from './term-index.js';
 import type { DispatchOrigin, ISessionFactStore, Match, SessionFact, SessionFactTag } from './types.js';
 
 /**
- * Facts in memory, each saying kept as one instance, keyed by dispatch and fact id.
+ * Facts in memory, each saying of a dispatch once.
  *
  * A fact is closed by the next dispatch (in stream order, whatever the order of arrival) that says something of the
  * same subject and relation, or, for `must_fix` and `issue`, by the next approval of its task. Since both are looked
@@ -10,7 +11,7 @@ import type { DispatchOrigin, ISessionFactStore, Match, SessionFact, SessionFact
  * facts behind, as long as nothing was compacted away in between.
  */
 export class InMemorySessionFactStore implements ISessionFactStore {
-  readonly #facts: Map<string, SessionFact>;
+  readonly #sayings: Set<Saying>;
   readonly #bySubject: Index;
   /** `must_fix` and `issue` facts by their task: what an approval closes. */
   readonly #findingsByTask: Index;
@@ -20,7 +21,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   #valid: number;
 
   constructor() {
-    this.#facts = new Map();
+    this.#sayings = new Set();
     this.#bySubject = new Map();
     this.#findingsByTask = new Map();
     this.#approvalsByTask = new Map();
@@ -30,16 +31,15 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   /** A store that holds exactly these facts, closed ones included: what `all()` gave. */
   static of(facts: Iterable<SessionFact>): InMemorySessionFactStore {
     const store = new InMemorySessionFactStore();
-    for (const fact of facts) store.#put(instanceKey(fact), fact);
+    for (const fact of facts) store.#put(fact);
     return store;
   }
 
   add(facts: readonly SessionFact[]): void {
     for (const fact of facts) {
-      const key = instanceKey(fact);
-      if (this.#facts.has(key)) continue;
+      if (this.#holds(fact)) continue;
       const closer = this.#closerOf(fact);
-      this.#put(key, closer === undefined ? fact : closed(fact, closer));
+      this.#put(closer === undefined ? fact : closed(fact, closer));
       this.#closeGroup(fact.subject, fact.relation, closing(fact));
       if (isApproval(fact)) this.#closeFindings(fact.sourceTaskId, closing(fact));
     }
@@ -71,80 +71,87 @@ export class InMemorySessionFactStore implements ISessionFactStore {
 
   /** Number of facts held, closed ones included. */
   size(): number {
-    return this.#facts.size;
+    return this.#sayings.size;
   }
 
   /** All facts, closed ones included, in the order of their dispatches. */
   all(): readonly SessionFact[] {
-    return [...this.#facts.values()].sort(bySequence);
+    return this.#inOrder().map(({ fact }) => fact);
   }
 
   compact(maxFacts: number): void {
-    let excess = this.#facts.size - maxFacts;
+    let excess = this.#sayings.size - maxFacts;
     if (excess <= 0) return;
-    const [open, done] = [[] as SessionFact[], [] as SessionFact[]];
-    for (const fact of this.all()) (fact.validTo === undefined ? open : done).push(fact);
-    for (const fact of [...done, ...open]) {
+    const [open, done] = [[] as Saying[], [] as Saying[]];
+    for (const saying of this.#inOrder()) (saying.fact.validTo === undefined ? open : done).push(saying);
+    for (const saying of [...done, ...open]) {
       if (excess <= 0) return;
-      this.#remove(fact);
+      this.#remove(saying);
       excess -= 1;
     }
   }
 
+  #inOrder(): Saying[] {
+    return [...this.#sayings].sort((a, b) => a.fact.sourceSequence - b.fact.sourceSequence);
+  }
+
+  #holds(fact: SessionFact): boolean {
+    for (const { fact: other } of this.#bySubject.get(fact.subject) ?? []) {
+      if (other.sourceSequence === fact.sourceSequence && saysTheSame(other, fact)) return true;
+    }
+    return false;
+  }
+
   #closerOf(fact: SessionFact): Closing | undefined {
     let first: SessionFact | undefined;
-    for (const key of this.#bySubject.get(fact.subject) ?? []) {
-      const other = this.#facts.get(key);
-      if (other?.relation === fact.relation) first = earlierCloser(fact, other, first);
+    for (const { fact: other } of this.#bySubject.get(fact.subject) ?? []) {
+      if (other.relation === fact.relation) first = earlierCloser(fact, other, first);
     }
     if (isFinding(fact)) {
-      for (const key of this.#approvalsByTask.get(fact.sourceTaskId) ?? []) {
-        const other = this.#facts.get(key);
-        if (other !== undefined) first = earlierCloser(fact, other, first);
+      for (const { fact: other } of this.#approvalsByTask.get(fact.sourceTaskId) ?? []) {
+        first = earlierCloser(fact, other, first);
       }
     }
     return first && closing(first);
   }
 
   #closeGroup(subject: string, relation: string, by: Closing): void {
-    for (const key of this.#bySubject.get(subject) ?? []) {
-      const fact = this.#facts.get(key);
-      if (fact?.relation === relation) this.#close(key, fact, by);
+    for (const saying of this.#bySubject.get(subject) ?? []) {
+      if (saying.fact.relation === relation) this.#close(saying, by);
     }
   }
 
   #closeFindings(taskId: string, by: Closing): void {
-    for (const key of this.#findingsByTask.get(taskId) ?? []) {
-      const fact = this.#facts.get(key);
-      if (fact !== undefined) this.#close(key, fact, by);
-    }
+    for (const saying of this.#findingsByTask.get(taskId) ?? []) this.#close(saying, by);
   }
 
-  #close(key: string, fact: SessionFact, by: Closing): void {
+  #close(saying: Saying, by: Closing): void {
+    const { fact } = saying;
     if (fact.sourceSequence >= by.sequence || (fact.closedBy ?? Number.POSITIVE_INFINITY) <= by.sequence)
       return;
-    this.#facts.set(key, closed(fact, by));
+    saying.fact = closed(fact, by);
     if (fact.validTo === undefined) this.#invalid(fact);
   }
 
-  #put(key: string, fact: SessionFact): void {
-    this.#facts.set(key, fact);
+  #put(fact: SessionFact): void {
+    const saying = { fact };
+    this.#sayings.add(saying);
     if (fact.validTo === undefined) {
       this.#valid += 1;
       this.#terms?.add(fact);
     }
-    index(this.#bySubject, fact.subject, key);
-    if (isFinding(fact)) index(this.#findingsByTask, fact.sourceTaskId, key);
-    if (isApproval(fact)) index(this.#approvalsByTask, fact.sourceTaskId, key);
+    index(this.#bySubject, fact.subject, saying);
+    if (isFinding(fact)) index(this.#findingsByTask, fact.sourceTaskId, saying);
+    if (isApproval(fact)) index(this.#approvalsByTask, fact.sourceTaskId, saying);
   }
 
-  #remove(fact: SessionFact): void {
-    const key = instanceKey(fact);
-    this.#facts.delete(key);
+  #remove(saying: Saying): void {
+    const { fact } = saying;
+    this.#sayings.delete(saying);
     if (fact.validTo === undefined) this.#invalid(fact);
-    unindex(this.#bySubject, fact.subject, key);
-    if (isFinding(fact)) unindex(this.#findingsByTask, fact.sourceTaskId, key);
-    if (isApproval(fact)) unindex(this.#approvalsByTask, fact.sourceTaskId, key);
+    unindex(this.#bySubject, fact.subject, saying);
+    if (isFinding(fact)) unindex(this.#findingsByTask, fact.sourceTaskId, saying);
+    if (isApproval(fact)) unindex(this.#approvalsByTask, fact.sourceTaskId, saying);
   }
 
   #invalid(fact: SessionFact): void {
@@ -153,23 +160,23 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   }
 }
 
-type Index = Map<string, Set<string>>;
+/** A fact by what it says, whether open or closed: closing it leaves the indexes as they are. */
+interface Saying {
+  fact: SessionFact;
+}
+type Index = Map<string, Set<Saying>>;
 type Closing = Pick<DispatchOrigin, 'sequence' | 'at'>;
 
-function index(map: Index, name: string, key: string): void {
-  const keys = map.get(name);
-  if (keys === undefined) map.set(name, new Set([key]));
-  else keys.add(key);
+function index(map: Index, name: string, saying: Saying): void {
+  const sayings = map.get(name);
+  if (sayings === undefined) map.set(name, new Set([saying]));
+  else sayings.add(saying);
 }
 
-function unindex(map: Index, name: string, key: string): void {
-  const keys = map.get(name);
-  keys?.delete(key);
-  if (keys?.size === 0) map.delete(name);
-}
-
-function instanceKey(fact: SessionFact): string {
-  return `${fact.sourceSequence}/${fact.id}`;
+function unindex(map: Index, name: string, saying: Saying): void {
+  const sayings = map.get(name);
+  sayings?.delete(saying);
+  if (sayings?.size === 0) map.delete(name);
 }
 
 function closing(fact: SessionFact): Closing {
@@ -196,8 +203,4 @@ function isApproval(fact: SessionFact): boolean {
 
 function isFinding(fact: SessionFact): boolean {
   return fact.relation === 'must_fix' || fact.relation === 'issue';
-}
-
-function bySequence(a: SessionFact, b: SessionFact): number {
-  return a.sourceSequence - b.sourceSequence;
 }

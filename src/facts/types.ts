@@ -9,8 +9,8 @@ export type SessionFactTag = 'file_change' | 'convention' | 'decision' | 'error'
  * a copy that has a `validTo`.
  */
 export interface SessionFact {
-  /** `createFactId(subject, relation, object)`: 16 hex characters. The same words have the same id. */
-  readonly id: string;
+  /** As its event carries it; `factId(fact)` gives the id of any fact. */
+  readonly id?: string | undefined;
   readonly subject: string;
   readonly relation: string;
   readonly object: string;
@@ -33,7 +33,8 @@ export interface SessionFact {
 
 /** The part of a fact that travels on an event; the dispatch beside it says the rest. */
 export interface RecordedFact {
-  readonly id: string;
+  /** Events that an earlier version wrote have it. It says nothing that the words do not. */
+  readonly id?: string | undefined;
   readonly subject: string;
   readonly relation: string;
   readonly object: string;

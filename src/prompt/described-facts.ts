@@ -1,4 +1,5 @@
 import type { CompiledFact, CompileReply, ExplainedFact } from '../contracts/compile.js';
+import { factId } from '../facts/fact-id.js';
 import type { RankedFact } from '../facts/types.js';
 
 /** The part of a reply that lists the facts shown; with `explain`, why each was chosen. */
@@ -22,7 +23,7 @@ function compiled({ fact }: RankedFact): CompiledFact {
 function explained(entry: RankedFact): ExplainedFact {
   return {
     ...compiled(entry),
-    id: entry.fact.id,
+    id: factId(entry.fact),
     dispatch: entry.fact.sourceSequence,
     eventSequence: entry.fact.eventSequence,
     score: Math.round(entry.score * 1000) / 1000,

@@ -16,7 +16,7 @@ export const SNAPSHOT_VERSION = 1;
 
 const tag = z.enum(['file_change', 'convention', 'decision', 'error', 'dependency', 'test']);
 const words = {
-  id: z.string(),
+  id: z.string().exactOptional(),
   subject: z.string(),
   relation: z.string(),
   object: z.string(),

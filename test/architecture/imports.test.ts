@@ -9,6 +9,7 @@ describe('the source', () => {
     expect(SRC.length).toBeGreaterThan(50);
     expect(danglingImports(SRC)).toEqual([]);
     expect(SRC.find(({ path }) => path === 'facts/store.ts')?.imports).toEqual([
+      'facts/fact-id.ts',
       'facts/term-index.ts',
       'facts/types.ts',
     ]);

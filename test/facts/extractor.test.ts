@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ImplementerResult, ReviewerResult } from '../../src/contracts/results.js';
 import { RuleBasedFactExtractor } from '../../src/facts/extractor.js';
-import { recordedFact } from '../../src/facts/fact-id.js';
+import { factId, recordedFact } from '../../src/facts/fact-id.js';
 import { type ExtractionRule, IMPLEMENTER_RULES, REVIEWER_RULES } from '../../src/facts/rules.js';
 import type { SessionFactTag } from '../../src/facts/types.js';
 import { implementer, originOf, reviewer, roleResults, sayings, timeOf } from '../support/builders.js';
@@ -133,7 +133,7 @@ describe('the extractor', () => {
       fc.property(roleResults, (returned) => {
         const { facts } = extractor.extract(returned, returned.result.task_id);
         expect(extractor.extract(returned, returned.result.task_id).facts).toEqual(facts);
-        expect(new Set(facts.map((fact) => fact.id)).size).toBe(facts.length);
+        expect(new Set(facts.map(factId)).size).toBe(facts.length);
         expect(failed).toEqual([]);
       }),
     );

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { factId } from '../../src/facts/fact-id.js';
 import { KeywordFactRetriever } from '../../src/facts/retriever.js';
 import { InMemorySessionFactStore } from '../../src/facts/store.js';
 import { words } from '../../src/facts/tokenize.js';
@@ -18,7 +19,7 @@ function byScan(facts: readonly SessionFact[], query: FactQuery): [string, numbe
     .map((each) => ({ each, score: scoreOf(each) }))
     .sort((a, b) => b.score - a.score || b.each.sourceSequence - a.each.sourceSequence)
     .slice(0, query.maxFacts)
-    .map(({ each, score }) => [`${each.sourceSequence}/${each.id}`, score]);
+    .map(({ each, score }) => [`${each.sourceSequence}/${factId(each)}`, score]);
 }
 
 describe('the term index', () => {
@@ -39,9 +40,9 @@ describe('the term index', () => {
           if ('add' in change) store.add(factsFrom(change.at, change.add));
           else store.compact(change.compact);
           const ranked = new KeywordFactRetriever(store).rank(query);
-          expect(ranked.map((each) => [`${each.fact.sourceSequence}/${each.fact.id}`, each.score])).toEqual(
-            byScan(store.getValid(), query),
-          );
+          expect(
+            ranked.map((each) => [`${each.fact.sourceSequence}/${factId(each.fact)}`, each.score]),
+          ).toEqual(byScan(store.getValid(), query));
         }
       }),
     );
@@ -71,7 +72,7 @@ describe('the term index', () => {
       ]);
       if (n % 50 !== 0) continue;
       const ranked = new KeywordFactRetriever(store).rank(query);
-      expect(ranked.map((each) => [`${each.fact.sourceSequence}/${each.fact.id}`, each.score])).toEqual(
+      expect(ranked.map((each) => [`${each.fact.sourceSequence}/${factId(each.fact)}`, each.score])).toEqual(
         byScan(store.getValid(), query),
       );
     }

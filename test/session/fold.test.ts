@@ -1,9 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { FactRecorded } from '../../src/contracts/session-events.js';
+import { factId } from '../../src/facts/fact-id.js';
+import type { SessionFact } from '../../src/facts/types.js';
 import { WINDOW_LENGTH } from '../../src/session/dispatch-window.js';
 import { evolve } from '../../src/session/evolve.js';
 import { DEFAULT_LIMITS, emptyState, factsOf } from '../../src/session/state.js';
-import { implementer, recorded, rejected, reviewer, sayings, stored, timeOf } from '../support/builders.js';
+import {
+  implementer,
+  recorded,
+  rejected,
+  reviewer,
+  roleResults,
+  sayings,
+  stored,
+  timeOf,
+} from '../support/builders.js';
 import { type DispatchEvent, foldedInOrder, jittered, permuted, said } from './arrivals.js';
 
 const LIMITS = [DEFAULT_LIMITS, { ...DEFAULT_LIMITS, maxFacts: 20 }];
@@ -79,11 +91,40 @@ describe.each(LIMITS)('with at most $maxFacts facts, the fold', (limits) => {
           new Set(
             factsOf(state)
               .all()
-              .map(({ id, sourceSequence }) => `${id} ${sourceSequence}`),
+              .map((fact) => `${factId(fact)} ${fact.sourceSequence}`),
           ).size,
         ).toBe(factsOf(state).size());
       }),
       { numRuns: 15 },
+    );
+  });
+});
+
+describe('the events of an earlier version, whose facts carry their ids,', () => {
+  const withIds = ({ data, ...event }: FactRecorded): FactRecorded => ({
+    ...event,
+    data: { ...data, facts: data.facts.map((fact) => ({ id: factId(fact), ...fact })) },
+  });
+  const factsAfter = (events: readonly FactRecorded[]) =>
+    factsOf(foldedInOrder(events, DEFAULT_LIMITS))
+      .all()
+      .map((fact) => ({ ...fact, id: factId(fact) }));
+
+  it('give the same facts, with the same ids, wherever they stand and if they come in both forms', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(roleResults, fc.integer({ min: 0, max: 3 })), { maxLength: 12 }),
+        (given) => {
+          const events = given.map(([returned], index) => recorded(index + 1, returned));
+          const mixed = events.flatMap((event, index) => {
+            const forms = [[event], [withIds(event)], [event, withIds(event)], [withIds(event), event]];
+            return forms[given[index]?.[1] ?? 0] ?? [];
+          });
+          const eventless = (facts: readonly SessionFact[]) =>
+            facts.map(({ eventSequence: _, ...fact }) => fact);
+          expect(eventless(factsAfter(mixed))).toEqual(eventless(factsAfter(events)));
+        },
+      ),
     );
   });
 });
