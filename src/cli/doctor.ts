@@ -1,5 +1,9 @@
 import type { Command } from 'commander';
+import type { Config } from '../config.js';
+import { loadEmbedder } from '../embedders/load.js';
 import { ThroughlineError } from '../errors.js';
+import { connectionFinding } from '../nats/doctor/connection.js';
+import type { ConfiguredEmbedder } from '../nats/doctor/embedder.js';
 import { examine } from '../nats/doctor/examine.js';
 import type { Finding } from '../nats/doctor/finding.js';
 import { VERSION } from '../version.js';
@@ -10,8 +14,8 @@ export function doctorCommand(program: Command): void {
     .command('doctor')
     .summary('look whether everything is as it should be, and say what to do')
     .description(
-      'Looks at the server, its limits and clock, streams, consumer and bucket, what waits and what was rejected,\n' +
-        'snapshots, and the services. Changes nothing. Exit code 1 when something does not work; warnings leave it at 0.\n' +
+      'Looks at the server, its limits and clock, streams, consumers and buckets, what waits and what was rejected,\n' +
+        'snapshots, an embedder where one is configured, and the services. Changes nothing. Exit code 1 when something does not work; warnings leave it at 0.\n' +
         'Streams are measured by THROUGHLINE_REPLICAS, THROUGHLINE_ACK_WAIT_MS and THROUGHLINE_SNAPSHOT_EVERY.',
     )
     .option('--json', 'one JSON array of {check, level, message, fix?, denied?}')
@@ -27,14 +31,23 @@ export function doctorCommand(program: Command): void {
 /** Not being let in is a finding like any other. */
 async function examination(cli: Cli): Promise<Finding[]> {
   const { replicas, ackWaitMs, snapshotEvery, requestTimeoutMs } = cli.config;
-  const expected = { replicas, ackWaitMs, snapshotEvery, requestTimeoutMs, version: VERSION, now: Date.now };
+  const expected = {
+    ...{ replicas, ackWaitMs, snapshotEvery, requestTimeoutMs, version: VERSION, now: Date.now },
+    embedder: embedderIn(cli.config),
+  };
   try {
     return await withNats(cli, (nats) => examine(nats, expected));
   } catch (error) {
     if (!(error instanceof ThroughlineError) || error.code === 'config_invalid') throw error;
-    const { code, message } = error;
-    return [{ check: 'connection', level: 'fail', message: `${message} (${code})` }];
+    return [connectionFinding(error)];
   }
+}
+
+function embedderIn({
+  embedder: options,
+  embedDeadlineMs: deadlineMs,
+}: Config): ConfiguredEmbedder | undefined {
+  return options && { load: () => loadEmbedder(options), deadlineMs };
 }
 
 function lines({ check, level, message, fix }: Finding): string[] {

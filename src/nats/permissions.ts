@@ -143,7 +143,7 @@ const REQUESTS = [
 ];
 
 function reading(sessions: readonly Token[] | undefined): string[] {
-  const snapshots = `$JS.API.DIRECT.GET.KV_${SNAPSHOT_BUCKET}.$KV.${SNAPSHOT_BUCKET}`;
+  const snapshots = snapshotsIn(SNAPSHOT_BUCKET);
   if (sessions !== undefined) {
     return sessions.flatMap((session) => [
       `$JS.API.STREAM.INFO.${sessionStream(session)}`,
@@ -154,7 +154,7 @@ function reading(sessions: readonly Token[] | undefined): string[] {
   return [
     ...['$JS.API.INFO', '$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST', '$JS.API.STREAM.INFO.*'],
     ...[`$JS.API.CONSUMER.INFO.${DISPATCH_STREAM}.*`, `$JS.API.STREAM.MSG.GET.${REJECTED_STREAM}`],
-    ...['$JS.API.DIRECT.GET.*', `${snapshots}.*`],
+    ...['$JS.API.DIRECT.GET.*', `${snapshots}.*`, `${snapshotsIn(LEARNING_SNAPSHOT_BUCKET)}.*`],
     ...[
       '$SRV.*',
       '$SRV.*.*',
@@ -165,6 +165,11 @@ function reading(sessions: readonly Token[] | undefined): string[] {
       'proposal.show',
     ],
   ];
+}
+
+/** Where the newest snapshot of a key is read, without the key. */
+function snapshotsIn(bucket: string): string {
+  return `$JS.API.DIRECT.GET.KV_${bucket}.$KV.${bucket}`;
 }
 
 /** Writing snapshots, into a bucket that is made where it is missing. */

@@ -1,44 +1,17 @@
+import { createServer, type Socket } from 'node:net';
 import { AckPolicy, headers, type JetStreamManager, StorageType } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
 import { sessionStream, type Token } from '../../src/contracts/names.js';
 import { connectNats } from '../../src/nats/connection.js';
-import { type Expected, examine } from '../../src/nats/doctor/examine.js';
-import type { Finding } from '../../src/nats/doctor/finding.js';
+import { examine } from '../../src/nats/doctor/examine.js';
 import { type SeenStream, streamFaults } from '../../src/nats/doctor/streams.js';
 import { silentLogger } from '../../src/ports/logger.js';
-import { VERSION } from '../../src/version.js';
+import { freePort } from '../../src/server/ports.js';
 import { cli } from '../support/cli.js';
+import { bad, doctor, EXPECTED, levels, of } from '../support/doctor.js';
 import { startTestNats, type TestNats } from '../support/nats-server.js';
 import { implemented, newSession, type System, soon, startSystem } from '../support/system.js';
 import { startGuardedNats } from '../support/users.js';
-
-const findings = z.array(
-  z.strictObject({
-    check: z.string(),
-    level: z.enum(['ok', 'warn', 'fail']),
-    message: z.string(),
-    fix: z.string().exactOptional(),
-    denied: z.literal(true).exactOptional(),
-  }),
-);
-
-/** What `throughline doctor --json` prints, and its exit code. */
-async function doctor(url: string, env: Record<string, string> = {}) {
-  const { code, stdout, stderr } = await cli(['doctor', '--json'], { env: { NATS_URL: url, ...env } });
-  expect(stderr).toBe('');
-  return { code, found: findings.parse(JSON.parse(stdout)) };
-}
-
-const EXPECTED: Expected = {
-  ...{ replicas: 1, ackWaitMs: 10_000, snapshotEvery: 100, requestTimeoutMs: 5000 },
-  ...{ version: VERSION, now: Date.now },
-};
-
-/** What is not as it should be. */
-const bad = (found: readonly Finding[]) => found.filter(({ level }) => level !== 'ok');
-const levels = (found: readonly Finding[]) =>
-  Object.fromEntries(found.map(({ check, level }) => [check, level]));
 
 describe('throughline doctor on a healthy installation', () => {
   let system: System;
@@ -55,10 +28,11 @@ describe('throughline doctor on a healthy installation', () => {
     expect({ code, checks: found.map(({ check }) => check) }).toEqual({
       code: 0,
       checks: [
-        ...['server', 'JetStream storage', 'JetStream streams', 'clock'],
+        ...['server', 'JetStream storage', 'JetStream memory', 'JetStream streams', 'JetStream consumers'],
+        'clock',
         ...['stream DISPATCH', 'stream DISPATCH_REJECTED', 'stream LEARNINGS'],
         ...['stream KV_session_snapshots', 'stream KV_learning_snapshots'],
-        ...['consumer extractor', 'consumer learner', 'rejected', 'sessions'],
+        ...['consumer extractor', 'consumer learner', 'rejected', 'sessions', 'projects'],
         ...['service extractor', 'service prompt-compiler', 'service session-tools', 'service learnings'],
       ],
     });
@@ -130,6 +104,37 @@ describe('throughline doctor on a healthy installation', () => {
     expect(after.filter(({ check }) => check.includes(session))).toEqual([]);
   });
 
+  it('says how old a snapshot is that is behind, little or far', async () => {
+    const session = newSession('aged');
+    const publish = async (count: number) => {
+      let after = 0;
+      for (let each = 0; each < count; each += 1)
+        after = (await system.client.publishImplementer(session, implemented('1'))).sequence;
+      await system.client.compile({ session, taskId: '2', taskPrompt: 'x', after });
+    };
+    const inThreeDays = () => Date.now() + 3 * 24 * 3_600_000 + 60_000;
+    const examined = async (snapshotEvery: number, now: () => number) =>
+      examine(system.ports, { ...EXPECTED, snapshotEvery, now });
+    await publish(2);
+    const env = { NATS_URL: system.url };
+    expect((await cli(['snapshot', 'write', '--session', session], { env })).code).toBe(0);
+    await publish(1);
+    const [little] = of(await examined(100, Date.now), 'sessions');
+    expect(little).toMatchObject({
+      level: 'ok',
+      message: expect.stringMatching(
+        / that is behind, by \d+ events?, was written (just now|\dmin ago) \(session /,
+      ),
+    });
+    await publish(10);
+    expect(of(await examined(2, inThreeDays), `session ${session}`)).toMatchObject([
+      {
+        level: 'warn',
+        message: expect.stringMatching(/^11 events since its snapshot at 2, written 3d ago:/),
+      },
+    ]);
+  });
+
   it('warns of an instance of another version', async () => {
     const found = await examine(system.ports, { ...EXPECTED, version: '9.9.9' });
     expect(levels(found)).toMatchObject({ 'service prompt-compiler': 'warn', 'service extractor': 'warn' });
@@ -167,15 +172,17 @@ describe('throughline doctor on a broken one', () => {
   it('fails for dispatches that nobody fetches, and for a consumer that loses them', async () => {
     await jsm.consumers.add('DISPATCH', {
       ...{ durable_name: 'extractor', ack_policy: AckPolicy.None, max_deliver: 3 },
+      filter_subject: 'dispatch.broken.>',
     });
     await system.client.publishImplementer('broken', implemented('1'));
     const messages = (await found()).found
       .filter(({ check, level }) => check === 'consumer extractor' && level === 'fail')
       .map(({ message }) => message);
     expect(messages).toEqual([
+      'takes dispatch.broken.>, not dispatch.>',
       expect.stringContaining('acknowledges by none'),
       expect.stringContaining('gives up after 3'),
-      expect.stringContaining('1 dispatches wait, and nobody fetches them'),
+      expect.stringContaining('1 dispatch waits, and nobody fetches them'),
     ]);
   });
 
@@ -190,17 +197,12 @@ describe('throughline doctor on a broken one', () => {
     expect(bad(three).map(({ message }) => message)).toContain('has 1 replicas, THROUGHLINE_REPLICAS says 3');
   });
 
-  it('fails for streams and a bucket that are missing', async () => {
-    for (const name of ['DISPATCH', 'DISPATCH_REJECTED', 'KV_session_snapshots'])
-      await jsm.streams.delete(name);
-    expect(await found()).toMatchObject({
-      code: 1,
-      levels: {
-        'stream DISPATCH': 'fail',
-        'stream DISPATCH_REJECTED': 'fail',
-        'stream KV_session_snapshots': 'fail',
-      },
-    });
+  it('fails for streams and buckets that are missing', async () => {
+    const buckets = ['KV_session_snapshots', 'KV_learning_snapshots'];
+    const names = ['DISPATCH', 'DISPATCH_REJECTED', 'LEARNINGS', ...buckets];
+    for (const name of names) await jsm.streams.delete(name);
+    const missing = Object.fromEntries(names.map((name) => [`stream ${name}`, 'fail']));
+    expect(await found()).toMatchObject({ code: 1, levels: missing });
   });
 
   it('warns of a session stream in memory, and of one that is nearly full', async () => {
@@ -235,15 +237,42 @@ describe('throughline doctor', () => {
     expect((await doctor(nats.url)).found[0]?.message).toContain('(unavailable)');
   });
 
-  it('tells an account that is nearly full, and one that is', async () => {
+  it('fails for an old server and for one without JetStream, by name, and says which one to run', async () => {
+    await using old = await startGreeter('"version":"2.9.21","jetstream":true');
+    await using plain = await startGreeter('"version":"2.99.0"');
+    for (const [url, message] of [
+      [old.url, /nats-server 2\.9\.21: 2\.12\.0 or newer is needed \(server_unsupported\)$/],
+      [plain.url, /runs without JetStream: .* \(server_unsupported\)$/],
+    ] as const) {
+      const { code, found } = await doctor(url);
+      expect({ code, found }).toMatchObject({
+        ...{ code: 1, found: [{ check: 'server', level: 'fail', message: expect.stringMatching(message) }] },
+      });
+      expect(found[0]?.fix).toContain('2.12.0 or newer');
+    }
+  });
+
+  it('fails for an account without JetStream, and looks no further', async () => {
+    await using nats = await startTestNats({ extraConfig: NO_JETSTREAM });
+    const { code, found } = await doctor(nats.url, USER);
+    expect({ code, levels: levels(found) }).toEqual({ code: 1, levels: { server: 'ok', JetStream: 'fail' } });
+  });
+
+  it('tells an account that is nearly full, and one that is, whichever of its limits it comes to', async () => {
     await using nats = await startTestNats({ extraConfig: ACCOUNT });
-    const jsm = await jsmOf(nats);
-    for (const name of ['A', 'B', 'C', 'D']) await jsm.add(name);
-    const limit = async () => levels((await doctor(nats.url, USER)).found)['JetStream streams'];
-    expect(await limit()).toBe('warn');
-    await jsm.add('E');
-    expect(await limit()).toBe('fail');
-    await jsm.close();
+    const account = await accountOf(nats);
+    const limits = async () => {
+      const { found } = await doctor(nats.url, USER);
+      return ['streams', 'consumers', 'memory', 'storage'].map((what) => levels(found)[`JetStream ${what}`]);
+    };
+    for (const name of ['A', 'B', 'C', 'D']) await account.add(name);
+    await account.add('E', 4);
+    expect(await limits()).toEqual(['warn', 'warn', 'ok', 'ok']);
+    await account.add('F', 1);
+    await account.fill('A', 850_000);
+    await account.fill('E', 980_000);
+    expect(await limits()).toEqual(['fail', 'fail', 'fail', 'warn']);
+    await account.close();
   });
 
   it('runs as a reader, and says what a user of less may not look at', async () => {
@@ -289,14 +318,42 @@ describe('a stream of a cluster', () => {
 });
 
 const USER = { NATS_USER: 'u', NATS_PASSWORD: 'p' };
-const ACCOUNT = `accounts { A { jetstream: { max_streams: 5, max_file: 100MB }, users: [ { user: u, password: p } ] } }`;
+const LIMITS = 'max_streams: 6, max_consumers: 5, max_file: 1000000, max_memory: 1000000';
+const ACCOUNT = `accounts { A { jetstream: { ${LIMITS} }, users: [ { user: u, password: p } ] } }`;
+const NO_JETSTREAM = 'accounts { A { users: [ { user: u, password: p } ] } }';
 
-async function jsmOf(nats: TestNats) {
+/** Whoever fills an account: streams in memory from `E` on. */
+async function accountOf(nats: TestNats) {
   const access = { user: 'u', password: 'p' };
   const connection = await connectNats({ url: nats.url, name: 'test', logger: silentLogger, access });
   const jsm = await connection.jetstreamManager();
   return {
-    add: (name: string) => jsm.streams.add({ name, subjects: [name] }),
+    async add(name: string, consumers = 0) {
+      const storage = name < 'E' ? StorageType.File : StorageType.Memory;
+      await jsm.streams.add({ name, subjects: [name], storage });
+      for (let each = 0; each < consumers; each += 1)
+        await jsm.consumers.add(name, { durable_name: `c${each}`, ack_policy: AckPolicy.Explicit });
+    },
+    fill: (name: string, bytes: number) => connection.jetstream().publish(name, new Uint8Array(bytes)),
     close: () => connection.close(),
+  };
+}
+
+/** What greets as a server that is not ours to start, and says nothing else. */
+async function startGreeter(info: string) {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket.on('error', () => {}));
+    socket.write(`INFO {"server_id":"X",${info},"max_payload":1024}\r\n`);
+    socket.on('data', (data) => String(data).includes('PING') && socket.write('PONG\r\n'));
+  });
+  const port = await freePort('127.0.0.1');
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return {
+    url: `nats://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
   };
 }

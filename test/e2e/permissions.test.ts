@@ -135,6 +135,13 @@ describe('the whole system under the users of its roles', () => {
     await soon(async () => expect(await as('reader', ...args)).toMatchObject({ code: 0 }));
   });
 
+  it('a reader sees everything that the doctor looks at', async () => {
+    const { stdout } = await as('reader', 'doctor');
+    expect(stdout).toMatch(/^ok {4}sessions: /m);
+    expect(stdout).toMatch(/^ok {4}projects: 1 project,/m);
+    expect(stdout).not.toContain('permission_denied');
+  });
+
   it('an operator retries what was rejected, and writes a snapshot', async () => {
     expect(await as('operator', 'rejected', 'retry', '--all')).toMatchObject({ code: 0, stderr: '' });
     expect(await as('operator', 'snapshot', 'write', '-s', 'demo')).toMatchObject({ code: 0, stderr: '' });

@@ -1,6 +1,9 @@
+import { VECTOR_BUCKET } from '../../contracts/names.js';
 import type { NatsPorts } from '../open.js';
+import { type ConfiguredEmbedder, embedderFindings } from './embedder.js';
 import { examined, type Finding, fail } from './finding.js';
-import { clockFindings, limitFindings, serverFindings } from './server.js';
+import { projectFindings, vectorFindings } from './learnings.js';
+import { clockFindings, jetStreamIsOff, limitFindings, serverFindings } from './server.js';
 import { serviceFindings } from './services.js';
 import { sessionFindings } from './sessions.js';
 import { CONSUMERS, consumerFindings, expectedStreams, rejectedFindings, streamFindings } from './streams.js';
@@ -15,13 +18,19 @@ export interface Expected {
   readonly version: string;
   /** Milliseconds since 1970, of this machine. */
   readonly now: () => number;
+  /** Where one is configured. */
+  readonly embedder?: ConfiguredEmbedder | undefined;
 }
 
 /** Looks at everything, and changes nothing. */
 export async function examine(nats: NatsPorts, expected: Expected): Promise<Finding[]> {
-  const { connection, snapshots } = nats;
-  const { replicas, ackWaitMs, snapshotEvery, requestTimeoutMs: timeout, version, now } = expected;
+  const { connection, snapshots, learnings, learningSnapshots } = nats;
+  const { replicas, ackWaitMs, snapshotEvery, requestTimeoutMs: timeout, version, now, embedder } = expected;
   const jsm = await connection.jetstreamManager({ checkAPI: false, timeout });
+  if (await jetStreamIsOff(jsm)) {
+    const fix = 'enable it in the configuration of the server: accounts { NAME { jetstream: enabled } }';
+    return [...serverFindings(connection), fail('JetStream', 'the account of this user has none', fix)];
+  }
   const checks: (readonly [string, () => Promise<Finding[]>])[] = [
     ['server', async () => serverFindings(connection)],
     ['JetStream limits', () => limitFindings(jsm)],
@@ -29,18 +38,26 @@ export async function examine(nats: NatsPorts, expected: Expected): Promise<Find
     ...expectedStreams(replicas).map(
       (stream) => [`stream ${stream.name}`, () => streamFindings(jsm, stream)] as const,
     ),
+    [`stream KV_${VECTOR_BUCKET}`, () => vectorFindings(jsm, replicas, embedder !== undefined)],
     ...Object.keys(CONSUMERS).map(
       (consumer) => [`consumer ${consumer}`, () => consumerFindings(jsm, consumer, ackWaitMs)] as const,
     ),
     ['rejected', () => rejectedFindings(jsm)],
-    ['sessions', () => sessionFindings({ jsm, snapshots, replicas, snapshotEvery })],
+    ['sessions', () => sessionFindings({ jsm, snapshots, replicas, snapshotEvery, now: now() })],
+    [
+      'projects',
+      () => projectFindings({ jsm, learnings, snapshots: learningSnapshots, snapshotEvery, now: now() }),
+    ],
+    ...(embedder === undefined ? [] : [['embedder', () => embedderFindings(embedder, timeout)] as const]),
     ['services', () => serviceFindings(connection, version)],
   ];
   const found: Finding[] = [];
   for (const [check, look] of checks) found.push(...(await examined(check, look)));
   const denied = found.filter((finding) => finding.denied);
   // What a connection tells by itself is no look at the installation.
-  const seen = found.filter(({ check, level }) => level === 'ok' && check !== 'server');
+  const seen = found.filter(
+    ({ check, level }) => level === 'ok' && check !== 'server' && check !== 'embedder',
+  );
   return denied.length === 0 || seen.length > 0
     ? found
     : [

@@ -1,7 +1,7 @@
-import type { JetStreamAccountStats, JetStreamManager, NatsConnection } from 'nats';
+import type { JetStreamManager, JetStreamUsageAccountLimits, NatsConnection } from 'nats';
 import { z } from 'zod';
 import { DISPATCH_STREAM } from '../../contracts/names.js';
-import { toThroughlineError } from '../errors.js';
+import { isNoResponders, toThroughlineError } from '../errors.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
 /** Part of a limit that is used when it is time to raise it, and when it is too late. */
@@ -16,19 +16,31 @@ export function serverFindings(connection: NatsConnection): Finding[] {
   return [ok('server', `nats-server ${version}, ${server_name}${where}`)];
 }
 
+/** Whether the account has no JetStream, though the server has. */
+export function jetStreamIsOff(jsm: JetStreamManager): Promise<boolean> {
+  return jsm.getAccountInfo().then(() => false, isNoResponders);
+}
+
 /** What the account uses of what it may. */
 export async function limitFindings(jsm: JetStreamManager): Promise<Finding[]> {
   const stats = await jsm.getAccountInfo().catch((error: unknown) => {
     throw toThroughlineError(error, 'asking for the limits of JetStream');
   });
-  return [
-    used('storage', stats.storage, storageLimit(stats), 'bytes'),
-    used('streams', stats.streams, stats.limits.max_streams, 'streams'),
-  ];
+  // An account with tiers has its limits there, one set for each number of replicas.
+  const tiers = Object.entries(stats.tiers ?? {});
+  return tiers.length === 0
+    ? accountFindings(stats)
+    : tiers.flatMap(([tier, each]) => accountFindings(each, ` ${tier}`));
 }
 
-function storageLimit(stats: JetStreamAccountStats): number {
-  return stats.limits.max_storage;
+function accountFindings(of: JetStreamUsageAccountLimits, tier = ''): Finding[] {
+  const { max_storage, max_memory, max_streams, max_consumers } = of.limits;
+  return [
+    used(`storage${tier}`, of.storage, max_storage, 'bytes'),
+    used(`memory${tier}`, of.memory, max_memory, 'bytes'),
+    used(`streams${tier}`, of.streams, max_streams, 'streams'),
+    used(`consumers${tier}`, of.consumers, max_consumers, 'consumers'),
+  ];
 }
 
 function used(what: string, count: number, limit: number, unit: string): Finding {

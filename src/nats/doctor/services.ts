@@ -2,6 +2,7 @@ import { type NatsConnection, RequestStrategy, type ServiceStats } from 'nats';
 import { z } from 'zod';
 import { COMPILER_SERVICE, EXTRACTOR_SERVICE, LEARNINGS_SERVICE } from '../../contracts/names.js';
 import { TOOLS_SERVICE } from '../../contracts/tools.js';
+import { counted } from '../../counted.js';
 import { isNoResponders, toThroughlineError } from '../errors.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
@@ -31,7 +32,7 @@ export async function serviceFindings(connection: NatsConnection, version: strin
       continue;
     }
     const findings = instances.flatMap((each) => judged(check, each, version));
-    const running = `${instances.length} ${instances.length === 1 ? 'instance answers' : 'instances answer'}`;
+    const running = counted(instances.length, 'instance answers', 'instances answer');
     found.push(...(findings.length > 0 ? findings : [ok(check, running)]));
   }
   return found;
@@ -50,7 +51,7 @@ function judged(check: string, instance: ServiceStats, version: string): Finding
     found.push(
       warn(
         check,
-        `${told.errors} errors; last, at ${at}: ${message} (${code})`,
+        `${counted(told.errors, 'error')}; last, at ${at}: ${message} (${code})`,
         'look at its log around that time',
       ),
     );

@@ -1,5 +1,6 @@
 import { AckPolicy, type ConsumerInfo, type JetStreamManager, StorageType } from 'nats';
 import {
+  DISPATCH_REVIEWS,
   DISPATCH_STREAM,
   DISPATCH_SUBJECTS,
   EXTRACTOR_CONSUMER,
@@ -11,6 +12,7 @@ import {
   REJECTED_SUBJECTS,
   SNAPSHOT_BUCKET,
 } from '../../contracts/names.js';
+import { counted } from '../../counted.js';
 import { API, apiCode, toThroughlineError } from '../errors.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
@@ -44,7 +46,9 @@ export async function streamFindings(jsm: JetStreamManager, expected: ExpectedSt
     const info = await jsm.streams.info(expected.name);
     const faults = streamFaults(info, expected);
     const { messages, bytes } = info.state;
-    return faults.length > 0 ? faults : [ok(check, `${messages} messages, ${bytes} bytes`)];
+    return faults.length > 0
+      ? faults
+      : [ok(check, `${counted(messages, 'message')}, ${counted(bytes, 'byte')}`)];
   } catch (error) {
     if (apiCode(error) !== API.streamNotFound) throw toThroughlineError(error, check);
     return [
@@ -109,10 +113,10 @@ export function streamFaults({ config, state, cluster }: SeenStream, expected: E
   return found;
 }
 
-/** The consumers of dispatches, and which service of `throughline serve --only` fetches from them. */
-export const CONSUMERS: Readonly<Record<string, string>> = {
-  [EXTRACTOR_CONSUMER]: 'extractor',
-  [LEARNER_CONSUMER]: 'learnings',
+/** The consumers of dispatches: which service of `throughline serve --only` fetches from them, and what it takes. */
+export const CONSUMERS: Readonly<Record<string, { readonly service: string; readonly subjects: string }>> = {
+  [EXTRACTOR_CONSUMER]: { service: 'extractor', subjects: DISPATCH_SUBJECTS },
+  [LEARNER_CONSUMER]: { service: 'learnings', subjects: DISPATCH_REVIEWS },
 };
 
 /** A consumer that all instances of a service share, and what waits in it. */
@@ -122,9 +126,11 @@ export async function consumerFindings(
   ackWaitMs: number,
 ): Promise<Finding[]> {
   const check = `consumer ${consumer}`;
-  const start = `throughline serve --only ${CONSUMERS[consumer]}`;
+  const { service, subjects = DISPATCH_SUBJECTS } = CONSUMERS[consumer] ?? {};
+  const start = `throughline serve --only ${service}`;
   try {
-    return judged(check, await jsm.consumers.info(DISPATCH_STREAM, consumer), { ackWaitMs, consumer, start });
+    const info = await jsm.consumers.info(DISPATCH_STREAM, consumer);
+    return judged(check, info, { ackWaitMs, consumer, subjects, start });
   } catch (error) {
     const code = apiCode(error);
     if (code !== API.consumerNotFound && code !== API.streamNotFound) throw toThroughlineError(error, check);
@@ -135,11 +141,16 @@ export async function consumerFindings(
 function judged(
   check: string,
   info: ConsumerInfo,
-  { ackWaitMs, consumer, start }: { ackWaitMs: number; consumer: string; start: string },
+  expected: { ackWaitMs: number; consumer: string; subjects: string; start: string },
 ): Finding[] {
+  const { ackWaitMs, consumer, subjects, start } = expected;
   const { config, num_pending: waiting, num_ack_pending: inHand, num_redelivered: again } = info;
   const remake = `nats consumer rm ${DISPATCH_STREAM} ${consumer}; its service makes it anew`;
   const found: Finding[] = [];
+  const taken = config.filter_subjects ?? [config.filter_subject ?? DISPATCH_SUBJECTS];
+  if (!taken.includes(subjects)) {
+    found.push(fail(check, `takes ${taken.join(', ')}, not ${subjects}`, remake));
+  }
   if (config.ack_policy !== AckPolicy.Explicit) {
     found.push(fail(check, `acknowledges by ${config.ack_policy}: results may be lost`, remake));
   }
@@ -154,16 +165,17 @@ function judged(
   }
   // With a backlog every pull is answered at once: whoever holds dispatches is at work.
   if (info.num_waiting === 0 && inHand === 0 && waiting > 0) {
-    const message = `${waiting} dispatches wait, and nobody fetches them`;
+    const message = `${counted(waiting, 'dispatch waits', 'dispatches wait')}, and nobody fetches them`;
     found.push(fail(check, message, `start its service: ${start}`));
   } else if (waiting > MUCH_TO_DO) {
     found.push(warn(check, `${waiting} dispatches wait`, `start more of it, or look at the logs: ${start}`));
   }
   if (again > 0) {
-    const message = `${again} dispatches in hand were delivered before`;
+    const message = `${counted(again, 'dispatch in hand was', 'dispatches in hand were')} delivered before`;
     found.push(warn(check, message, 'look at the log of its service: it says why they fail'));
   }
-  return found.length > 0 ? found : [ok(check, `${waiting} dispatches wait, ${inHand} are in hand`)];
+  const waits = counted(waiting, 'dispatch waits', 'dispatches wait');
+  return found.length > 0 ? found : [ok(check, `${waits}, ${counted(inHand, 'is', 'are')} in hand`)];
 }
 
 /** What could not be used. */
@@ -172,7 +184,7 @@ export async function rejectedFindings(jsm: JetStreamManager): Promise<Finding[]
     const { messages } = (await jsm.streams.info(REJECTED_STREAM)).state;
     if (messages === 0) return [ok('rejected', 'none')];
     const fix = 'throughline rejected ls says why each was, throughline rejected retry tries again';
-    return [warn('rejected', `${messages} results could not be used`, fix)];
+    return [warn('rejected', `${counted(messages, 'result')} could not be used`, fix)];
   } catch (error) {
     // That it is missing has been told.
     if (apiCode(error) === API.streamNotFound) return [];

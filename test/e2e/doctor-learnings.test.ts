@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { projectOf, VECTOR_BUCKET } from '../../src/contracts/names.js';
+import { freePort } from '../../src/server/ports.js';
+import { cli } from '../support/cli.js';
+import { bad, doctor, of } from '../support/doctor.js';
+import { type EmbeddingServer, startEmbeddingServer, status, vectors } from '../support/embedding-server.js';
+import { eventAt, proposed } from '../support/learning-project.js';
+import { type System, soon, startSystem } from '../support/system.js';
+
+let system: System;
+let embeddings: EmbeddingServer;
+beforeAll(async () => {
+  embeddings = await startEmbeddingServer();
+  // Nobody works until a test has somebody work.
+  system = await startSystem({ only: [] });
+});
+afterAll(async () => {
+  await system.stop();
+  await embeddings.stop();
+});
+
+const embedding = (more: Record<string, string> = {}) => ({
+  THROUGHLINE_EMBED_URL: embeddings.url,
+  THROUGHLINE_EMBED_MODEL: 'bag',
+  THROUGHLINE_EMBED_DEADLINE_MS: '20000',
+  ...more,
+});
+const found = async (what: string, env: Record<string, string> = {}) =>
+  of((await doctor(system.url, env)).found, what);
+
+describe('throughline doctor on projects', () => {
+  it('warns of a snapshot that is missing or far behind, and says what has one written', async () => {
+    const env = { THROUGHLINE_SNAPSHOT_EVERY: '2' };
+    const project = projectOf('long');
+    for (let at = 1; at <= 12; at += 1)
+      await system.ports.learnings.append(project, eventAt(at, proposed(`Text ${at}`)));
+    const [warning] = await found('project long', env);
+    expect(warning).toMatchObject({
+      level: 'warn',
+      message: '12 events and it has no snapshot: loading it replays them',
+    });
+    await using _service = await startSystem({ nats: system.nats, env, only: ['learnings'] });
+    const [, ...command] = warning?.fix?.split(' ') ?? [];
+    expect((await cli(command, { env: { NATS_URL: system.url } })).code).toBe(0);
+    await soon(async () => {
+      expect(await found('project long', env)).toEqual([]);
+      expect(await found('projects', env)).toMatchObject([{ level: 'ok' }]);
+    });
+    await system.ports.learnings.append(project, eventAt(13, proposed('Text 13')));
+    expect(await found('projects')).toMatchObject([
+      { message: expect.stringMatching(/by 1 event, was written just now \(project long\)$/) },
+    ]);
+  });
+});
+
+describe('throughline doctor on vectors', () => {
+  const BUCKET = `stream KV_${VECTOR_BUCKET}`;
+
+  it('says nothing of a bucket that nobody needs, and warns of one that is lost', async () => {
+    expect(await found(BUCKET)).toEqual([]);
+    expect(await found(BUCKET, embedding())).toMatchObject([
+      { level: 'ok', message: expect.stringContaining('not there yet') },
+    ]);
+    await using service = await startSystem({ nats: system.nats, env: embedding(), only: ['learnings'] });
+    const { client } = service;
+    const { proposal } = await client.learnings.propose({ content: 'Close every file' });
+    await client.proposals.accept({ id: proposal.id, by: 'ann' });
+    await soon(async () => {
+      expect(await found(BUCKET, embedding())).toMatchObject([
+        { level: 'ok', message: expect.stringMatching(/^1 vector, \d+ bytes$/) },
+      ]);
+    });
+    await (await system.ports.connection.jetstreamManager()).streams.delete(`KV_${VECTOR_BUCKET}`);
+    expect(await found(BUCKET, embedding())).toMatchObject([
+      { level: 'warn', message: expect.stringContaining('is missing, though there are learnings') },
+    ]);
+  });
+});
+
+describe('throughline doctor on an embedder', () => {
+  it('tries the one that is configured, and no other', async () => {
+    expect(await found('embedder')).toEqual([]);
+    const message = expect.stringMatching(/\/bag gives 384 numbers in \d+ ms$/);
+    expect(await found('embedder', embedding())).toMatchObject([{ level: 'ok', message }]);
+  });
+
+  it('warns of one that is too slow for a prompt', async () => {
+    const usual = vectors();
+    embeddings.next(usual, (...request) => setTimeout(() => usual(...request), 50));
+    const env = embedding({ THROUGHLINE_EMBED_DEADLINE_MS: '10' });
+    expect(await found('embedder', env)).toMatchObject([
+      { level: 'warn', message: expect.stringMatching(/ms, and a prompt waits for 10$/) },
+    ]);
+  });
+
+  it('warns of one that does not answer: words decide then', async () => {
+    const env = embedding({ THROUGHLINE_EMBED_URL: `http://127.0.0.1:${await freePort('127.0.0.1')}` });
+    expect(await found('embedder', env)).toMatchObject([
+      {
+        level: 'warn',
+        message: expect.stringMatching(/ECONNREFUSED.*\(unavailable\)$/),
+        fix: expect.any(String),
+      },
+    ]);
+  });
+
+  it('fails for one that will never answer as it is configured', async () => {
+    embeddings.next(status(401));
+    expect(await found('embedder', embedding())).toMatchObject([
+      { level: 'fail', message: expect.stringMatching(/THROUGHLINE_EMBED_KEY.*\(config_invalid\)$/) },
+    ]);
+    const env = { THROUGHLINE_EMBED_DIR: '/nowhere' };
+    const looked = await doctor(system.url, env);
+    expect(looked.code).toBe(1);
+    expect(bad(of(looked.found, 'embedder'))).toMatchObject([{ level: 'fail' }]);
+  });
+});
