@@ -109,6 +109,11 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     return () => subscription.unsubscribe();
   }
 
+  /** Has the next read look whether the stream is still the same. */
+  protected doubt(key: Token): void {
+    this.#streams.doubt(key);
+  }
+
   async #publish(key: Token, subject: string, body: Uint8Array, options: AppendOptions): Promise<PubOutcome> {
     const { messageId, expectedSequence } = options;
     const { expecting, messageId: unique } = this.#layout;

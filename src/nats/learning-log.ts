@@ -22,8 +22,8 @@ const MAX_READ = 10_000;
  */
 export class NatsLearningLog extends NatsEventLog<LearningEvent> implements LearningLog {
   readonly #ports: EventLogPorts;
-  /** Up to where this process has read each project. */
-  readonly #read = new Map<Token, number>();
+  /** Up to where this process has read each project, and in which stream: another of the name has another epoch. */
+  readonly #read = new Map<Token, { readonly through: number; readonly epoch: string | undefined }>();
 
   constructor(ports: EventLogPorts, options: TopologyOptions) {
     super(ports, {
@@ -47,20 +47,31 @@ export class NatsLearningLog extends NatsEventLog<LearningEvent> implements Lear
     event: LearningEvent,
     options: AppendOptions = {},
   ): Promise<Appended> {
+    const { expectedSequence = 0 } = options;
+    const read = this.#read.get(project);
+    // What was decided on a stream that is gone must not stand in another, where nothing of what it is about does.
+    if (expectedSequence > 0 && read !== undefined && read.epoch !== (await this.#epoch(project))) {
+      this.doubt(project);
+      return { outcome: 'conflict' };
+    }
     const appended = await super.append(project, event, options);
-    const { expectedSequence } = options;
-    if (appended.outcome !== 'conflict' || expectedSequence !== this.#read.get(project)) return appended;
+    if (appended.outcome !== 'conflict' || options.expectedSequence !== read?.through) return appended;
     // What was read last may be gone, by age or by hand, with nothing newer in its place.
     const last = await this.#lastOf(project);
-    return last < (expectedSequence ?? 0)
+    return last < expectedSequence
       ? super.append(project, event, { ...options, expectedSequence: last })
       : appended;
   }
 
   override async read(project: Token, range: ReadRange): Promise<ReadResult<LearningEvent>> {
-    const read = await super.read(project, range);
+    let read = await super.read(project, range);
+    // Never fold what comes from another stream onto what came from the one before: all that is new is rare.
+    if (read.through > range.after && read.epoch !== (await this.#epoch(project))) {
+      this.doubt(project);
+      read = await super.read(project, range);
+    }
     if (this.#read.size >= MAX_READ) this.#read.clear();
-    this.#read.set(project, read.through);
+    this.#read.set(project, { through: read.through, epoch: read.epoch });
     return read;
   }
 
@@ -76,6 +87,16 @@ export class NatsLearningLog extends NatsEventLog<LearningEvent> implements Lear
     } catch (error) {
       if (apiCode(error) === API.streamNotFound) return [];
       throw toThroughlineError(error, 'listing the projects');
+    }
+  }
+
+  /** Of the stream as it is now; `undefined` where there is none. */
+  async #epoch(project: Token): Promise<string | undefined> {
+    try {
+      return String((await this.#ports.jsm.streams.info(LEARNINGS_STREAM)).created);
+    } catch (error) {
+      if (apiCode(error) === API.streamNotFound) return undefined;
+      throw toThroughlineError(error, `asking for the stream of project ${project}`);
     }
   }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LearningArguments, LearningInput } from '../../src/contracts/learning-requests.js';
 import { LEARNING_REQUESTS } from '../../src/contracts/learning-requests.js';
-import type { Token } from '../../src/contracts/names.js';
+import { LEARNINGS_STREAM, type Token } from '../../src/contracts/names.js';
 import { ThroughlineError } from '../../src/errors.js';
 import { decideLearning, type LearningCommand } from '../../src/learnings/commands/index.js';
 import type { NatsPorts } from '../../src/nats/open.js';
@@ -217,5 +217,33 @@ describe('a snapshot of a project', () => {
     const loaded = await worker(other).reader.load(project);
     expect(loaded.folded.snapshotSequence).toBe(0);
     expect(loaded.folded.state.entries.size).toBe(1);
+  });
+});
+
+describe('a decision on a proposal that was lost with its stream', () => {
+  it.each([
+    ['by whoever finds the stream missing', async () => {}],
+    [
+      'by whoever finds another in its place',
+      async (project: Token) => {
+        await worker(other).does(project, 'learning.propose', { content: 'Say the unit' });
+      },
+    ],
+    [
+      'by whoever finds another in its place, with events of other projects',
+      async () => {
+        await worker(other).does(newSession('beside'), 'learning.propose', { content: 'Say the unit' });
+      },
+    ],
+  ])('is refused, and never answered as if it counted: %s', async (_what, meanwhile) => {
+    const project = newSession('removed');
+    const ann = worker(nats);
+    const { proposal } = await ann.does(project, 'learning.propose', { content: 'Name the field' });
+    await (await nats.connection.jetstreamManager()).streams.delete(LEARNINGS_STREAM);
+    await meanwhile(project);
+    const accepting = ann.does(project, 'proposal.accept', { id: proposal.id, by: 'ann' });
+    await expect(accepting).rejects.toMatchObject({ code: 'not_found' });
+    const { does } = worker(other);
+    expect(await does(project, 'learning.list', {})).toMatchObject({ learnings: [] });
   });
 });
