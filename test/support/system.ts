@@ -70,10 +70,13 @@ export function openPorts(system: Pick<System, 'url' | 'config'>): Promise<NatsP
 }
 
 /** Waits until every dispatch has been dealt with: none left to deliver, and none in anybody's hands. */
-export async function allDealtWith({ connection }: NatsPorts): Promise<void> {
+export async function allDealtWith(
+  { connection }: NatsPorts,
+  consumer: string = EXTRACTOR_CONSUMER,
+): Promise<void> {
   const jsm = await connection.jetstreamManager({ checkAPI: false });
   await soon(async () => {
-    const info = await jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
+    const info = await jsm.consumers.info(DISPATCH_STREAM, consumer);
     expect({ toDeliver: info.num_pending, inHand: info.num_ack_pending }).toEqual({
       toDeliver: 0,
       inHand: 0,

@@ -1,0 +1,122 @@
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { LEARNING_SNAPSHOT_BUCKET, LEARNINGS_STREAM, type Token } from '../../src/contracts/names.js';
+import type { StoredSnapshot } from '../../src/ports/snapshot-store.js';
+import { startNode } from '../support/cli.js';
+import { expectLearningsEnd } from '../support/faults/learning-check.js';
+import { type LearningLoad, PROJECTS, underLearningLoad } from '../support/faults/learning-load.js';
+import { startFaultyServer } from '../support/faults/server.js';
+import { soon, startSystem } from '../support/system.js';
+
+const MORTAL = fileURLToPath(new URL('../support/faults/mortal-learner.mjs', import.meta.url));
+const TIMEOUT_MS = 120_000;
+/** Decisions that people are told of before and after a disturbance: snapshots have been written by then. */
+const SOME = 8;
+
+const jsmOf = ({ ports }: LearningLoad) => ports.connection.jetstreamManager({ checkAPI: false });
+
+it.concurrent(
+  'learnings survive a server that is killed and started again',
+  async () => {
+    await using server = await startFaultyServer();
+    await underLearningLoad(server, async (load) => {
+      for (let time = 0; time < 2; time += 1) {
+        await load.decisions(SOME);
+        await server.kill();
+        await server.restart();
+      }
+      await load.decisions(SOME);
+      return undefined;
+    });
+  },
+  TIMEOUT_MS,
+);
+
+it.concurrent(
+  'learnings survive the loss of all snapshots of projects',
+  async () => {
+    await using server = await startFaultyServer();
+    await underLearningLoad(server, async (load) => {
+      await load.decisions(SOME);
+      await (await jsmOf(load)).streams.delete(`KV_${LEARNING_SNAPSHOT_BUCKET}`);
+      // They come again with the events that come.
+      for (const project of PROJECTS) {
+        await soon(async () => expect(await load.ports.learningSnapshots.load(project)).toBeDefined());
+      }
+      return undefined;
+    });
+  },
+  TIMEOUT_MS,
+);
+
+it.concurrent(
+  'learnings survive the loss of their stream, but for what came after their snapshots',
+  async () => {
+    await using server = await startFaultyServer();
+    await underLearningLoad(server, async (load) => {
+      await load.decisions(SOME);
+      await load.pause();
+      const removed = new Map<Token, StoredSnapshot>();
+      const lost: { project: Token; id: string; by: string }[] = [];
+      for (const project of PROJECTS) {
+        const { snapshot, id } = await beyondSnapshot(load, project);
+        removed.set(project, snapshot);
+        lost.push({ project, id, by: 'ann' });
+      }
+      await (await jsmOf(load)).streams.delete(LEARNINGS_STREAM);
+      // What is left is what the snapshots hold: nobody is told that a decision on anything else counts.
+      load.told.length = 0;
+      for (const decision of lost) {
+        await expect(load.client.proposals.accept(decision)).rejects.toMatchObject({ code: 'not_found' });
+      }
+      load.resume();
+      await load.decisions(2 * SOME);
+      return { removed };
+    });
+  },
+  TIMEOUT_MS,
+);
+
+/** Proposes until a proposal of the project is in no snapshot; gives it, and the newest snapshot. */
+async function beyondSnapshot({ client, ports }: LearningLoad, project: Token) {
+  for (const word of ['soon', 'later', 'never']) {
+    const { sequence, proposal } = await client.learnings.propose({ project, content: `Forgotten ${word}` });
+    const snapshot = await ports.learningSnapshots.load(project);
+    if (snapshot !== undefined && snapshot.sequence < sequence) return { snapshot, id: proposal.id };
+  }
+  throw new Error(`every proposal of project ${project} got a snapshot`);
+}
+
+const POINTS = [
+  'before an observation is appended',
+  'after an observation is appended',
+  'after a proposal is appended',
+  'after a decision is appended',
+  'after an append, before the snapshot',
+  'during a snapshot write',
+  'after a snapshot write',
+] as const;
+
+it.concurrent(
+  'learnings survive their service being killed, again and again, wherever it stands',
+  async () => {
+    await using server = await startFaultyServer();
+    await underLearningLoad(
+      server,
+      async (load) => {
+        for (const point of POINTS) {
+          await using service = await startNode([MORTAL, server.url, point, '2'], load.env);
+          expect(await service.exited).toEqual({ code: null, signal: 'SIGKILL' });
+          expect(service.stderr()).toContain(`died ${point}`);
+        }
+        await using _heir = await startSystem({ nats: server, env: load.env, only: ['learnings'] });
+        await load.decisions(SOME);
+        await load.pause();
+        await expectLearningsEnd(load, PROJECTS);
+        return undefined;
+      },
+      ['extractor', 'tools'],
+    );
+  },
+  TIMEOUT_MS,
+);

@@ -1,0 +1,117 @@
+import { expect } from 'vitest';
+import type { ThroughlineClient } from '../../../src/client/client.js';
+import { parseDispatchBody } from '../../../src/contracts/dispatch-body.js';
+import { EVENT_VERSION } from '../../../src/contracts/event.js';
+import {
+  LEARNER_CONSUMER,
+  parseDispatchSubject,
+  projectOf,
+  type Token,
+} from '../../../src/contracts/names.js';
+import { evolveLearnings } from '../../../src/learnings/evolve.js';
+import { demandsOf } from '../../../src/learnings/harvest.js';
+import { encodeLearnings } from '../../../src/learnings/snapshot.js';
+import { emptyLearnings, type LearningState } from '../../../src/learnings/state.js';
+import { MemorySnapshotStore } from '../../../src/memory/snapshot-store.js';
+import type { NatsPorts } from '../../../src/nats/open.js';
+import { silentLogger } from '../../../src/ports/logger.js';
+import type { SnapshotStore, StoredSnapshot } from '../../../src/ports/snapshot-store.js';
+import { PROJECT_FOLDING } from '../../../src/workers/project-reader.js';
+import { StateReader } from '../../../src/workers/state-reader.js';
+import { allDealtWith } from '../system.js';
+import { dispatchesOn } from './nats-run.js';
+
+/** A decision that somebody was told of as one that counts. */
+export interface Told {
+  readonly project: Token;
+  readonly id: string;
+  readonly status: 'accepted' | 'rejected';
+}
+
+export interface LearningsAftermath {
+  readonly ports: NatsPorts;
+  readonly client: ThroughlineClient;
+  /** Since the stream was removed, where it was. */
+  readonly told: readonly Told[];
+  /** The newest snapshots of a stream that was removed: all that is left of it. Default: the stream is whole. */
+  readonly removed?: ReadonlyMap<Token, StoredSnapshot>;
+}
+
+/**
+ * The check that every fault of learnings ends with: every project, folded from its first event, from its newest
+ * snapshot, and as the service answers, is the same; what reviewers demanded is what a clean run makes of the same
+ * reviews; every decision that somebody was told of stands; and nothing has been proposed twice.
+ */
+export async function expectLearningsEnd(
+  { ports, client, told }: LearningsAftermath,
+  projects: readonly Token[],
+  { removed }: Pick<LearningsAftermath, 'removed'> = {},
+): Promise<void> {
+  await allDealtWith(ports, LEARNER_CONSUMER);
+  for (const project of projects) {
+    const replayed = await folded(ports, project, await beginning(project, removed?.get(project)));
+    const stored = await folded(ports, project, ports.learningSnapshots);
+    expect(bytes(stored), `project ${project}, from its snapshot`).toBe(bytes(replayed));
+    const { proposals } = await client.proposals.list({ project, status: 'all', limit: 1000 });
+    const entries = [...replayed.entries.values()].map(({ proposal }) => proposal);
+    expect(proposals, `project ${project}, as the service answers`).toEqual(entries.reverse());
+    const decisions = told.filter((each) => each.project === project);
+    expect(decisions.length).toBeGreaterThan(0);
+    expect(decisions.map(({ id }) => [id, replayed.entries.get(id)?.proposal.status])).toEqual(
+      decisions.map(({ id, status }) => [id, status]),
+    );
+    if (removed === undefined) await expectAllLearned(ports, project, replayed);
+    await expectProposedOnce(ports, project);
+  }
+}
+
+async function expectAllLearned(ports: NatsPorts, project: Token, state: LearningState): Promise<void> {
+  const clean = await cleanObservations(ports, project);
+  const inOrder = ({ observations }: LearningState) =>
+    [...observations].sort(([one], [other]) => (one < other ? -1 : 1));
+  expect(inOrder(state), `project ${project}, against a clean run`).toEqual(inOrder(clean));
+  const byRule = [...state.entries.values()].filter(({ proposal }) => proposal.method !== 'manual');
+  const due = [...clean.observations].flatMap(([id, { evidence }]) => (evidence.length >= 2 ? [id] : []));
+  expect(due.length).toBeGreaterThan(0);
+  expect(byRule.map(({ proposal }) => proposal.id).sort()).toEqual(due.sort());
+}
+
+/** What the reviews of a project demand, each taken once, in the order in which they were published. */
+async function cleanObservations(ports: NatsPorts, project: Token): Promise<LearningState> {
+  const state = emptyLearnings(project);
+  for (const { subject, body, sequence, at } of await dispatchesOn(ports)) {
+    const { session } = parseDispatchSubject(subject);
+    const parsed = parseDispatchBody(body, 'reviewer', body.length);
+    if (!session?.startsWith(`${project}-`) || !parsed.ok || parsed.value.role !== 'reviewer') continue;
+    const { result } = parsed.value;
+    const data = { session, dispatch: sequence, task: result.task_id, demands: demandsOf(project, result) };
+    evolveLearnings(state, { sequence, event: { v: EVENT_VERSION, type: 'observed', at, data } });
+  }
+  return state;
+}
+
+async function expectProposedOnce({ learnings }: NatsPorts, project: Token): Promise<void> {
+  const { events } = await learnings.read(project, { after: 0 });
+  const proposed = events.flatMap(({ event }) => (event.type === 'proposed' ? [event.data.proposal] : []));
+  expect(proposed).toHaveLength(new Set(proposed).size);
+}
+
+/** What a process that has just started folds. */
+async function folded(ports: NatsPorts, project: Token, snapshots: SnapshotStore): Promise<LearningState> {
+  const { learnings: log } = ports;
+  const reader = new StateReader({
+    ...{ log, snapshots, folding: PROJECT_FOLDING, logger: silentLogger, maxCached: 1 },
+  });
+  return (await reader.load(project)).folded.state;
+}
+
+/** A store with nothing but what is left of a removed stream. */
+async function beginning(project: Token, left: StoredSnapshot | undefined): Promise<SnapshotStore> {
+  const store = new MemorySnapshotStore();
+  if (left !== undefined) await store.save(projectOf(project), left);
+  return store;
+}
+
+function bytes(state: LearningState): string {
+  return encodeLearnings(state, '');
+}

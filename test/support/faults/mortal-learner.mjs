@@ -1,0 +1,65 @@
+// The real learnings service on real ports, in a process that dies by SIGKILL at a named point, the N-th time that it
+// comes there.
+// usage: node mortal-learner.mjs URL POINT N
+import { writeSync } from 'node:fs';
+import { loadConfig } from '../../../dist/config.js';
+import { Releasers } from '../../../dist/lifecycle.js';
+import { natsOptions } from '../../../dist/main.js';
+import { watchConnection } from '../../../dist/nats/connection-health.js';
+import { openNats } from '../../../dist/nats/open.js';
+import { systemClock } from '../../../dist/ports/clock.js';
+import { silentLogger } from '../../../dist/ports/logger.js';
+import { openProjects, serveLearnings } from '../../../dist/services/learnings.js';
+import { openSessions } from '../../../dist/services/sessions.js';
+import { countingLogger } from '../../../dist/workers/incidents.js';
+
+const [url, point, count] = process.argv.slice(2);
+const config = loadConfig();
+const nats = await openNats(natsOptions(url, 'mortal learner', config, silentLogger));
+
+let passed = 0;
+/** Dies if this is the N-th time at the point that it is to die at. */
+function at(name) {
+  if (name !== point) return;
+  passed += 1;
+  if (passed !== Number(count)) return;
+  writeSync(2, `died ${name}\n`);
+  process.kill(process.pid, 'SIGKILL');
+}
+
+const KINDS = { observed: 'an observation', proposed: 'a proposal' };
+
+const learnings = {
+  read: (project, range) => nats.learnings.read(project, range),
+  watch: (project, onEvent) => nats.learnings.watch(project, onEvent),
+  projects: () => nats.learnings.projects(),
+  async append(project, event, options) {
+    const kind = KINDS[event.type] ?? 'a decision';
+    at(`before ${kind} is appended`);
+    const appended = await nats.learnings.append(project, event, options);
+    if (appended.outcome === 'appended') at(`after ${kind} is appended`);
+    return appended;
+  },
+};
+
+const learningSnapshots = {
+  load: (project) => nats.learningSnapshots.load(project),
+  loadAtOrBefore: (project, sequence) => nats.learningSnapshots.loadAtOrBefore(project, sequence),
+  async save(project, snapshot) {
+    at('after an append, before the snapshot');
+    const saving = nats.learningSnapshots.save(project, snapshot);
+    // The request is handed to the socket in a turn of its own: by now it may have arrived or not.
+    setImmediate(() => at('during a snapshot write'));
+    const outcome = await saving;
+    at('after a snapshot write');
+    return outcome;
+  },
+};
+
+const { logger, incidents } = countingLogger(silentLogger, systemClock);
+const health = { uptimeMs: () => 0, connection: watchConnection(nats.connection), incidents };
+const serving = { config, logger, releasers: new Releasers(), health };
+const ports = { ...nats, learnings, learningSnapshots };
+const sessions = openSessions(nats, config, logger, false);
+await serveLearnings(ports, sessions.reader, await openProjects(ports, serving), serving);
+console.log('ready');
