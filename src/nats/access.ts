@@ -65,7 +65,7 @@ export function accessOptions(url: string, given: NatsAccess): Partial<Connectio
   const authenticator = fileAuthenticator(access);
   return {
     servers,
-    ...(user !== undefined && { user, pass: password ?? '' }),
+    ...(user !== undefined && password !== undefined && { user, pass: password }),
     ...(token !== undefined && { token }),
     ...(authenticator !== undefined && { authenticator }),
     ...(tls !== undefined && { tls }),
@@ -112,8 +112,12 @@ function requireConsistent({ user, password, token, nkey, creds, cert, key, inbo
     throw wrong(
       `${given.join(' and ')} are set, by variables or in the URL: say in one way only who connects`,
     );
-  if (password !== undefined && user === undefined) {
-    throw wrong('NATS_PASSWORD is set without NATS_USER: give both');
+  if ((user === undefined) !== (password === undefined)) {
+    throw wrong(
+      user === undefined
+        ? 'NATS_PASSWORD is set without NATS_USER: give both'
+        : 'NATS_USER is set without NATS_PASSWORD: give both, or NATS_TOKEN alone',
+    );
   }
   if ((cert === undefined) !== (key === undefined)) {
     throw wrong(

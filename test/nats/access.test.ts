@@ -111,7 +111,6 @@ describe('a server that asks who comes, or wants TLS', () => {
   const WRONG: readonly (readonly [string, keyof typeof servers, () => NatsAccess, string])[] = [
     ['a wrong password', 'password', () => ({ user: 'me', password: `${SECRET}!` }), 'auth_failed'],
     ['another user', 'password', () => ({ user: 'you', password: SECRET }), 'auth_failed'],
-    ['a user without a password', 'password', () => ({ user: 'me' }), 'auth_failed'],
     ['a token for a password', 'password', () => ({ token: SECRET }), 'auth_failed'],
     ['a wrong token', 'token', () => ({ token: `${SECRET}!` }), 'auth_failed'],
     ['the seed of another user', 'nkey', () => ({ nkey: paths.otherNkey }), 'auth_failed'],
@@ -193,6 +192,7 @@ describe('an access that cannot be used', () => {
     ['a certificate without its key', () => ({ cert: mine.cert }), 'NATS_CERT is set without NATS_KEY'],
     ['a key without its certificate', () => ({ key: mine.key }), 'NATS_KEY is set without NATS_CERT'],
     ['a password without a user', () => ({ password: SECRET }), 'NATS_PASSWORD is set without NATS_USER'],
+    ['a user without a password', () => ({ user: 'me' }), 'NATS_USER is set without NATS_PASSWORD'],
     ['two ways at once', () => ({ user: 'me', token: SECRET }), 'NATS_USER and NATS_TOKEN'],
     ['an inbox prefix with a wildcard', () => ({ inboxPrefix: 'a.>' }), 'THROUGHLINE_INBOX_PREFIX'],
   ])('%s is refused before anything is sent', async (_, access, text) => {
