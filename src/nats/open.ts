@@ -78,7 +78,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
     if (makes('rejected')) await ensureRejectedStream(jsm, { replicas });
     if (makes('learnings')) await ensureLearningsStream(jsm, { replicas });
     const bucket = (name: string, description: string, made: Made) =>
-      openSnapshotStore(connection, name, description, { replicas }, makes(made));
+      openSnapshotStore(connection, name, description, { replicas, timeoutMs }, makes(made));
     const snapshots = await bucket(SNAPSHOT_BUCKET, 'Folded state of each session', 'snapshots');
     const learningSnapshots = await bucket(
       LEARNING_SNAPSHOT_BUCKET,

@@ -1,4 +1,4 @@
-import { type JetStreamManagerOptions, type KV, type KvEntry, type NatsConnection, StorageType } from 'nats';
+import { type KV, type KvEntry, type NatsConnection, StorageType } from 'nats';
 import type { Token } from '../contracts/names.js';
 import { ThroughlineError } from '../errors.js';
 import type { SaveOutcome, SnapshotStore, StoredSnapshot } from '../ports/snapshot-store.js';
@@ -11,39 +11,43 @@ import type { TopologyOptions } from './topology.js';
 /** Room for subject and headers in a message of the largest size. */
 const ENVELOPE_BYTES = 4096;
 const HISTORY = 5;
-const TIMEOUT_MS = 5000;
 /** Keys whose last write is remembered. */
 const MAX_WRITTEN = 10_000;
 /** Rounds of compare and set, each of which somebody wins: far more than there are writers of one key. */
 const MAX_ATTEMPTS = 1000;
+
+export interface SnapshotStoreOptions extends TopologyOptions {
+  /** Longest wait for one answer of the server, in milliseconds. */
+  readonly timeoutMs: number;
+}
 
 /** Opens a bucket of snapshots; unless it is only read, it is made where it is missing. */
 export async function openSnapshotStore(
   connection: NatsConnection,
   bucket: string,
   description: string,
-  options: TopologyOptions,
+  options: SnapshotStoreOptions,
   make = true,
 ): Promise<NatsSnapshotStore> {
+  const { replicas, timeoutMs } = options;
   const open = () =>
     // Asking for the account's limits first, as the client does on its own, would need one more permission.
-    connection.jetstream(UNCHECKED).views.kv(bucket, {
+    connection.jetstream({ checkAPI: false, timeout: timeoutMs }).views.kv(bucket, {
       ...(!make && { bindOnly: true, allow_direct: true }),
       history: HISTORY,
       storage: StorageType.File,
-      replicas: options.replicas,
+      replicas,
       description,
     });
-  return new NatsSnapshotStore(await open(), { name: bucket, make, open }, connection);
+  return new NatsSnapshotStore(await open(), { name: bucket, make, open, timeoutMs }, connection);
 }
-
-const UNCHECKED: JetStreamManagerOptions = { checkAPI: false };
 
 interface Bucket {
   readonly name: string;
   /** Whether it is made where it is missing. */
   readonly make: boolean;
   readonly open: () => Promise<KV>;
+  readonly timeoutMs: number;
 }
 
 export class NatsSnapshotStore implements SnapshotStore {
@@ -71,9 +75,9 @@ export class NatsSnapshotStore implements SnapshotStore {
     if (snapshot.sequence <= sequence) return unpacked(snapshot);
     let best: StoredSnapshot | undefined;
     // By direct get like every other read: the client's own history makes a consumer, which a reader has no right to.
-    const stream = `KV_${this.#bucket.name}`;
-    const subject = `$KV.${this.#bucket.name}.${key}`;
-    const kept = await readStream(this.#connection, stream, subject, { from: 1 }, TIMEOUT_MS).catch(
+    const { name, timeoutMs } = this.#bucket;
+    const subject = `$KV.${name}.${key}`;
+    const kept = await readStream(this.#connection, `KV_${name}`, subject, { from: 1 }, timeoutMs).catch(
       (error: unknown) => {
         throw toThroughlineError(error, `reading the snapshots of ${key}`);
       },

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SNAPSHOT_BUCKET } from '../../src/contracts/names.js';
 import { MemorySnapshotStore } from '../../src/memory/snapshot-store.js';
 import type { NatsPorts } from '../../src/nats/open.js';
+import { startFaultyServer } from '../support/faults/server.js';
 import { newSession, type OpenedNats, openPorts, startNatsPorts } from './opened.js';
 import { snapshotStoreContract } from './snapshot-store.contract.js';
 
@@ -50,6 +51,24 @@ describe('on NATS', () => {
       },
       close: async () => {},
     };
+  });
+
+  it('waits no longer for an answer than is configured, whatever it asks for', async () => {
+    await using server = await startFaultyServer();
+    const ports = await openPorts(server.url, { requestTimeoutMs: 200 });
+    const session = newSession('slow');
+    await ports.snapshots.save(session, { sequence: 7, text: '{"after_sequence":7,"v":1}' });
+    await server.freeze();
+    const begun = performance.now();
+    const unavailable = expect.objectContaining({ code: 'unavailable' });
+    await expect(ports.snapshots.load(session)).rejects.toEqual(unavailable);
+    await expect(ports.snapshots.loadAtOrBefore(session, 3)).rejects.toEqual(unavailable);
+    const later = { sequence: 8, text: '{"after_sequence":8,"v":1}' };
+    await expect(ports.snapshots.save(session, later)).rejects.toEqual(unavailable);
+    // By default each alone would take five seconds.
+    expect(performance.now() - begun).toBeLessThan(5000);
+    server.thaw();
+    await ports.close();
   });
 
   it('packs a text that would not fit one message, and gives it back as it was', async () => {
