@@ -6,6 +6,7 @@ import type {
   CompileRequestInput,
 } from '../contracts/compile.js';
 import { ROLES, type Role } from '../contracts/names.js';
+import { counted } from '../counted.js';
 import { ThroughlineError } from '../errors.js';
 import { oneLine } from '../text.js';
 import { cliOf, examples, note, out, sessionOf, wholeNumber, withClient } from './cli.js';
@@ -25,6 +26,7 @@ interface CompileOptions {
   readonly maxTokens?: number;
   readonly after?: number;
   readonly asOf?: number;
+  readonly learningsAsOf?: number;
   readonly intent?: string;
   readonly maxLearnings?: number;
   readonly minSimilarity?: number;
@@ -70,6 +72,7 @@ export function compileCommand(program: Command): void {
     .option('--project <name>', "project whose learnings to use (default: the session's own)")
     .option('--after <sequence>', 'wait until this DISPATCH sequence has become facts', wholeNumber(1))
     .option('--as-of <sequence>', 'the prompt as it was at this session sequence', wholeNumber(1))
+    .option('--learnings-as-of <sequence>', 'learnings as they were at this project sequence', wholeNumber(1))
     .option('--intent <id>', 'the intent that is worked on: its compacted history stands before the prompt')
     .option('--explain', 'say of each fact where it comes from and why it was chosen')
     .option('--json', 'print the whole reply as JSON')
@@ -96,8 +99,8 @@ export function compileCommand(program: Command): void {
 
 async function requestOf(session: string, options: CompileOptions): Promise<CompileRequestInput> {
   const { kind, task: taskId, prompt: taskPrompt, role, maxFacts, maxTokens, after, asOf, explain } = options;
-  const { maxLearnings, minSimilarity, project, binary, extra } = options;
-  const learnings = { maxLearnings, minSimilarity, project };
+  const { maxLearnings, minSimilarity, project, learningsAsOf, binary, extra } = options;
+  const learnings = { maxLearnings, minSimilarity, project, learningsAsOf };
   if (kind === 'session-start')
     return { kind, session, maxTokens, after, asOf, taskPrompt, binary, ...learnings };
   const activeIntentId = options.intent;
@@ -116,11 +119,15 @@ function summary(reply: CompileReply, kind: CompileRequest['kind']): string {
   const { learningsShown, learningsTotal, method, proposalCount } = reply;
   const from = snapshotSequence === 0 ? 'no snapshot' : `snapshot ${snapshotSequence}`;
   const shown = [
-    ...(kind === 'session-start' ? [] : [`${factsShown} of ${factsTotal} facts`]),
-    ...(learningsShown === undefined ? [] : [`${learningsShown} of ${learningsTotal} learnings (${method})`]),
-    ...(proposalCount === undefined || proposalCount === 0 ? [] : [`${proposalCount} proposals pending`]),
+    ...(kind === 'session-start' ? [] : [`${factsShown} of ${counted(factsTotal, 'fact')}`]),
+    ...(learningsShown === undefined
+      ? []
+      : [`${learningsShown} of ${counted(learningsTotal ?? 0, 'learning')} (${method})`]),
+    ...(proposalCount === undefined || proposalCount === 0
+      ? []
+      : [`${counted(proposalCount, 'proposal')} pending`]),
   ];
-  return `-- ${shown.join(', ')}, about ${tokenEstimate} tokens, session sequence ${sequence} (${from}, ${replayed} replayed)`;
+  return `-- ${shown.join(', ')}, about ${counted(tokenEstimate, 'token')}, session sequence ${sequence} (${from}, ${replayed} replayed)`;
 }
 
 /** What a reader of the prompt alone would not notice. */

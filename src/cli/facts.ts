@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { counted } from '../counted.js';
 import { factLine } from '../facts/format.js';
 import { foldedState } from '../services/sessions.js';
 import { factsOf } from '../session/state.js';
@@ -41,7 +42,7 @@ export function factsCommand(program: Command): void {
               : `${factLine(fact)} (closed by dispatch ${fact.closedBy})`,
           );
         }
-        note(`-- ${facts.length} facts at session sequence ${state.sequence}`);
+        note(`-- ${counted(facts.length, 'fact')} at session sequence ${state.sequence}`);
       });
     });
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Command } from 'commander';
 import type { ImplementerResultInput } from '../contracts/results.js';
+import { counted } from '../counted.js';
 import { ThroughlineError } from '../errors.js';
 import { cliOf, examples, note, out, sessionOf, wholeNumber, withClient } from './cli.js';
 
@@ -40,11 +41,13 @@ export function importCommand(program: Command): void {
             batch.map((commit) => client.publishImplementer(session, commit)),
           );
           sequence = Math.max(sequence, ...published.map((each) => each.sequence));
-          note(`-- ${Math.min(from + IN_FLIGHT, commits.length)} of ${commits.length} commits published`);
+          note(
+            `-- ${Math.min(from + IN_FLIGHT, commits.length)} of ${counted(commits.length, 'commit')} published`,
+          );
         }
       });
       if (options.json) out(JSON.stringify({ commits: commits.length, sequence }));
-      else out(`${commits.length} commits imported; the last one is dispatch ${sequence}`);
+      else out(`${counted(commits.length, 'commit')} imported; the last one is dispatch ${sequence}`);
     });
 }
 

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import picocolors from 'picocolors';
 import type { ThroughlineClient } from '../client/client.js';
 import { LEARNING_TYPES, type LearningType } from '../contracts/learning-events.js';
+import { counted } from '../counted.js';
 import { type Cli, cliOf, coloured, examples, note, out, wholeNumber, withClient } from './cli.js';
 import {
   deciderIn,
@@ -70,7 +71,7 @@ function addReading(learnings: Command): void {
       note(
         reply.learnings.length === 0
           ? `-- project ${reply.project} has no learnings yet: "throughline proposals ls${projectOption(cli, reply.project)}" shows what waits for a decision`
-          : `-- ${shownOf(reply.learnings.length, reply.total)} learnings of project ${reply.project}`,
+          : `-- ${shownOf(reply.learnings.length, reply.total, 'learning')} of project ${reply.project}`,
       );
     });
 
@@ -88,7 +89,7 @@ function addReading(learnings: Command): void {
       if (options.json) return out(JSON.stringify(reply));
       for (const each of reply.results) out(rankedLine(colours(cli), each));
       note(
-        `-- ${reply.results.length} of ${reply.total} learnings of project ${reply.project}, ${reply.method}`,
+        `-- ${reply.results.length} of ${counted(reply.total, 'learning')} of project ${reply.project}, ${reply.method}`,
       );
     });
 }

@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
 import { projectOf } from '../contracts/names.js';
+import { counted } from '../counted.js';
 import type { Cli } from './cli.js';
 
 /** What all commands on the learnings of a project take. */
@@ -58,7 +59,7 @@ export interface Limited {
   readonly limit?: number;
 }
 
-/** `12`, or `200 of 5000` where a limit left some out. */
-export function shownOf(shown: number, total: number): string {
-  return shown === total ? String(total) : `${shown} of ${total}`;
+/** `12 learnings`, or `200 of 5000 learnings` where a limit left some out. */
+export function shownOf(shown: number, total: number, what: string): string {
+  return shown === total ? counted(total, what) : `${shown} of ${counted(total, what)}`;
 }

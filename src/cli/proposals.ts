@@ -133,7 +133,7 @@ function listed(
   const next = proposals.some((each) => each.status === 'pending')
     ? `: "throughline proposals review${option}" decides on them one by one`
     : '';
-  return `-- ${shownOf(proposals.length, total)} ${kind}proposals of project ${project}${next}`;
+  return `-- ${shownOf(proposals.length, total, `${kind}proposal`)} of project ${project}${next}`;
 }
 
 /** The refusal of a near-duplicate in words of the command line, with both ways out; any other fault as it is. */

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { counted } from '../counted.js';
 import { messageOf, ThroughlineError } from '../errors.js';
 import { foldedState } from '../services/sessions.js';
 import { clipText, oneLine } from '../text.js';
@@ -141,15 +142,18 @@ function statusLines({ run, tasks, degraded }: z.infer<typeof statusReply>): str
     lines.push(
       `${oneLine(run.spec)}${run.goal === undefined ? '' : `: ${clipText(oneLine(run.goal), 200)}`}`,
     );
-    lines.push(`${completed} of ${total} tasks completed, ${inProgress} in progress, ${pending} pending`);
+    lines.push(
+      `${completed} of ${counted(total, 'task')} completed, ${inProgress} in progress, ${pending} pending`,
+    );
     lines.push(`active task: ${run.active_task_id ?? 'none'}`);
-    if (run.problems > 0) lines.push(`${run.problems} lines of the tasks.md could not be placed`);
+    if (run.problems > 0) lines.push(`${counted(run.problems, 'line')} of the tasks.md could not be placed`);
   }
   if (degraded !== undefined) lines.push(`the tasks.md cannot be read now: ${oneLine(degraded)}`);
   for (const task of tasks) {
-    const fixes = task.required_fixes === 0 ? '' : `, ${task.required_fixes} required fixes`;
+    const fixes =
+      task.required_fixes === 0 ? '' : `, ${counted(task.required_fixes, 'required fix', 'required fixes')}`;
     lines.push(
-      `  ${oneLine(task.task)}  ${task.last_outcome} → ${task.next_action}${fixes} (${task.dispatches} dispatches)`,
+      `  ${oneLine(task.task)}  ${task.last_outcome} → ${task.next_action}${fixes} (${counted(task.dispatches, 'dispatch', 'dispatches')})`,
     );
     if (task.replan_hint !== undefined) lines.push(`    stalled: ${oneLine(task.replan_hint)}`);
   }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { ToolArguments, ToolName } from '../contracts/tools.js';
+import { counted } from '../counted.js';
 import { foldedState } from '../services/sessions.js';
 import { decide } from '../session/commands/index.js';
 import type { SessionState } from '../session/state.js';
@@ -29,7 +30,7 @@ export function sessionCommand(program: Command): void {
       const names = await withNats(cliOf(command), (nats) => nats.log.sessions());
       if (options.json) return out(JSON.stringify(names));
       for (const name of names) out(name);
-      note(`-- ${names.length} sessions`);
+      note(`-- ${counted(names.length, 'session')}`);
     });
 
   reading(session.command('show'), 'Shows a session in numbers.', 'session show', 'session-show', {});

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { ThroughlineClient, TraceAppended } from '../client/client.js';
 import { MAX_ENTRIES, type TraceEntryInput } from '../contracts/trace.js';
+import { counted } from '../counted.js';
 import { messageOf, ThroughlineError } from '../errors.js';
 import { cliOf, examples, note, out, sessionOf, withClient } from './cli.js';
 
@@ -37,13 +38,7 @@ export function traceCommand(program: Command): void {
       const entries = parsedLines(await inputOf(options.file));
       const reply = await withClient(cli, (client) => appendAll(client, session, entries));
       for (const { index, message } of reply.malformed) note(`-- entry ${index + 1} skipped: ${message}`);
-      out(
-        options.json
-          ? JSON.stringify(reply)
-          : reply.appended === 1
-            ? '1 entry added'
-            : `${reply.appended} entries added`,
-      );
+      out(options.json ? JSON.stringify(reply) : `${counted(reply.appended, 'entry', 'entries')} added`);
     });
 
   trace
@@ -60,7 +55,9 @@ export function traceCommand(program: Command): void {
       if (options.json) return out(JSON.stringify(reply));
       if (reply.summary !== null) out(reply.summary);
       for (const line of reply.recent) out(line);
-      note(`-- ${reply.total} entries, ${reply.compacted?.entries ?? 0} of them compacted`);
+      note(
+        `-- ${counted(reply.total, 'entry', 'entries')}, ${reply.compacted?.entries ?? 0} of them compacted`,
+      );
     });
 }
 

@@ -162,7 +162,7 @@ describe('facts and snapshot', () => {
   it('lists valid facts, and with --all the closed ones', async () => {
     const valid = await up.cli(['facts', '-s', session]);
     expect(valid).toMatchObject({ code: 0, stdout: '- task:3 reviewed_as approved [task:3]\n' });
-    expect(valid.stderr).toBe('-- 1 facts at session sequence 2\n');
+    expect(valid.stderr).toBe('-- 1 fact at session sequence 2\n');
     const all = await up.cli(['facts', '-s', session, '--all']);
     expect(all.stdout).toMatch(/- task:3 must_fix b \[task:3\] \(closed by dispatch \d+\)\n/);
     const json = await up.cli(['facts', '-s', session, '--all', '--json']);
@@ -300,7 +300,7 @@ describe('import git', () => {
     ]);
 
     const newest = await up.cli(['import', 'git', '-s', newSession('git'), '--repo', repo, '--limit', '1']);
-    expect(newest.stdout).toMatch(/^1 commits imported; the last one is dispatch \d+\n$/);
+    expect(newest.stdout).toMatch(/^1 commit imported; the last one is dispatch \d+\n$/);
   });
 
   it('exits 2 and names the folder where there is no repository', async () => {

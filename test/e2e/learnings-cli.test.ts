@@ -198,7 +198,7 @@ describe('compile with learnings', () => {
       ),
     );
     expect(start.stderr).toMatch(
-      /^-- 1 of 1 learnings \(lexical\), 1 proposals pending, about \d+ tokens, session sequence 1 /,
+      /^-- 1 of 1 learning \(lexical\), 1 proposal pending, about \d+ tokens, session sequence 1 /,
     );
 
     const none = await run(
@@ -219,6 +219,11 @@ describe('compile with learnings', () => {
     expect(asked.stderr).toMatch(/-- {3}score 0\.\d\d {2}learning [0-9a-f]{12} {2}pattern: Parsers need/);
     const other = await run(...dispatch, '--max-learnings', '3', '--project', 'elsewhere');
     expect(other.stdout).not.toContain('learnings (');
+    const then: { learningsSequence: number } = JSON.parse(none.stdout);
+    await learn('Test the parser with text of every length', '--type', 'pattern');
+    const asOf = ['--learnings-as-of', String(then.learningsSequence)];
+    const past = await run(...dispatch, '--max-learnings', '3', ...asOf);
+    expect(past.stdout).toContain('Relevant learnings (1/1):\n');
     const fresh = await run('compile', '-s', newSession('fresh'), '--kind', 'session-start');
     expect(fresh.stderr).not.toContain('is its name right?');
   });

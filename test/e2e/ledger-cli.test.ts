@@ -61,7 +61,7 @@ describe('init', () => {
     expect({ code, stderr }).toEqual({
       ...{ code: 0, stderr: expect.stringMatching(/^-- line 9: .+ \(duplicate_id\)\n$/) },
     });
-    expect(stdout).toContain('1 lines of the tasks.md could not be placed\n');
+    expect(stdout).toContain('1 line of the tasks.md could not be placed\n');
   });
 
   it('with --push sends a file that the service cannot read', async () => {

@@ -51,7 +51,7 @@ async function review(cli: Cli, client: ThroughlineClient, options: ProjectOptio
   }
   if (total > proposals.length)
     note(
-      `-- the newest ${shownOf(proposals.length, total)} pending proposals: the others come with the next review`,
+      `-- the newest ${shownOf(proposals.length, total, 'pending proposal')}: the others come with the next review`,
     );
   const terminal = openTerminal(process.stdin, process.stdout);
   try {

@@ -1,4 +1,5 @@
 import type { ProposalView } from '../../client/learning-replies.js';
+import { counted } from '../../counted.js';
 import { assertNever } from '../../errors.js';
 import { oneLine } from '../../text.js';
 import { type Colors, confidenceText, evidenceText, shortId, similarText } from '../show-learning.js';
@@ -114,7 +115,7 @@ function evidenceLines({ proposal }: ProposalView, most: number): string[] {
   const shown = [...evidence].reverse().slice(0, most);
   const more = evidence.length - shown.length;
   return [
-    `  evidence: ${evidence.length} ${evidence.length === 1 ? 'case' : 'cases'}`,
+    `  evidence: ${counted(evidence.length, 'case')}`,
     ...shown.map((each) => `    ${evidenceText(each)}`),
     ...(more > 0 ? [`    and ${more} more`] : []),
   ];
