@@ -15,6 +15,10 @@ export class MemoryVectorStore implements VectorStore {
     kept.set(learning, { model, text, vector: vector.slice(), sequence: this.#sequence });
   }
 
+  async epoch(): Promise<string> {
+    return 'memory';
+  }
+
   async read(project: Token, after: number): Promise<VectorsRead> {
     const vectors = [...(this.#kept.get(project) ?? [])]
       .filter(([, { sequence }]) => sequence > after)

@@ -1,4 +1,4 @@
-import { type JetStreamManagerOptions, type KV, type NatsConnection, StorageType } from 'nats';
+import { DiscardPolicy, type JetStreamManagerOptions, type KV, type NatsConnection, StorageType } from 'nats';
 import { z } from 'zod';
 import {
   learningOfVectorSubject,
@@ -10,7 +10,7 @@ import {
 import { float32FromBase64, float32ToBase64 } from '../float32.js';
 import type { StoredVector, VectorStore, VectorsRead } from '../ports/vector-store.js';
 import { readStream } from './direct-get.js';
-import { toThroughlineError } from './errors.js';
+import { API, apiCode, isNoResponders, toThroughlineError } from './errors.js';
 import type { TopologyOptions } from './topology.js';
 
 /** The stream behind the bucket. */
@@ -39,13 +39,30 @@ export class NatsVectorStore implements VectorStore {
 
   async put(project: Token, learning: Token, { model, text, vector }: StoredVector): Promise<void> {
     const value = { model, dimension: vector.length, text, vector: float32ToBase64(vector) };
-    try {
+    const write = async () => {
       this.#bucket ??= this.#open();
       await (await this.#bucket).put(vectorKey(project, learning), JSON.stringify(value));
+    };
+    try {
+      await write().catch(async (error: unknown) => {
+        this.#bucket = undefined;
+        // Somebody has deleted it since it was opened.
+        if (!isNoResponders(error) || (await this.epoch()) !== undefined) throw error;
+        await write();
+      });
     } catch (error) {
-      // It may have been deleted: the next put makes sure of it.
       this.#bucket = undefined;
       throw toThroughlineError(error, `writing the vector of learning ${learning}`);
+    }
+  }
+
+  async epoch(): Promise<string | undefined> {
+    try {
+      const jsm = await this.#connection.jetstreamManager(this.#unchecked());
+      return String((await jsm.streams.info(VECTOR_STREAM)).created);
+    } catch (error) {
+      if (apiCode(error) === API.streamNotFound) return undefined;
+      throw toThroughlineError(error, 'asking for the bucket of vectors');
     }
   }
 
@@ -72,13 +89,28 @@ export class NatsVectorStore implements VectorStore {
     return { timeout: this.#options.timeoutMs, checkAPI: false };
   }
 
-  #open(): Promise<KV> {
-    return this.#connection.jetstream(this.#unchecked()).views.kv(VECTOR_BUCKET, {
-      history: 1,
-      storage: StorageType.File,
-      replicas: this.#options.replicas,
-      description: 'Vectors of learnings, which can be computed anew',
-    });
+  async #open(): Promise<KV> {
+    if ((await this.epoch()) === undefined) await this.#make();
+    const options = { bindOnly: true, allow_direct: true };
+    return this.#connection.jetstream(this.#unchecked()).views.kv(VECTOR_BUCKET, options);
+  }
+
+  /** As the client makes a bucket, but for the first sequence, which it cannot choose. */
+  async #make(): Promise<void> {
+    const jsm = await this.#connection.jetstreamManager(this.#unchecked());
+    try {
+      await jsm.streams.add({
+        ...{ name: VECTOR_STREAM, subjects: [`$KV.${VECTOR_BUCKET}.>`], max_msgs_per_subject: 1 },
+        ...{ storage: StorageType.File, num_replicas: this.#options.replicas, discard: DiscardPolicy.New },
+        ...{ allow_direct: true, allow_rollup_hdrs: true, deny_delete: true },
+        description: 'Vectors of learnings, which can be computed anew',
+        // Those who have read a bucket before this one ask for what is newer. No bucket takes a vector a microsecond.
+        first_seq: Date.now() * 1000,
+      });
+    } catch (error) {
+      // Another worker made it a moment before.
+      if (apiCode(error) !== API.streamNameInUse) throw error;
+    }
   }
 }
 

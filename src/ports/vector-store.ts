@@ -20,6 +20,14 @@ export interface VectorStore {
    * @throws ThroughlineError `unavailable` when the store cannot be reached
    */
   read(project: Token, after: number): Promise<VectorsRead>;
+
+  /**
+   * Names the store as it is now: another name once everything in it was lost, `undefined` while there is none. What is
+   * written after a loss still comes after all that was read before it.
+   *
+   * @throws ThroughlineError `unavailable` when the store cannot be reached
+   */
+  epoch(): Promise<string | undefined>;
 }
 
 export interface StoredVector {

@@ -48,6 +48,8 @@ interface Project {
   running: Promise<void> | undefined;
   readonly known: Map<string, Known>;
   through: number;
+  /** Of the store that it was read from. */
+  epoch: string | undefined;
 }
 
 export class Vectoriser {
@@ -98,6 +100,7 @@ export class Vectoriser {
       running: undefined,
       known: new Map(),
       through: 0,
+      epoch: undefined,
     };
     this.#projects.set(project, slot);
     return slot;
@@ -133,7 +136,6 @@ export class Vectoriser {
 
   async #bring(project: Token, slot: Project, learnings: Learnings): Promise<void> {
     const { embedder, logger, batch } = this.#options;
-    if (this.#dimension !== undefined && this.#missing(slot, learnings).length === 0) return;
     await this.#read(project, slot);
     await this.#probe(learnings);
     const started = this.#dimension;
@@ -181,6 +183,12 @@ export class Vectoriser {
 
   async #read(project: Token, slot: Project): Promise<void> {
     const { vectors, embedder } = this.#options;
+    const epoch = await vectors.epoch();
+    if (epoch !== slot.epoch) {
+      slot.known.clear();
+      slot.through = 0;
+      slot.epoch = epoch;
+    }
     const read = await vectors.read(project, slot.through);
     for (const { learning, model, text, vector } of read.vectors) {
       if (model === embedder.model) slot.known.set(learning, { text, dimension: vector.length });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CompileReply } from '../../src/contracts/compile.js';
-import { token } from '../../src/contracts/names.js';
+import { token, VECTOR_BUCKET } from '../../src/contracts/names.js';
 import {
   type EmbeddingServer,
   hang,
@@ -99,5 +99,25 @@ describe('with an endpoint for embeddings', () => {
   it('vectors are made anew when the model changes', async () => {
     await using _ = await startSystem({ nats, only: ['learnings'], env: env('bag-2') });
     await vectorsOf('bag-2');
+  });
+});
+
+describe('when the bucket of vectors is deleted', () => {
+  it('all vectors come again with the next decision, and those who start then find by meaning', async () => {
+    const jsm = await system.ports.connection.jetstreamManager();
+    await jsm.streams.delete(`KV_${VECTOR_BUCKET}`);
+    const { proposal } = await system.client.learnings.propose({
+      project: PROJECT,
+      content: 'Name the unit',
+    });
+    await system.client.proposals.accept({ project: PROJECT, id: proposal.id, by: 'ann' });
+    await soon(async () => {
+      const { vectors: read } = await system.ports.vectors.read(token(PROJECT, 'project'), 0);
+      expect(read).toHaveLength(4);
+    });
+    const restarted = await startSystem({ nats, env: env('bag-1'), only: ['compiler'] });
+    const reply = await asked(restarted, 'close the file handle');
+    expect(reply).toMatchObject({ method: 'semantic' });
+    await restarted.stop();
   });
 });

@@ -88,6 +88,6 @@ export async function vectorFindings(
     return [ok(check, 'not there yet: it is made with the first learning')];
   }
   const fix =
-    'start the service that makes it, with the same THROUGHLINE_EMBED_…: throughline serve --only learnings';
+    'start the service again, with the same THROUGHLINE_EMBED_…: throughline serve --only learnings';
   return [warn(check, 'is missing, though there are learnings: they are found by words alone', fix)];
 }
