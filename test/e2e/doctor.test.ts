@@ -2,12 +2,14 @@ import { createServer, type Socket } from 'node:net';
 import { AckPolicy, headers, type JetStreamManager, StorageType } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sessionStream, type Token } from '../../src/contracts/names.js';
+import type { NatsAccess } from '../../src/nats/access.js';
 import { connectNats } from '../../src/nats/connection.js';
 import { examine } from '../../src/nats/doctor/examine.js';
 import { type SeenStream, streamFaults } from '../../src/nats/doctor/streams.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import { freePort } from '../../src/server/ports.js';
 import { cli } from '../support/cli.js';
+import { credentialsFolder, operatorMode } from '../support/credentials.js';
 import { bad, doctor, EXPECTED, levels, of } from '../support/doctor.js';
 import { startTestNats, type TestNats } from '../support/nats-server.js';
 import { implemented, newSession, type System, soon, startSystem } from '../support/system.js';
@@ -275,6 +277,26 @@ describe('throughline doctor', () => {
     await account.close();
   });
 
+  it('tells the limits of each tier of an account that has tiers', async () => {
+    await using files = await credentialsFolder();
+    const operator = operatorMode({
+      R1: { mem_storage: 0, disk_storage: 1_000_000, streams: 10, consumer: 10 },
+      R3: { mem_storage: 0, disk_storage: 1_000_000, streams: 10, consumer: 10 },
+    });
+    await using nats = await startTestNats({ extraConfig: operator.config });
+    const creds = await files.write('user.creds', operator.creds());
+    const account = await accountOf(nats, { creds });
+    const limits = async () => {
+      const { found } = await doctor(nats.url, { NATS_CREDS: creds });
+      return ['storage R1', 'streams R1'].map((what) => levels(found)[`JetStream ${what}`]);
+    };
+    await account.add('A');
+    expect(await limits()).toEqual(['ok', 'ok']);
+    await account.fill('A', 960_000);
+    expect(await limits()).toEqual(['fail', 'ok']);
+    await account.close();
+  });
+
   it('runs as a reader, and says what a user of less may not look at', async () => {
     await using guarded = await startGuardedNats([
       { name: 'reader', role: 'reader' },
@@ -323,8 +345,7 @@ const ACCOUNT = `accounts { A { jetstream: { ${LIMITS} }, users: [ { user: u, pa
 const NO_JETSTREAM = 'accounts { A { users: [ { user: u, password: p } ] } }';
 
 /** Whoever fills an account: streams in memory from `E` on. */
-async function accountOf(nats: TestNats) {
-  const access = { user: 'u', password: 'p' };
+async function accountOf(nats: TestNats, access: NatsAccess = { user: 'u', password: 'p' }) {
   const connection = await connectNats({ url: nats.url, name: 'test', logger: silentLogger, access });
   const jsm = await connection.jetstreamManager();
   return {

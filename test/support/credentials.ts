@@ -50,16 +50,28 @@ export function userKey(): { readonly publicKey: string; readonly seed: string }
   return { publicKey: pair.getPublicKey(), seed: text(pair.getSeed()) };
 }
 
+/** Limits of JetStream that hold for streams of so many replicas. */
+export type Tiers = Readonly<
+  Record<string, Readonly<Record<'mem_storage' | 'disk_storage' | 'streams' | 'consumer', number>>>
+>;
+
 /** A server of an operator, with one account, and a way to make creds files of its users. */
-export function operatorMode(): { readonly config: string; creds(expiresInSeconds?: number): string } {
+export function operatorMode(tiers?: Tiers): {
+  readonly config: string;
+  creds(expiresInSeconds?: number): string;
+} {
   const [operator, account, system] = [nkeys.createOperator(), nkeys.createAccount(), nkeys.createAccount()];
   const unlimited = { subs: -1, data: -1, payload: -1 };
-  const storage = { mem_storage: -1, disk_storage: -1, streams: -1, consumer: -1 };
+  const storage =
+    tiers === undefined
+      ? { mem_storage: -1, disk_storage: -1, streams: -1, consumer: -1 }
+      : { tiered_limits: tiers };
   const limits = { ...unlimited, imports: -1, exports: -1, wildcards: true, conn: -1, leaf: -1, ...storage };
   const sign = (by: Keys, of: Keys, nats: object, more: object = {}) =>
     jwt(by, { sub: of.getPublicKey(), name: 'test', nats: { version: 2, ...nats }, ...more });
   const accounts = [account, system].map((each) => {
-    const of = each === account ? limits : { ...limits, mem_storage: 0, disk_storage: 0 };
+    const of =
+      each === account ? limits : { ...limits, tiered_limits: undefined, mem_storage: 0, disk_storage: 0 };
     return `${each.getPublicKey()}: ${sign(operator, each, { type: 'account', limits: of })}`;
   });
   return {
