@@ -56,6 +56,14 @@ export function emptyLearnings(project: string): LearningState {
   };
 }
 
+/** Bytes of memory of one proposal or observation with its evidence, about. */
+const ENTRY = 1500;
+
+/** About how many bytes of memory a state takes. */
+export function learningBytes({ entries, observations }: LearningState): number {
+  return ENTRY * (1 + entries.size + observations.size);
+}
+
 /** What a proposal is once it is accepted. */
 export function learningOf(proposal: Proposal, confirmedAt: string): Learning {
   const { id, type, content, tags, source, evidence, extractedAt, confidence } = proposal;

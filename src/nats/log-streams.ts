@@ -33,8 +33,11 @@ interface Known extends LogStream {
 /** How long a stream is taken to be the same for reading. */
 const TRUSTED_MS = 5000;
 const MAX_KNOWN = 100_000;
-/** The server makes one stream after the other: thousands of requests would only wait for their deadlines. */
-const MADE_AT_ONCE = 16;
+/**
+ * The server makes one stream after the other, slower the more there are, and answers no question about a stream while
+ * a request to make one waits in its queue: more at once would not be made sooner, but have all reads wait till the end.
+ */
+const MADE_AT_ONCE = 1;
 
 export interface LogStreamsOptions {
   /** The stream that holds the events of a key. */

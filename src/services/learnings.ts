@@ -58,6 +58,7 @@ function projectReader(nats: NatsPorts, config: Config, logger: Logger) {
   });
   const reader = new StateReader({
     ...{ log: nats.learnings, snapshots, folding, logger, maxCached: config.maxSessions },
+    maxBytes: config.cacheMb * 1_000_000,
     onFolded: (folded) => writer.folded(folded),
   });
   return { reader, writer };

@@ -46,6 +46,7 @@ export function sessionReader(nats: NatsPorts, config: Config, logger: Logger) {
     limits: sessionLimits(config),
     logger,
     maxSessions: config.maxSessions,
+    maxBytes: config.cacheMb * 1_000_000,
     onFolded: (folded) => writer.folded(folded),
   });
   return { reader, writer };

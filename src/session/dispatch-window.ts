@@ -100,6 +100,11 @@ export class DispatchWindow<Entry extends { readonly sequence: number }, Folded>
     return this.#settledPart;
   }
 
+  /** The dispatches that are not settled yet, in their order. */
+  recent(): readonly Entry[] {
+    return this.#recent;
+  }
+
   toJSON(): DispatchWindowJson<Entry> {
     return { recent: this.#recent, settled: toSteps(this.#settledSequences) };
   }

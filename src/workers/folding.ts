@@ -8,6 +8,8 @@ export interface Folding<State, Event> {
   empty(key: string): State;
   /** Folds one event into the state, in place. */
   evolve(state: State, stored: Stored<Event>): unknown;
+  /** About how many bytes of memory a state takes; asked after each fold. */
+  bytes(state: State): number;
   /** Writes a snapshot. */
   encode(state: State, createdAt: string): string;
   /** Reads a snapshot back, or says why it is of no use. */

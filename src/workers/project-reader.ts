@@ -1,7 +1,7 @@
 import type { LearningEvent } from '../contracts/learning-events.js';
 import { evolveLearnings } from '../learnings/evolve.js';
 import { decodeLearnings, encodeLearnings } from '../learnings/snapshot.js';
-import { emptyLearnings, type LearningState } from '../learnings/state.js';
+import { emptyLearnings, type LearningState, learningBytes } from '../learnings/state.js';
 import type { Commander } from './commander.js';
 import type { Folding } from './folding.js';
 import type { StateReader } from './state-reader.js';
@@ -15,6 +15,7 @@ export const PROJECT_FOLDING: Folding<LearningState, LearningEvent> = {
   kind: 'project',
   empty: emptyLearnings,
   evolve: evolveLearnings,
+  bytes: learningBytes,
   encode: encodeLearnings,
   decode: decodeLearnings,
 };

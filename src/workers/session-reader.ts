@@ -6,6 +6,7 @@ import type { SnapshotStore } from '../ports/snapshot-store.js';
 import { evolve } from '../session/evolve.js';
 import { decodeSnapshot, encodeSnapshot } from '../session/snapshot.js';
 import { emptyState, type SessionLimits, type SessionState } from '../session/state.js';
+import { stateBytes } from '../session/weight.js';
 import type { Commander } from './commander.js';
 import type { Folding } from './folding.js';
 import { SnapshotWriter, type SnapshotWriterOptions } from './snapshot-writer.js';
@@ -26,6 +27,8 @@ export interface SessionReaderOptions {
   readonly logger: Logger;
   /** Folded sessions kept in memory. */
   readonly maxSessions: number;
+  /** Bytes of memory that they may take together, about. Default: any number. */
+  readonly maxBytes?: number;
   /** Told after each load that folded something. */
   readonly onFolded?: (folded: FoldedSession) => void;
 }
@@ -47,6 +50,7 @@ function sessionFolding(limits: SessionLimits): Folding<SessionState, SessionEve
     kind: 'session',
     empty: (session) => emptyState(session, limits),
     evolve,
+    bytes: stateBytes,
     encode: encodeSnapshot,
     decode(session, text) {
       const decoded = decodeSnapshot(session, text);

@@ -4,14 +4,15 @@ import type { EventLog, ReadResult } from '../ports/event-log.js';
 import type { Logger } from '../ports/logger.js';
 import type { SnapshotStore, StoredSnapshot } from '../ports/snapshot-store.js';
 import type { Folding } from './folding.js';
+import { WeightedLru } from './weighted-lru.js';
 
 /**
  * Loads what events add up to, for each key: a session, or a project. Snapshot first, then only newer events; after
  * that, only what has come since the last load.
  *
- * Folded states stay in a bounded cache, the least recently used one goes first. However many requests ask for one
- * key, at most one read of it runs and one waits; a request that comes while a read runs waits for the next one,
- * so it sees everything that was stored before it asked.
+ * Folded states stay in a cache that is bounded in number and in memory, the least recently used one goes first.
+ * However many requests ask for one key, at most one read of it runs and one waits; a request that comes while a read
+ * runs waits for the next one, so it sees everything that was stored before it asked.
  */
 export interface StateReaderOptions<State extends Sequenced, Event> {
   readonly log: EventLog<Event>;
@@ -20,6 +21,8 @@ export interface StateReaderOptions<State extends Sequenced, Event> {
   readonly logger: Logger;
   /** Folded states kept in memory. */
   readonly maxCached: number;
+  /** Bytes of memory that they may take together, about. Default: any number. */
+  readonly maxBytes?: number;
   /** Told after each load that folded something. */
   readonly onFolded?: (folded: Folded<State>) => void;
 }
@@ -56,10 +59,12 @@ interface Slot<State> {
 
 export class StateReader<State extends Sequenced, Event> {
   readonly #options: StateReaderOptions<State, Event>;
-  readonly #slots = new Map<Token, Slot<State>>();
+  readonly #slots: WeightedLru<Token, Slot<State>>;
 
   constructor(options: StateReaderOptions<State, Event>) {
     this.#options = options;
+    const { maxCached, maxBytes = Number.POSITIVE_INFINITY } = options;
+    this.#slots = new WeightedLru({ entries: maxCached, weight: maxBytes });
   }
 
   /** The state with everything that was stored when this was called. */
@@ -108,14 +113,10 @@ export class StateReader<State extends Sequenced, Event> {
   }
 
   #slot(key: Token): Slot<State> {
-    const slot = this.#slots.get(key) ?? { folded: undefined, running: undefined, next: undefined };
-    // Deleted and set again, a key moves to the end of the map: the first one is the least recently used.
-    this.#slots.delete(key);
+    const known = this.#slots.get(key);
+    if (known !== undefined) return known;
+    const slot: Slot<State> = { folded: undefined, running: undefined, next: undefined };
     this.#slots.set(key, slot);
-    if (this.#slots.size > this.#options.maxCached) {
-      const oldest = this.#slots.keys().next();
-      if (!oldest.done) this.#slots.delete(oldest.value);
-    }
     return slot;
   }
 
@@ -141,6 +142,7 @@ export class StateReader<State extends Sequenced, Event> {
     slot.folded = undefined;
     const replayed = this.#fold(folded, read);
     slot.folded = folded;
+    this.#slots.weigh(key, slot, folding.bytes(folded.state));
     if (replayed > 0) onFolded?.(folded);
     return { folded, replayed };
   }

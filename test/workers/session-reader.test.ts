@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { token } from '../../src/contracts/names.js';
 import { DEFAULT_LIMITS, emptyState } from '../../src/session/state.js';
+import { stateBytes } from '../../src/session/weight.js';
 import { bytesOf, DEMO, gate, spiedPorts, upTo } from './spied-ports.js';
 
 const session = (name: string) => token(name, 'session');
@@ -170,6 +171,22 @@ describe('the cache', () => {
     expect(await replayed(a)).toBe(0);
     expect(await replayed(b)).toBe(1);
     expect([await replayed(b), await replayed(a), await replayed(c)]).toEqual([0, 0, 1]);
+  });
+
+  it('keeps no more sessions than the memory for them holds, but always the last one', async () => {
+    const ports = spiedPorts();
+    const [a, b] = [session('a'), session('b')];
+    for (const each of [a, b]) await ports.append(each, 1, 2, 3);
+    const one = stateBytes((await ports.reader().load(a)).folded.state);
+    const replays = async (maxBytes: number) => {
+      const reader = ports.reader({ maxBytes });
+      const replayed: number[] = [];
+      for (const each of [a, b, a, a]) replayed.push((await reader.load(each)).replayed);
+      return replayed;
+    };
+    expect(await replays(2 * one)).toEqual([3, 3, 0, 0]);
+    expect(await replays(2 * one - 1)).toEqual([3, 3, 3, 0]);
+    expect(await replays(1)).toEqual([3, 3, 3, 0]);
   });
 
   it('forgets a session when told', async () => {
