@@ -9,11 +9,11 @@ export class BestMatches {
     this.#count = count;
   }
 
-  /** Whether a match with so many hits may get in. */
-  mayTake(hits: number): boolean {
-    return (
-      this.matches.length < this.#count || hits >= (this.matches.at(-1)?.hits ?? Number.POSITIVE_INFINITY)
-    );
+  /** How many hits a match of this dispatch, or of an older one, needs at least to get in. */
+  hitsNeeded(sourceSequence: number): number {
+    const worst = this.matches[this.#count - 1];
+    if (worst === undefined) return 0;
+    return sourceSequence < worst.fact.sourceSequence ? worst.hits + 1 : worst.hits;
   }
 
   offer(match: Match): void {

@@ -1,13 +1,5 @@
-import { BestMatches } from './best-matches.js';
 import { words } from './tokenize.js';
-import type {
-  FactQuery,
-  IFactRetriever,
-  ISessionFactStore,
-  Match,
-  RankedFact,
-  SessionFact,
-} from './types.js';
+import type { FactQuery, IFactRetriever, ISessionFactStore, RankedFact, SessionFact } from './types.js';
 
 /**
  * Ranks facts by the share of the query's words that they hold; equal scores go by recency, newest dispatch first,
@@ -25,33 +17,13 @@ export class KeywordFactRetriever implements IFactRetriever {
   }
 
   rank(query: FactQuery): RankedFact[] {
-    const { taskDescription, taskId, tags, maxFacts, maxTokens } = query;
-    const asked = words(taskDescription);
-    const isWanted = (fact: SessionFact) =>
-      fact.sourceTaskId !== taskId && (tags === undefined || fact.tags.some((tag) => tags.includes(tag)));
-    const matching = this.#store.best(asked, maxFacts, isWanted);
-    const best =
-      matching.length < maxFacts ? [...matching, ...this.#newest(matching, query, isWanted)] : matching;
-    const ranked = best.map(({ fact, hits }) => ({
+    const asked = words(query.taskDescription);
+    const ranked = this.#store.best(asked, query).map(({ fact, hits }) => ({
       fact,
       score: asked.size === 0 ? 0 : hits / asked.size,
       tokens: tokensOf(fact),
     }));
-    return withinBudget(ranked, maxTokens);
-  }
-
-  /** The newest facts of those that hold none of the words, for the places that are left. */
-  #newest(
-    matching: readonly Match[],
-    { maxFacts }: FactQuery,
-    isWanted: (fact: SessionFact) => boolean,
-  ): Match[] {
-    const known = new Set(matching.map(({ fact }) => fact));
-    const newest = new BestMatches(maxFacts - matching.length);
-    for (const [order, fact] of this.#store.getValid().entries()) {
-      if (!known.has(fact) && isWanted(fact)) newest.offer({ fact, order, hits: 0 });
-    }
-    return newest.matches;
+    return withinBudget(ranked, query.maxTokens);
   }
 }
 

@@ -1,6 +1,13 @@
 import { saysTheSame } from './fact-id.js';
 import { TermIndex } from './term-index.js';
-import type { DispatchOrigin, ISessionFactStore, Match, SessionFact, SessionFactTag } from './types.js';
+import type {
+  DispatchOrigin,
+  FactSelection,
+  ISessionFactStore,
+  Match,
+  SessionFact,
+  SessionFactTag,
+} from './types.js';
 
 /**
  * Facts in memory, each saying of a dispatch once.
@@ -57,12 +64,12 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     return this.getValid().filter((fact) => fact.tags.some((tag) => tags.includes(tag)));
   }
 
-  best(asked: Iterable<string>, count: number, isWanted: (fact: SessionFact) => boolean): readonly Match[] {
+  best(asked: Iterable<string>, query: FactSelection): readonly Match[] {
     if (this.#terms === undefined) {
       this.#terms = new TermIndex();
       for (const fact of this.getValid()) this.#terms.add(fact);
     }
-    return this.#terms.best(asked, count, isWanted);
+    return this.#terms.best(asked, query);
   }
 
   count(): number {

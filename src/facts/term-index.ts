@@ -1,29 +1,33 @@
 import { BestMatches } from './best-matches.js';
+import { BLOCK } from './hit-counts.js';
+import { Postings } from './postings.js';
 import { words } from './tokenize.js';
-import type { Match, SessionFact } from './types.js';
+import type { FactSelection, Match, SessionFact } from './types.js';
 
 /**
- * Facts by the words that they hold. A question costs as much as there are facts with one of its words, however many
- * others there are.
+ * Facts by the words that they hold, their tags and their task.
  *
- * Each fact has a slot, and each word a list of slots in which they only rise; hits are counted in one array of
- * numbers. A fact that is removed leaves its slot empty until half of them are: then everything is filed anew.
+ * Each fact has a slot, and 32 slots make a block. A question counts its words for a block at a time, and looks only
+ * at facts that may be among the best. A fact that is removed leaves its slot empty until half of them are: then
+ * everything is filed anew.
  */
 export class TermIndex {
   #facts: (SessionFact | undefined)[] = [];
   #slots = new Map<SessionFact, number>();
-  #byWord = new Map<string, number[]>();
-  #hits = new Uint16Array(64);
+  #words = new Postings();
+  #tags = new Postings();
+  #tasks = new Postings();
+  /** By block: the newest dispatch that a fact of it has come from. */
+  #newest: number[] = [];
 
   add(fact: SessionFact): void {
     const slot = this.#facts.push(fact) - 1;
     this.#slots.set(fact, slot);
-    if (slot === this.#hits.length) this.#hits = new Uint16Array(slot * 2);
-    for (const word of words(`${fact.subject} ${fact.relation} ${fact.object}`)) {
-      const slots = this.#byWord.get(word);
-      if (slots === undefined) this.#byWord.set(word, [slot]);
-      else slots.push(slot);
-    }
+    const block = Math.floor(slot / BLOCK);
+    this.#newest[block] = Math.max(this.#newest[block] ?? 0, fact.sourceSequence);
+    for (const word of words(`${fact.subject} ${fact.relation} ${fact.object}`)) this.#words.add(word, slot);
+    for (const tag of fact.tags) this.#tags.add(tag, slot);
+    this.#tasks.add(fact.sourceTaskId, slot);
   }
 
   remove(fact: SessionFact): void {
@@ -34,26 +38,25 @@ export class TermIndex {
     if (this.#facts.length > 64 && this.#slots.size < this.#facts.length / 2) this.#fileAnew();
   }
 
-  /** The `count` best of the wanted facts that hold at least one of the words, best first. */
-  best(asked: Iterable<string>, count: number, isWanted: (fact: SessionFact) => boolean): Match[] {
-    const hits = this.#hits;
-    const found: number[] = [];
-    for (const word of asked) {
-      for (const slot of this.#byWord.get(word) ?? []) {
-        const before = hits[slot] ?? 0;
-        if (before === 0) found.push(slot);
-        hits[slot] = before + 1;
+  /** What `ISessionFactStore.best` gives. */
+  best(asked: Iterable<string>, { taskId, tags, maxFacts }: FactSelection): Match[] {
+    if (maxFacts === 0) return [];
+    const best = new BestMatches(maxFacts);
+    const blocks = this.#newest.length;
+    const words = this.#words.count(asked, blocks);
+    const own = this.#tasks.count([taskId], blocks);
+    const tagged = tags && this.#tags.count(tags, blocks);
+    // From the newest on: once enough are found, only few of the older ones may still get in.
+    for (let block = blocks - 1; block >= 0; block -= 1) {
+      let left = words.atLeast(block, best.hitsNeeded(this.#newest[block] ?? 0)) & ~own.atLeast(block, 1);
+      if (tagged) left &= tagged.atLeast(block, 1);
+      while (left !== 0) {
+        const slot = BLOCK - 1 - Math.clz32(left);
+        left ^= 1 << slot;
+        const order = block * BLOCK + slot;
+        const fact = this.#facts[order];
+        if (fact !== undefined) best.offer({ fact, order, hits: words.of(block, slot) });
       }
-    }
-    const best = new BestMatches(count);
-    // From the newest on: where hits are equal, what comes later does not get in.
-    for (let at = found.length - 1; at >= 0; at -= 1) {
-      const order = found[at] ?? 0;
-      const held = hits[order] ?? 0;
-      hits[order] = 0;
-      if (!best.mayTake(held)) continue;
-      const fact = this.#facts[order];
-      if (fact !== undefined && isWanted(fact)) best.offer({ fact, order, hits: held });
     }
     return best.matches;
   }
@@ -62,7 +65,10 @@ export class TermIndex {
     const facts = this.#facts;
     this.#facts = [];
     this.#slots = new Map();
-    this.#byWord = new Map();
+    this.#words = new Postings();
+    this.#tags = new Postings();
+    this.#tasks = new Postings();
+    this.#newest = [];
     for (const fact of facts) if (fact !== undefined) this.add(fact);
   }
 }

@@ -82,23 +82,28 @@ export interface ISessionFactStore {
   /** Valid facts that carry at least one of the tags. */
   getValidByTags(tags: readonly SessionFactTag[]): readonly SessionFact[];
   /**
-   * The `count` best of the wanted valid facts that hold at least one of the words (`words()`): most words first, then
-   * the newest dispatch, and within one dispatch as its rules gave them.
+   * The valid facts that a query asks for, at most `maxFacts`: those that hold most of the words (`words()`) first,
+   * then the newest dispatch, and within one dispatch as its rules gave them. What holds none of the words comes last.
    */
-  best(asked: Iterable<string>, count: number, isWanted: (fact: SessionFact) => boolean): readonly Match[];
+  best(asked: Iterable<string>, query: FactSelection): readonly Match[];
   /** Number of valid facts. */
   count(): number;
   /** Drops facts until at most `maxFacts` are held: closed ones first, then valid ones, the oldest first. */
   compact(maxFacts: number): void;
 }
 
-/** What a prompt needs facts for. */
-export interface FactQuery {
-  readonly taskDescription: string;
+/** Which facts may be in an answer, and how many. */
+export interface FactSelection {
   /** Facts of this task are left out: the agent that works on it knows them from its own ledger. */
   readonly taskId: string;
+  /** Facts that carry at least one of them; absent means any. */
   readonly tags?: readonly SessionFactTag[] | undefined;
   readonly maxFacts: number;
+}
+
+/** What a prompt needs facts for. */
+export interface FactQuery extends FactSelection {
+  readonly taskDescription: string;
   /** Budget in tokens, four characters each. */
   readonly maxTokens: number;
 }

@@ -3,12 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { factId } from '../../src/facts/fact-id.js';
 import { KeywordFactRetriever } from '../../src/facts/retriever.js';
 import { InMemorySessionFactStore } from '../../src/facts/store.js';
+import { TermIndex } from '../../src/facts/term-index.js';
 import { words } from '../../src/facts/tokenize.js';
-import type { FactQuery, SessionFact } from '../../src/facts/types.js';
+import type { FactQuery, SessionFact, SessionFactTag } from '../../src/facts/types.js';
 import { fact, factsFrom, roleResults } from '../support/builders.js';
 
 /** The same choice by looking at every fact: what the index must give as well. */
-function byScan(facts: readonly SessionFact[], query: FactQuery): [string, number][] {
+function byScan(facts: readonly SessionFact[], query: FactQuery): [SessionFact, number][] {
   const asked = words(query.taskDescription);
   const scoreOf = ({ subject, relation, object }: SessionFact) => {
     const held = words(`${subject} ${relation} ${object}`);
@@ -16,13 +17,54 @@ function byScan(facts: readonly SessionFact[], query: FactQuery): [string, numbe
   };
   return facts
     .filter(({ sourceTaskId }) => sourceTaskId !== query.taskId)
+    .filter((each) => query.tags === undefined || each.tags.some((tag) => query.tags?.includes(tag)))
     .map((each) => ({ each, score: scoreOf(each) }))
     .sort((a, b) => b.score - a.score || b.each.sourceSequence - a.each.sourceSequence)
     .slice(0, query.maxFacts)
-    .map(({ each, score }) => [`${each.sourceSequence}/${factId(each)}`, score]);
+    .map(({ each, score }) => [each, score]);
 }
 
+const TAGS: readonly SessionFactTag[] = ['test', 'error', 'decision'];
+const wantedTags = fc.option(fc.subarray([...TAGS]), { nil: undefined });
+const someWords = fc.subarray(['reader', 'writer', 'log', 'tail', 'load', 'module', 'two', 'under']);
+
 describe('the term index', () => {
+  it('chooses as a scan does among many facts, whatever order their dispatches came in', () => {
+    const facts = fc.array(
+      fc.record({
+        held: someWords,
+        at: fc.integer({ min: 1, max: 40 }),
+        task: fc.constantFrom('1', '2', '3'),
+        tags: fc.subarray([...TAGS]),
+        removed: fc.boolean(),
+      }),
+      { minLength: 20, maxLength: 200, size: 'max' },
+    );
+    const questions = fc.record({ asked: someWords, maxFacts: fc.nat(12), tags: wantedTags });
+    fc.assert(
+      fc.property(facts, fc.boolean(), fc.array(questions, { minLength: 1 }), (made, inOrder, queries) => {
+        const index = new TermIndex();
+        const all = made.map(({ held, at, task, tags }, n) =>
+          fact({
+            id: `${n}`,
+            object: ['said', ...held].join(' '),
+            sourceSequence: inOrder ? Math.ceil(n / 3) : at,
+            sourceTaskId: task,
+            tags,
+          }),
+        );
+        for (const each of all) index.add(each);
+        for (const [n, each] of all.entries()) if (made[n]?.removed) index.remove(each);
+        const left = all.filter((_, n) => !made[n]?.removed);
+        for (const { asked, maxFacts, tags } of queries) {
+          const query = { taskDescription: asked.join(' '), taskId: '2', maxFacts, tags, maxTokens: 0 };
+          const chosen = index.best(asked, query).map((each) => [each.fact, each.hits / (asked.length || 1)]);
+          expect(chosen).toEqual(byScan(left, query));
+        }
+      }),
+    );
+  });
+
   it('chooses as a scan of all facts does, at every step of a store that changes', () => {
     const steps = fc.array(
       fc.oneof(
@@ -33,16 +75,14 @@ describe('the term index', () => {
     );
     const questions = fc.constantFrom('check the bounds', 'src/a.ts', 'task 2', 'never passed', '');
     fc.assert(
-      fc.property(steps, questions, fc.nat(8), (changes, taskDescription, maxFacts) => {
+      fc.property(steps, questions, fc.nat(8), wantedTags, (changes, taskDescription, maxFacts, tags) => {
         const store = new InMemorySessionFactStore();
-        const query = { taskDescription, taskId: '2', maxFacts, maxTokens: 1_000_000 };
+        const query = { taskDescription, taskId: '2', maxFacts, tags, maxTokens: 1_000_000 };
         for (const change of changes) {
           if ('add' in change) store.add(factsFrom(change.at, change.add));
           else store.compact(change.compact);
           const ranked = new KeywordFactRetriever(store).rank(query);
-          expect(
-            ranked.map((each) => [`${each.fact.sourceSequence}/${factId(each.fact)}`, each.score]),
-          ).toEqual(byScan(store.getValid(), query));
+          expect(ranked.map((each) => [each.fact, each.score])).toEqual(byScan(store.getValid(), query));
         }
       }),
     );
@@ -53,11 +93,11 @@ describe('the term index', () => {
     const said = (object: string, sourceSequence: number) =>
       fact({ id: object, subject: 'task:1', relation: 'summary', object, sourceSequence });
     const found = (...asked: string[]) =>
-      store.best(asked, 10, () => true).map(({ fact: { object }, hits }) => [object, hits]);
+      store.best(asked, { taskId: 'none', maxFacts: 10 }).map(({ fact: { object }, hits }) => [object, hits]);
     store.add([said('parser', 1)]);
     expect(found('parser')).toEqual([['parser', 1]]);
     store.add([said('printer', 2)]);
-    expect(found('parser')).toEqual([]);
+    expect(found('parser')).toEqual([['printer', 0]]);
     expect(found('printer', 'summary')).toEqual([['printer', 2]]);
     store.invalidate('task:1', 'summary', { sequence: 3, at: '2026-01-01T00:00:00.000Z' });
     expect(found('printer')).toEqual([]);
@@ -72,9 +112,7 @@ describe('the term index', () => {
       ]);
       if (n % 50 !== 0) continue;
       const ranked = new KeywordFactRetriever(store).rank(query);
-      expect(ranked.map((each) => [`${each.fact.sourceSequence}/${factId(each.fact)}`, each.score])).toEqual(
-        byScan(store.getValid(), query),
-      );
+      expect(ranked.map((each) => [each.fact, each.score])).toEqual(byScan(store.getValid(), query));
     }
     expect(store.count()).toBe(90);
   });
