@@ -67,7 +67,7 @@ const environment = z.object({
   /** Tasks in which reviewers must have demanded the same before it is proposed as a learning. */
   THROUGHLINE_RECURRENCE: wholeNumber(2, 20, 2),
   /** Dispatches that all extractors together hold at a time: more is faster, and more to do again after a crash. */
-  THROUGHLINE_MAX_IN_HAND: wholeNumber(1, 100_000, 2000),
+  THROUGHLINE_MAX_IN_HAND: wholeNumber(1, 100_000, 500),
   /** Facts kept for a session: older ones go first. More cost memory and larger snapshots. */
   THROUGHLINE_MAX_FACTS: wholeNumber(10, 100_000, 500),
   /** Counts at which a task is taken to be stalled: one for all signals, or `ping_pong=3,same_files=5`. */

@@ -58,7 +58,7 @@ describe('without any variable', () => {
       maxDeliveries: 20,
       ackWaitMs: 10_000,
       recurrence: 2,
-      maxInHand: 2000,
+      maxInHand: 500,
       maxFacts: 500,
       stallThresholds: { non_progress: 2, ping_pong: 2, same_fixes: 2, same_test: 2, same_files: 2 },
       implementerTokens: 4800,

@@ -28,7 +28,7 @@ export interface ConsumptionOptions {
 }
 
 /** Messages of one request: enough that the pause between two does not count. */
-const BATCH = 1000;
+const BATCH = 500;
 /** Room for subject and reply beside the largest message. */
 const ENVELOPE_BYTES = 16 * 1024;
 /** Bytes in hand above which no more are asked for. */

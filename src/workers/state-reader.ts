@@ -1,16 +1,17 @@
+import { LRUCache } from 'lru-cache';
 import type { Token } from '../contracts/names.js';
 import { ThroughlineError } from '../errors.js';
 import type { EventLog, ReadResult } from '../ports/event-log.js';
 import type { Logger } from '../ports/logger.js';
 import type { SnapshotStore, StoredSnapshot } from '../ports/snapshot-store.js';
 import type { Folding } from './folding.js';
-import { WeightedLru } from './weighted-lru.js';
 
 /**
  * Loads what events add up to, for each key: a session, or a project. Snapshot first, then only newer events; after
  * that, only what has come since the last load.
  *
- * Folded states stay in a cache that is bounded in number and in memory, the least recently used one goes first.
+ * Folded states stay in a cache that is bounded in number and in memory. Once it is full, a state gets in when it is
+ * asked for the second time, and the least recently used ones go: whoever looks through thousands once pushes out none.
  * However many requests ask for one key, at most one read of it runs and one waits; a request that comes while a read
  * runs waits for the next one, so it sees everything that was stored before it asked.
  */
@@ -51,31 +52,36 @@ export interface Loaded<State> {
   readonly replayed: number;
 }
 
-interface Slot<State> {
-  folded: Folded<State> | undefined;
+/** The reads of one key. */
+interface Reads<State> {
   running: Promise<Loaded<State>> | undefined;
   next: Promise<Loaded<State>> | undefined;
 }
 
 export class StateReader<State extends Sequenced, Event> {
   readonly #options: StateReaderOptions<State, Event>;
-  readonly #slots: WeightedLru<Token, Slot<State>>;
+  readonly #folded: LRUCache<Token, Folded<State>>;
+  /** Keys that were asked for while the cache was full. */
+  readonly #asked: LRUCache<Token, true>;
+  readonly #reads = new Map<Token, Reads<State>>();
 
   constructor(options: StateReaderOptions<State, Event>) {
     this.#options = options;
-    const { maxCached, maxBytes = Number.POSITIVE_INFINITY } = options;
-    this.#slots = new WeightedLru({ entries: maxCached, weight: maxBytes });
+    const { maxCached: max, maxBytes: maxSize = Number.MAX_SAFE_INTEGER } = options;
+    this.#folded = new LRUCache({ max, maxSize });
+    this.#asked = new LRUCache({ max });
   }
 
   /** The state with everything that was stored when this was called. */
   load(key: Token): Promise<Loaded<State>> {
-    const slot = this.#slot(key);
-    if (slot.running !== undefined) {
-      slot.next ??= this.#turn(key, slot, slot.running);
-      return slot.next;
+    const reads = this.#reads.get(key) ?? { running: undefined, next: undefined };
+    this.#reads.set(key, reads);
+    if (reads.running !== undefined) {
+      reads.next ??= this.#turn(key, reads, reads.running);
+      return reads.next;
     }
-    slot.running = this.#turn(key, slot);
-    return slot.running;
+    reads.running = this.#turn(key, reads);
+    return reads.running;
   }
 
   /**
@@ -104,47 +110,44 @@ export class StateReader<State extends Sequenced, Event> {
 
   /** Folded states in memory. */
   get size(): number {
-    return this.#slots.size;
-  }
-
-  /** Forgets what is cached of a key: the next load starts from its snapshot. */
-  forget(key: Token): void {
-    this.#slots.delete(key);
-  }
-
-  #slot(key: Token): Slot<State> {
-    const known = this.#slots.get(key);
-    if (known !== undefined) return known;
-    const slot: Slot<State> = { folded: undefined, running: undefined, next: undefined };
-    this.#slots.set(key, slot);
-    return slot;
+    return this.#folded.size;
   }
 
   /** One read, once the one before it is over. The read that waits comes next, whoever else asks in that moment. */
-  #turn(key: Token, slot: Slot<State>, before?: Promise<unknown>): Promise<Loaded<State>> {
-    const read = () => this.#refresh(key, slot);
+  #turn(key: Token, reads: Reads<State>, before?: Promise<unknown>): Promise<Loaded<State>> {
+    const read = () => this.#refresh(key);
     return (before === undefined ? read() : before.then(read, read)).finally(() => {
-      slot.running = slot.next;
-      slot.next = undefined;
+      reads.running = reads.next;
+      reads.next = undefined;
+      if (reads.running === undefined) this.#reads.delete(key);
     });
   }
 
-  async #refresh(key: Token, slot: Slot<State>): Promise<Loaded<State>> {
+  async #refresh(key: Token): Promise<Loaded<State>> {
     const { log, snapshots, onFolded, folding, logger } = this.#options;
-    const folded = slot.folded ?? this.#start(key, await snapshots.load(key));
+    const cached = this.#folded.get(key);
+    const folded = cached ?? this.#start(key, await snapshots.load(key));
     const read = await log.read(key, { after: folded.state.sequence });
+    // Should the fold throw halfway, the changed state is not to be found in the cache.
+    this.#folded.delete(key);
     if (folded.epoch !== undefined && folded.epoch !== read.epoch) {
       logger.warn({ [folding.kind]: key }, 'log removed: folding anew from the newest snapshot');
-      slot.folded = undefined;
-      return this.#refresh(key, slot);
+      return this.#refresh(key);
     }
-    // Should the fold throw halfway, the changed state is not to be found in the cache.
-    slot.folded = undefined;
     const replayed = this.#fold(folded, read);
-    slot.folded = folded;
-    this.#slots.weigh(key, slot, folding.bytes(folded.state));
+    this.#keep(folded, cached !== undefined);
     if (replayed > 0) onFolded?.(folded);
     return { folded, replayed };
+  }
+
+  #keep(folded: Folded<State>, wasKept: boolean): void {
+    const { key, state } = folded;
+    const { max, maxSize, calculatedSize } = this.#folded;
+    // One that is larger than all together may be is kept alone.
+    const size = Math.min(this.#options.folding.bytes(state), maxSize);
+    const isFull = this.#folded.size >= max || calculatedSize + size > maxSize;
+    if (isFull && !wasKept && !this.#asked.has(key)) this.#asked.set(key, true);
+    else this.#folded.set(key, folded, { size });
   }
 
   #fold(folded: Folded<State>, read: ReadResult<Event>): number {

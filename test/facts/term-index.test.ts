@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { factId } from '../../src/facts/fact-id.js';
 import { KeywordFactRetriever } from '../../src/facts/retriever.js';
 import { InMemorySessionFactStore } from '../../src/facts/store.js';
 import { TermIndex } from '../../src/facts/term-index.js';

@@ -151,7 +151,7 @@ async function cutOffs(load: Load, server: FaultyServer, bodies: number): Promis
     ...load.env,
   });
   worker.signal('SIGSTOP');
-  const summary = 'x'.repeat(200_000);
+  const summary = 'x'.repeat(180_000);
   for (let index = 0; index < bodies; index += 1) {
     const body = Buffer.from(JSON.stringify(implemented(`t${index}`, { summary })));
     await load.publish({ subject: 'dispatch.large.implementer', body, id: `large:${index}` });

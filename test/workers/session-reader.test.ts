@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { token } from '../../src/contracts/names.js';
 import { DEFAULT_LIMITS, emptyState } from '../../src/session/state.js';
 import { stateBytes } from '../../src/session/weight.js';
+import type { SessionReaderOptions } from '../../src/workers/session-reader.js';
 import { bytesOf, DEMO, gate, spiedPorts, upTo } from './spied-ports.js';
 
 const session = (name: string) => token(name, 'session');
@@ -160,42 +161,37 @@ describe('load, asked for by many at once', () => {
 });
 
 describe('the cache', () => {
-  it('keeps so many sessions, and forgets the one that was not used for the longest time', async () => {
+  const replays = async (options: Partial<SessionReaderOptions>, ...asked: string[]) => {
     const ports = spiedPorts();
-    const reader = ports.reader({ maxSessions: 2 });
-    const [a, b, c] = [session('a'), session('b'), session('c')];
-    for (const each of [a, b, c]) await ports.append(each, 1);
-    const replayed = async (each: typeof a) => (await reader.load(each)).replayed;
-    expect([await replayed(a), await replayed(b), await replayed(a)]).toEqual([1, 1, 0]);
-    expect(await replayed(c)).toBe(1);
-    expect(await replayed(a)).toBe(0);
-    expect(await replayed(b)).toBe(1);
-    expect([await replayed(b), await replayed(a), await replayed(c)]).toEqual([0, 0, 1]);
+    for (const name of new Set(asked)) await ports.append(session(name), 1, 2, 3);
+    const reader = ports.reader(options);
+    const replayed: string[] = [];
+    for (const name of asked) replayed.push(`${name}${(await reader.load(session(name))).replayed}`);
+    return replayed.join(' ');
+  };
+
+  it('keeps so many sessions, and forgets the one that was not used for the longest time', async () => {
+    const asked = [...'abacc', ...'acbb'];
+    expect(await replays({ maxSessions: 2 }, ...asked)).toBe('a3 b3 a0 c3 c3 a0 c0 b3 b3');
+    expect(await replays({ maxSessions: 2 }, ...asked, 'b', 'c', 'a')).toBe(
+      'a3 b3 a0 c3 c3 a0 c0 b3 b3 b0 c0 a3',
+    );
+  });
+
+  it('forgets none for those that are asked for once', async () => {
+    const many = Array.from({ length: 50 }, (_, index) => `once-${index}-`);
+    const replayed = await replays({ maxSessions: 2 }, 'a', 'b', ...many, 'a', 'b');
+    expect(replayed).toMatch(/^a3 b3 (once-\d+-3 ){50}a0 b0$/);
   });
 
   it('keeps no more sessions than the memory for them holds, but always the last one', async () => {
     const ports = spiedPorts();
-    const [a, b] = [session('a'), session('b')];
-    for (const each of [a, b]) await ports.append(each, 1, 2, 3);
-    const one = stateBytes((await ports.reader().load(a)).folded.state);
-    const replays = async (maxBytes: number) => {
-      const reader = ports.reader({ maxBytes });
-      const replayed: number[] = [];
-      for (const each of [a, b, a, a]) replayed.push((await reader.load(each)).replayed);
-      return replayed;
-    };
-    expect(await replays(2 * one)).toEqual([3, 3, 0, 0]);
-    expect(await replays(2 * one - 1)).toEqual([3, 3, 3, 0]);
-    expect(await replays(1)).toEqual([3, 3, 3, 0]);
-  });
-
-  it('forgets a session when told', async () => {
-    const ports = spiedPorts();
-    const reader = ports.reader();
-    await ports.append(DEMO, 1, 2);
-    await reader.load(DEMO);
-    reader.forget(DEMO);
-    expect((await reader.load(DEMO)).replayed).toBe(2);
+    await ports.append(DEMO, 1, 2, 3);
+    const one = stateBytes((await ports.reader().load(DEMO)).folded.state);
+    const asked = [...'abbaa'];
+    expect(await replays({ maxBytes: 2 * one }, ...asked)).toBe('a3 b3 b0 a0 a0');
+    expect(await replays({ maxBytes: 2 * one - 1 }, ...asked)).toBe('a3 b3 b3 a3 a3');
+    expect(await replays({ maxBytes: 1 }, ...asked, 'a')).toBe('a3 b3 b3 a3 a3 a0');
   });
 });
 
