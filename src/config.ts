@@ -107,10 +107,10 @@ const environment = z.object({
   THROUGHLINE_MAX_LEARNINGS: wholeNumber(0, 100, 5),
   /** Folded events after which a session's snapshot is written: fewer make loads short, and writes many. */
   THROUGHLINE_SNAPSHOT_EVERY: wholeNumber(1, 100_000, 100),
-  /** Folded sessions that a compiler keeps in memory. */
+  /** Most folded sessions that a compiler keeps in memory. */
   THROUGHLINE_MAX_SESSIONS: wholeNumber(1, 1_000_000, 500),
-  /** Megabytes that they may take together, about: more answer faster; the process grows by up to four times as much. */
-  THROUGHLINE_CACHE_MB: wholeNumber(1, 100_000, 12),
+  /** Megabytes that they may take together, about. */
+  THROUGHLINE_CACHE_MB: wholeNumber(1, 100_000, 24),
   /** Longest wait in milliseconds for the dispatch named in `after`. */
   THROUGHLINE_AFTER_TIMEOUT_MS: wholeNumber(0, 600_000, 5000),
   /** Longest wait in milliseconds for one answer of the server. */

@@ -75,7 +75,7 @@ describe('without any variable', () => {
       maxLearnings: 5,
       snapshotEvery: 100,
       maxSessions: 500,
-      cacheMb: 12,
+      cacheMb: 24,
       afterTimeoutMs: 5000,
       requestTimeoutMs: 5000,
       shutdownMs: 10_000,

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { growHeapSlowly } from '../heap.js';
 import { Releasers } from '../lifecycle.js';
 import { SERVICES, type ServiceName, serve } from '../main.js';
 import { withoutSecrets } from '../nats/connection.js';
@@ -21,6 +22,7 @@ export function serveCommand(program: Command): void {
       examples('NATS_URL=nats://10.0.0.5:4222 throughline serve', 'throughline serve --only extractor'),
     )
     .action(async (options: { only?: ServiceName[] }, command: Command) => {
+      growHeapSlowly();
       const cli = cliOf(command);
       const releasers = new Releasers();
       const only = options.only ?? SERVICES;

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ThroughlineError } from '../errors.js';
+import { growHeapSlowly } from '../heap.js';
 import { Releasers } from '../lifecycle.js';
 import { serve } from '../main.js';
 import { withoutSecrets } from '../nats/connection.js';
@@ -44,6 +45,7 @@ export function upCommand(program: Command): void {
       examples('throughline up', 'throughline up --port 14222 --store /var/lib/throughline'),
     )
     .action(async (options: UpOptions, command: Command) => {
+      growHeapSlowly();
       const cli = cliOf(command);
       const given = options.nats ?? cli.config.natsUrl;
       const releasers = new Releasers();

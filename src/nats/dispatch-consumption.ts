@@ -41,8 +41,6 @@ const DRAIN_MS = 1000;
 export class NatsConsumption implements DispatchConsumption {
   readonly #options: ConsumptionOptions;
   readonly #closing = new AbortController();
-  /** Nothing is handed on any more. */
-  #closed = false;
   #bytesInHand = 0;
   #isBeginning = false;
   #lanes: readonly PullLane[] = [];
@@ -69,15 +67,15 @@ export class NatsConsumption implements DispatchConsumption {
     const drained = Promise.all(this.#lanes.map((lane) => lane.drain())).catch(() => {});
     await Promise.race([drained, pause(DRAIN_MS, timeUp.signal)]);
     timeUp.abort();
-    this.#closed = true;
     for (const lane of this.#lanes) lane.close();
   }
 
   #begin(): void {
     const { connection, stream, consumer, maxInHand } = this.#options;
     const batch = Math.min(BATCH, maxInHand);
-    // Two of the largest messages: a server that keeps less for a connection could deliver none.
-    const maxBytes = (connection.info?.max_payload ?? 1024 * 1024) + ENVELOPE_BYTES;
+    // Of the largest size: a server that keeps less for a connection could not deliver that. It may have another limit
+    // when it comes back.
+    const maxBytes = () => (connection.info?.max_payload ?? 1024 * 1024) + ENVELOPE_BYTES;
     const options = {
       ...{ connection, stream, consumer, batch, maxBytes },
       hasRoom: () => this.#bytesInHand < MAX_BYTES_IN_HAND,
@@ -107,8 +105,7 @@ export class NatsConsumption implements DispatchConsumption {
     const delivery = NatsDelivery.of(message, this.#settled);
     if (delivery === undefined) return;
     this.#bytesInHand += delivery.body.length;
-    if (this.#closed) delivery.nak(0);
-    else this.#options.handler(delivery);
+    this.#options.handler(delivery);
   }
 
   readonly #settled = ({ body }: NatsDelivery): void => {

@@ -6,7 +6,7 @@ const ACK = Buffer.from('+ACK');
 const DELIVERED =
   /^\$JS\.ACK\.(?:[^.]+\.[^.]+\.){1,2}(\d{1,15})\.(\d{1,15})\.\d+\.(\d{1,13})\d{6}\.\d+(?:\.|$)/;
 
-/** A dispatch as JetStream delivers it. A class, not an object of closures: thousands are alive at a time. */
+/** A dispatch as JetStream delivers it. A class, not an object of closures: hundreds are alive at a time. */
 export class NatsDelivery implements DispatchDelivery {
   readonly #message: Msg;
   readonly #onSettled: (delivery: NatsDelivery) => void;

@@ -101,9 +101,14 @@ export class NatsDispatchSource implements DispatchSource {
   }
 
   async #ensureConsumer(): Promise<void> {
-    const { name, description, filter } = this.#options.consumer;
+    const { ackWaitMs, maxInHand, consumer } = this.#options;
+    const { name, description, filter } = consumer;
     try {
-      await this.#jsm.consumers.info(DISPATCH_STREAM, name);
+      const { config } = await this.#jsm.consumers.info(DISPATCH_STREAM, name);
+      // Whoever was started last decides for all that share it.
+      if (config.max_ack_pending !== maxInHand) {
+        await this.#jsm.consumers.update(DISPATCH_STREAM, name, { max_ack_pending: maxInHand });
+      }
     } catch (error) {
       if (apiCode(error) !== API.consumerNotFound) throw error;
       await this.#jsm.consumers.add(DISPATCH_STREAM, {
@@ -111,8 +116,8 @@ export class NatsDispatchSource implements DispatchSource {
         description,
         ...(filter !== undefined && { filter_subject: filter }),
         ack_policy: AckPolicy.Explicit,
-        ack_wait: nanos(this.#options.ackWaitMs),
-        max_ack_pending: this.#options.maxInHand,
+        ack_wait: nanos(ackWaitMs),
+        max_ack_pending: maxInHand,
         // No max_deliver: the worker itself rejects what keeps failing, so that it is never silently set aside.
         max_deliver: -1,
       });

@@ -15,8 +15,8 @@ export interface PullLaneOptions {
   readonly batch: number;
   /** Messages that the first request asks for, and the first one after a lost connection; then twice as many each time. */
   readonly firstBatch: number;
-  /** Bytes that one request asks for: no less than the largest message has. */
-  readonly maxBytes: number;
+  /** Bytes that the next request asks for: no less than the largest message that the server takes now. */
+  readonly maxBytes: () => number;
   /** Whether more may be asked for now. Where not, somebody calls `pull` later. */
   readonly hasRoom: () => boolean;
   readonly onMessage: (message: Msg) => void;
@@ -33,8 +33,11 @@ export const HEARTBEAT_MS = 2000;
 const REFUSED_PAUSE_MS = 250;
 /** What a delivery is to be answered on. */
 const ACK_SUBJECTS = '$JS.ACK.';
-/** How a request ends that has done what it could. */
-const ENDS: ReadonlySet<string> = new Set(['message size exceeds maxbytes', 'batch completed']);
+/** How a request ends when the next message does not fit into what is left of its bytes. */
+const NO_ROOM = 'message size exceeds maxbytes';
+const COMPLETED = 'batch completed';
+/** Of what a request asked for, how much it will not bring. */
+const NOT_SENT = 'Nats-Pending-Messages';
 
 export class PullLane {
   readonly #options: PullLaneOptions;
@@ -46,7 +49,11 @@ export class PullLane {
   #request = 0;
   /** Messages that the standing request may still bring; 0 while there is none. */
   #left = 0;
+  /** Messages that it asked for. */
+  #asked = 0;
   #heardAt = 0;
+  /** Whether the next message has more bytes than any request asks for, as those may that are older than the limit. */
+  #isOversized = false;
   #stopped = false;
   #pause: NodeJS.Timeout | undefined;
 
@@ -67,15 +74,17 @@ export class PullLane {
   pull(): void {
     const { connection, batch, maxBytes, hasRoom } = this.#options;
     if (this.#stopped || this.#left > 0 || this.#pause !== undefined || !hasRoom()) return;
-    this.#left = Math.min(batch, this.#batch);
+    this.#left = this.#isOversized ? 1 : Math.min(batch, this.#batch);
     this.#batch = Math.min(batch, this.#batch * 2);
     this.#heardAt = performance.now();
     const request = {
       batch: this.#left,
-      max_bytes: maxBytes,
+      ...(!this.#isOversized && { max_bytes: maxBytes() }),
       expires: nanos(EXPIRES_MS),
       idle_heartbeat: nanos(HEARTBEAT_MS),
     };
+    this.#isOversized = false;
+    this.#asked = this.#left;
     this.#request += 1;
     try {
       connection.publish(this.#subject, JSON.stringify(request), { reply: this.#inbox + this.#request });
@@ -137,8 +146,12 @@ export class PullLane {
     if (status === 503 || why === 'consumer deleted') {
       this.#stop();
       this.#options.onLost(status === 503 ? 'no consumer' : why);
-    } else if (status === 408 || ENDS.has(why)) {
-      this.renew();
+    } else if (status === 408 || why === NO_ROOM || why === COMPLETED) {
+      const notSent = Number(headers?.get(NOT_SENT) || this.#left);
+      this.#isOversized = why === NO_ROOM && notSent === this.#asked;
+      // Where replicas must agree on each delivery first, the end is told before the last ones come.
+      this.#left = Math.max(0, this.#left - notSent);
+      if (this.#left === 0) this.pull();
     } else {
       this.#options.onRefused(`${status} ${why}`);
       this.#left = 0;

@@ -146,7 +146,8 @@ export class StateReader<State extends Sequenced, Event> {
     // One that is larger than all together may be is kept alone.
     const size = Math.min(this.#options.folding.bytes(state), maxSize);
     const isFull = this.#folded.size >= max || calculatedSize + size > maxSize;
-    if (isFull && !wasKept && !this.#asked.has(key)) this.#asked.set(key, true);
+    // Once it has given way to others it must be asked for twice again.
+    if (isFull && !wasKept && !this.#asked.delete(key)) this.#asked.set(key, true);
     else this.#folded.set(key, folded, { size });
   }
 

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { DISPATCH_STREAM, EXTRACTOR_CONSUMER } from '../../src/contracts/names.js';
 import type { DispatchDelivery } from '../../src/ports/dispatch-source.js';
 import { bytes, type OpenedNats, openPorts, startNatsPorts } from '../ports/opened.js';
+import { startFaultyServer } from '../support/faults/server.js';
 
 const SUBJECT = 'dispatch.demo.implementer';
 const SOON = { timeout: 20_000, interval: 5 };
@@ -25,6 +26,26 @@ it('takes bodies of the largest size that the server does, each once', async () 
   for (let index = 0; index < 8; index += 1) await nats.source.publish(SUBJECT, new Uint8Array(largest));
   await vi.waitFor(() => expect(delivered).toEqual([1, 2, 3, 4, 5, 6, 7, 8]), SOON);
   await consumption.close();
+});
+
+it('takes a body that is larger than what the server takes now', async () => {
+  await using server = await startFaultyServer();
+  const ports = await openPorts(server.url);
+  await ports.source.publish(SUBJECT, new Uint8Array(MIB / 2));
+  await server.restart({ extraConfig: 'max_payload: 128KB' });
+  await vi.waitFor(() => expect(ports.connection.info?.max_payload).toBe(MIB / 8), SOON);
+  const delivered: number[] = [];
+  const consumption = await ports.source.consume((delivery) => {
+    delivered.push(delivery.body.length);
+    delivery.ack();
+  });
+  await vi.waitFor(() => expect(delivered).toEqual([MIB / 2]), SOON);
+  await vi.waitFor(() => ports.source.publish(SUBJECT, bytes('x')), SOON);
+  await server.restart({ extraConfig: 'max_payload: 2MB' });
+  await vi.waitFor(() => ports.source.publish(SUBJECT, new Uint8Array(1.5 * MIB)), SOON);
+  await vi.waitFor(() => expect(delivered).toEqual([MIB / 2, 1, 1.5 * MIB]), SOON);
+  await consumption.close();
+  await ports.close();
 });
 
 it('holds some 32 MiB of bodies that are not dealt with, and goes on when they are', async () => {

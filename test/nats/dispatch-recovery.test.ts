@@ -1,6 +1,6 @@
 import type { JetStreamManager } from 'nats';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { DISPATCH_STREAM, EXTRACTOR_CONSUMER } from '../../src/contracts/names.js';
+import { DISPATCH_STREAM, EXTRACTOR_CONSUMER, LEARNER_CONSUMER } from '../../src/contracts/names.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import { bytes, newSession, type OpenedNats, openPorts, startNatsPorts } from '../ports/opened.js';
 import { implementer, recorded, rejected, timeOf } from '../support/builders.js';
@@ -73,6 +73,21 @@ describe('a consumer that was deleted', () => {
     await vi.waitFor(() => expect(again.delivered).toHaveLength(1), SOON);
     expect(delivered).toEqual([]);
     await again.close();
+  });
+});
+
+describe('a consumer that was made with another number of dispatches in hand', () => {
+  it.each(['source', 'reviews'] as const)('takes the number of whoever comes last: %s', async (name) => {
+    const inHand = async () =>
+      (await jsm.consumers.info(DISPATCH_STREAM, name === 'source' ? EXTRACTOR_CONSUMER : LEARNER_CONSUMER))
+        .config.max_ack_pending;
+    for (const maxInHand of [20, 7]) {
+      const ports = await openPorts(nats.server.url, { maxInHand });
+      const consumption = await ports[name].consume(() => {});
+      expect(await inHand()).toBe(maxInHand);
+      await consumption.close();
+      await ports.close();
+    }
   });
 });
 

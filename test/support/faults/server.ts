@@ -28,7 +28,7 @@ export interface FaultyServer extends TestNats {
   /** Resolves when the process has ended by itself. */
   ended(): Promise<void>;
   /** Starts it again, by default as it was; it may run, or have been killed. */
-  restart(options?: Pick<FaultyServerOptions, 'maxFileStore'>): Promise<void>;
+  restart(options?: Pick<FaultyServerOptions, 'maxFileStore' | 'extraConfig'>): Promise<void>;
 }
 
 export async function startFaultyServer(options: FaultyServerOptions = {}): Promise<FaultyServer> {
@@ -38,10 +38,11 @@ export async function startFaultyServer(options: FaultyServerOptions = {}): Prom
     freePort('127.0.0.1'),
   ]);
   const storeDir = await mkdtemp(join(tmpdir(), 'throughline-faults-'));
-  const start = (maxFileStore: number | undefined): Promise<RunningServer> => {
+  const start = ({ maxFileStore, ...more }: FaultyServerOptions): Promise<RunningServer> => {
     // Of two blocks of one name the server takes the last one.
     const limits = `jetstream { store_dir: ${JSON.stringify(storeDir)}, max_file_store: ${maxFileStore} }`;
-    const extraConfig = [options.extraConfig ?? '', maxFileStore === undefined ? '' : limits].join('\n');
+    const given = more.extraConfig ?? options.extraConfig ?? '';
+    const extraConfig = [given, maxFileStore === undefined ? '' : limits].join('\n');
     return startNatsServer({
       source,
       storeDir,
@@ -51,7 +52,7 @@ export async function startFaultyServer(options: FaultyServerOptions = {}): Prom
       serverName: options.serverName,
     });
   };
-  let server = await start(options.maxFileStore);
+  let server = await start(options);
   const stop = async () => {
     if (frozen) process.kill(server.pid, 'SIGCONT');
     await server.stop();
@@ -77,7 +78,7 @@ export async function startFaultyServer(options: FaultyServerOptions = {}): Prom
     kill: () => server.kill(),
     async restart(changed = options) {
       await server.stop();
-      server = await start(changed.maxFileStore);
+      server = await start(changed);
     },
     stop,
     [Symbol.asyncDispose]: stop,
