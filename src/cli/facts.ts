@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { counted } from '../counted.js';
+import { factId } from '../facts/fact-id.js';
 import { factLine } from '../facts/format.js';
 import { foldedState } from '../services/sessions.js';
 import { factsOf } from '../session/state.js';
@@ -34,7 +35,7 @@ export function factsCommand(program: Command): void {
         const facts = (options.all ? store.all() : store.getValid()).filter(
           (fact) => options.task === undefined || fact.sourceTaskId === options.task,
         );
-        if (options.json) return out(JSON.stringify(facts));
+        if (options.json) return out(JSON.stringify(facts.map((fact) => ({ id: factId(fact), ...fact }))));
         for (const fact of facts) {
           out(
             fact.validTo === undefined

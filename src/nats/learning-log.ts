@@ -13,8 +13,13 @@ import { API, apiCode, toThroughlineError } from './errors.js';
 import { type EventLogPorts, NatsEventLog } from './event-log.js';
 import { createLearningsStream, newestMessage, type TopologyOptions } from './topology.js';
 
-/** Forgetting costs a conflict where the newest event of a project is gone. */
+/** Forgetting costs a conflict where the newest event of a project is gone, and the look whether the stream is the same. */
 const MAX_READ = 10_000;
+
+interface Read {
+  readonly through: number;
+  readonly epoch: string | undefined;
+}
 
 /**
  * The learnings of all projects in the stream `LEARNINGS`, told apart by their subjects. What is expected is the last
@@ -23,7 +28,7 @@ const MAX_READ = 10_000;
 export class NatsLearningLog extends NatsEventLog<LearningEvent> implements LearningLog {
   readonly #ports: EventLogPorts;
   /** Up to where this process has read each project, and in which stream: another of the name has another epoch. */
-  readonly #read = new Map<Token, { readonly through: number; readonly epoch: string | undefined }>();
+  readonly #read = new Map<Token, Read>();
 
   constructor(ports: EventLogPorts, options: TopologyOptions) {
     super(ports, {
@@ -49,18 +54,20 @@ export class NatsLearningLog extends NatsEventLog<LearningEvent> implements Lear
   ): Promise<Appended> {
     const { expectedSequence = 0 } = options;
     const read = this.#read.get(project);
-    // What was decided on a stream that is gone must not stand in another, where nothing of what it is about does.
-    if (expectedSequence > 0 && read !== undefined && read.epoch !== (await this.#epoch(project))) {
-      this.doubt(project);
-      return { outcome: 'conflict' };
-    }
+    if (expectedSequence > 0 && (await this.#isAnother(project, read))) return { outcome: 'conflict' };
     const appended = await super.append(project, event, options);
     if (appended.outcome !== 'conflict' || options.expectedSequence !== read?.through) return appended;
     // What was read last may be gone, by age or by hand, with nothing newer in its place.
     const last = await this.#lastOf(project);
-    return last < expectedSequence
-      ? super.append(project, event, { ...options, expectedSequence: last })
-      : appended;
+    if (last >= expectedSequence || (await this.#isAnother(project, read))) return appended;
+    return super.append(project, event, { ...options, expectedSequence: last });
+  }
+
+  /** What was decided on a stream that is gone must not stand in another, where nothing of what it is about does. */
+  async #isAnother(project: Token, read: Read | undefined): Promise<boolean> {
+    if (read === undefined || read.epoch === (await this.#epoch(project))) return false;
+    this.doubt(project);
+    return true;
   }
 
   override async read(project: Token, range: ReadRange): Promise<ReadResult<LearningEvent>> {

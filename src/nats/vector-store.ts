@@ -39,21 +39,31 @@ export class NatsVectorStore implements VectorStore {
 
   async put(project: Token, learning: Token, { model, text, vector }: StoredVector): Promise<void> {
     const value = { model, dimension: vector.length, text, vector: float32ToBase64(vector) };
-    const write = async () => {
-      this.#bucket ??= this.#open();
-      await (await this.#bucket).put(vectorKey(project, learning), JSON.stringify(value));
+    const write = async (bucket: Promise<KV>) => {
+      await (await bucket).put(vectorKey(project, learning), JSON.stringify(value));
     };
+    const bucket = this.#opened();
     try {
-      await write().catch(async (error: unknown) => {
-        this.#bucket = undefined;
+      await write(bucket).catch(async (error: unknown) => {
+        // Another write may have found it lost before, and opened it anew.
+        if (this.#bucket === bucket) this.#bucket = undefined;
         // Somebody has deleted it since it was opened.
-        if (!isNoResponders(error) || (await this.epoch()) !== undefined) throw error;
-        await write();
+        if (!isNoResponders(error)) throw error;
+        await write(this.#opened());
       });
     } catch (error) {
-      this.#bucket = undefined;
       throw toThroughlineError(error, `writing the vector of learning ${learning}`);
     }
+  }
+
+  #opened(): Promise<KV> {
+    if (this.#bucket !== undefined) return this.#bucket;
+    const opening = this.#open();
+    this.#bucket = opening;
+    opening.catch(() => {
+      if (this.#bucket === opening) this.#bucket = undefined;
+    });
+    return opening;
   }
 
   async epoch(): Promise<string | undefined> {

@@ -1,6 +1,6 @@
+import { LRUCache } from 'lru-cache';
 import { ThroughlineError } from '../errors.js';
 import type { Embedder } from '../ports/embedder.js';
-import { Lru } from './lru.js';
 
 /** Embeddings under way at a time: an endpoint that hangs must not gather requests without end. */
 const MAX_IN_FLIGHT = 8;
@@ -8,13 +8,13 @@ const MAX_IN_FLIGHT = 8;
 /** The vectors of queries: each text is embedded once, however often and at whatever moment it is asked for. */
 export class QueryVectors {
   readonly #embedder: Embedder;
-  readonly #cache: Lru<string, Float32Array>;
+  readonly #cache: LRUCache<string, Float32Array>;
   readonly #running = new Map<string, Promise<Float32Array>>();
   readonly #stopping = new AbortController();
 
   constructor(embedder: Embedder, cacheSize: number) {
     this.#embedder = embedder;
-    this.#cache = new Lru(cacheSize);
+    this.#cache = new LRUCache({ max: cacheSize });
   }
 
   /**

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Token } from '../contracts/names.js';
 import { codeOf } from '../errors.js';
 import { LexicalIndex } from '../learnings/lexical-index.js';
@@ -7,7 +8,6 @@ import { type SearchLimits, VectorIndex } from '../learnings/vector-index.js';
 import type { Embedder } from '../ports/embedder.js';
 import type { Logger } from '../ports/logger.js';
 import type { VectorStore } from '../ports/vector-store.js';
-import { Lru } from './lru.js';
 import { QueryVectors } from './query-vectors.js';
 
 /**
@@ -79,7 +79,7 @@ interface Project {
 export function createRelevance(options: RelevanceOptions): Relevance {
   const { vectors, embedder, logger } = options;
   const { deadlineMs = 150, cacheSize = 500, maxProjects = 100, now = () => performance.now() } = options;
-  const projects = new Lru<Token, Project>(maxProjects);
+  const projects = new LRUCache<Token, Project>({ max: maxProjects });
   const queries = embedder && new QueryVectors(embedder, cacheSize);
   const warn = limited(logger, now);
 

@@ -11,7 +11,7 @@ import type { Folding } from './folding.js';
  * that, only what has come since the last load.
  *
  * Folded states stay in a cache that is bounded in number and in memory. Once it is full, a state gets in when it is
- * asked for the second time, and the least recently used ones go: whoever looks through thousands once pushes out none.
+ * loaded for the second time, and the least recently used ones go: whoever looks at thousands once pushes out none.
  * However many requests ask for one key, at most one read of it runs and one waits; a request that comes while a read
  * runs waits for the next one, so it sees everything that was stored before it asked.
  */

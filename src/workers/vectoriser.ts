@@ -1,11 +1,11 @@
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import { isToken, type Token } from '../contracts/names.js';
 import { codeOf, ThroughlineError } from '../errors.js';
 import type { Learning } from '../learnings/types.js';
 import type { Embedder } from '../ports/embedder.js';
 import type { Logger } from '../ports/logger.js';
 import type { VectorStore } from '../ports/vector-store.js';
-import { Lru } from './lru.js';
 
 /**
  * Computes the vectors that a project's learnings lack, off every request's path.
@@ -54,7 +54,7 @@ interface Project {
 
 export class Vectoriser {
   readonly #options: Required<VectoriserOptions>;
-  readonly #projects: Lru<Token, Project>;
+  readonly #projects: LRUCache<Token, Project>;
   readonly #running = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
   /** Of the vectors that the embedder gives now. */
@@ -69,7 +69,7 @@ export class Vectoriser {
       random = Math.random,
     } = options;
     this.#options = { ...options, batch, pauseMs, maxPauseMs, maxProjects, random };
-    this.#projects = new Lru(maxProjects);
+    this.#projects = new LRUCache({ max: maxProjects });
   }
 
   /** Schedules what these learnings, all that are in force, need. Costs the caller nothing. */

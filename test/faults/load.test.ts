@@ -1,11 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { DISPATCH_STREAM, dispatchSubject, EXTRACTOR_CONSUMER, token } from '../../src/contracts/names.js';
+import {
+  DISPATCH_STREAM,
+  dispatchSubject,
+  EXTRACTOR_CONSUMER,
+  LEARNER_CONSUMER,
+  token,
+} from '../../src/contracts/names.js';
 import { type RunningProcess, startCli } from '../support/cli.js';
 import { expectNobodyConnected } from '../support/faults/nats-run.js';
 import { processStatus, startFaultyServer } from '../support/faults/server.js';
 import { SETTINGS } from '../support/faults/settings.js';
-import { allDealtWith, freshState, manyResults, type System, startSystem } from '../support/system.js';
+import { allDealtWith, freshState, manyResults, type System, soon, startSystem } from '../support/system.js';
 
 /**
  * A steady load for a long time, prompts being asked for beside it, on services in a process of their own.
@@ -39,6 +45,7 @@ it.runIf(SETTINGS.load.asked)(
       const published = await publish(system, over);
       await Promise.all([asking, looking]);
       await allDealtWith(system.ports);
+      await reviewsLearned(system);
 
       for (const [index, session] of SESSIONS.entries()) {
         const { implementer, reviewer, rejected } = (await freshState(system, session)).dispatches.current()
@@ -70,6 +77,15 @@ it.runIf(SETTINGS.load.asked)(
   },
   minutes * 60_000 + 120_000,
 );
+
+/** Waits until the learner has dealt with every review. */
+async function reviewsLearned({ ports }: System): Promise<void> {
+  const jsm = await ports.connection.jetstreamManager();
+  await soon(async () => {
+    const { num_pending, num_ack_pending } = await jsm.consumers.info(DISPATCH_STREAM, LEARNER_CONSUMER);
+    expect([num_pending, num_ack_pending]).toEqual([0, 0]);
+  });
+}
 
 /** Publishes at the rate; gives how many results each session got. */
 async function publish({ ports }: System, over: number): Promise<number[]> {

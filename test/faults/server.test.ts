@@ -13,6 +13,7 @@ import type { StoredSnapshot } from '../../src/ports/snapshot-store.js';
 import { decodeSnapshot } from '../../src/session/snapshot.js';
 import { startCli } from '../support/cli.js';
 import type { Aftermath } from '../support/faults/end-check.js';
+import { publishLarge } from '../support/faults/large-bodies.js';
 import { type FaultyServer, type FaultyServerOptions, startFaultyServer } from '../support/faults/server.js';
 import { type Load, type LoadOptions, PUBLICATIONS, underLoad } from '../support/faults/under-load.js';
 import { implemented, soon } from '../support/system.js';
@@ -151,11 +152,7 @@ async function cutOffs(load: Load, server: FaultyServer, bodies: number): Promis
     ...load.env,
   });
   worker.signal('SIGSTOP');
-  const summary = 'x'.repeat(180_000);
-  for (let index = 0; index < bodies; index += 1) {
-    const body = Buffer.from(JSON.stringify(implemented(`t${index}`, { summary })));
-    await load.publish({ subject: 'dispatch.large.implementer', body, id: `large:${index}` });
-  }
+  await publishLarge(load, bodies);
   worker.signal('SIGCONT');
   await load.dealtWith();
   expect(await worker.stop()).toEqual({ code: 0, signal: null });

@@ -28,7 +28,7 @@ export interface ProjectsExamined {
 /** The projects whose snapshots are far behind. */
 export async function projectFindings(examined: ProjectsExamined): Promise<Finding[]> {
   const { jsm, learnings, snapshots, snapshotEvery, now } = examined;
-  const logs = [...(await eventsByProject(jsm))].map(([key, events]) => ({
+  const logs = [...eventsByProject(await subjectsOf(jsm))].map(([key, events]) => ({
     key,
     events,
     // Projects share a stream: only the events themselves tell how many there are.
@@ -42,9 +42,9 @@ export async function projectFindings(examined: ProjectsExamined): Promise<Findi
   return tailFindings({ kind: 'project', logs, snapshots, snapshotEvery, now, writes, faults: [] });
 }
 
-async function eventsByProject(jsm: JetStreamManager): Promise<Map<Token, number>> {
+function eventsByProject(subjects: Record<string, number>): Map<Token, number> {
   const projects = new Map<Token, number>();
-  for (const [subject, events] of Object.entries(await subjectsOf(jsm))) {
+  for (const [subject, events] of Object.entries(subjects)) {
     const project = projectOfSubject(subject);
     if (project !== undefined) projects.set(project, (projects.get(project) ?? 0) + events);
   }
@@ -80,10 +80,10 @@ export async function vectorFindings(
     if (apiCode(error) !== API.streamNotFound) throw toThroughlineError(error, check);
   }
   if (!embedder) return [];
-  const accepted = [...(await eventsByProject(jsm)).keys()].map((project) =>
+  const subjects = await subjectsOf(jsm);
+  const accepted = [...eventsByProject(subjects).keys()].map((project) =>
     learningSubject(project, 'accepted'),
   );
-  const subjects = await subjectsOf(jsm);
   if (!accepted.some((subject) => subjects[subject] !== undefined)) {
     return [ok(check, 'not there yet: it is made with the first learning')];
   }
