@@ -1,10 +1,10 @@
 import type { SessionState } from './state.js';
 
 /** Bytes of memory, measured by folding made-up sessions of 1 to 200 dispatches and up to 500 tasks. */
-const STATE = 8000;
+const STATE = 20_000;
 /** A fact stands in the store, in its index of words, and as an entry of the window. */
-const FACT = 1200;
-const LEDGER = 2000;
+const FACT = 700;
+const LEDGER = 1500;
 const TASK = 400;
 /** A task of a `tasks.md`, a note, a message, an iteration: a few hundred characters each. */
 const ITEM = 800;

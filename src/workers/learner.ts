@@ -86,7 +86,8 @@ async function learn(delivery: DispatchDelivery, options: LearnerOptions): Promi
   const parsed = parseDispatchBody(delivery.body, role, options.maxBodyBytes, clean);
   if (!parsed.ok || parsed.value.role !== 'reviewer') return;
   const { result } = parsed.value;
-  if (result.issues === undefined && result.required_fixes === undefined) return;
+  // Before the session is loaded, which costs the most.
+  if ((result.issues ?? []).length + (result.required_fixes ?? []).length === 0) return;
   const loaded = await options.sessions.load(session);
   const project = projectOf(loaded.folded.state.charter.project);
   const demands = demandsOf(project, result);
