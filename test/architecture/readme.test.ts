@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 const root = new URL('../../', import.meta.url);
 const readme = await readFile(new URL('README.md', root), 'utf8');
-const config = await readFile(new URL('src/config.ts', root), 'utf8');
+const environment = await readFile(new URL('src/environment.ts', root), 'utf8');
 
 /** Rows of the table under a heading, each as its cells. */
 function table(heading: string): string[][] {
@@ -40,7 +40,9 @@ describe('the README', () => {
   });
 
   it('says of every variable what it does, and of no other', () => {
-    const read = [...config.matchAll(/^ {2}((?:NATS|THROUGHLINE)_[A-Z_]+):/gm)].map(([, name]) => name ?? '');
+    const read = [...environment.matchAll(/^ {2}((?:NATS|THROUGHLINE)_[A-Z_]+):/gm)].map(
+      ([, name]) => name ?? '',
+    );
     const elsewhere = ['NATS_SERVER_BIN', 'THROUGHLINE_CACHE_DIR', 'THROUGHLINE_TEST_NATS'];
     const told = table('Configuration').flatMap(([names]) => names?.match(/[A-Z]+_[A-Z_]+/g) ?? []);
     expect(told.sort()).toEqual([...read, ...elsewhere].sort());
@@ -51,7 +53,7 @@ describe('the README', () => {
       const defaults = fallback?.split(', ') ?? [];
       return (names?.match(/THROUGHLINE_[A-Z_]+/g) ?? []).flatMap((name, index) => {
         const source = new RegExp(`${name}: (?:wholeNumber|decimal)\\([^,]+, [^,]+, ([\\d_ .*]+)\\)`).exec(
-          config,
+          environment,
         )?.[1];
         if (source === undefined) return [];
         const value = source
