@@ -1,4 +1,3 @@
-import { createServer, type Socket } from 'node:net';
 import { AckPolicy, headers, type JetStreamManager, StorageType } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sessionStream, type Token } from '../../src/contracts/names.js';
@@ -7,10 +6,10 @@ import { connectNats } from '../../src/nats/connection.js';
 import { examine } from '../../src/nats/doctor/examine.js';
 import { type SeenStream, streamFaults } from '../../src/nats/doctor/streams.js';
 import { silentLogger } from '../../src/ports/logger.js';
-import { freePort } from '../../src/server/ports.js';
 import { cli } from '../support/cli.js';
 import { credentialsFolder, operatorMode } from '../support/credentials.js';
 import { bad, doctor, EXPECTED, levels, of } from '../support/doctor.js';
+import { startListener } from '../support/listener.js';
 import { startTestNats, type TestNats } from '../support/nats-server.js';
 import { implemented, newSession, type System, soon, startSystem } from '../support/system.js';
 import { startGuardedNats } from '../support/users.js';
@@ -361,20 +360,9 @@ async function accountOf(nats: TestNats, access: NatsAccess = { user: 'u', passw
 }
 
 /** What greets as a server that is not ours to start, and says nothing else. */
-async function startGreeter(info: string) {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket.on('error', () => {}));
+function startGreeter(info: string) {
+  return startListener((socket) => {
     socket.write(`INFO {"server_id":"X",${info},"max_payload":1024}\r\n`);
     socket.on('data', (data) => String(data).includes('PING') && socket.write('PONG\r\n'));
   });
-  const port = await freePort('127.0.0.1');
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  return {
-    url: `nats://127.0.0.1:${port}`,
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
 }

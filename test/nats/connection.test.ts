@@ -1,9 +1,9 @@
-import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { connectNats } from '../../src/nats/connection.js';
 import { openNats } from '../../src/nats/open.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import { freePort } from '../../src/server/ports.js';
+import { startListener } from '../support/listener.js';
 import { startTestNats } from '../support/nats-server.js';
 
 const connect = (url: string, logger = silentLogger) =>
@@ -19,12 +19,12 @@ describe('connectNats', () => {
   });
 
   it('says so when what answers is no NATS server', async () => {
-    await using web = await listening((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    await using web = await startListener((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
     await expect(connect(web.url)).rejects.toMatchObject({ code: 'unavailable' });
   });
 
   it('refuses an old server with both versions', async () => {
-    await using old = await listening((socket) => {
+    await using old = await startListener((socket) => {
       socket.write('INFO {"server_id":"X","version":"2.9.21","jetstream":true,"max_payload":1024}\r\n');
       socket.on('data', (data) => String(data).includes('PING') && socket.write('PONG\r\n'));
     });
@@ -35,7 +35,7 @@ describe('connectNats', () => {
   });
 
   it('refuses a server without JetStream', async () => {
-    await using plain = await listening((socket) => {
+    await using plain = await startListener((socket) => {
       socket.write('INFO {"server_id":"X","version":"2.99.0","max_payload":1024}\r\n');
       socket.on('data', (data) => String(data).includes('PING') && socket.write('PONG\r\n'));
     });
@@ -89,22 +89,3 @@ describe('openNats', () => {
     await connection.close();
   });
 });
-
-/** Something that listens, and what it says to each that comes. */
-async function listening(greet: (socket: Socket) => void) {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    greet(socket);
-  });
-  const port = await freePort('127.0.0.1');
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  return {
-    url: `nats://127.0.0.1:${port}`,
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}

@@ -1,31 +1,17 @@
 // The real learnings service on real ports, in a process that dies by SIGKILL at a named point, the N-th time that it
 // comes there.
 // usage: node mortal-learner.mjs URL POINT N
-import { writeSync } from 'node:fs';
-import { loadConfig } from '../../../dist/config.js';
 import { Releasers } from '../../../dist/lifecycle.js';
-import { natsOptions } from '../../../dist/main.js';
 import { watchConnection } from '../../../dist/nats/connection-health.js';
-import { openNats } from '../../../dist/nats/open.js';
 import { systemClock } from '../../../dist/ports/clock.js';
 import { silentLogger } from '../../../dist/ports/logger.js';
 import { openProjects, serveLearnings } from '../../../dist/services/learnings.js';
 import { openSessions } from '../../../dist/services/sessions.js';
 import { countingLogger } from '../../../dist/workers/incidents.js';
+import { openMortal } from './mortality.mjs';
 
 const [url, point, count] = process.argv.slice(2);
-const config = loadConfig();
-const nats = await openNats(natsOptions(url, 'mortal learner', config, silentLogger));
-
-let passed = 0;
-/** Dies if this is the N-th time at the point that it is to die at. */
-function at(name) {
-  if (name !== point) return;
-  passed += 1;
-  if (passed !== Number(count)) return;
-  writeSync(2, `died ${name}\n`);
-  process.kill(process.pid, 'SIGKILL');
-}
+const { config, nats, at } = await openMortal('mortal learner', url, point, count);
 
 const KINDS = { observed: 'an observation', proposed: 'a proposal' };
 

@@ -1,28 +1,14 @@
 // A real worker process on real ports that dies by SIGKILL at a named point, the N-th time that it comes there.
 // usage: node mortal-worker.mjs URL POINT N [without-ids]
 // Without ids its events carry no Nats-Msg-Id: what another worker appends again is then stored again.
-import { writeSync } from 'node:fs';
-import { loadConfig } from '../../../dist/config.js';
-import { natsOptions } from '../../../dist/main.js';
-import { openNats } from '../../../dist/nats/open.js';
 import { silentLogger } from '../../../dist/ports/logger.js';
 import { sessionReader } from '../../../dist/services/sessions.js';
 import { startExtractor } from '../../../dist/workers/extractor.js';
 import { retryRejected } from '../../../dist/workers/retry-rejected.js';
+import { openMortal } from './mortality.mjs';
 
 const [url, point, count, ids] = process.argv.slice(2);
-const config = loadConfig();
-const nats = await openNats(natsOptions(url, 'mortal worker', config, silentLogger));
-
-let passed = 0;
-/** Dies if this is the N-th time at the point that it is to die at. */
-function at(name) {
-  if (name !== point) return;
-  passed += 1;
-  if (passed !== Number(count)) return;
-  writeSync(2, `died ${name}\n`);
-  process.kill(process.pid, 'SIGKILL');
-}
+const { config, nats, at } = await openMortal('mortal worker', url, point, count);
 
 let inFlight = 0;
 const log = {
