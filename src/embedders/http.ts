@@ -3,6 +3,7 @@ import { messageOf, ThroughlineError } from '../errors.js';
 import type { Embedder } from '../ports/embedder.js';
 import { clipText, oneLine } from '../text.js';
 import { vectorsOf } from './http-reply.js';
+import { linkedSignal } from './linked-signal.js';
 import type { HttpEmbedderOptions } from './options.js';
 
 /** How an attempt that failed is repeated. */
@@ -68,21 +69,26 @@ export class HttpEmbedder implements Embedder {
 
   async #request(texts: readonly string[], signal: AbortSignal | undefined): Promise<Float32Array[]> {
     const { attempts, pauseMs, maxPauseMs, random } = this.#retry;
-    const ended = AbortSignal.any([this.#closed.signal, ...(signal === undefined ? [] : [signal])]);
-    for (let attempt = 1; ; attempt += 1) {
-      const result = await this.#attempt(texts, ended);
-      if (result.outcome === 'vectors') return result.vectors;
-      if (result.outcome === 'refused' || attempt >= attempts || ended.aborted) throw result.error;
-      const backoff = pauseMs * 2 ** (attempt - 1) * (0.5 + random() / 2);
-      const wait = Math.min(maxPauseMs, Math.max(backoff, result.retryAfterMs ?? 0));
-      await pause(wait, undefined, { signal: ended }).catch(() => {
-        throw result.error;
-      });
+    const { signal: ended, release } = linkedSignal([this.#closed.signal, signal]);
+    try {
+      for (let attempt = 1; ; attempt += 1) {
+        const result = await this.#attempt(texts, ended);
+        if (result.outcome === 'vectors') return result.vectors;
+        if (result.outcome === 'refused' || attempt >= attempts || ended.aborted) throw result.error;
+        const backoff = pauseMs * 2 ** (attempt - 1) * (0.5 + random() / 2);
+        const wait = Math.min(maxPauseMs, Math.max(backoff, result.retryAfterMs ?? 0));
+        await pause(wait, undefined, { signal: ended }).catch(() => {
+          throw result.error;
+        });
+      }
+    } finally {
+      release();
     }
   }
 
   async #attempt(texts: readonly string[], ended: AbortSignal): Promise<Attempt> {
     const { model, key, timeoutMs } = this.#options;
+    const limit = linkedSignal([ended], timeoutMs);
     let response: Response;
     let body: string;
     try {
@@ -93,11 +99,13 @@ export class HttpEmbedder implements Embedder {
           ...(key !== undefined && { authorization: `Bearer ${key}` }),
         },
         body: JSON.stringify({ model, input: texts, encoding_format: 'float' }),
-        signal: AbortSignal.any([ended, AbortSignal.timeout(timeoutMs)]),
+        signal: limit.signal,
       });
       body = await response.text();
     } catch (error) {
       return { outcome: 'failed', error: this.#error(faultOf(error, ended, timeoutMs), error) };
+    } finally {
+      limit.release();
     }
     if (response.ok) {
       const read = vectorsOf(body, texts.length);

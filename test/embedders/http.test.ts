@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { endpoint, HttpEmbedder, type RetryOptions, retryAfterMs } from '../../src/embedders/http.js';
 import type { HttpEmbedderOptions } from '../../src/embedders/options.js';
 import { ThroughlineError } from '../../src/errors.js';
+import { GarbageCollection } from '../support/collecting.js';
 import {
   type Answer,
   bagVector,
@@ -213,6 +214,27 @@ describe('the embedder of an endpoint', () => {
       code: 'unavailable',
       message: expect.stringContaining('did not answer within 50 ms'),
     });
+  });
+
+  it('keeps its timeout, and hears its caller and its owner, whatever is collected meanwhile', async () => {
+    server.always(hang);
+    const garbage = new GarbageCollection();
+    try {
+      const late = embedder({ timeoutMs: 200 }, { attempts: 1 });
+      await expect(late.embed(['one'])).rejects.toThrow('did not answer within 200 ms');
+      const [byCaller, byOwner] = [embedder({ timeoutMs: 60_000 }), embedder({ timeoutMs: 60_000 })];
+      const caller = new AbortController();
+      const outcomes = Promise.allSettled([byCaller.embed(['one'], caller.signal), byOwner.embed(['one'])]);
+      await expect.poll(() => server.requests.length).toBe(3);
+      await garbage.rounds(5);
+      caller.abort();
+      await byOwner.close();
+      for (const outcome of await outcomes) {
+        expect(outcome).toMatchObject({ reason: { message: expect.stringContaining('not waited for') } });
+      }
+    } finally {
+      garbage.stop();
+    }
   });
 
   it('waits as long as Retry-After says', async () => {

@@ -1,0 +1,51 @@
+import { setMaxListeners } from 'node:events';
+
+/** A signal that fires with others, until it is released. */
+export interface LinkedSignal {
+  readonly signal: AbortSignal;
+  /** Lets go of the others and of the timer. The signal may still fire for nobody. */
+  release(): void;
+}
+
+/**
+ * A signal that fires, with the same reason, as soon as one of the others does, or with a `TimeoutError` after a time.
+ *
+ * Its sources and its timer hold it. What `AbortSignal.any` makes of them is held by nobody in Node 20: once it is
+ * collected, a request that waits for it waits for good.
+ *
+ * @param timeoutMs milliseconds; without it there is no timeout
+ */
+export function linkedSignal(
+  sources: readonly (AbortSignal | undefined)[],
+  timeoutMs?: number,
+): LinkedSignal {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const releases: (() => void)[] = [];
+  for (const source of sources) {
+    if (source === undefined) continue;
+    if (source.aborted) {
+      controller.abort(source.reason);
+      continue;
+    }
+    const fire = () => controller.abort(source.reason);
+    // As many as there are requests at once: their number is bounded by who asks.
+    setMaxListeners(0, source);
+    source.addEventListener('abort', fire, { once: true });
+    releases.push(() => source.removeEventListener('abort', fire));
+  }
+  if (timeoutMs !== undefined && !signal.aborted) {
+    const timer = setTimeout(() => controller.abort(timeoutError()), timeoutMs);
+    releases.push(() => clearTimeout(timer));
+  }
+  return {
+    signal,
+    release() {
+      for (const release of releases) release();
+    },
+  };
+}
+
+function timeoutError(): DOMException {
+  return new DOMException('The operation was aborted due to timeout', 'TimeoutError');
+}
