@@ -23,7 +23,7 @@ interface Log {
 }
 
 /** Event logs in memory. Events are kept as bytes, as on a stream: nobody shares an object with the log. */
-export class MemoryEventLog<Event> implements EventLog<Event> {
+export class MemoryEventLog<Event extends { readonly type: string }> implements EventLog<Event> {
   readonly #parse: (data: Uint8Array) => Event | undefined;
   readonly #logs = new Map<Token, Log>();
   readonly #watchers = new Map<Token, Set<() => void>>();
@@ -63,7 +63,7 @@ export class MemoryEventLog<Event> implements EventLog<Event> {
 
   async read(
     key: Token,
-    { after, through = Number.MAX_SAFE_INTEGER }: ReadRange,
+    { after, through = Number.MAX_SAFE_INTEGER, type }: ReadRange,
   ): Promise<ReadResult<Event>> {
     const messages = this.#logs.get(key)?.messages ?? [];
     const events: Stored<Event>[] = [];
@@ -72,6 +72,7 @@ export class MemoryEventLog<Event> implements EventLog<Event> {
     for (const { sequence, data } of messages.slice(messages.findLastIndex((m) => m.sequence <= after) + 1)) {
       if (sequence > through) break;
       const event = this.#parse(data);
+      if (type !== undefined && event?.type !== type) continue;
       if (event !== undefined) events.push({ sequence, event });
       read += 1;
       last = sequence;

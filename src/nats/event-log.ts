@@ -90,13 +90,11 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     }
   }
 
-  async read(
-    key: Token,
-    { after, through = Number.MAX_SAFE_INTEGER }: ReadRange,
-  ): Promise<ReadResult<Event>> {
+  async read(key: Token, range: ReadRange): Promise<ReadResult<Event>> {
+    const { after, through = Number.MAX_SAFE_INTEGER } = range;
     const stream = await this.#streams.find(key);
     if (stream === undefined) return { events: [], through: after, skipped: 0 };
-    const messages = await this.#messages(key, stream, after, through);
+    const messages = await this.#messages(key, stream, range);
     const reached = Math.max(after, Math.min(stream.emptyAt, through));
     const stored = eventsOf(messages, reached, this.#layout.parse);
     this.#streams.reached(key, stored.through, 'read');
@@ -129,14 +127,21 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     }
   }
 
-  async #messages(key: Token, stream: LogStream, after: number, through: number): Promise<StreamMessage[]> {
+  async #messages(
+    key: Token,
+    stream: LogStream,
+    { after, through = Number.MAX_SAFE_INTEGER, type }: ReadRange,
+  ): Promise<StreamMessage[]> {
     const { connection, timeoutMs } = this.#ports;
-    const { kind, stream: nameOf, subjects } = this.#layout;
+    const { kind, stream: nameOf, subjects, subject } = this.#layout;
+    const filter = type === undefined ? subjects(key) : subject(key, type);
     const range = { from: after + 1, through };
-    const expected = stream.replicas > 1 ? Math.min(stream.appended, through) : 0;
+    // Which types were appended is not kept.
+    const isSure = stream.replicas === 1 || type !== undefined;
+    const expected = isSure ? 0 : Math.min(stream.appended, through);
     const deadline = performance.now() + timeoutMs;
     for (;;) {
-      const messages = await readStream(connection, nameOf(key), subjects(key), range, timeoutMs).catch(
+      const messages = await readStream(connection, nameOf(key), filter, range, timeoutMs).catch(
         (error: unknown) => {
           this.#streams.doubt(key);
           throw toThroughlineError(error, `reading ${kind} ${key}`);

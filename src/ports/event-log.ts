@@ -24,7 +24,7 @@ export interface EventLog<Event> {
   append(key: Token, event: Event, options?: AppendOptions): Promise<Appended>;
 
   /**
-   * Reads the events after `after`, oldest first. A key that does not exist has none.
+   * Reads the events after `after`, oldest first. A key that does not exist has none. A type costs only what it reads.
    *
    * @throws ThroughlineError `unavailable` when the log cannot be reached
    */
@@ -54,6 +54,11 @@ export interface ReadRange {
   readonly after: number;
   /** Last sequence to read; everything by default. */
   readonly through?: number;
+  /**
+   * Only events of this type, as if there were no others: `through` is the last one of them. Of replicas that lag
+   * behind, such a read may miss what was appended a moment ago.
+   */
+  readonly type?: string;
 }
 
 export interface ReadResult<Event> {

@@ -19,7 +19,6 @@ import { createLearningsService } from '../workers/learnings-service.js';
 import { PROJECT_FOLDING, type ProjectCommander, type ProjectReader } from '../workers/project-reader.js';
 import { createRelevance, type Relevance } from '../workers/relevance.js';
 import { guarded } from '../workers/request-guard.js';
-import type { SessionReader } from '../workers/session-reader.js';
 import { SnapshotWriter } from '../workers/snapshot-writer.js';
 import { StateReader } from '../workers/state-reader.js';
 import { Vectoriser } from '../workers/vectoriser.js';
@@ -67,7 +66,6 @@ function projectReader(nats: NatsPorts, config: Config, logger: Logger) {
 /** Starts the learner and the micro service, and keeps vectors in step where there is an embedder. */
 export async function serveLearnings(
   nats: NatsPorts,
-  sessions: SessionReader,
   projects: Projects,
   { config, logger, releasers, health }: Serving,
 ): Promise<void> {
@@ -90,7 +88,14 @@ export async function serveLearnings(
   const { maxBodyBytes, maxDeliveries, recurrence, maxLearnings: maxResults, minSimilarity } = config;
   const secrets = scannerFor(config);
   const learner = await startLearner({
-    ...{ source: nats.reviews, learnings: nats.learnings, sessions, projects: reader, command, logger },
+    ...{
+      source: nats.reviews,
+      learnings: nats.learnings,
+      sessions: nats.log,
+      projects: reader,
+      command,
+      logger,
+    },
     ...{ maxBodyBytes, maxDeliveries, recurrence, random: Math.random, secrets },
   });
   releasers.add('the learner', () => learner.stop());

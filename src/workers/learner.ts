@@ -7,12 +7,13 @@ import { demandsOf, dueProposals } from '../learnings/harvest.js';
 import type { DispatchDelivery, DispatchSource } from '../ports/dispatch-source.js';
 import type { LearningLog } from '../ports/learning-log.js';
 import type { Logger } from '../ports/logger.js';
+import type { SessionLog } from '../ports/session-log.js';
 import { redactJson } from '../redaction/redactor.js';
 import { NO_SCANNER, type SecretScanner } from '../redaction/scanner.js';
+import { emptyCharter, evolveCharter } from '../session/charter.js';
 import { dispose, retryDelay } from './disposition.js';
 import type { ProjectCommander, ProjectReader } from './project-reader.js';
 import { proposing } from './proposing.js';
-import type { SessionReader } from './session-reader.js';
 
 /**
  * The learner: takes each review, notes what it demands in the project's log, and proposes what has now been demanded
@@ -24,7 +25,8 @@ export interface LearnerOptions {
   /** Reviews, delivered to learners only: extractors have a source of their own. */
   readonly source: DispatchSource;
   readonly learnings: LearningLog;
-  readonly sessions: SessionReader;
+  /** The logs of sessions, which say what project one is of. */
+  readonly sessions: SessionLog;
   readonly projects: ProjectReader;
   readonly command: ProjectCommander;
   readonly logger: Logger;
@@ -86,15 +88,22 @@ async function learn(delivery: DispatchDelivery, options: LearnerOptions): Promi
   const parsed = parseDispatchBody(delivery.body, role, options.maxBodyBytes, clean);
   if (!parsed.ok || parsed.value.role !== 'reviewer') return;
   const { result } = parsed.value;
-  // Before the session is loaded, which costs the most.
+  // Before anything is read.
   if ((result.issues ?? []).length + (result.required_fixes ?? []).length === 0) return;
-  const loaded = await options.sessions.load(session);
-  const project = projectOf(loaded.folded.state.charter.project);
+  const project = await projectOfSession(options.sessions, session);
   const demands = demandsOf(project, result);
   if (demands.length === 0) return;
   const data = { session, dispatch: delivery.sequence, task: result.task_id, demands };
   await observe(project, delivery.at, data, options);
   await propose(project, demands, options);
+}
+
+/** What a session's openings say: the session is not folded for it. */
+async function projectOfSession(log: SessionLog, session: Token): Promise<Token> {
+  const charter = emptyCharter();
+  const { events } = await log.read(session, { after: 0, type: 'session.opened' });
+  for (const { event } of events) if (event.type === 'session.opened') evolveCharter(charter, event);
+  return projectOf(charter.project);
 }
 
 async function observe(

@@ -11,13 +11,18 @@ import { type RunningProcess, startCli } from '../support/cli.js';
 import { expectNobodyConnected } from '../support/faults/nats-run.js';
 import { processStatus, startFaultyServer } from '../support/faults/server.js';
 import { SETTINGS } from '../support/faults/settings.js';
-import { allDealtWith, freshState, manyResults, type System, soon, startSystem } from '../support/system.js';
+import { allDealtWith, freshState, manyResults, type System, startSystem } from '../support/system.js';
 
 /**
- * A steady load for a long time, prompts being asked for beside it, on services in a process of their own.
- * `npm run test:faults -- load --minutes 0.5 --rate 500` runs a short one; alone it is part of the long version.
+ * A steady load for a long time, prompts being asked for beside it, on services in a process of their own, at half of
+ * what they take in at most: that is measured first, in the same way, with publisher, server and services on the same
+ * machine. `npm run test:faults -- load --minutes 0.5` runs a short one; alone it is part of the long version.
  */
-const { minutes, rate } = SETTINGS.load;
+const { minutes } = SETTINGS.load;
+/** How long results are published as fast as they can be, to measure the limit. */
+const FULL_SPEED_MS = 20_000;
+/** Publishes without a PubAck at full speed. */
+const MAX_UNACKED = 500;
 const SESSIONS = Array.from({ length: 40 }, (_, index) => token(`steady-${index}`, 'session'));
 const TICK_MS = 50;
 /** Resident memory may end this much above what it was in the first half, when all sessions had filled up. */
@@ -26,7 +31,7 @@ const GROWTH = 1.3;
 const WARM_MINUTES = 5;
 
 it.runIf(SETTINGS.load.asked)(
-  `takes ${rate} results a second for ${minutes} minutes, and ends with flat memory and no lag`,
+  `takes ${SETTINGS.load.rate ?? 'half of all possible'} results a second for ${minutes} minutes, and ends with flat memory and no lag`,
   async () => {
     await using server = await startFaultyServer();
     {
@@ -39,24 +44,27 @@ it.runIf(SETTINGS.load.asked)(
       const lags: number[] = [];
       const latencies: number[] = [];
       const failures: unknown[] = [];
+      const published = SESSIONS.map(() => 0);
+      const limit = SETTINGS.load.rate === undefined ? await measuredLimit(system, published) : undefined;
+      const rate = SETTINGS.load.rate ?? Math.round((limit ?? 0) / 2);
       const over = performance.now() + minutes * 60_000;
       const asking = ask(system, over, latencies, failures);
       const looking = look(system, services, over, memory, lags);
-      const published = await publish(system, over);
+      const total = await publish(system, published, over, rate);
       await Promise.all([asking, looking]);
       await allDealtWith(system.ports);
-      await reviewsLearned(system);
+      await allDealtWith(system.ports, LEARNER_CONSUMER);
 
       for (const [index, session] of SESSIONS.entries()) {
         const { implementer, reviewer, rejected } = (await freshState(system, session)).dispatches.current()
           .counts;
         expect([implementer + reviewer, rejected], session).toEqual([published[index], 0]);
       }
-      const total = published.reduce((sum, count) => sum + count, 0);
       const warm = Math.max(...memory.slice(0, Math.ceil(memory.length / 2)));
       latencies.sort((one, other) => one - other);
       console.log(
         JSON.stringify({
+          ...(limit !== undefined && { limitPerSecond: Math.round(limit) }),
           published: total,
           perSecond: Math.round(total / minutes / 60),
           compiled: latencies.length,
@@ -78,23 +86,25 @@ it.runIf(SETTINGS.load.asked)(
   minutes * 60_000 + 120_000,
 );
 
-/** Waits until the learner has dealt with every review. */
-async function reviewsLearned({ ports }: System): Promise<void> {
-  const jsm = await ports.connection.jetstreamManager();
-  await soon(async () => {
-    const { num_pending, num_ack_pending } = await jsm.consumers.info(DISPATCH_STREAM, LEARNER_CONSUMER);
-    expect([num_pending, num_ack_pending]).toEqual([0, 0]);
-  });
+/** Results a second from the first one published at full speed to the last one that every consumer has dealt with. */
+async function measuredLimit(system: System, counts: number[]): Promise<number> {
+  const begun = performance.now();
+  const over = begun + FULL_SPEED_MS;
+  const asking = ask(system, over, [], []);
+  const published = await publish(system, counts, over, Number.POSITIVE_INFINITY);
+  await asking;
+  await Promise.all([EXTRACTOR_CONSUMER, LEARNER_CONSUMER].map((name) => allDealtWith(system.ports, name)));
+  return published / ((performance.now() - begun) / 1000);
 }
 
-/** Publishes at the rate; gives how many results each session got. */
-async function publish({ ports }: System, over: number): Promise<number[]> {
+/** Publishes at the rate, in results a second; counts those of each session, and gives the number of all. */
+async function publish({ ports }: System, counts: number[], over: number, rate: number): Promise<number> {
   const results = manyResults(66);
-  const counts = SESSIONS.map(() => 0);
   const begun = performance.now();
   const sent: Promise<unknown>[] = [];
-  for (let next = 0; performance.now() < over; ) {
-    const due = ((performance.now() - begun) / 1000) * rate;
+  let next = 0;
+  while (performance.now() < over) {
+    const due = Math.min(((performance.now() - begun) / 1000) * rate, next + MAX_UNACKED);
     for (; next < due; next += 1) {
       const index = next % SESSIONS.length;
       const session = SESSIONS[index];
@@ -104,9 +114,9 @@ async function publish({ ports }: System, over: number): Promise<number[]> {
       sent.push(ports.source.publish(dispatchSubject(session, result.role), Buffer.from(result.body)));
     }
     await Promise.all(sent.splice(0));
-    await sleep(TICK_MS);
+    if (rate !== Number.POSITIVE_INFINITY) await sleep(TICK_MS);
   }
-  return counts;
+  return next;
 }
 
 /** Asks for one prompt after the other, session by session. */

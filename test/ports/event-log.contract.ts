@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Token } from '../../src/contracts/names.js';
-import type { Appended, EventLog } from '../../src/ports/event-log.js';
+import type { Appended, EventLog, ReadRange } from '../../src/ports/event-log.js';
 import { bytes, newSession } from './opened.js';
 
 /** An event log, and what only its maker can do with it. */
@@ -26,7 +26,7 @@ export interface LoggedEvents<Event> {
 }
 
 /** What `src/ports/event-log.ts` promises, of any implementation. */
-export function eventLogContract<Event>(
+export function eventLogContract<Event extends { readonly type: string }>(
   name: string,
   { event, several, invalid }: LoggedEvents<Event>,
   open: () => Promise<OpenedEventLog<Event>>,
@@ -183,6 +183,28 @@ export function eventLogContract<Event>(
         expect(await read(s3, s2)).toEqual([`through ${s3}`]);
         expect(await read(s4)).toEqual([`through ${s4}`]);
         expect(await read(s4 + 100)).toEqual([`through ${s4 + 100}`]);
+      });
+
+      it('gives the events of one type alone, as if there were no others', async () => {
+        const key = newSession();
+        const stored: { sequence: number; event: Event }[] = [];
+        for (const each of [...several, ...several]) {
+          stored.push({ sequence: sequenceOf(await opened.log.append(key, each)), event: each });
+          await opened.injected(key, bytes('no event'));
+        }
+        for (const type of new Set(several.map((each) => each.type))) {
+          const ofType = stored.filter((each) => each.event.type === type);
+          const [first = 0, last = 0] = [ofType[0]?.sequence, ofType.at(-1)?.sequence];
+          const read = (range: Omit<ReadRange, 'type'>) => opened.other.read(key, { ...range, type });
+          expect(await read({ after: 0 })).toMatchObject({ events: ofType, through: last, skipped: 0 });
+          expect((await read({ after: first })).events).toEqual(ofType.slice(1));
+          expect((await read({ after: 0, through: last - 1 })).events).toEqual(ofType.slice(0, -1));
+          expect(await read({ after: last })).toMatchObject({ events: [], through: last, skipped: 0 });
+        }
+        expect(await opened.log.read(key, { after: 0, type: 'none' })).toMatchObject({
+          events: [],
+          through: 0,
+        });
       });
 
       it('gives thousands of events in order, whole and in pieces', async () => {

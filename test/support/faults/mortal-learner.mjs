@@ -6,7 +6,6 @@ import { watchConnection } from '../../../dist/nats/connection-health.js';
 import { systemClock } from '../../../dist/ports/clock.js';
 import { silentLogger } from '../../../dist/ports/logger.js';
 import { openProjects, serveLearnings } from '../../../dist/services/learnings.js';
-import { openSessions } from '../../../dist/services/sessions.js';
 import { countingLogger } from '../../../dist/workers/incidents.js';
 import { openMortal } from './mortality.mjs';
 
@@ -46,6 +45,5 @@ const { logger, incidents } = countingLogger(silentLogger, systemClock);
 const health = { uptimeMs: () => 0, connection: watchConnection(nats.connection), incidents };
 const serving = { config, logger, releasers: new Releasers(), health };
 const ports = { ...nats, learnings, learningSnapshots };
-const sessions = openSessions(nats, config, logger, false);
-await serveLearnings(ports, sessions.reader, await openProjects(ports, serving), serving);
+await serveLearnings(ports, await openProjects(ports, serving), serving);
 console.log('ready');

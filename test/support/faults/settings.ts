@@ -8,8 +8,11 @@ export interface FaultSettings {
   readonly seed: number;
   /** Rounds instead of those that the version has. */
   readonly rounds: number | undefined;
-  /** The steady load: for how long, and how many results a second. It runs in the long version, or when asked for. */
-  readonly load: { readonly asked: boolean; readonly minutes: number; readonly rate: number };
+  /**
+   * The steady load: for how long, and how many results a second; half of what is measured first, where no rate is
+   * given. It runs in the long version, or when asked for.
+   */
+  readonly load: { readonly asked: boolean; readonly minutes: number; readonly rate: number | undefined };
 }
 
 export const SETTINGS: FaultSettings = {
@@ -19,7 +22,7 @@ export const SETTINGS: FaultSettings = {
   load: {
     asked: process.env.FAULTS_LONG === '1' || process.env.FAULTS_MINUTES !== undefined,
     minutes: Number(process.env.FAULTS_MINUTES ?? 30),
-    rate: Number(process.env.FAULTS_RATE ?? 1000),
+    rate: process.env.FAULTS_RATE === undefined ? undefined : Number(process.env.FAULTS_RATE),
   },
 };
 
