@@ -19,11 +19,15 @@ import { allDealtWith, freshState, manyResults, type System, startSystem } from 
  * machine. `npm run test:faults -- load --minutes 0.5` runs a short one; alone it is part of the long version.
  */
 const { minutes } = SETTINGS.load;
-/** How long results are published as fast as they can be, to measure the limit. */
+/** How long results are published as fast as they are taken in, to measure the limit. */
 const FULL_SPEED_MS = 20_000;
-/** Publishes without a PubAck at full speed. */
-const MAX_UNACKED = 500;
+/** Results that wait for the services meanwhile: they shall never be idle, nor far behind. */
+const MAX_WAITING = 5000;
+/** Results published before the next look at the time, or at what waits. */
+const BURST = 500;
 const SESSIONS = Array.from({ length: 40 }, (_, index) => token(`steady-${index}`, 'session'));
+const RESULTS = manyResults(66);
+const CONSUMERS = [EXTRACTOR_CONSUMER, LEARNER_CONSUMER] as const;
 const TICK_MS = 50;
 /** Resident memory may end this much above what it was in the first half, when all sessions had filled up. */
 const GROWTH = 1.3;
@@ -45,15 +49,15 @@ it.runIf(SETTINGS.load.asked)(
       const latencies: number[] = [];
       const failures: unknown[] = [];
       const published = SESSIONS.map(() => 0);
-      const limit = SETTINGS.load.rate === undefined ? await measuredLimit(system, published) : undefined;
+      const limit =
+        SETTINGS.load.rate === undefined ? await measuredLimit(system, published, failures) : undefined;
       const rate = SETTINGS.load.rate ?? Math.round((limit ?? 0) / 2);
       const over = performance.now() + minutes * 60_000;
       const asking = ask(system, over, latencies, failures);
       const looking = look(system, services, over, memory, lags);
       const total = await publish(system, published, over, rate);
       await Promise.all([asking, looking]);
-      await allDealtWith(system.ports);
-      await allDealtWith(system.ports, LEARNER_CONSUMER);
+      await allLearned(system);
 
       for (const [index, session] of SESSIONS.entries()) {
         const { implementer, reviewer, rejected } = (await freshState(system, session)).dispatches.current()
@@ -86,37 +90,51 @@ it.runIf(SETTINGS.load.asked)(
   minutes * 60_000 + 120_000,
 );
 
-/** Results a second from the first one published at full speed to the last one that every consumer has dealt with. */
-async function measuredLimit(system: System, counts: number[]): Promise<number> {
+/** Results a second from the first one published to the last one that extractor and learner have dealt with. */
+async function measuredLimit(system: System, counts: number[], failures: unknown[]): Promise<number> {
   const begun = performance.now();
   const over = begun + FULL_SPEED_MS;
-  const asking = ask(system, over, [], []);
-  const published = await publish(system, counts, over, Number.POSITIVE_INFINITY);
+  const asking = ask(system, over, [], failures);
+  let published = 0;
+  while (performance.now() < over) {
+    const waiting = Math.max(...(await Promise.all(CONSUMERS.map((name) => lagOf(system, name)))));
+    if (waiting < MAX_WAITING) published = await publishUpTo(system, counts, published, published + BURST);
+    else await sleep(TICK_MS);
+  }
   await asking;
-  await Promise.all([EXTRACTOR_CONSUMER, LEARNER_CONSUMER].map((name) => allDealtWith(system.ports, name)));
+  await allLearned(system);
   return published / ((performance.now() - begun) / 1000);
 }
 
-/** Publishes at the rate, in results a second; counts those of each session, and gives the number of all. */
-async function publish({ ports }: System, counts: number[], over: number, rate: number): Promise<number> {
-  const results = manyResults(66);
+async function allLearned({ ports }: System): Promise<void> {
+  for (const name of CONSUMERS) await allDealtWith(ports, name);
+}
+
+/** Publishes at the rate, in results a second; gives how many. */
+async function publish(system: System, counts: number[], over: number, rate: number): Promise<number> {
   const begun = performance.now();
-  const sent: Promise<unknown>[] = [];
-  let next = 0;
+  let published = 0;
   while (performance.now() < over) {
-    const due = Math.min(((performance.now() - begun) / 1000) * rate, next + MAX_UNACKED);
-    for (; next < due; next += 1) {
-      const index = next % SESSIONS.length;
-      const session = SESSIONS[index];
-      const result = results[next % results.length];
-      if (session === undefined || result === undefined) continue;
-      counts[index] = (counts[index] ?? 0) + 1;
-      sent.push(ports.source.publish(dispatchSubject(session, result.role), Buffer.from(result.body)));
-    }
-    await Promise.all(sent.splice(0));
-    if (rate !== Number.POSITIVE_INFINITY) await sleep(TICK_MS);
+    const due = Math.ceil(((performance.now() - begun) / 1000) * rate);
+    published = await publishUpTo(system, counts, published, Math.min(due, published + BURST));
+    await sleep(TICK_MS);
   }
-  return next;
+  return published;
+}
+
+/** Publishes the results from one number up to another, counts those of each session, and gives the latter. */
+async function publishUpTo({ ports }: System, counts: number[], from: number, to: number): Promise<number> {
+  const sent: Promise<unknown>[] = [];
+  for (let next = from; next < to; next += 1) {
+    const index = next % SESSIONS.length;
+    const session = SESSIONS[index];
+    const result = RESULTS[next % RESULTS.length];
+    if (session === undefined || result === undefined) continue;
+    counts[index] = (counts[index] ?? 0) + 1;
+    sent.push(ports.source.publish(dispatchSubject(session, result.role), Buffer.from(result.body)));
+  }
+  await Promise.all(sent);
+  return to;
 }
 
 /** Asks for one prompt after the other, session by session. */
@@ -139,16 +157,20 @@ async function ask(
 
 /** Looks at the services' memory and at the lag, a hundred times in all. */
 async function look(
-  { ports }: System,
+  system: System,
   services: RunningProcess,
   over: number,
   memory: number[],
   lags: number[],
 ): Promise<void> {
-  const jsm = await ports.connection.jetstreamManager();
   while (performance.now() < over) {
     await sleep((minutes * 60_000) / 100);
     memory.push(Number(await processStatus(services.pid, 'rss')) * 1024);
-    lags.push((await jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER)).num_pending);
+    lags.push(...(await Promise.all(CONSUMERS.map((name) => lagOf(system, name)))));
   }
+}
+
+async function lagOf({ ports }: System, consumer: string): Promise<number> {
+  const jsm = await ports.connection.jetstreamManager({ checkAPI: false });
+  return (await jsm.consumers.info(DISPATCH_STREAM, consumer)).num_pending;
 }
