@@ -1,8 +1,9 @@
-import { ErrorCode, headers, type Msg, type NatsConnection, NatsError, type Subscription } from 'nats';
+import { ErrorCode, headers, type Msg, type NatsConnection, NatsError } from 'nats';
 import { ThroughlineError } from '../errors.js';
 import { newInbox } from './connection.js';
 import { type Denial, onDenied } from './denials.js';
 import { API } from './errors.js';
+import { type KeptSubscription, keepSubscribed } from './kept-subscription.js';
 
 /**
  * Publishes to JetStream with many publishes in flight: all PubAcks come to one inbox of our own and are matched by
@@ -44,7 +45,7 @@ export class AckedPublisher {
   readonly #connection: NatsConnection;
   readonly #timeoutMs: number;
   readonly #prefix: string;
-  readonly #acks: Subscription;
+  readonly #acks: KeptSubscription;
   readonly #listening: () => void;
   readonly #inFlight = new Map<string, InFlight>();
   #sweeper: NodeJS.Timeout | undefined;
@@ -54,11 +55,7 @@ export class AckedPublisher {
     this.#connection = connection;
     this.#timeoutMs = timeoutMs;
     this.#prefix = `${newInbox(connection)}.`;
-    this.#acks = connection.subscribe(`${this.#prefix}*`, {
-      callback: (error, message) => {
-        if (!error) this.#acked(message);
-      },
-    });
+    this.#acks = keepSubscribed(connection, `${this.#prefix}*`, (message) => this.#acked(message));
     this.#listening = onDenied(connection, (denial) => this.#denied(denial));
   }
 
@@ -90,7 +87,7 @@ export class AckedPublisher {
   /** Gives up what is in flight and stops listening. */
   close(): void {
     this.#listening();
-    this.#acks.unsubscribe();
+    this.#acks.close();
     for (const token of [...this.#inFlight.keys()]) this.#timeOut(token);
   }
 

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Events, type Msg, type NatsConnection } from 'nats';
 import { codeOf } from '../errors.js';
 import type { DispatchConsumption } from '../ports/dispatch-source.js';
 import type { Logger } from '../ports/logger.js';
 import { NatsDelivery } from './dispatch-delivery.js';
+import { pause } from './pause.js';
 import { HEARTBEAT_MS, PullLane } from './pull-lane.js';
 
 /**
@@ -155,9 +155,4 @@ export class NatsConsumption implements DispatchConsumption {
       }
     }
   }
-}
-
-/** Waits, but no longer than until `signal` is given. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => {});
 }

@@ -1,5 +1,6 @@
-import { type Msg, type NatsConnection, nanos, type Subscription } from 'nats';
+import { type Msg, type NatsConnection, nanos } from 'nats';
 import { newInbox } from './connection.js';
+import { type KeptSubscription, keepSubscribed } from './kept-subscription.js';
 
 /**
  * One standing request to a pull consumer, made again as soon as it has been answered in full.
@@ -44,7 +45,7 @@ export class PullLane {
   readonly #subject: string;
   /** Each request has a reply subject of its own below this one: what is said of an earlier one is no news. */
   readonly #inbox: string;
-  readonly #subscription: Subscription;
+  readonly #subscription: KeptSubscription;
   #batch: number;
   #request = 0;
   /** Messages that the standing request may still bring; 0 while there is none. */
@@ -63,11 +64,7 @@ export class PullLane {
     this.#batch = firstBatch;
     this.#subject = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`;
     this.#inbox = `${newInbox(connection)}.`;
-    this.#subscription = connection.subscribe(`${this.#inbox}*`, {
-      callback: (error, message) => {
-        if (!error) this.#received(message);
-      },
-    });
+    this.#subscription = keepSubscribed(connection, `${this.#inbox}*`, (message) => this.#received(message));
   }
 
   /** Asks for messages, unless a request stands. */
@@ -120,7 +117,7 @@ export class PullLane {
   /** Stops at once. */
   close(): void {
     this.#stop();
-    this.#subscription.unsubscribe();
+    this.#subscription.close();
   }
 
   #stop(): void {

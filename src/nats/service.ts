@@ -1,4 +1,4 @@
-import type { NatsConnection, ServiceMsg } from 'nats';
+import type { NatsConnection, Service, ServiceMsg } from 'nats';
 import type { ErrorCode } from '../contracts/error-codes.js';
 import { healthSubject, isToken } from '../contracts/names.js';
 import { ThroughlineError } from '../errors.js';
@@ -6,6 +6,7 @@ import type { Logger } from '../ports/logger.js';
 import { clipText, oneLine } from '../text.js';
 import { onDenied } from './denials.js';
 import { toThroughlineError } from './errors.js';
+import { keepService } from './kept-service.js';
 
 /** A NATS micro service whose endpoints take and give JSON, found by `nats micro ls`. */
 export interface ServiceOptions {
@@ -93,7 +94,25 @@ export async function startService(
   connection: NatsConnection,
   options: ServiceOptions,
 ): Promise<RunningService> {
-  const { name, version, description, logger } = options;
+  const { name, logger } = options;
+  const inHand = new Set<Promise<void>>();
+  const start = () => listen(connection, options, inHand);
+  const stop = await keepService({ connection, name, logger, start });
+  return {
+    async stop() {
+      await stop();
+      await Promise.all(inHand);
+    },
+  };
+}
+
+/** Starts a service once. Its requests are in `inHand` until they are answered. */
+async function listen(
+  connection: NatsConnection,
+  options: ServiceOptions,
+  inHand: Set<Promise<void>>,
+): Promise<Service> {
+  const { name, version, description } = options;
   const denied: ThroughlineError[] = [];
   const listening = onDenied(connection, ({ operation, fault }) => {
     if (operation === 'subscription') denied.push(fault);
@@ -105,7 +124,6 @@ export async function startService(
     statsHandler: async ({ subject }) =>
       options.endpoints.find((each) => each.subject === subject)?.stats?.() ?? null,
   });
-  const inHand = new Set<Promise<void>>();
   const endpoints = options.endpoints.flatMap((each) =>
     each.bySession ? [each, ofOneSession(each)] : [each],
   );
@@ -114,14 +132,7 @@ export async function startService(
       subject: endpoint.subject,
       metadata: { description: endpoint.description },
       // The client knows no asynchronous handlers: one that throws would leave its caller without an answer.
-      handler: (error, message) => {
-        if (error) {
-          logger.error(
-            { endpoint: endpoint.name, code: toThroughlineError(error, endpoint.name).code, err: error },
-            'service subscription failed',
-          );
-          return;
-        }
+      handler: (_, message) => {
         const answered = answer(endpoint, message, connection, options).finally(() =>
           inHand.delete(answered),
         );
@@ -129,19 +140,17 @@ export async function startService(
       },
     });
   }
-  // Whatever is denied is told before the answer to this.
-  await connection.flush();
-  listening();
-  if (denied[0] !== undefined) {
+  try {
+    // Whatever is denied is told before the answer to this.
+    await connection.flush();
+    if (denied[0] !== undefined) throw denied[0];
+  } catch (error) {
     await service.stop();
-    throw denied[0];
+    throw error;
+  } finally {
+    listening();
   }
-  return {
-    async stop() {
-      await service.stop();
-      await Promise.all(inHand);
-    },
-  };
+  return service;
 }
 
 function ofOneSession(endpoint: Endpoint): Endpoint {
