@@ -135,13 +135,11 @@ function requireConsistent({ user, password, token, nkey, creds, cert, key, inbo
 
 function fileAuthenticator({ nkey, creds }: NatsAccess): Authenticator | undefined {
   if (nkey !== undefined) {
-    const seed = () => readFile('NATS_NKEY', nkey, SEED, 'the seed of a user, SU…');
-    seed();
+    const seed = readAnew('NATS_NKEY', nkey, SEED, 'the seed of a user, SU…');
     return nkeyAuthenticator(() => new TextEncoder().encode(SEED.exec(seed())?.[0]));
   }
   if (creds !== undefined) {
-    const text = () => readFile('NATS_CREDS', creds, CREDS, 'the JWT and the seed of a user');
-    text();
+    const text = readAnew('NATS_CREDS', creds, CREDS, 'the JWT and the seed of a user');
     return credsAuthenticator(() => new TextEncoder().encode(text()));
   }
   return undefined;
@@ -187,6 +185,22 @@ function addressOf(server: string): string {
     .replace(/^[a-z]+:\/\//, '')
     .replace(/:\d+$/, '')
     .replace(/^\[(.*)\]$/, '$1');
+}
+
+/**
+ * Reads a file now, and anew each time that it is asked for. One that is just being exchanged is what it was before: the
+ * client takes an error at a reconnect for a reason to close the connection for good.
+ */
+function readAnew(...file: Parameters<typeof readFile>): () => string {
+  let text = readFile(...file);
+  return () => {
+    try {
+      text = readFile(...file);
+    } catch {
+      // A server that does not take what it was before says so, and is asked again.
+    }
+    return text;
+  };
 }
 
 /** The text of a file that must look like `pattern`. What stands in it is never part of an error. */

@@ -1,3 +1,5 @@
+import { readFile, rm } from 'node:fs/promises';
+import { Events } from 'nats';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { connectThroughline } from '../../src/index.js';
 import type { NatsAccess } from '../../src/nats/access.js';
@@ -164,6 +166,23 @@ describe('a server that asks who comes, or wants TLS', () => {
     } finally {
       await running.stop();
     }
+  });
+});
+
+describe('a file that says who connects', () => {
+  it.each(['nkey', 'creds'] as const)('%s: may be gone for a moment when we reconnect', async (name) => {
+    const file = await files.write(`exchanged.${name}`, await readFile(paths[name], 'utf8'));
+    const connection = await connect(servers[name].url, { [name]: file });
+    const back = new Promise((resolve) => {
+      void (async () => {
+        for await (const { type } of connection.status()) if (type === Events.Reconnect) resolve('connected');
+      })();
+    });
+    await rm(file);
+    await connection.reconnect();
+    expect(await Promise.race([back, connection.closed()])).toBe('connected');
+    await connection.flush();
+    await connection.close();
   });
 });
 
