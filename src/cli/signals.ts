@@ -1,10 +1,14 @@
+import { constants } from 'node:os';
 import { messageOf } from '../errors.js';
 import type { Releasers } from '../lifecycle.js';
 import { type Cli, note } from './cli.js';
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /**
- * Starts something and keeps it running until SIGINT or SIGTERM, or until it says that it failed; then stops it
- * within the deadline, and ends by force what does not stop. A second signal ends the process at once.
+ * Starts something and keeps it running until SIGINT, SIGTERM or SIGHUP, which the closing of its terminal sends, or
+ * until it says that it failed; then stops it within the deadline, and ends by force what does not stop. A second signal
+ * ends the process at once.
  */
 export async function runUntilSignal(
   cli: Cli,
@@ -17,12 +21,11 @@ export async function runUntilSignal(
     finish = resolve;
   });
   const onSignal = (signal: NodeJS.Signals) => {
-    if (stopping) process.exit(signal === 'SIGINT' ? 130 : 143);
+    if (stopping) process.exit(128 + constants.signals[signal]);
     stopping = true;
     finish();
   };
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
+  for (const signal of SIGNALS) process.on(signal, onSignal);
   let failure: unknown;
   try {
     // A signal that comes while things start stops them as soon as they have started.
@@ -36,8 +39,7 @@ export async function runUntilSignal(
   stopping = true;
   const late = await releasers.release(cli.config.shutdownMs).catch((error: unknown) => error);
   if (late !== undefined) endByForce();
-  process.off('SIGINT', onSignal);
-  process.off('SIGTERM', onSignal);
+  for (const signal of SIGNALS) process.off(signal, onSignal);
   if (failure === undefined && late !== undefined) throw late;
   // What went wrong first is what counts; that something did not stop either is a note beside it.
   if (late !== undefined) note(`throughline: ${messageOf(late)}`);

@@ -27,7 +27,7 @@ export function upCommand(program: Command): void {
     .summary('start everything: a NATS server, if none is given, and all services')
     .description(
       'Starts a NATS server with JetStream, unless NATS_URL or --nats names one, and all services on it.\n' +
-        'Prints one line when everything is ready, and runs until it gets SIGINT or SIGTERM.',
+        'Prints one line when everything is ready, and runs until it gets SIGINT, SIGTERM or SIGHUP.',
     )
     .option(
       '--port <n>',

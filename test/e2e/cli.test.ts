@@ -10,6 +10,7 @@ import { freePort, portProblem } from '../../src/server/ports.js';
 import { VERSION } from '../../src/version.js';
 import { cleanEnv, cli, startCli, startUp, type Up } from '../support/cli.js';
 import { startTestNats } from '../support/nats-server.js';
+import { onTerminal, PTY_MISSING } from '../support/pty.js';
 import { implemented, newSession, reviewed, soon } from '../support/system.js';
 
 const run = promisify(execFile);
@@ -359,7 +360,7 @@ describe('up', () => {
     expect(up.readyLine).toBe(`throughline ready ${up.url} store ${up.store}`);
   });
 
-  it.each(['SIGTERM', 'SIGINT'] as const)(
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     'drains on %s, exits 0 and leaves no server behind',
     async (signal) => {
       const own = await startUp();
@@ -372,6 +373,15 @@ describe('up', () => {
       await own.stop();
     },
   );
+
+  it.skipIf(PTY_MISSING)('leaves no server behind when its terminal is closed', async () => {
+    const [port, store] = [await freePort('127.0.0.1'), join(folder, 'closed')];
+    const env = { THROUGHLINE_LOG_LEVEL: 'debug' };
+    await using terminal = await onTerminal(['up', '--port', `${port}`, '--store', store], env);
+    await terminal.shows('throughline ready');
+    terminal.hangUp();
+    await soon(async () => expect(await processesWith(store)).toEqual([]));
+  });
 
   it('fails clearly where the port is taken', async () => {
     const refused = await cli(['up', '--port', String(up.port), '--store', join(folder, 'taken')]);
