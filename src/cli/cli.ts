@@ -38,8 +38,12 @@ export function loggerFor(config: Config, destination: DestinationStream = stand
   return pino({ level: config.logLevel, base: {}, hooks: { streamWrite } }, destination);
 }
 
+/** Kept while standard error takes nothing, in bytes. */
+const MAX_UNWRITTEN = 1024 * 1024;
+
+/** A log that cannot be written, to a full disk or a closed terminal, loses its lines; it must not stop the work. */
 function standardError(): DestinationStream {
-  return pino.destination({ dest: 2, sync: true });
+  return pino.destination({ dest: 2, sync: true, maxLength: MAX_UNWRITTEN }).on('error', () => {});
 }
 
 export function out(text: string): void {

@@ -1,0 +1,12 @@
+/**
+ * Lets the process outlive those who read what it writes: `head` that has seen enough, a terminal whose window was
+ * closed. What is left to say is said to nobody, and the work goes on to its end; any other fault is thrown as before.
+ */
+export function outliveReaders(streams: readonly NodeJS.WriteStream[]): void {
+  for (const stream of streams) {
+    stream.on('error', (fault: NodeJS.ErrnoException) => {
+      const isGone = fault.code === 'EPIPE' || (fault.code === 'EIO' && stream.isTTY);
+      if (!isGone) throw fault;
+    });
+  }
+}

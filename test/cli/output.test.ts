@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { bytes, startNatsPorts } from '../ports/opened.js';
+import { BIN, cleanEnv } from '../support/cli.js';
+import { allDealtWith, soon } from '../support/system.js';
+
+/** What becomes of a process that nobody listens to any more. */
+
+describe('a reader that has seen enough', () => {
+  it.each([
+    ['help', ['--help']],
+    ['an answer', ['permissions', '--role', 'operator']],
+  ])('makes no fault of %s', async (_, args) => {
+    const child = spawn(process.execPath, [BIN, ...args], {
+      env: cleanEnv(),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child.stdout.destroy();
+    const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('EPIPE') });
+  });
+
+  it('makes no other fault of what is said beside an answer', async () => {
+    const args = [BIN, 'session', 'show', '--name', 'no.token'];
+    const child = spawn(process.execPath, args, { env: cleanEnv(), stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stderr.destroy();
+    expect(await once(child, 'exit')).toEqual([2, null]);
+  });
+});
+
+describe('a log that cannot be written', () => {
+  it.skipIf(!existsSync('/dev/full'))('ends no service', async () => {
+    const nats = await startNatsPorts();
+    const full = await open('/dev/full', 'w');
+    const child = spawn(process.execPath, [BIN, 'serve', '--only', 'extractor'], {
+      env: cleanEnv({ NATS_URL: nats.server.url, THROUGHLINE_LOG_LEVEL: 'warn' }),
+      stdio: ['ignore', 'ignore', full.fd],
+    });
+    const ended = once(child, 'exit');
+    try {
+      // Each is rejected, with a warning.
+      const bodies = ['no', 'result', 'at all'].map(bytes);
+      for (const body of bodies) await nats.source.publish('dispatch.demo.reviewer', body);
+      await soon(async () => expect(await nats.rejected.list(10)).toHaveLength(3));
+      await allDealtWith(nats);
+      child.kill('SIGTERM');
+      expect(await ended).toEqual([0, null]);
+    } finally {
+      child.kill('SIGKILL');
+      await full.close();
+      await nats.close();
+    }
+  });
+});
