@@ -78,12 +78,15 @@ function serversOf(url: string, given: NatsAccess): Servers {
   let access = given;
   let tls = false;
   for (const each of url.split(',').map((server) => server.trim())) {
-    const [, scheme = '', credentials, host = each] = /^([a-z]+:\/\/)?(?:([^/@]*)@)?(.*)$/s.exec(each) ?? [];
-    tls ||= scheme === 'tls://';
+    // As in any URL: up to the last @, of which only the first colon parts user and password.
+    const [, scheme = '', credentials, host = each] = /^([a-z]+:\/\/)?(?:([^/]*)@)?(.*)$/is.exec(each) ?? [];
+    tls ||= scheme.toLowerCase() === 'tls://';
     requireServer(host, scheme);
     servers.push(host);
     if (credentials === undefined) continue;
-    const [name = '', password] = credentials.split(':').map(decoded);
+    const [, name, password] = (/^([^:]*)(?::(.*))?$/s.exec(credentials) ?? []).map(
+      (part) => part && decoded(part),
+    );
     access = { ...access, ...(password === undefined ? { token: name } : { user: name, password }) };
   }
   return { servers, access, tls };
@@ -91,8 +94,12 @@ function serversOf(url: string, given: NatsAccess): Servers {
 
 /** The client lets a port that cannot be, or a scheme that it does not know, come to an error deep inside Node. */
 function requireServer(host: string, scheme: string): void {
+  if (host.includes('@')) {
+    throw wrong('NATS_URL: user or password hold a /: write it as %2F, or use NATS_USER and NATS_PASSWORD');
+  }
   const port = Number(/:(\d+)$/.exec(host)?.[1] ?? 4222);
-  if (host !== '' && port >= 1 && port <= 65_535 && (scheme === '' || SCHEMES.has(scheme))) return;
+  if (host !== '' && port >= 1 && port <= 65_535 && (scheme === '' || SCHEMES.has(scheme.toLowerCase())))
+    return;
   const shown = JSON.stringify(`${scheme}${host}`);
   throw wrong(`NATS_URL is ${shown}: use nats://host:port or tls://host:port, with a port from 1 to 65535`);
 }

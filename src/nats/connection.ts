@@ -122,6 +122,6 @@ async function logStatus(connection: NatsConnection, logger: Logger): Promise<vo
 
 /** A URL, or several, as they may be shown: user, password and token replaced, with a scheme before them or without. */
 export function withoutSecrets(url: string): string {
-  // Up to the last @: a password may hold one as well.
-  return url.replace(/(\/\/|^|,)[^/]*@/g, '$1***@');
+  // Up to the last @ of each: a password may hold one as well, and, wrongly, a slash or a comma.
+  return url.replace(/(^|,)([a-z]+:\/\/)?(?:(?!,[a-z]+:\/\/).)*@/gi, '$1$2***@');
 }

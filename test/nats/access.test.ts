@@ -3,7 +3,7 @@ import { Events } from 'nats';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { connectThroughline } from '../../src/index.js';
 import type { NatsAccess } from '../../src/nats/access.js';
-import { connectNats } from '../../src/nats/connection.js';
+import { connectNats, withoutSecrets } from '../../src/nats/connection.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import { startNatsServer } from '../../src/server/process.js';
 import { cli } from '../support/cli.js';
@@ -138,6 +138,12 @@ describe('a server that asks who comes, or wants TLS', () => {
     expect(await faultOf(url.replace(SECRET, 'wrong'), {})).toMatchObject({ code: 'auth_failed' });
   });
 
+  it.each(['a:b', 'a@b', 'a@b:c'])('takes the password %s from the URL, whole', async (password) => {
+    await using server = await start(`authorization { user: me, password: "${password}" }`);
+    await (await connect(server.url.replace('//', `//me:${password}@`), {})).close();
+    await (await connect(server.url.replace('//', `//me:${encodeURIComponent(password)}@`), {})).close();
+  });
+
   it('takes tls:// for TLS, and refuses a server that has none', async () => {
     await (await connect(servers.tls.url.replace('nats:', 'tls:'), { ca })).close();
     const url = servers.open.url.replace('nats:', 'tls:');
@@ -196,6 +202,24 @@ describe('an address that cannot be used', () => {
       });
     },
   );
+});
+
+describe('a password with a slash, which no URL can hold', () => {
+  it.each(['nats://me:a/', 'nats://me/a:', 'me:a/', 'nats://127.0.0.1:1,nats://me:a/', 'nats://me:a,b/'])(
+    'is refused, and shown to nobody: %s…',
+    async (before) => {
+      const url = `${before}${SECRET}@127.0.0.1:4222`;
+      const message = expect.stringContaining('write it as %2F');
+      expect(await faultOf(url, {})).toMatchObject({ code: 'config_invalid', message });
+      expect(withoutSecrets(url)).not.toContain(SECRET);
+    },
+  );
+
+  it('is not taken for what is none', () => {
+    expect(withoutSecrets('nats://me:a@one:1,nats://two:2,tls://b@three:3')).toBe(
+      'nats://***@one:1,nats://two:2,tls://***@three:3',
+    );
+  });
 });
 
 describe('an access that cannot be used', () => {
