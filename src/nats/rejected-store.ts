@@ -35,7 +35,8 @@ export class NatsRejectedStore implements RejectedStore {
   }
 
   async put(rejected: Rejection): Promise<void> {
-    const room = (this.#connection.info?.max_payload ?? 1024 * 1024) - HEADER_ROOM;
+    const limit = this.#connection.info?.max_payload ?? 1024 * 1024;
+    const room = Math.max(limit - HEADER_ROOM, Math.floor(limit / 2));
     const parts = Math.max(1, Math.ceil(rejected.body.length / room));
     for (let part = 1; part <= parts; part += 1) {
       await this.#putPart(rejected, rejected.body.subarray((part - 1) * room, part * room), part, parts);
