@@ -29,7 +29,11 @@ export function natsTransport(connection: NatsConnection, publishTimeoutMs: numb
     },
     request: (subject, body, timeoutMs) => requestJson(connection, subject, body, timeoutMs),
     send(subject, body) {
-      connection.publish(subject, JSON.stringify(body));
+      try {
+        connection.publish(subject, JSON.stringify(body));
+      } catch (error) {
+        throw toThroughlineError(error, subject);
+      }
     },
     async close() {
       publisher.close();
