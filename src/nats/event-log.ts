@@ -11,12 +11,14 @@ import type {
 } from '../ports/event-log.js';
 import type { AckedPublisher, PublishOptions, PubOutcome } from './acked-publisher.js';
 import { readStream, type StreamMessage } from './direct-get.js';
-import { toThroughlineError } from './errors.js';
+import { API, apiCode, toThroughlineError } from './errors.js';
 import { type LogStream, LogStreams } from './log-streams.js';
 import { eventsOf } from './stored-events.js';
 
 /** Between two looks at a replica that lags behind. */
 const LAG_PAUSE_MS = 2;
+/** A replica that lags longer than this may not lag at all. */
+const LONG_LAG_MS = 100;
 
 /** Where the events of a key stand. */
 export interface LogLayout<Event> {
@@ -139,7 +141,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     // Which types were appended is not kept.
     const isSure = stream.replicas === 1 || type !== undefined;
     const expected = isSure ? 0 : Math.min(stream.appended, through);
-    const deadline = performance.now() + timeoutMs;
+    const started = performance.now();
     for (;;) {
       const messages = await readStream(connection, nameOf(key), filter, range, timeoutMs).catch(
         (error: unknown) => {
@@ -147,11 +149,27 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
           throw toThroughlineError(error, `reading ${kind} ${key}`);
         },
       );
-      if ((messages.at(-1)?.sequence ?? after) >= expected) return messages;
-      if (performance.now() > deadline) {
+      const reached = messages.at(-1)?.sequence ?? after;
+      if (reached >= expected) return messages;
+      const waited = performance.now() - started;
+      // What was appended may be gone since, by age or by hand, or lie beyond `through`.
+      if (waited > LONG_LAG_MS && (await this.#next(key, reached)) > through) return messages;
+      if (waited > timeoutMs) {
         throw new ThroughlineError('unavailable', `the replicas of ${kind} ${key} lag behind`);
       }
       await new Promise((resolve) => setTimeout(resolve, LAG_PAUSE_MS));
+    }
+  }
+
+  /** Sequence of a key's next message, as the leader of its stream has it; infinite for none. */
+  async #next(key: Token, after: number): Promise<number> {
+    const { stream, subjects } = this.#layout;
+    const query = { seq: after + 1, next_by_subj: subjects(key) };
+    try {
+      return (await this.#ports.jsm.streams.getMessage(stream(key), query)).seq;
+    } catch (error) {
+      if (apiCode(error) === API.messageNotFound) return Number.POSITIVE_INFINITY;
+      throw toThroughlineError(error, `reading ${this.#layout.kind} ${key}`);
     }
   }
 }

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { DISPATCH_STREAM } from '../../src/contracts/names.js';
+import { DISPATCH_STREAM, sessionStream } from '../../src/contracts/names.js';
 import { freePort } from '../../src/server/ports.js';
+import { newSession, openPorts } from '../ports/opened.js';
+import { rejected } from '../support/builders.js';
 import { publishLarge } from '../support/faults/large-bodies.js';
 import { type FaultyServer, startFaultyServer } from '../support/faults/server.js';
 import { SETTINGS } from '../support/faults/settings.js';
@@ -60,6 +62,35 @@ async function onCluster(happens: (load: Load, node: (name: string) => FaultySer
     { env, url, sessions: 3 },
   );
 }
+
+it(
+  'reads what is left where the newest event was deleted, or lies beyond what is asked for',
+  async () => {
+    await using cluster = await startCluster();
+    const url = [...cluster.servers.values()].map((server) => server.url).join(',');
+    const nats = await soon(() => openPorts(url, { replicas: 3 }));
+    const session = newSession();
+    const sequences: number[] = [];
+    for (const dispatch of [1, 2, 3]) {
+      const appended = await nats.log.append(session, rejected(dispatch));
+      sequences.push(appended.outcome === 'appended' ? appended.sequence : 0);
+    }
+    const jsm = await nats.connection.jetstreamManager({ checkAPI: false });
+    const read = async (through?: number) => {
+      const { events } = await nats.log.read(session, { after: 0, ...(through && { through }) });
+      return events.map(({ sequence }) => sequence);
+    };
+    expect(await read()).toEqual(sequences);
+    await jsm.streams.deleteMessage(sessionStream(session), sequences[1] ?? 0);
+    await soon(async () => expect(await read(2)).toEqual([sequences[0]]));
+    await jsm.streams.deleteMessage(sessionStream(session), sequences[2] ?? 0);
+    await soon(async () => expect(await read()).toEqual([sequences[0]]));
+    await jsm.streams.purge(sessionStream(session));
+    await soon(async () => expect(await read()).toEqual([]));
+    await nats.close();
+  },
+  TIMEOUT_MS,
+);
 
 it(
   'goes on when the node that leads the dispatch stream is killed, and when it comes back',
