@@ -7,19 +7,22 @@ it.each([4096, 8192, 8193, 16_384])(
   async (maxPayloadBytes) => {
     const nats = await startNatsPorts({ maxPayloadBytes });
     const body = new Uint8Array(maxPayloadBytes).map((_, index) => index % 251);
-    await nats.rejected.put({
-      ...{
-        session: newSession(),
-        role: 'reviewer',
-        subject: 'dispatch.demo.reviewer',
-        sequence: 1,
-        at: timeOf(1),
-      },
-      ...{ code: 'too_large', reason: 'x', body },
-    });
-    const [entry] = await nats.rejected.list(10);
-    expect(entry).toMatchObject({ bytes: body.length });
-    expect((await nats.rejected.get(entry?.id ?? 0))?.body).toEqual(Buffer.from(body));
-    await nats.close();
+    try {
+      await nats.rejected.put({
+        ...{
+          session: newSession(),
+          role: 'reviewer',
+          subject: 'dispatch.demo.reviewer',
+          sequence: 1,
+          at: timeOf(1),
+        },
+        ...{ code: 'too_large', reason: 'x', body },
+      });
+      const [entry] = await nats.rejected.list(10);
+      expect(entry).toMatchObject({ bytes: body.length });
+      expect((await nats.rejected.get(entry?.id ?? 0))?.body).toEqual(Buffer.from(body));
+    } finally {
+      await nats.close();
+    }
   },
 );
