@@ -8,6 +8,7 @@ import { isLegendHeading } from './legend.js';
 import type { Legend } from './marks.js';
 import { followSpan, join } from './prompt.js';
 import { scanTable } from './table.js';
+import { reportUnboxed } from './unboxed.js';
 
 /** Walks the document once and collects what may be a task, what names one, and what could not be placed. */
 export function scan(text: string, lines: readonly string[], legend: Legend): Findings {
@@ -30,47 +31,10 @@ class Scanner {
   }
 
   walk(container: Container, owner: Draft | undefined): void {
-    this.#reportUnboxed(container.children);
-    for (const block of container.children) this.#visit(block, container, owner);
-  }
-
-  /** Numbered items among numbered items with boxes: whoever wrote them so may have meant tasks. */
-  #reportUnboxed(children: readonly Block[]): void {
-    let run: {
-      readonly head: Head;
-      readonly line: number;
-      readonly ordinal: number;
-      readonly text: string;
-    }[] = [];
-    const report = () => {
-      if (run.some(({ head }) => head.box !== undefined)) {
-        for (const { head, line, ordinal, text } of run) {
-          const isPlain = head.box === undefined && head.id === undefined && head.mark === undefined;
-          if (!isPlain || readField(text) !== undefined || this.#heading?.isLegend) continue;
-          const message = `${ordinal} stands among tasks, but has neither checkbox nor status`;
-          this.findings.problems.push(problem('id_without_status', line, message));
-        }
-      }
-      run = [];
-    };
-    for (const block of children) {
-      const [first] = block.kind === 'item' ? block.children : [];
-      if (
-        block.kind === 'item' &&
-        block.ordinal !== undefined &&
-        first?.kind === 'paragraph' &&
-        first.start >= this.#taken
-      ) {
-        const text = first.lines[0] ?? '';
-        run.push({
-          head: readHead(text, true, this.#legend),
-          line: first.start,
-          ordinal: block.ordinal,
-          text,
-        });
-      } else report();
+    if (!this.#heading?.isLegend) {
+      reportUnboxed(container.children, this.#taken, this.#legend, this.findings.problems);
     }
-    report();
+    for (const block of container.children) this.#visit(block, container, owner);
   }
 
   #visit(block: Block, container: Container, owner: Draft | undefined): void {
