@@ -126,6 +126,16 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
   });
 }
 
+/** Other names with our prefix: tests have variables of their own, and Kubernetes sets two kinds for a service. */
+const OF_OTHERS = /^THROUGHLINE_(CACHE_DIR$|TEST_|SERVICE_|PORT(_|$))/;
+
+/** Variables with our prefix that nothing reads: most likely misspelt. They are named, not refused. */
+export function strangeVariables(env: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.keys(env).filter(
+    (name) => name.startsWith('THROUGHLINE_') && !(name in environment.shape) && !OF_OTHERS.test(name),
+  );
+}
+
 function embedderOf(values: Environment): EmbedderOptions | undefined {
   const { THROUGHLINE_EMBED_URL: url, THROUGHLINE_EMBED_MODEL: model, THROUGHLINE_EMBED_DIR: dir } = values;
   if (url !== undefined && dir !== undefined) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../src/config.js';
+import { loadConfig, strangeVariables } from '../src/config.js';
 import { messageOf } from '../src/errors.js';
 
 const NUMBERS: readonly (readonly [variable: string, option: string, low: number, high: number])[] = [
@@ -304,5 +304,22 @@ describe('access to NATS', () => {
   it('takes 1 and 0 for TLS first, and nothing else', () => {
     expect(loadConfig({ THROUGHLINE_TLS_FIRST: '0' }).access.tlsFirst).toBe(false);
     expect(refusal({ THROUGHLINE_TLS_FIRST: 'yes' })).toBe('THROUGHLINE_TLS_FIRST is "yes": use 1 or 0');
+  });
+});
+
+describe('variables that nothing reads', () => {
+  it('are named, but for those of other programs, of tests and of Kubernetes', () => {
+    const theirs = {
+      THROUGHLINE_TEST_NATS: 'native',
+      THROUGHLINE_SERVICE_HOST: '10.0.0.1',
+      THROUGHLINE_PORT: 'tcp://10.0.0.1:4222',
+      THROUGHLINE_PORT_4222_TCP: 'tcp://10.0.0.1:4222',
+    };
+    const ours = { THROUGHLINE_REPLICAS: '3', THROUGHLINE_CACHE_DIR: '/cache', NATS_URL: '', HOME: '/me' };
+    expect(strangeVariables({ ...theirs, ...ours })).toEqual([]);
+    expect(strangeVariables({ ...ours, THROUGHLINE_REPLICA: '3', THROUGHLINE_REDACTED: 'on' })).toEqual([
+      'THROUGHLINE_REPLICA',
+      'THROUGHLINE_REDACTED',
+    ]);
   });
 });

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { type DestinationStream, pino } from 'pino';
 import { ThroughlineClient } from '../client/client.js';
-import { type Config, loadConfig } from '../config.js';
+import { type Config, loadConfig, strangeVariables } from '../config.js';
 import { type Token, token } from '../contracts/names.js';
 import { ThroughlineError } from '../errors.js';
 import { natsOptions } from '../main.js';
@@ -26,6 +26,11 @@ export interface Cli {
 /** Reads configuration and the options that all commands share. */
 export function cliOf(command: Command): Cli {
   const config = loadConfig();
+  for (const name of strangeVariables(config.env)) {
+    note(
+      `-- ${name} is no variable of ours, so it changes nothing: README.md, "Configuration", lists those that are`,
+    );
+  }
   const options = command.optsWithGlobals<{ nats?: string }>();
   return { config, logger: loggerFor(config), url: options.nats ?? config.natsUrl ?? DEFAULT_URL };
 }
@@ -107,6 +112,11 @@ export function sessionOf(cli: Cli, given: string | undefined, flag = '--session
   const session = given ?? cli.config.session;
   if (session !== undefined) return token(session, given === undefined ? 'THROUGHLINE_SESSION' : flag);
   throw new ThroughlineError('usage', `which session? Give ${flag} NAME, or set THROUGHLINE_SESSION`);
+}
+
+/** Tells who reads a session that does not exist, which is as empty as a new one, that the name may be wrong. */
+export function noteWhereEmpty(session: string, sequence: number): void {
+  if (sequence === 0) note(`-- session ${session} has no events: is its name right?`);
 }
 
 /** Parser of a whole number in an option. */

@@ -9,7 +9,7 @@ import { ROLES, type Role } from '../contracts/names.js';
 import { counted } from '../counted.js';
 import { ThroughlineError } from '../errors.js';
 import { oneLine } from '../text.js';
-import { cliOf, examples, note, out, sessionOf, wholeNumber, withClient } from './cli.js';
+import { cliOf, examples, note, noteWhereEmpty, out, sessionOf, wholeNumber, withClient } from './cli.js';
 import { fraction } from './project.js';
 import { readTemplate } from './template.js';
 
@@ -92,7 +92,9 @@ export function compileCommand(program: Command): void {
       if (options.json) return out(JSON.stringify(reply));
       out(reply.prompt);
       note(summary(reply, options.kind));
-      for (const line of warnings(reply, request)) note(line);
+      // A session that starts has none yet.
+      if (options.kind !== 'session-start') noteWhereEmpty(request.session, reply.sequence);
+      for (const line of warnings(reply)) note(line);
       if (options.explain) for (const line of explanation(reply)) note(line);
     });
 }
@@ -131,15 +133,8 @@ function summary(reply: CompileReply, kind: CompileRequest['kind']): string {
 }
 
 /** What a reader of the prompt alone would not notice. */
-function warnings(
-  { sequence, ledger, budget }: CompileReply,
-  { session, kind }: CompileRequestInput,
-): string[] {
+function warnings({ ledger, budget }: CompileReply): string[] {
   return [
-    // A session that starts has none yet.
-    ...(sequence === 0 && kind !== 'session-start'
-      ? [`-- session ${session} has no events: is its name right?`]
-      : []),
     ...(ledger?.mode === 'ledger_plus_fallback'
       ? [`-- ${ledger.reason}: ${ledger.message ?? 'no more is known'}`]
       : []),

@@ -4,7 +4,7 @@ import { factId } from '../facts/fact-id.js';
 import { factLine } from '../facts/format.js';
 import { foldedState } from '../services/sessions.js';
 import { factsOf } from '../session/state.js';
-import { cliOf, examples, note, out, sessionOf, withNats } from './cli.js';
+import { cliOf, examples, note, noteWhereEmpty, out, sessionOf, withNats } from './cli.js';
 
 interface FactsOptions {
   readonly session?: string;
@@ -44,6 +44,7 @@ export function factsCommand(program: Command): void {
           );
         }
         note(`-- ${counted(facts.length, 'fact')} at session sequence ${state.sequence}`);
+        noteWhereEmpty(session, state.sequence);
       });
     });
 }

@@ -7,7 +7,7 @@ import { messageOf, ThroughlineError } from '../errors.js';
 import { foldedState } from '../services/sessions.js';
 import { clipText, oneLine } from '../text.js';
 import { entriesOf } from '../workers/run-service.js';
-import { cliOf, examples, note, out, sessionOf, withClient, withNats } from './cli.js';
+import { cliOf, examples, note, noteWhereEmpty, out, sessionOf, withClient, withNats } from './cli.js';
 
 interface InitOptions {
   readonly session?: string;
@@ -54,6 +54,7 @@ const statusReply = z.object({
   ),
   problems: z.array(problem).optional(),
   degraded: z.string().optional(),
+  sequence: z.number(),
 });
 
 export function initCommand(program: Command): void {
@@ -104,7 +105,10 @@ export function statusCommand(program: Command): void {
       const session = sessionOf(cli, options.session);
       const reply = await withClient(cli, (client) => client.runStatus(session));
       if (options.json) return out(JSON.stringify(reply));
-      for (const line of statusLines(statusReply.parse(reply))) out(line);
+      const shown = statusReply.parse(reply);
+      for (const line of statusLines(shown)) out(line);
+      if ((shown.run?.problems ?? 0) > 0) note('-- "throughline init", run once more, names each such line');
+      noteWhereEmpty(session, shown.sequence);
     });
 }
 
@@ -123,14 +127,14 @@ export function ledgerCommand(program: Command): void {
     .action(async (options: ReadOptions & { task: string }, command: Command) => {
       const cli = cliOf(command);
       const session = sessionOf(cli, options.session);
-      const entries = await withNats(cli, async (nats) =>
-        entriesOf(await foldedState(nats, cli.config, cli.logger, session), options.task),
-      );
+      const state = await withNats(cli, (nats) => foldedState(nats, cli.config, cli.logger, session));
+      const entries = entriesOf(state, options.task);
       if (options.json) return out(JSON.stringify(entries));
       for (const [key, value] of Object.entries(entries)) {
         out(`${key}  ${typeof value === 'string' ? oneLine(value) : JSON.stringify(value)}`);
       }
       if (Object.keys(entries).length === 0) note(`-- nothing is known of task ${options.task}`);
+      noteWhereEmpty(session, state.sequence);
     });
 }
 

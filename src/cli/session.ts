@@ -3,8 +3,7 @@ import type { ToolArguments, ToolName } from '../contracts/tools.js';
 import { counted } from '../counted.js';
 import { foldedState } from '../services/sessions.js';
 import { decide } from '../session/commands/index.js';
-import type { SessionState } from '../session/state.js';
-import { type Cli, cliOf, coloured, examples, note, out, sessionOf, withNats } from './cli.js';
+import { cliOf, coloured, examples, note, noteWhereEmpty, out, sessionOf, withNats } from './cli.js';
 import { showReply } from './show-reply.js';
 
 /** Commands for people who look at sessions. They read the log themselves, so no service needs to run. */
@@ -37,17 +36,13 @@ export function sessionCommand(program: Command): void {
 }
 
 export function tasksCommand(program: Command): void {
-  reading(program.command('tasks'), 'Lists the tasks of a session.', 'tasks', 'task-list', {});
+  const tasks = program.command('tasks').summary('list the tasks of a session');
+  reading(tasks, 'Lists the tasks of a session.', 'tasks', 'task-list', {});
 }
 
 export function historyCommand(program: Command): void {
-  reading(
-    program.command('history'),
-    'Lists the iterations of a session, oldest first.',
-    'history',
-    'iteration-list',
-    {},
-  );
+  const history = program.command('history').summary('list the iterations of a session');
+  reading(history, 'Lists the iterations of a session, oldest first.', 'history', 'iteration-list', {});
 }
 
 function reading<Name extends ToolName>(
@@ -67,15 +62,13 @@ function reading<Name extends ToolName>(
     )
     .action(async (options: ReadOptions, self: Command) => {
       const cli = cliOf(self);
-      const state = await stateOf(cli, options.session);
+      const session = sessionOf(cli, options.session);
+      const state = await withNats(cli, (nats) => foldedState(nats, cli.config, cli.logger, session));
       const decision = decide(tool, state, args);
       if (decision.kind !== 'answer') throw new Error(`${tool} is no reading command`);
       const reply = decision.reply(state);
-      out(options.json ? JSON.stringify(reply) : showReply(reply, coloured(cli)));
+      if (options.json) return out(JSON.stringify(reply));
+      out(showReply(reply, coloured(cli)));
+      noteWhereEmpty(session, state.sequence);
     });
-}
-
-function stateOf(cli: Cli, session: string | undefined): Promise<SessionState> {
-  const name = sessionOf(cli, session);
-  return withNats(cli, (nats) => foldedState(nats, cli.config, cli.logger, name));
 }

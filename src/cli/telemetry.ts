@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { COMPILER_SERVICE } from '../contracts/names.js';
 import { serviceStats } from '../nats/service-stats.js';
 import { foldedState } from '../services/sessions.js';
-import { cliOf, examples, out, sessionOf, withNats } from './cli.js';
+import { cliOf, examples, noteWhereEmpty, out, sessionOf, withNats } from './cli.js';
 
 const counts = z.record(z.string(), z.number());
 const sessionCounts = z.object({
@@ -39,7 +39,7 @@ export function telemetryCommand(program: Command): void {
     .action(async (options: { session?: string; json?: boolean }, command: Command) => {
       const cli = cliOf(command);
       const session = sessionOf(cli, options.session);
-      const report = await withNats(cli, async (nats) => {
+      const { report, sequence } = await withNats(cli, async (nats) => {
         const stats = await serviceStats(nats.connection, COMPILER_SERVICE, 'compile');
         const parsed = stats.map(
           (data) => z.record(z.string(), sessionCounts).safeParse(data).data?.[session],
@@ -52,19 +52,14 @@ export function telemetryCommand(program: Command): void {
         for (const entry of await nats.rejected.list(MAX_REJECTED)) {
           if (entry.session === session) rejections[entry.code] = (rejections[entry.code] ?? 0) + 1;
         }
-        return {
-          session,
-          dispatches,
-          rejections,
-          approvalLoops: loops,
-          compilers: stats.length,
-          ...added(compilers),
-        };
+        const ofSession = { session, dispatches, rejections, approvalLoops: loops, compilers: stats.length };
+        return { report: { ...ofSession, ...added(compilers) }, sequence: state.sequence };
       });
       if (options.json) return out(JSON.stringify(report));
       for (const [key, value] of Object.entries(report)) {
         out(`${key.padEnd(16)}${typeof value === 'object' ? entries(value) : value}`);
       }
+      noteWhereEmpty(session, sequence);
     });
 }
 

@@ -5,7 +5,7 @@ import type { ThroughlineClient, TraceAppended } from '../client/client.js';
 import { MAX_ENTRIES, type TraceEntryInput } from '../contracts/trace.js';
 import { counted } from '../counted.js';
 import { messageOf, ThroughlineError } from '../errors.js';
-import { cliOf, examples, note, out, sessionOf, withClient } from './cli.js';
+import { cliOf, examples, note, noteWhereEmpty, out, sessionOf, withClient } from './cli.js';
 
 interface AppendOptions {
   readonly session?: string;
@@ -58,6 +58,7 @@ export function traceCommand(program: Command): void {
       note(
         `-- ${counted(reply.total, 'entry', 'entries')}, ${reply.compacted?.entries ?? 0} of them compacted`,
       );
+      noteWhereEmpty(session, reply.sequence);
     });
 }
 

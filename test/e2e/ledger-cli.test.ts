@@ -57,11 +57,16 @@ describe('init', () => {
 
   it('names lines that it could not place on standard error', async () => {
     await folder.write('odd.md', `${TASKS_MD}- [ ] 3. Again\n`);
-    const { code, stdout, stderr } = await init(newSession('init'), 'odd.md');
+    const session = newSession('init');
+    const { code, stdout, stderr } = await init(session, 'odd.md');
     expect({ code, stderr }).toEqual({
       ...{ code: 0, stderr: expect.stringMatching(/^-- line 9: .+ \(duplicate_id\)\n$/) },
     });
     expect(stdout).toContain('1 line of the tasks.md could not be placed\n');
+    const later = await up.cli(['status', '-s', session]);
+    expect({ stdout: later.stdout, stderr: later.stderr }).toEqual({
+      ...{ stdout, stderr: '-- "throughline init", run once more, names each such line\n' },
+    });
   });
 
   it('with --push sends a file that the service cannot read', async () => {
@@ -171,10 +176,10 @@ describe('ledger', () => {
   });
 
   it('has nothing to print of a task that nothing is known of, and says so', async () => {
-    const args = ['ledger', '-s', newSession('ledger'), '-t', '7'];
-    expect(await up.cli(args)).toEqual({
-      ...{ code: 0, stdout: '', stderr: '-- nothing is known of task 7\n' },
-    });
+    const session = newSession('ledger');
+    const args = ['ledger', '-s', session, '-t', '7'];
+    const empty = `-- nothing is known of task 7\n-- session ${session} has no events: is its name right?\n`;
+    expect(await up.cli(args)).toEqual({ code: 0, stdout: '', stderr: empty });
     expect(await up.cli([...args, '--json'])).toEqual({ code: 0, stdout: '{}\n', stderr: '' });
   });
 });

@@ -84,6 +84,32 @@ describe('the reading commands', () => {
     expect((await up.cli(['session', 'ls'])).stdout).not.toContain('nobody');
   });
 
+  it.each([
+    ['tasks'],
+    ['history'],
+    ['session show'],
+    ['facts'],
+    ['status'],
+    ['ledger -t 1'],
+    ['telemetry'],
+    ['trace show --intent 1'],
+  ])('ask whether the name is right where a session has no events: %s', async (words) => {
+    const { code, stderr } = await up.cli([...words.split(' '), '-s', 'nobody']);
+    expect({ code, last: stderr.split('\n').at(-2) }).toEqual({
+      ...{ code: 0, last: '-- session nobody has no events: is its name right?' },
+    });
+    const known = await up.cli([...words.split(' '), '-s', session]);
+    expect(known.stderr).not.toContain('is its name right?');
+  });
+
+  it('name a variable that is misspelt, and go on', async () => {
+    const { code, stdout, stderr } = await up.cli(['tasks', '-s', session], {
+      env: { THROUGHLINE_REPLICA: '3' },
+    });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: await run('tasks', '-s', session) });
+    expect(stderr).toContain('THROUGHLINE_REPLICA is no variable of ours');
+  });
+
   it('take the session from THROUGHLINE_SESSION, as the tools do', async () => {
     const env = { THROUGHLINE_SESSION: session };
     for (const args of [['tasks'], ['history'], ['session', 'show'], ['tool', 'task-list']]) {
