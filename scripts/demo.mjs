@@ -3,7 +3,6 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { readCommits } from '../dist/cli/import-git.js';
 import { loadConfig } from '../dist/config.js';
 import { connectThroughline } from '../dist/index.js';
@@ -12,6 +11,7 @@ import { serve } from '../dist/main.js';
 import { silentLogger } from '../dist/ports/logger.js';
 import { findNatsServer } from '../dist/server/find.js';
 import { startNatsServer } from '../dist/server/process.js';
+import { countOrExit, optionsOrExit } from './options.mjs';
 
 const RECORDED = new URL('demo-session.jsonl', import.meta.url);
 const NEXT_TASK = {
@@ -29,7 +29,7 @@ const EXPECTED = [
   'task:4.3 requires SessionLog.watch wakes a compile wait',
 ];
 
-const options = optionsOrExit({
+const { values: options } = optionsOrExit('demo', {
   options: {
     git: { type: 'string' },
     limit: { type: 'string', default: '200' },
@@ -41,15 +41,7 @@ if (options.help) {
   console.log('usage: ./scripts/demo [--git PATH] [--limit COMMITS] [--session NAME]');
   process.exit(0);
 }
-
-function optionsOrExit(config) {
-  try {
-    return parseArgs(config).values;
-  } catch (error) {
-    console.error(`demo: ${error.message} (see ./scripts/demo --help)`);
-    process.exit(2);
-  }
-}
+const limit = countOrExit('demo', 'limit', options.limit);
 
 const releasers = new Releasers();
 let exitCode = 1;
@@ -104,7 +96,7 @@ async function demo() {
 
   if (options.git !== undefined) {
     last = await step('git history', async (say) => {
-      const commits = await readCommits(options.git, Number(options.limit));
+      const commits = await readCommits(options.git, limit);
       let sequence = last;
       for (const [index, commit] of commits.entries()) {
         ({ sequence } = await client.publishImplementer(options.session, commit));

@@ -1,9 +1,9 @@
 // The fault suite: npm run test:faults -- [name…] [--long] [--seed N] [--rounds N] [--minutes N] [--rate N]
 // Without --long it is the quick version that also runs with all other tests. A failure prints how to run it again.
 import { spawnSync } from 'node:child_process';
-import { parseArgs } from 'node:util';
+import { optionsOrExit } from './options.mjs';
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = optionsOrExit('test:faults', {
   allowPositionals: true,
   options: {
     long: { type: 'boolean', default: false },

@@ -3,8 +3,8 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, totalmem } from 'node:os';
-import { parseArgs } from 'node:util';
 import { Releasers } from '../../dist/lifecycle.js';
+import { optionsOrExit } from '../options.mjs';
 import { BENCHES } from './benches.mjs';
 import { isMet, isRatio, losses } from './goals.mjs';
 import { findServer } from './host.mjs';
@@ -13,7 +13,7 @@ import { aligned, page, verdict } from './report.mjs';
 const PAGE = new URL('../../docs/benchmarks.md', import.meta.url);
 const RATIOS = new URL('../../docs/benchmarks.json', import.meta.url);
 
-const { values: options, positionals: names } = parseArgs({
+const { values: options, positionals: names } = optionsOrExit('bench', {
   options: {
     quick: { type: 'boolean' },
     json: { type: 'boolean' },

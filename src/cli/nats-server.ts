@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
+import type { Config } from '../config.js';
 import { findNatsServer } from '../server/find.js';
+import type { NatsServerSource } from '../server/search.js';
 import { cliOf, examples, note, out } from './cli.js';
 
 export function natsServerCommand(program: Command): void {
@@ -13,14 +15,14 @@ export function natsServerCommand(program: Command): void {
     .addHelpText('after', examples('throughline nats-server', 'throughline nats-server --json'))
     .action(async (options: { json?: boolean }, command: Command) => {
       const { config } = cliOf(command);
-      const source = await findNatsServer({
-        env: config.env,
-        cacheDir: config.cacheDir,
-        platform: process.platform,
-        arch: process.arch,
-        progress: note,
-      });
+      const source = await serverToStart(config);
       if (options.json) return out(JSON.stringify(source));
       out(source.kind === 'binary' ? source.path : `${source.engine} ${source.image}`);
     });
+}
+
+/** The server that `up` starts; what is tried and installed on the way is said on standard error. */
+export function serverToStart({ env, cacheDir }: Config): Promise<NatsServerSource> {
+  const { platform, arch } = process;
+  return findNatsServer({ env, cacheDir, platform, arch, progress: note });
 }

@@ -5,10 +5,10 @@ import { growHeapSlowly } from '../heap.js';
 import { Releasers } from '../lifecycle.js';
 import { serve } from '../main.js';
 import { withoutSecrets } from '../nats/connection.js';
-import { findNatsServer } from '../server/find.js';
 import { startNatsServer } from '../server/process.js';
 import type { RunningServer } from '../server/running-server.js';
-import { type Cli, cliOf, examples, note, out, wholeNumber } from './cli.js';
+import { type Cli, cliOf, examples, out, wholeNumber } from './cli.js';
+import { serverToStart } from './nats-server.js';
 import { runUntilSignal } from './signals.js';
 
 interface UpOptions {
@@ -84,15 +84,8 @@ function refuseServerOptions(options: UpOptions): void {
 }
 
 async function startServer({ config, logger }: Cli, options: UpOptions): Promise<RunningServer> {
-  const source = await findNatsServer({
-    env: config.env,
-    cacheDir: config.cacheDir,
-    platform: process.platform,
-    arch: process.arch,
-    progress: note,
-  });
   return startNatsServer({
-    source,
+    source: await serverToStart(config),
     storeDir: resolve(options.store ?? DEFAULT_STORE),
     port: options.port ?? DEFAULT_PORT,
     monitorPort: options.monitorPort,
