@@ -56,7 +56,7 @@ async function portFault({ host, port, monitorPort }: Location): Promise<Through
     { noun: 'port', option: '--port', value: port },
     ...(monitorPort === undefined
       ? []
-      : [{ noun: 'monitor port', option: 'monitorPort', value: monitorPort }]),
+      : [{ noun: 'monitor port', option: '--monitor-port', value: monitorPort }]),
   ];
   for (const { noun, option, value } of ports) {
     const problem = await portProblem(host, value);

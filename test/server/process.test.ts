@@ -99,7 +99,7 @@ for (const { name, source } of sources) {
         message: expect.stringMatching(new RegExp(`^port ${first.port} on 127.0.0.1 is in use: .*--port`)),
       });
       await expect(start({ monitorPort: first.port, storeDir: join(root, 'other') })).rejects.toMatchObject({
-        message: expect.stringMatching(new RegExp(`^monitor port ${first.port} .*monitorPort`)),
+        message: expect.stringMatching(new RegExp(`^monitor port ${first.port} .*--monitor-port`)),
       });
       await first.stop();
     });
