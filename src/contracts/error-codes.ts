@@ -28,6 +28,7 @@ export const ERROR_CODES = {
   progress_ledger_incomplete: 'the tasks file does not hold the task',
   conflict: 'somebody else changed the same thing first, again and again',
   unavailable: 'NATS cannot be reached, or does not answer in time',
+  store_full: 'the NATS server may store no more',
   auth_failed: 'the NATS server refuses the credentials, or wants some',
   tls_failed: 'the NATS server cannot be reached over TLS as configured',
   permission_denied: 'the NATS user may not do this',

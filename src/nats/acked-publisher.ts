@@ -2,7 +2,7 @@ import { ErrorCode, headers, type Msg, type NatsConnection, NatsError } from 'na
 import { ThroughlineError } from '../errors.js';
 import { newInbox } from './connection.js';
 import { type Denial, onDenied } from './denials.js';
-import { API } from './errors.js';
+import { API, refusal } from './errors.js';
 import { type KeptSubscription, keepSubscribed } from './kept-subscription.js';
 
 /**
@@ -156,10 +156,8 @@ function outcomeOf(message: Msg, subject: string): PubOutcome | ThroughlineError
   const ack = parseAck(message);
   if (ack?.error?.err_code === API.wrongLastSequence) return { outcome: 'wrong_sequence' };
   if (ack?.error !== undefined) {
-    return new ThroughlineError(
-      'internal',
-      `${subject} was not stored: ${ack.error.description ?? 'no reason given'}`,
-    );
+    const { err_code: code, description: text = 'no reason given' } = ack.error;
+    return refusal(`${subject} was not stored`, { code, text });
   }
   if (ack?.seq === undefined) return new ThroughlineError('internal', `${subject}: the answer is no PubAck`);
   return { outcome: 'stored', sequence: ack.seq, duplicate: ack.duplicate === true };

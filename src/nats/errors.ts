@@ -11,6 +11,23 @@ export const API = {
   messageNotFound: 10037,
 } as const;
 
+/** No room: in the account, on the server, in memory, on its disk, and in a stream with a limit of its own. */
+const NO_ROOM: ReadonlySet<number | undefined> = new Set([10002, 10023, 10028, 10047, 10077]);
+
+/** What JetStream refused to do. */
+export function refusal(
+  doing: string,
+  { code, text }: { readonly code: number | undefined; readonly text: string },
+  cause?: unknown,
+): ThroughlineError {
+  return NO_ROOM.has(code)
+    ? new ThroughlineError('store_full', `${doing}: ${text}; ${MAKE_ROOM}`, { cause })
+    : new ThroughlineError('internal', `${doing}: ${text}`, { cause });
+}
+
+export const MAKE_ROOM =
+  'raise max_file_store of the server or the limit of its account, or delete what is not needed any more: nats stream ls';
+
 /** Number of a JetStream API error, or `undefined`. */
 export function apiCode(error: unknown): number | undefined {
   return error instanceof NatsError ? error.api_error?.err_code : undefined;
@@ -46,7 +63,7 @@ export function toThroughlineError(error: unknown, doing: string): ThroughlineEr
           cause: error,
         });
       default:
-        return new ThroughlineError('internal', `${doing}: ${text}`, { cause: error });
+        return refusal(doing, { code: apiCode(error), text }, error);
     }
   }
   return new ThroughlineError(

@@ -177,6 +177,9 @@ function requireSession(subject: string, request: unknown): void {
   );
 }
 
+/** What no other request would have been spared. */
+const OUR_FAULTS: ReadonlySet<ErrorCode> = new Set(['internal', 'store_full']);
+
 async function answer(
   endpoint: Endpoint,
   message: ServiceMsg,
@@ -197,7 +200,7 @@ async function answer(
   } catch (thrown) {
     const error = toThroughlineError(thrown, endpoint.name);
     const fields = { endpoint: endpoint.name, ...sessionNamed(request), code: error.code, err: error };
-    if (error.code === 'internal') logger.error(fields, 'request failed');
+    if (OUR_FAULTS.has(error.code)) logger.error(fields, 'request failed');
     else logger.debug(fields, 'request refused');
     respondError(message, error, logger);
   }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { COMPILER_SERVICE, EXTRACTOR_SERVICE, LEARNINGS_SERVICE } from '../../contracts/names.js';
 import { TOOLS_SERVICE } from '../../contracts/tools.js';
 import { counted } from '../../counted.js';
-import { isNoResponders, toThroughlineError } from '../errors.js';
+import { isNoResponders, MAKE_ROOM, toThroughlineError } from '../errors.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
 /** Which service of `throughline serve --only` answers by which name. */
@@ -46,8 +46,11 @@ function judged(check: string, instance: ServiceStats, version: string): Finding
   }
   const data = instance.endpoints?.find(({ name }) => name === 'health')?.data;
   const told = health.safeParse(data).data;
-  if (told?.lastIncident && told.errors > 0) {
-    const { at, message, code = 'no code' } = told.lastIncident;
+  if (!told?.lastIncident) return found;
+  const { at, message, code = 'no code' } = told.lastIncident;
+  if (code === 'store_full') {
+    found.push(fail(check, `could store no more at ${at}: ${message} (${code})`, MAKE_ROOM));
+  } else if (told.errors > 0) {
     found.push(
       warn(
         check,

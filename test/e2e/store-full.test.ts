@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { ThroughlineError } from '../../src/errors.js';
+import { doctor, of } from '../support/doctor.js';
+import { startFaultyServer } from '../support/faults/server.js';
+import { eventsOf, implemented, soon, startSystem } from '../support/system.js';
+
+it('is said with the fix, by whoever wants to store something and by the doctor', async () => {
+  await using server = await startFaultyServer();
+  await using system = await startSystem({ nats: server });
+  await system.client.publishImplementer('full', implemented('1'));
+  await soon(async () => expect((await eventsOf(system, 'full')).length).toBe(1));
+  await server.restart({ maxFileStore: 50_000 });
+
+  let refused: unknown;
+  await soon(async () => {
+    await system.client
+      .publishImplementer('full', implemented('2', { summary: 'x'.repeat(3000) }))
+      .catch((error: unknown) => {
+        refused = error;
+      });
+    expect(refused).toBeInstanceOf(ThroughlineError);
+    expect(refused).toMatchObject({ code: 'store_full' });
+  });
+  expect(refused).toMatchObject({ message: expect.stringMatching(/was not stored: .+max_file_store/) });
+  await expect(system.client.tools.taskAdd({ session: 'full', content: 'One more' })).rejects.toMatchObject({
+    code: 'store_full',
+  });
+
+  const { code, found } = await soon(async () => {
+    const answered = await doctor(server.url);
+    expect(of(answered.found, 'service session-tools')).toMatchObject([{ level: 'fail' }]);
+    return answered;
+  });
+  expect(code).toBe(1);
+  expect(of(found, 'service session-tools')).toMatchObject([
+    { message: expect.stringContaining('store_full'), fix: expect.stringContaining('max_file_store') },
+  ]);
+});
