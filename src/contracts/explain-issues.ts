@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { lengthOf } from '../text.js';
 
 /**
  * One sentence for a failed parse: each wrong field by its path, with what was expected. At most five are named.
@@ -29,7 +30,7 @@ function shown(value: unknown): string {
   if (typeof value === 'string')
     return value.length <= MAX_QUOTED
       ? ` (got ${JSON.stringify(value)})`
-      : ` (got ${value.length} characters)`;
+      : ` (got ${lengthOf(value)} characters)`;
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return ` (got ${value})`;
   return '';
 }
