@@ -70,7 +70,8 @@ export async function serveLearnings(
   { config, logger, releasers, health }: Serving,
 ): Promise<void> {
   const { reader, command, relevance, embedder } = projects;
-  const vectoriser = embedder && new Vectoriser({ vectors: nats.vectors, embedder, logger });
+  const vectoriser =
+    embedder && new Vectoriser({ vectors: nats.vectors, embedder, logger, batch: config.embedBatch });
   if (vectoriser !== undefined) releasers.add('the vectoriser', () => vectoriser.stop());
   const vectorise = async (project: Token) => {
     if (vectoriser === undefined) return;
@@ -82,6 +83,10 @@ export async function serveLearnings(
       logger.warn({ code: codeOf(error), err: error }, 'vectors not brought up to date'),
     );
   };
+  relevance.onExchanged((project, dimension) => {
+    vectoriser?.exchanged(dimension);
+    inBackground(vectorise(project));
+  });
   // What was accepted while no embedder ran, or another one, is made up for.
   inBackground(nats.learnings.projects().then(async (all) => void (await Promise.all(all.map(vectorise)))));
 

@@ -55,6 +55,12 @@ export interface Relevance {
     limits: SearchLimits,
   ): Promise<Relevant>;
 
+  /**
+   * Has `listener` told of each query whose vector has a dimension that no learning's vector has: a model was exchanged
+   * under its name, and its vectors are out of step.
+   */
+  onExchanged(listener: (project: Token, dimension: number) => void): void;
+
   /** Ends what is under way. */
   stop(): Promise<void>;
 }
@@ -82,6 +88,7 @@ export function createRelevance(options: RelevanceOptions): Relevance {
   const projects = new LRUCache<Token, Project>({ max: maxProjects });
   const queries = embedder && new QueryVectors(embedder, cacheSize);
   const warn = limited(logger, now);
+  const listeners: ((project: Token, dimension: number) => void)[] = [];
 
   function opened(project: Token): Project {
     const kept = projects.get(project);
@@ -108,6 +115,15 @@ export function createRelevance(options: RelevanceOptions): Relevance {
         project.reading = undefined;
       });
     return project.reading;
+  }
+
+  function checkDimension(name: Token, { semantic }: Project, { length: dimension }: Float32Array): void {
+    if (!semantic.usable || semantic.covers(dimension)) return;
+    warn(
+      { project: name, code: 'unavailable', dimension },
+      'query vector of a dimension that no learning has: learnings are chosen by words',
+    );
+    for (const listener of listeners) listener(name, dimension);
   }
 
   /** The query's vector, unless there is nothing to compare it with or it cannot be had. */
@@ -144,14 +160,21 @@ export function createRelevance(options: RelevanceOptions): Relevance {
           );
         // Another query may have brought the index to learnings of another time meanwhile.
         if (project.semanticOf !== learnings) bring(project, learnings);
-        const ranked = vector instanceof Float32Array ? project.semantic.search(vector, limits) : [];
-        if (ranked.length > 0) return { method: 'semantic', ranked };
+        if (vector instanceof Float32Array) {
+          const ranked = project.semantic.search(vector, limits);
+          if (ranked.length > 0) return { method: 'semantic', ranked };
+          checkDimension(name, project, vector);
+        }
       }
       if (project.lexicalOf !== learnings) project.lexical.sync(learnings);
       project.lexicalOf = learnings;
       const ranked = project.lexical.search(query, limits.maxResults);
       if (ranked.length > 0) return { method: 'lexical', ranked };
       return { method: 'recency', ranked: mostRecent(learnings, limits.maxResults) };
+    },
+
+    onExchanged(listener) {
+      listeners.push(listener);
     },
 
     async stop() {

@@ -12,7 +12,8 @@ import type { VectorStore } from '../ports/vector-store.js';
  *
  * A vector is in step while its model, its text and its dimension are those of today. Text and model are seen in the
  * store; the dimension only in what the embedder gives, so the first run asks for one vector even where none is
- * missing: a model exchanged under its name is noticed, and all is computed anew.
+ * missing: a model exchanged under its name is noticed, and all is computed anew. While all runs, the next learning
+ * shows it, or whoever meets it first says so with `exchanged`.
  *
  * For each project at most one run is under way; learnings that come meanwhile are looked at when it is done. A run
  * that fails is tried again after pauses that double, until it succeeds or all is stopped. Two processes may compute
@@ -81,6 +82,11 @@ export class Vectoriser {
     const running = this.#run(project, slot).finally(() => this.#running.delete(running));
     slot.running = running;
     this.#running.add(running);
+  }
+
+  /** Takes note of the dimension that the embedder gives now: with its next run, a project's vectors are computed in it. */
+  exchanged(dimension: number): void {
+    this.#dimension = dimension;
   }
 
   /** Resolves when nothing is under way for the project: all is in step, or it was stopped. */

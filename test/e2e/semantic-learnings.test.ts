@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CompileReply } from '../../src/contracts/compile.js';
 import { token, VECTOR_BUCKET } from '../../src/contracts/names.js';
 import {
+  DIMENSION,
   type EmbeddingServer,
   hang,
   startEmbeddingServer,
@@ -94,6 +95,35 @@ describe('with an endpoint for embeddings', () => {
     } finally {
       embeddings.always(vectors());
     }
+  });
+
+  it('vectors are made anew when the model is exchanged under its name while all runs', async () => {
+    const dimensions = async () => {
+      const read = await system.ports.vectors.read(token(PROJECT, 'project'), 0);
+      return read.vectors.map(({ vector }) => vector.length);
+    };
+    for (const dimension of [12, DIMENSION]) {
+      embeddings.always(vectors((items) => items, dimension));
+      expect((await asked(system, `validate schema ${dimension}`)).method).toBe('lexical');
+      await soon(async () => expect(await dimensions()).toEqual([dimension, dimension, dimension]));
+      expect((await asked(system, `validate schema ${dimension}`)).method).toBe('semantic');
+    }
+  });
+
+  it('as many learnings go in one request as the configuration says', async () => {
+    const project = 'batches';
+    const texts = Array.from({ length: 70 }, (_, n) => `Name thing number ${n}`);
+    await Promise.all(
+      texts.map(async (content) => {
+        const { proposal } = await system.client.learnings.propose({ project, content });
+        await system.client.proposals.accept({ project, id: proposal.id, separate: true });
+      }),
+    );
+    const batched = { ...env('bag-3'), THROUGHLINE_EMBED_BATCH: '100' };
+    await using _ = await startSystem({ nats, only: ['learnings'], env: batched });
+    const lengths = () =>
+      embeddings.requests.filter(({ model }) => model === 'bag-3').map(({ input }) => input.length);
+    await soon(() => expect(lengths()).toContain(70));
   });
 
   it('vectors are made anew when the model changes', async () => {

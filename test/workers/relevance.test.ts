@@ -129,6 +129,20 @@ describe('relevance', () => {
     expect((await find('retry')).method).toBe('lexical');
   });
 
+  it('says so when no learning has the dimension of a query, so that all are computed anew', async () => {
+    const { find, relevance, embedder, warnings } = await withVectors();
+    const told: unknown[] = [];
+    relevance.onExchanged((...what) => told.push(what));
+    await find('retry');
+    expect(told).toEqual([]);
+    embedder.dimension = 32;
+    await find('commit');
+    expect(told).toEqual([[project, 32]]);
+    expect(warnings).toMatchObject([
+      { message: expect.stringContaining('dimension'), fields: { dimension: 32 } },
+    ]);
+  });
+
   it('embeds a query once, however many ask for it at once or later', async () => {
     const { find, embedder } = await withVectors();
     const all = await Promise.all(Array.from({ length: 20 }, () => find('retry')));

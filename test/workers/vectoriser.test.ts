@@ -101,6 +101,21 @@ describe('the vectoriser', () => {
     expect(lengths).toEqual([32, 32, 32, 32]);
   });
 
+  it('computes all anew when it is told of a model exchanged under its name, and nothing twice', async () => {
+    const { vectoriser, embedder, inStep, stored } = started();
+    const learnings = mapOf(learningOf(1), learningOf(2), learningOf(3));
+    await inStep(learnings);
+    embedder.dimension = 32;
+    embedder.calls.length = 0;
+    for (let told = 0; told < 3; told += 1) {
+      vectoriser.exchanged(32);
+      await inStep(learnings);
+    }
+    const lengths = [...(await stored()).values()].map(({ vector }) => vector.length);
+    expect(lengths).toEqual([32, 32, 32]);
+    expect(embedder.calls).toHaveLength(1);
+  });
+
   it('does not go on for ever with a model that changes each time', async () => {
     const { embedder, inStep, warnings } = started({ batch: 1, pauseMs: 1 });
     let asked = 0;
