@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import picocolors from 'picocolors';
 import type { ThroughlineClient } from '../client/client.js';
+import type { LearningReply } from '../client/learning-replies.js';
 import { LEARNING_TYPES, type LearningType } from '../contracts/learning-events.js';
 import { counted } from '../counted.js';
 import { type Cli, cliOf, coloured, examples, note, out, wholeNumber, withClient } from './cli.js';
@@ -37,6 +38,10 @@ interface EditOptions extends ProjectOptions {
   readonly tags?: string[];
 }
 
+interface ListOptions extends ProjectOptions, Limited {
+  readonly retired?: boolean;
+}
+
 interface SearchOptions extends ProjectOptions {
   readonly maxLearnings?: number;
   readonly minSimilarity?: number;
@@ -57,22 +62,20 @@ export function learningsCommand(program: Command): void {
 function addReading(learnings: Command): void {
   onProject(learnings.command('ls'))
     .description('Lists the learnings of a project, the newest first.')
+    .option('--retired', 'those that were superseded or retracted, and why')
     .option('--limit <n>', 'most to show (default: 200)', wholeNumber(1, 1000))
     .addHelpText(
       'after',
       examples('throughline learnings ls', 'throughline learnings ls --project shop --json'),
     )
-    .action(async (options: ProjectOptions & Limited, self: Command) => {
+    .action(async (options: ListOptions, self: Command) => {
       const cli = cliOf(self);
-      const request = { ...projectIn(cli, options), limit: options.limit };
+      const { retired, limit } = options;
+      const request = { ...projectIn(cli, options), retired, limit };
       const reply = await withClient(cli, (client) => client.learnings.list(request));
       if (options.json) return out(JSON.stringify(reply));
       for (const each of reply.learnings) out(learningLine(colours(cli), each));
-      note(
-        reply.learnings.length === 0
-          ? `-- project ${reply.project} has no learnings yet: "throughline proposals ls${projectOption(cli, reply.project)}" shows what waits for a decision`
-          : `-- ${shownOf(reply.learnings.length, reply.total, 'learning')} of project ${reply.project}`,
-      );
+      note(listed(reply, retired ?? false, projectOption(cli, reply.project)));
     });
 
   onProject(learnings.command('search'))
@@ -92,6 +95,18 @@ function addReading(learnings: Command): void {
         `-- ${reply.results.length} of ${counted(reply.total, 'learning')} of project ${reply.project}, ${reply.method}`,
       );
     });
+}
+
+function listed(
+  { learnings, project, total }: LearningReply<'learning.list'>,
+  retired: boolean,
+  option: string,
+): string {
+  const which = retired ? ' that hold no more' : '';
+  if (learnings.length > 0)
+    return `-- ${shownOf(learnings.length, total, 'learning')} of project ${project}${which}`;
+  if (retired) return `-- project ${project} has no learnings${which}`;
+  return `-- project ${project} has no learnings yet: "throughline proposals ls${option}" shows what waits for a decision`;
 }
 
 function addPropose(learnings: Command): void {

@@ -1,7 +1,8 @@
 import type picocolors from 'picocolors';
 import type { LearningReply, ProposalView } from '../client/learning-replies.js';
 import type { LearningEvidence, LearningSource } from '../contracts/learning-events.js';
-import type { Learning, Proposal, RankedLearning } from '../learnings/types.js';
+import type { ListedLearning, Retirement } from '../learnings/state.js';
+import type { Proposal, RankedLearning } from '../learnings/types.js';
 import { oneLine } from '../text.js';
 
 /** Learnings and proposals as text for people. What agents wrote may hold escape sequences: they are taken out. */
@@ -18,10 +19,11 @@ export function confidenceText(confidence: number | undefined): string {
   return confidence === undefined ? 'N/A' : confidence.toFixed(2);
 }
 
-/** `abc12  pattern         0.82  Run the linter`, with what was decided behind it. */
-export function learningLine(pc: Colors, each: Learning | Proposal): string {
+/** `abc12  pattern         0.82  Run the linter`, with what was decided, or why it holds no more, behind it. */
+export function learningLine(pc: Colors, each: ListedLearning | Proposal): string {
   const { id, type, confidence, content } = each;
-  const decided = 'status' in each && each.status !== 'pending' ? pc.dim(`  (${decisionText(each)})`) : '';
+  const became = becameText(each);
+  const decided = became === undefined ? '' : pc.dim(`  (${became})`);
   const columns = [
     pc.bold(shortId(id)),
     pc.cyan(oneLine(type).padEnd(14)),
@@ -29,6 +31,17 @@ export function learningLine(pc: Colors, each: Learning | Proposal): string {
     oneLine(content),
   ];
   return columns.join('  ') + decided;
+}
+
+function becameText(each: ListedLearning | Proposal): string | undefined {
+  if ('status' in each) return each.status === 'pending' ? undefined : decisionText(each);
+  return each.retired && retirementText(each.retired);
+}
+
+/** `superseded by anna at …, replaced by def45`, or `retracted by anna at …: We use biome now`. */
+function retirementText({ how, by, at, replacement, reason }: Retirement): string {
+  const next = replacement === undefined ? '' : `, replaced by ${shortId(replacement)}`;
+  return oneLine(`${how} by ${by} at ${at}${next}${reason === undefined ? '' : `: ${reason}`}`);
 }
 
 /** `[0.89] abc12  pattern         Run the linter`; without a score where only its age chose it. */

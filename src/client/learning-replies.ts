@@ -1,6 +1,6 @@
 import type { LearningRequest } from '../contracts/learning-requests.js';
 import type { NearDuplicate } from '../learnings/near-duplicate.js';
-import type { Retirement } from '../learnings/state.js';
+import type { ListedLearning, Retirement } from '../learnings/state.js';
 import type { Learning, Proposal, RankedLearning, RelevanceMethod } from '../learnings/types.js';
 
 /** What the service `learnings` answers. */
@@ -25,8 +25,11 @@ export interface ProposalView extends OfProject {
 interface Replies {
   /** `existing`: it was proposed, or was a learning, already. */
   readonly 'learning.propose': ProposalView & { readonly existing: boolean };
-  /** The newest first. */
-  readonly 'learning.list': OfProject & { readonly learnings: readonly Learning[]; readonly total: number };
+  /** The newest first; of those that hold no more, the one that was taken away last. */
+  readonly 'learning.list': OfProject & {
+    readonly learnings: readonly ListedLearning[];
+    readonly total: number;
+  };
   /** The most relevant first, and how they were found. */
   readonly 'learning.search': OfProject & {
     readonly method: RelevanceMethod;
@@ -35,7 +38,12 @@ interface Replies {
     readonly total: number;
   };
   /** The newest first. */
-  readonly 'proposal.list': OfProject & { readonly proposals: readonly Proposal[]; readonly total: number };
+  readonly 'proposal.list': OfProject & {
+    readonly proposals: readonly Proposal[];
+    readonly total: number;
+    /** There where so many wait that rules propose nothing more. */
+    readonly rulesPaused?: boolean;
+  };
 }
 
 /** The reply to each request. */

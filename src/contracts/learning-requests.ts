@@ -47,7 +47,11 @@ export const LEARNING_REQUESTS = {
       .object({ session: name.optional(), dispatch: z.int().positive().optional(), note: name.optional() })
       .default({}),
   }),
-  'learning.list': request('learnings, the newest first', { limit }),
+  'learning.list': request('learnings, the newest first', {
+    /** Those that were superseded or retracted, in place of those in force. */
+    retired: flag,
+    limit,
+  }),
   'learning.search': request('learnings relevant to a text', {
     query: text(10_000),
     maxResults: maxLearnings.optional(),

@@ -34,6 +34,24 @@ export interface Retirement {
   readonly reason?: string;
 }
 
+/** A learning in force, or, with why, one that holds no more. */
+export interface ListedLearning extends Learning {
+  readonly retired?: Retirement;
+}
+
+export interface RetiredLearning extends Learning {
+  readonly retired: Retirement;
+}
+
+/** The learnings that hold no more, as they were last; the one that was taken away last comes first. */
+export function retiredLearnings({ entries }: LearningState): RetiredLearning[] {
+  return [...entries.values()]
+    .flatMap(({ learning, retired }) => (learning && retired ? [{ ...learning, retired }] : []))
+    .sort((a, b) =>
+      a.retired.at < b.retired.at ? 1 : a.retired.at > b.retired.at ? -1 : a.id < b.id ? -1 : 1,
+    );
+}
+
 /** A demand of reviewers, and where it was made. */
 export interface Observation {
   readonly kind: (typeof DEMAND_KINDS)[number];

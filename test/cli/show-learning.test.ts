@@ -44,6 +44,19 @@ describe('a line', () => {
     expect(rankedLine(plain, { learning, score: 0 })).toBe('-      abcde  pattern         Run the linter');
   });
 
+  it('says why a learning holds no more', () => {
+    const learning = learningOf(pendingProposal());
+    const by = { at: 'noon', by: 'anna' };
+    const superseded = { how: 'superseded', ...by, replacement: '999999abcdef' } as const;
+    expect(learningLine(plain, { ...learning, retired: superseded })).toMatch(
+      /Run the linter {2}\(superseded by anna at noon, replaced by 99999\)$/,
+    );
+    const retracted = { how: 'retracted', ...by, reason: 'biome\u001b[31m\ndoes it' } as const;
+    expect(learningLine(plain, { ...learning, retired: retracted })).toMatch(
+      /Run the linter {2}\(retracted by anna at noon: biome does it\)$/,
+    );
+  });
+
   it('is plain text, whatever it holds', () => {
     const line = learningLine(
       plain,

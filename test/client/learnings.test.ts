@@ -2,7 +2,8 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { ProposalView } from '../../src/client/learning-replies.js';
 import { createLearnings } from '../../src/client/learnings.js';
 import { LEARNING_REQUEST_SUBJECTS } from '../../src/contracts/learning-requests.js';
-import type { Learning, Proposal, RankedLearning } from '../../src/learnings/types.js';
+import type { ListedLearning } from '../../src/learnings/state.js';
+import type { Proposal, RankedLearning } from '../../src/learnings/types.js';
 
 /** The methods, and what was asked through them. */
 function asked() {
@@ -46,7 +47,7 @@ describe('the methods of learnings and proposals', () => {
       .toEqualTypeOf<readonly RankedLearning[]>();
     expectTypeOf(learnings.list)
       .returns.resolves.toHaveProperty('learnings')
-      .toEqualTypeOf<readonly Learning[]>();
+      .toEqualTypeOf<readonly ListedLearning[]>();
     expectTypeOf(proposals.list)
       .returns.resolves.toHaveProperty('proposals')
       .toEqualTypeOf<readonly Proposal[]>();

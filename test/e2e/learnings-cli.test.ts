@@ -154,6 +154,16 @@ describe('a learning on the command line', () => {
     );
     expect((await run('learnings', 'retract', lint, '--reason', 'wrong')).stdout).toBe(`${lint} retracted\n`);
     expect(await run('learnings', 'ls')).toMatchObject({ code: 0, stdout: '' });
+    const retired = await run('learnings', 'ls', '--retired');
+    expect(retired.stdout).toMatch(
+      new RegExp(
+        `^${lint}  pattern          N/A  Run linter and tests  \\(retracted by \\S+ at \\S+: wrong\\)\\n` +
+          `${parse}  insight          N/A  Parsers need .*  \\(superseded by eve at \\S+, replaced by ${lint}\\)\\n$`,
+      ),
+    );
+    expect(retired.stderr).toMatch(/^-- 2 learnings of project \S+ that hold no more\n$/);
+    const json = JSON.parse((await run('learnings', 'ls', '--retired', '--json')).stdout);
+    expect(json).toMatchObject({ total: 2, learnings: [{ retired: { how: 'retracted' } }, {}] });
     const again = await run('learnings', 'retract', lint, '--json');
     expect(again).toMatchObject({ code: 1, stdout: '' });
     expect(again.stderr).toMatch(/is no learning in force: it is retracted \(not_found\)/);
@@ -163,6 +173,9 @@ describe('a learning on the command line', () => {
     const id = await learn('Only here');
     const elsewhere = await run('learnings', 'ls', '--project', 'another one');
     expect(elsewhere).toMatchObject({ code: 0, stdout: '' });
+    expect(await run('learnings', 'ls', '--project', 'another one', '--retired')).toMatchObject({
+      ...{ code: 0, stdout: '', stderr: '-- project another-one has no learnings that hold no more\n' },
+    });
     expect(elsewhere.stderr).toMatch(/^-- project another-one has no learnings yet/);
     expect((await run('learnings', 'retract', id, '--project', 'other')).code).toBe(1);
     const none = await up.cli(['learnings', 'ls', '--json']);

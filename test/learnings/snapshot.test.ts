@@ -29,7 +29,7 @@ function restored(text: string): LearningState {
 /** What a state answers. */
 function said(state: LearningState): unknown {
   const decisions = [
-    decideLearning('learning.list', state, { limit: 100 }),
+    ...[false, true].map((retired) => decideLearning('learning.list', state, { retired, limit: 100 })),
     decideLearning('proposal.list', state, { status: 'all', limit: 100 }),
     ...[...state.entries.keys()].map((id) => decideLearning('proposal.show', state, { id })),
   ];

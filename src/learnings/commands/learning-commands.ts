@@ -2,7 +2,7 @@ import type { LearningArguments } from '../../contracts/learning-requests.js';
 import { refuse } from '../../decision.js';
 import { learningTags, learningText, sameText } from '../content.js';
 import { nearDuplicate } from '../near-duplicate.js';
-import type { LearningState } from '../state.js';
+import { type LearningState, retiredLearnings } from '../state.js';
 import { answer, append, type LearningDecision } from './decision.js';
 import { showing } from './proposal-commands.js';
 import { resolveLearning, resolveProposal } from './resolve.js';
@@ -11,13 +11,12 @@ import { resolveLearning, resolveProposal } from './resolve.js';
 
 export function listLearnings(
   _: LearningState,
-  { limit }: LearningArguments<'learning.list'>,
+  { limit, retired }: LearningArguments<'learning.list'>,
 ): LearningDecision {
-  return answer(({ active, project }) => ({
-    project,
-    learnings: [...active.values()].reverse().slice(0, limit),
-    total: active.size,
-  }));
+  return answer((state) => {
+    const learnings = retired ? retiredLearnings(state) : [...state.active.values()].reverse();
+    return { project: state.project, learnings: learnings.slice(0, limit), total: learnings.length };
+  });
 }
 
 /** Changes a learning in force, or a proposal that nobody has decided on. */

@@ -33,6 +33,40 @@ describe('learning.list', () => {
   });
 });
 
+describe('learning.list of what holds no more', () => {
+  const reply = (project: Project, limit = 10) => project.does('learning.list', { retired: true, limit });
+
+  it('gives superseded and retracted learnings as they were last, with why, the newest first', () => {
+    const project = new Project(...both, proposed('Wait'), {
+      ...{ type: 'edited', data: { learning: id, content: 'Name each field', by: 'eve' } },
+    });
+    expect(reply(project)).toEqual({ project: 'demo', learnings: [], total: 0 });
+    project.does('learning.supersede', { id, replacement: idOf(OTHER), by: 'bob' });
+    project.does('learning.retract', { id: idOf(OTHER), by: 'ann', reason: 'We stream now' });
+    expect(reply(project)).toMatchObject({
+      learnings: [
+        {
+          id: idOf(OTHER),
+          content: OTHER,
+          retired: { how: 'retracted', by: 'ann', reason: 'We stream now' },
+        },
+        { id, content: 'Name each field', retired: { how: 'superseded', replacement: idOf(OTHER) } },
+      ],
+      total: 2,
+    });
+    expect(reply(project, 1)).toMatchObject({ learnings: [{ content: OTHER }], total: 2 });
+    expect(project.does('learning.list', {})).toMatchObject({ learnings: [], total: 0 });
+  });
+
+  it('gives one no more that came into force again', () => {
+    const project = new Project(...inForce, retracted);
+    expect(reply(project)).toMatchObject({ total: 1 });
+    for (const event of [proposed(TEXT), accepted(TEXT)]) project.happens(event);
+    expect(reply(project)).toMatchObject({ total: 0 });
+    expect(project.learnings()).toEqual([TEXT]);
+  });
+});
+
 describe('learning.edit', () => {
   it('changes what is given of a learning, and nothing else', () => {
     const project = new Project(...inForce);
