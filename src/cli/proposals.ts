@@ -120,7 +120,7 @@ function addDeciding(proposals: Command): void {
 }
 
 function listed(
-  { proposals, project, total }: LearningReply<'proposal.list'>,
+  { proposals, project, total, rulesPaused }: LearningReply<'proposal.list'>,
   status: string,
   option: string,
 ): string {
@@ -133,7 +133,10 @@ function listed(
   const next = proposals.some((each) => each.status === 'pending')
     ? `: "throughline proposals review${option}" decides on them one by one`
     : '';
-  return `-- ${shownOf(proposals.length, total, `${kind}proposal`)} of project ${project}${next}`;
+  const paused = rulesPaused
+    ? '\n-- so many wait that rules propose nothing more until some are decided'
+    : '';
+  return `-- ${shownOf(proposals.length, total, `${kind}proposal`)} of project ${project}${next}${paused}`;
 }
 
 /** The refusal of a near-duplicate in words of the command line, with both ways out; any other fault as it is. */

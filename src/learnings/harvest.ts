@@ -14,6 +14,25 @@ import type { LearningState, Observation } from './state.js';
  */
 export type Proposed = Extract<Unstamped<LearningEvent>, { type: 'proposed' }>;
 
+/**
+ * Proposals of rules that may wait in a project: beyond that, rules make none until somebody has decided on some.
+ * Notes and demands stay on record, and are proposed when they are seen again.
+ */
+export const MAX_WAITING = 200;
+
+/** Whether rules propose nothing more for now. */
+export function rulesPaused(state: LearningState): boolean {
+  return roomOf(state) === 0;
+}
+
+/** Proposals that rules may make. */
+function roomOf({ entries }: LearningState): number {
+  let waiting = 0;
+  for (const { proposal } of entries.values())
+    if (proposal.status === 'pending' && proposal.method !== 'manual') waiting += 1;
+  return Math.max(0, MAX_WAITING - waiting);
+}
+
 /** Notes that are proposed, and as what. `stuck` is about one moment. */
 const NOTES_PROPOSED: Readonly<Partial<Record<NoteType, 'insight' | 'pattern'>>> = {
   learning: 'insight',
@@ -30,7 +49,7 @@ const METHODS = {
 /** Demands of one review that are remembered. */
 const MAX_DEMANDS = 50;
 
-/** The proposals of a session's notes that the project does not have yet, in the order of the notes. */
+/** The proposals of a session's notes that the project does not have yet, and has room for, in the order of the notes. */
 export function noteProposals(project: LearningState, session: string, notes: Iterable<Note>): Proposed[] {
   const found = new Map<string, Proposed>();
   for (const note of notes) {
@@ -48,7 +67,7 @@ export function noteProposals(project: LearningState, session: string, notes: It
       },
     });
   }
-  return [...found.values()];
+  return within(project, [...found.values()]);
 }
 
 /** What a review demands, each demand once; empty where it demands nothing. */
@@ -68,9 +87,12 @@ export function demandsOf(
   return [...demands.values()].slice(0, MAX_DEMANDS);
 }
 
-/** The proposals due among these demands: made in at least `threshold` tasks, and never proposed before. */
+/**
+ * The proposals due among these demands, as many as the project has room for: made in at least `threshold` tasks, and
+ * never proposed before.
+ */
 export function dueProposals(state: LearningState, ids: readonly string[], threshold: number): Proposed[] {
-  return ids.flatMap((id): Proposed[] => {
+  const due = ids.flatMap((id): Proposed[] => {
     const demand = state.observations.get(id);
     if (demand === undefined || demand.evidence.length < threshold || state.entries.has(id)) return [];
     const [first] = demand.evidence;
@@ -87,4 +109,10 @@ export function dueProposals(state: LearningState, ids: readonly string[], thres
       },
     ];
   });
+  return within(state, due);
+}
+
+/** Most often nothing is due: then nothing need be counted. */
+function within(state: LearningState, due: Proposed[]): Proposed[] {
+  return due.length === 0 ? due : due.slice(0, roomOf(state));
 }

@@ -2,7 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ReviewerResultInput, reviewerResult } from '../../src/contracts/results.js';
 import { NOTE_TYPES, type NoteType } from '../../src/contracts/session-meta-events.js';
-import { demandsOf, dueProposals, noteProposals } from '../../src/learnings/harvest.js';
+import {
+  demandsOf,
+  dueProposals,
+  MAX_WAITING,
+  noteProposals,
+  rulesPaused,
+} from '../../src/learnings/harvest.js';
 import type { Note } from '../../src/session/notebook.js';
 import { timeOf } from '../support/builders.js';
 import {
@@ -191,6 +197,39 @@ describe('a demand that comes again', () => {
     const given = [observed(3, said(1)), observed(5, said(2), { task: '2' })];
     const [proposal = expect.fail()] = due(...given);
     expect(due(...given, proposal, ...decisions, again)).toEqual([]);
+  });
+});
+
+describe('while many proposals of rules wait', () => {
+  const waiting = (count: number, method: 'note' | 'manual' = 'note') =>
+    Array.from({ length: count }, (_, n) => proposed(`Wait for ${method} ${n}`, { method }));
+  const notes = ['One', 'Two', 'Three'].map((text, n) => note(text, 'tip', `NOT-${n}`));
+  const demands = fix('Name the field', 'Close the file', 'Free the lock');
+  const ids = demands.map(({ id }) => id);
+  const recurring = [observed(3, demands), observed(5, demands, { task: '2' })];
+
+  it.each([
+    [MAX_WAITING - 2, 2],
+    [MAX_WAITING, 0],
+    [MAX_WAITING + 5, 0],
+  ])('beside %i, rules make %i more', (count, more) => {
+    const state = folded(...waiting(count), ...recurring);
+    expect(noteProposals(state, 's1', notes)).toHaveLength(more);
+    expect(dueProposals(state, ids, 2)).toHaveLength(more);
+    expect(rulesPaused(state)).toBe(more === 0);
+  });
+
+  it('those that somebody made do not count', () => {
+    const state = folded(...waiting(MAX_WAITING, 'manual'), ...recurring);
+    expect(noteProposals(state, 's1', notes)).toHaveLength(3);
+    expect(dueProposals(state, ids, 2)).toHaveLength(3);
+  });
+
+  it('a decision makes room, and what was demanded meanwhile has kept its evidence', () => {
+    const rejected = { type: 'rejected', data: { proposal: idOf('Wait for note 0'), by: 'ann' } } as const;
+    const state = folded(...waiting(MAX_WAITING), ...recurring, rejected);
+    expect(dueProposals(state, ids, 2)).toMatchObject([{ data: { proposal: ids[0], evidence: [{}, {}] } }]);
+    expect(noteProposals(state, 's1', notes)).toHaveLength(1);
   });
 });
 

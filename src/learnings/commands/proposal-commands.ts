@@ -1,6 +1,7 @@
 import type { LearningArguments } from '../../contracts/learning-requests.js';
 import { refuse } from '../../decision.js';
 import { learningId, learningTags, learningText, sameText } from '../content.js';
+import { rulesPaused } from '../harvest.js';
 import { nearDuplicate } from '../near-duplicate.js';
 import type { Entry, LearningState } from '../state.js';
 import { answer, append, type LearningDecision, type LearningReply } from './decision.js';
@@ -34,11 +35,15 @@ export function listProposals(
   _: LearningState,
   { status, limit }: LearningArguments<'proposal.list'>,
 ): LearningDecision {
-  return answer(({ entries, project }) => {
+  return answer((state) => {
+    const { entries, project } = state;
     const fitting = [...entries.values()]
       .map(({ proposal }) => proposal)
       .filter((proposal) => status === 'all' || proposal.status === status);
-    return { project, proposals: fitting.reverse().slice(0, limit), total: fitting.length };
+    return {
+      ...{ project, proposals: fitting.reverse().slice(0, limit), total: fitting.length },
+      ...(rulesPaused(state) && { rulesPaused: true }),
+    };
   });
 }
 

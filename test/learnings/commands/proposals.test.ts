@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { MAX_WAITING } from '../../../src/learnings/harvest.js';
 import { timeOf } from '../../support/builders.js';
 import { accepted, idOf, observed, Project, proposed } from '../../support/learning-project.js';
 
@@ -95,6 +96,11 @@ describe('proposal.list', () => {
       total: texts.length,
       proposals: texts.map((content) => expect.objectContaining({ content })),
     });
+  });
+
+  it('says when so many wait that rules make no more', () => {
+    const waiting = Array.from({ length: MAX_WAITING }, (_, n) => proposed(`Wait ${n}`, { method: 'note' }));
+    expect(new Project(...waiting).does('proposal.list', { limit: 1 })).toMatchObject({ rulesPaused: true });
   });
 
   it('refuses another status by naming those there are', () => {
