@@ -52,6 +52,8 @@ export function rankedLine(pc: Colors, { learning, score }: RankedLearning): str
 
 /** Everything that is known of a proposal, one field a line. */
 export function proposalFields(pc: Colors, { proposal, learning, retired, similar }: ProposalView): string {
+  const own = learning?.id === proposal.id ? learning : undefined;
+  const tags = (of: ListedLearning | Proposal | undefined) => of?.tags.join(', ') || undefined;
   const fields: [string, string | undefined][] = [
     ['id', proposal.id],
     ['status', decisionText(proposal)],
@@ -59,7 +61,9 @@ export function proposalFields(pc: Colors, { proposal, learning, retired, simila
     ['confidence', confidenceText(proposal.confidence)],
     ['content', proposal.content],
     ['now', learning && learning.content !== proposal.content ? learning.content : undefined],
-    ['tags', proposal.tags.join(', ') || undefined],
+    ['tags', tags(proposal)],
+    ['now type', own?.type === proposal.type ? undefined : own?.type],
+    ['now tags', tags(own) === tags(proposal) ? undefined : tags(own)],
     ['method', proposal.method],
     ['source', sourceText(proposal.source)],
     ['proposed', proposal.extractedAt],

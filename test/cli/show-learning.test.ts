@@ -92,6 +92,19 @@ describe('a proposal in full', () => {
     ]);
   });
 
+  it('shows what an edit has made of its learning, and nothing of one that it was merged into', () => {
+    const proposal = pendingProposal({ status: 'accepted', ...decided });
+    const edited = { type: 'insight', content: 'Lint first', tags: ['ci'] } as const;
+    const shown = (id: string) => {
+      const learning = { ...learningOf(proposal), ...edited, id };
+      return proposalFields(plain, viewOf(proposal, { learning })).split('\n');
+    };
+    const now = (id: string) => shown(id).filter((field) => field.startsWith('now'));
+    expect(now(proposal.id)).toEqual(['now          Lint first', 'now type     insight', 'now tags     ci']);
+    expect(now('999999abcdef')).toEqual(['now          Lint first']);
+    expect(proposalFields(plain, viewOf(proposal, { learning: learningOf(proposal) }))).not.toContain('now');
+  });
+
   it('shows what became of a learning', () => {
     const retired = { how: 'superseded', at: 'noon', by: 'bob', replacement: '999999abcdef' } as const;
     const text = proposalFields(plain, viewOf({ status: 'accepted', ...decided }, { retired }));
