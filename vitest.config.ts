@@ -6,6 +6,8 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // Longest wait for something that happens in milliseconds on an idle machine; as `soon` of test/support.
+    expect: { poll: { timeout: 45_000 } },
     // A process for each file: a handle that one leaks shows there and nowhere else.
     pool: 'forks',
     // By default one core is left free, which on two of them is half of all.

@@ -5,6 +5,7 @@ import { silentLogger } from '../../src/ports/logger.js';
 import { freePort } from '../../src/server/ports.js';
 import { startListener } from '../support/listener.js';
 import { startTestNats } from '../support/nats-server.js';
+import { soon } from '../support/soon.js';
 
 const connect = (url: string, logger = silentLogger) =>
   connectNats({ url, name: 'throughline test', logger, timeoutMs: 2000 });
@@ -61,9 +62,9 @@ describe('connectNats', () => {
     await jsm.streams.add({ name: 'S', subjects: ['s'] });
     await connection.jetstream().publish('s', 'kept');
     await nats.kill();
-    await vi.waitFor(() => expect(logger.warn).toHaveBeenCalled(), { timeout: 5000, interval: 10 });
+    await soon(() => expect(logger.warn).toHaveBeenCalled());
     await nats.restart();
-    await vi.waitFor(() => expect(logger.info).toHaveBeenCalled(), { timeout: 10_000, interval: 10 });
+    await soon(() => expect(logger.info).toHaveBeenCalled());
     expect((await jsm.streams.getMessage('S', { seq: 1 })).string()).toBe('kept');
     await connection.close();
   });
@@ -82,7 +83,7 @@ describe('openNats', () => {
       code: 'config_invalid',
       message: expect.stringMatching(/DISPATCH.*dispatch\.>/),
     });
-    await vi.waitFor(async () => {
+    await soon(async () => {
       const connz: unknown = await (await fetch(`${nats.monitorUrl}/connz`)).json();
       expect(connz).toMatchObject({ num_connections: 1 });
     });

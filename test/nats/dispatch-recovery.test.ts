@@ -1,13 +1,13 @@
 import type { JetStreamManager } from 'nats';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DISPATCH_STREAM, EXTRACTOR_CONSUMER, LEARNER_CONSUMER } from '../../src/contracts/names.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import { bytes, newSession, type OpenedNats, openPorts, startNatsPorts } from '../ports/opened.js';
 import { implementer, recorded, rejected, timeOf } from '../support/builders.js';
+import { soon } from '../support/soon.js';
 import { gate } from '../workers/spied-ports.js';
 
 const SUBJECT = 'dispatch.demo.implementer';
-const SOON = { timeout: 10_000, interval: 5 };
 
 let nats: OpenedNats;
 let jsm: JetStreamManager;
@@ -32,10 +32,10 @@ describe('a consumer that was deleted', () => {
   it('is made again, and delivers what was not acknowledged and what comes', async () => {
     const { delivered, close } = await consumed();
     const first = await publish();
-    await vi.waitFor(() => expect(delivered).toEqual([first]), SOON);
+    await soon(() => expect(delivered).toEqual([first]));
     await jsm.consumers.delete(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
     const second = await publish();
-    await vi.waitFor(() => expect(delivered).toContain(second), SOON);
+    await soon(() => expect(delivered).toContain(second));
     expect((await jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER)).config).toMatchObject({
       ack_policy: 'explicit',
       max_deliver: -1,
@@ -55,9 +55,9 @@ describe('a consumer that was deleted', () => {
       await jsm.consumers.delete(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
       await jsm.streams.purge(DISPATCH_STREAM);
       const published = [await publish(), await publish()];
-      await vi.waitFor(() => {
+      await soon(() => {
         expect([...delivered, ...mine.delivered]).toEqual(expect.arrayContaining(published));
-      }, SOON);
+      });
     }
     await consumption.close();
     await mine.close();
@@ -70,7 +70,7 @@ describe('a consumer that was deleted', () => {
     await close();
     await publish();
     const again = await consumed();
-    await vi.waitFor(() => expect(again.delivered).toHaveLength(1), SOON);
+    await soon(() => expect(again.delivered).toHaveLength(1));
     expect(delivered).toEqual([]);
     await again.close();
   });
@@ -125,14 +125,14 @@ describe('a dispatch stream that was deleted', () => {
   it('is consumed again by those who consumed it', async () => {
     const { delivered, close } = await consumed();
     const before = await publish();
-    await vi.waitFor(() => expect(delivered).toEqual([before]), SOON);
+    await soon(() => expect(delivered).toEqual([before]));
     await nats.log.append(newSession(), recorded(before, implementer()));
     const other = await openPorts(nats.server.url);
     jsm = await other.connection.jetstreamManager();
     await jsm.streams.delete(DISPATCH_STREAM);
-    await vi.waitFor(() => jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER), SOON);
+    await soon(() => jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER));
     const { sequence } = await other.source.publish(SUBJECT, bytes('x'));
-    await vi.waitFor(() => expect(delivered).toEqual([before, sequence]), SOON);
+    await soon(() => expect(delivered).toEqual([before, sequence]));
     expect(sequence).toBeGreaterThan(100_000);
     await close();
     await other.close();
@@ -154,12 +154,12 @@ describe('a consumption that is closed', () => {
     expect(num_pending).toBeGreaterThan(0);
     // Whoever takes over has all the rest at once.
     const heir = await consumed();
-    await vi.waitFor(async () => {
+    await soon(async () => {
       expect(await jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER)).toMatchObject({
         num_pending: 0,
         num_ack_pending: 0,
       });
-    }, SOON);
+    });
     await heir.close();
     await busy.close();
   });

@@ -3,6 +3,7 @@ import { ThroughlineError } from '../../src/errors.js';
 import { type RunningService, startService } from '../../src/nats/service.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import { type OpenedNats, startNatsPorts } from '../ports/opened.js';
+import { soon } from '../support/soon.js';
 
 const MAX_PAYLOAD = 64 * 1024;
 const logger = { ...silentLogger, error: vi.fn(), warn: vi.fn() };
@@ -193,7 +194,7 @@ describe('startService', () => {
       ],
     });
     const asked = nats.connection.request('stopping.hold', '"hi"', { timeout: 5000 });
-    await vi.waitFor(() => expect(held.taken).toHaveBeenCalled(), { interval: 5 });
+    await soon(() => expect(held.taken).toHaveBeenCalled());
     let stopped = false;
     const stop = stopping.stop().then(() => {
       stopped = true;

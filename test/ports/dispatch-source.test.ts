@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { DISPATCH_STREAM, EXTRACTOR_CONSUMER } from '../../src/contracts/names.js';
 import { MemoryDispatchSource } from '../../src/memory/dispatch-source.js';
 import { ManualScheduler } from '../../src/memory/scheduler.js';
+import { soon } from '../support/soon.js';
 import {
   type DispatchSourceSettings,
   dispatchSourceContract,
@@ -107,7 +108,7 @@ describe('on NATS', () => {
       ...{ source: one.source, other: two.source },
       now: () => Date.now(),
       elapse: (ms) => sleep(ms),
-      soon: (assert) => vi.waitFor(assert, { timeout: SOON_MS, interval: 5 }),
+      soon,
       async stored(sequence) {
         const { subject, data } = await jsm.streams.getMessage(DISPATCH_STREAM, { seq: sequence });
         return { subject, body: data };

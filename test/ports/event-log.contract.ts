@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Token } from '../../src/contracts/names.js';
 import type { Appended, EventLog, ReadRange } from '../../src/ports/event-log.js';
+import { soon } from '../support/soon.js';
 import { bytes, newSession } from './opened.js';
 
 /** An event log, and what only its maker can do with it. */
@@ -251,10 +252,10 @@ export function eventLogContract<Event extends { readonly type: string }>(
         ];
         // What another connection appends comes after what this one has subscribed and appended.
         await append(key, 1);
-        await vi.waitFor(() => expect(told.here.mock.calls.length).toBeGreaterThanOrEqual(2), SOON);
+        await soon(() => expect(told.here.mock.calls.length).toBeGreaterThanOrEqual(2));
         const before = told.here.mock.calls.length;
         await opened.other.append(key, event(2));
-        await vi.waitFor(() => expect(told.here.mock.calls.length).toBeGreaterThanOrEqual(before + 2), SOON);
+        await soon(() => expect(told.here.mock.calls.length).toBeGreaterThanOrEqual(before + 2));
         expect(told.there).not.toHaveBeenCalled();
         for (const stop of unwatch) stop();
       });
@@ -266,7 +267,7 @@ export function eventLogContract<Event extends { readonly type: string }>(
         const unwatchRunning = opened.log.watch(key, told.running);
         unwatch();
         await append(key, 1);
-        await vi.waitFor(() => expect(told.running).toHaveBeenCalled(), SOON);
+        await soon(() => expect(told.running).toHaveBeenCalled());
         expect(told.ended).not.toHaveBeenCalled();
         unwatchRunning();
       });
@@ -288,8 +289,6 @@ export function eventLogContract<Event extends { readonly type: string }>(
     });
   });
 }
-
-const SOON = { timeout: 5000, interval: 5 };
 
 function sequenceOf(appended: Appended): number {
   if (appended.outcome !== 'appended') throw new Error(`not appended: ${appended.outcome}`);

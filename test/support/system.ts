@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import type { ThroughlineClient } from '../../src/client/client.js';
 import { type Config, loadConfig } from '../../src/config.js';
 import { DISPATCH_STREAM, EXTRACTOR_CONSUMER, type Token, token } from '../../src/contracts/names.js';
@@ -21,9 +21,9 @@ import { createPromptCompiler, type PromptCompiler } from '../../src/workers/pro
 import type { SessionReader } from '../../src/workers/session-reader.js';
 import { Telemetry } from '../../src/workers/telemetry.js';
 import { startTestNats, type TestNats } from './nats-server.js';
+import { SOON_MS, soon } from './soon.js';
 
-/** Longest wait for something that happens in milliseconds on an idle machine. */
-const SOON_MS = 45_000;
+export { soon };
 
 export interface SystemOptions {
   /** A server to run on, which stays the caller's. Default: one of its own, stopped with the system. */
@@ -82,11 +82,6 @@ export async function allDealtWith(
       inHand: 0,
     });
   });
-}
-
-/** Waits until the assertions hold. */
-export function soon<T>(assert: () => T | Promise<T>): Promise<T> {
-  return vi.waitFor(assert, { timeout: SOON_MS, interval: 20 });
 }
 
 /** What a newly started reader folds of a session. */

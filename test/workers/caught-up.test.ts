@@ -1,6 +1,7 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { token } from '../../src/contracts/names.js';
 import { caughtUp } from '../../src/workers/caught-up.js';
+import { soon } from '../support/soon.js';
 import { DEMO, spiedPorts, upTo } from './spied-ports.js';
 
 /** Long enough that a test which gets there has failed. */
@@ -39,7 +40,7 @@ describe('caughtUp', () => {
     const { append, until, watching } = watched();
     await append(DEMO, 1, 2);
     const waiting = until(5);
-    await vi.waitFor(() => expect(watching.now).toBe(1), { interval: 1 });
+    await soon(() => expect(watching.now).toBe(1));
     await append(DEMO, 3);
     await append(DEMO, 4);
     await append(DEMO, 5);
@@ -52,7 +53,7 @@ describe('caughtUp', () => {
   it('waits for the first dispatch of a session that does not exist yet', async () => {
     const { append, until, watching } = watched();
     const waiting = until(1);
-    await vi.waitFor(() => expect(watching.now).toBe(1), { interval: 1 });
+    await soon(() => expect(watching.now).toBe(1));
     await append(DEMO, 1);
     expect((await waiting).folded.state.dispatches.newest()).toBe(1);
   });
@@ -73,7 +74,7 @@ describe('caughtUp', () => {
       const { append, until, log } = watched();
       log.watch.mockImplementation((_, onEvent) => announce(onEvent));
       const waiting = until(1);
-      await vi.waitFor(() => expect(log.read.mock.calls.length).toBeGreaterThan(3), { interval: 1 });
+      await soon(() => expect(log.read.mock.calls.length).toBeGreaterThan(3));
       await append(DEMO, 1);
       expect((await waiting).folded.state.dispatches.has(1)).toBe(true);
     }
@@ -120,7 +121,7 @@ describe('caughtUp', () => {
   it('reads for many that wait about as often as for one', async () => {
     const { append, until, log, watching } = watched();
     const waiting = upTo(100).map(() => until(1));
-    await vi.waitFor(() => expect(watching.now).toBe(100), { interval: 1 });
+    await soon(() => expect(watching.now).toBe(100));
     log.read.mockClear();
     await append(DEMO, 1);
     await Promise.all(waiting);

@@ -14,6 +14,7 @@ import { NoteHarvester } from '../../src/workers/note-harvester.js';
 import { PROJECT_FOLDING } from '../../src/workers/project-reader.js';
 import { createSessionReader } from '../../src/workers/session-reader.js';
 import { StateReader } from '../../src/workers/state-reader.js';
+import { soon } from '../support/soon.js';
 
 const SESSION = token('demo', 'session');
 const PROJECT = token('default', 'project');
@@ -49,7 +50,7 @@ describe('NoteHarvester', () => {
   it('tries again until what failed has passed', async () => {
     const { harvester, learnings, read } = await harvesterAfter(3);
     harvester.schedule(SESSION);
-    await vi.waitFor(() => expect(read.mock.calls.length).toBeGreaterThan(4));
+    await soon(() => expect(read.mock.calls.length).toBeGreaterThan(4));
     await harvester.stop();
     read.mockRestore();
     const { events } = await learnings.read(PROJECT, { after: 0 });
@@ -61,7 +62,7 @@ describe('NoteHarvester', () => {
   it('does not sit out a pause when it is stopped', async () => {
     const { harvester, read } = await harvesterAfter(100, 60_000);
     harvester.schedule(SESSION);
-    await vi.waitFor(() => expect(read).toHaveBeenCalled());
+    await soon(() => expect(read).toHaveBeenCalled());
     await harvester.stop();
     expect(read).toHaveBeenCalledTimes(1);
   });

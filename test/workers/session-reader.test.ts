@@ -3,6 +3,7 @@ import { token } from '../../src/contracts/names.js';
 import { DEFAULT_LIMITS, emptyState } from '../../src/session/state.js';
 import { stateBytes } from '../../src/session/weight.js';
 import type { SessionReaderOptions } from '../../src/workers/session-reader.js';
+import { soon } from '../support/soon.js';
 import { bytesOf, DEMO, gate, spiedPorts, upTo } from './spied-ports.js';
 
 const session = (name: string) => token(name, 'session');
@@ -96,7 +97,7 @@ describe('load, asked for by many at once', () => {
       return read;
     });
     const early = reader.load(DEMO).then(({ folded }) => folded.state.dispatches.has(2));
-    await vi.waitFor(() => expect(ports.log.read).toHaveBeenCalledTimes(1));
+    await soon(() => expect(ports.log.read).toHaveBeenCalledTimes(1));
     await ports.append(DEMO, 2);
     const late = upTo(10).map(async () => (await reader.load(DEMO)).folded.state.dispatches.has(2));
     open();
@@ -116,7 +117,7 @@ describe('load, asked for by many at once', () => {
     const greedy = (async () => {
       for (let loads = 0; running.greedy && loads < 1000; loads += 1) await reader.load(DEMO);
     })();
-    await vi.waitFor(() => expect(ports.log.read).toHaveBeenCalled());
+    await soon(() => expect(ports.log.read).toHaveBeenCalled());
     const before = ports.log.read.mock.calls.length;
     await reader.load(DEMO);
     expect(ports.log.read.mock.calls.length - before).toBeLessThan(5);

@@ -1,7 +1,8 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { token } from '../../src/contracts/names.js';
 import { decodeSnapshot } from '../../src/session/snapshot.js';
 import { createSnapshotWriter } from '../../src/workers/session-reader.js';
+import { soon } from '../support/soon.js';
 import { bytesOf, DEMO, gate, spiedPorts, upTo } from './spied-ports.js';
 
 const CLOCK = () => '2026-01-01T00:00:00.000Z';
@@ -46,7 +47,7 @@ describe('SnapshotWriter', () => {
     await append(DEMO, 1);
     await reader.load(DEMO);
     expect(snapshots.save).not.toHaveBeenCalled();
-    await vi.waitFor(() => expect(snapshots.save).toHaveBeenCalledTimes(1), { interval: 1 });
+    await soon(() => expect(snapshots.save).toHaveBeenCalledTimes(1));
     await append(DEMO, 2, 3);
     expect((await reader.load(DEMO)).replayed).toBe(2);
     open();
