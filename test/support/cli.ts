@@ -165,6 +165,7 @@ export async function startUp(env: Readonly<Record<string, string>> = {}, cwd?: 
 function exitOf(child: ChildProcess): Promise<Exit> {
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', (code, signal) => resolve({ code, signal }));
+    // Not `exit`: what the process said last may still be on its way then.
+    child.once('close', (code, signal) => resolve({ code, signal }));
   });
 }
