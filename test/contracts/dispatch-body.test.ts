@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type ParsedBody, parseDispatchBody } from '../../src/contracts/dispatch-body.js';
 import type { Role } from '../../src/contracts/names.js';
 import { hostileTexts, roleResults } from '../support/builders.js';
+import { cpuMs } from '../support/cpu-time.js';
 
 const LIMIT = 256 * 1024;
 const DONE = { task_id: '2.1', status: 'completed', summary: 'added the store' };
@@ -121,9 +122,9 @@ describe('a body that is raw text', () => {
   });
 
   it('is refused quickly when a fence never ends', () => {
-    const began = performance.now();
-    expect(parse(between(`\`\`\`${'\n'.repeat(5000)}x`))).toMatchObject({ code: 'json_parse_failed' });
-    expect(performance.now() - began).toBeLessThan(1000);
+    const body = between(`\`\`\`${'\n'.repeat(5000)}x`);
+    const took = cpuMs(() => expect(parse(body)).toMatchObject({ code: 'json_parse_failed' }));
+    expect(took).toBeLessThan(1000);
   });
 });
 

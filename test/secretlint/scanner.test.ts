@@ -5,6 +5,7 @@ import { SECRET_PATTERNS } from '../../src/redaction/patterns.js';
 import { redactJson, redactText } from '../../src/redaction/redactor.js';
 import { RULE_HINTS, ruleNames, scannerFor, secretlintScanner } from '../../src/secretlint/scanner.js';
 import { hostileTexts } from '../support/builders.js';
+import { cpuMs } from '../support/cpu-time.js';
 import { leaks, planted, SECRETS } from '../support/secrets.js';
 
 const scanner = secretlintScanner();
@@ -124,9 +125,8 @@ describe('the scanner', () => {
     ];
     for (const piece of pieces) {
       const text = piece.repeat(Math.ceil(size / piece.length));
-      const began = performance.now();
-      redactText(text, scanner);
-      expect(performance.now() - began, piece.slice(0, 20)).toBeLessThan(2000);
+      const took = cpuMs(() => redactText(text, scanner));
+      expect(took, piece.slice(0, 20)).toBeLessThan(2000);
     }
   });
 
