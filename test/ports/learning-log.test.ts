@@ -155,7 +155,7 @@ describe('on NATS', () => {
   });
 
   it('makes it again under a watcher too, who takes the answer "no stream" away', async () => {
-    const ports = await openPorts(nats.server.url, { requestTimeoutMs: 500 });
+    const ports = await openPorts(nats.server.url, { requestTimeoutMs: 2000 });
     const project = newSession('watched');
     const overheard = nats.connection.subscribe('>', { callback: () => {} });
     await ports.learnings.append(project, event(1));
@@ -196,7 +196,7 @@ describe('on NATS', () => {
   });
 
   it('is unavailable on a closed connection', async () => {
-    const ports = await openPorts(nats.server.url, { requestTimeoutMs: 100 });
+    const ports = await openPorts(nats.server.url);
     await ports.close();
     const unavailable = expect.objectContaining({ code: 'unavailable' });
     const project = newSession('closed');

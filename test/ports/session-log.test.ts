@@ -132,7 +132,7 @@ describe('on NATS', () => {
 describe('on a closed connection', () => {
   it('is unavailable at once, and leaves nothing that fails later', async () => {
     const nats = await startNatsPorts();
-    const ports = await openPorts(nats.server.url, { requestTimeoutMs: 100 });
+    const ports = await openPorts(nats.server.url, { requestTimeoutMs: 1500 });
     await ports.close();
     const session = newSession('closed');
     const unavailable = expect.objectContaining({ code: 'unavailable' });
@@ -140,7 +140,7 @@ describe('on a closed connection', () => {
     await expect(ports.log.append(session, recorded(1, implementer()))).rejects.toEqual(unavailable);
     await expect(ports.log.sessions()).rejects.toEqual(unavailable);
     // Longer than the deadline of the read: a timer that it left behind would end this process with an error.
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await new Promise((resolve) => setTimeout(resolve, 1600));
     await nats.close();
   });
 });

@@ -55,18 +55,21 @@ describe('on NATS', () => {
 
   it('waits no longer for an answer than is configured, whatever it asks for', async () => {
     await using server = await startFaultyServer();
-    const ports = await openPorts(server.url, { requestTimeoutMs: 200 });
+    const ports = await openPorts(server.url, { requestTimeoutMs: 1000 });
     const session = newSession('slow');
     await ports.snapshots.save(session, { sequence: 7, text: '{"after_sequence":7,"v":1}' });
     await server.freeze();
-    const begun = performance.now();
-    const unavailable = expect.objectContaining({ code: 'unavailable' });
-    await expect(ports.snapshots.load(session)).rejects.toEqual(unavailable);
-    await expect(ports.snapshots.loadAtOrBefore(session, 3)).rejects.toEqual(unavailable);
     const later = { sequence: 8, text: '{"after_sequence":8,"v":1}' };
-    await expect(ports.snapshots.save(session, later)).rejects.toEqual(unavailable);
-    // By default each alone would take five seconds.
-    expect(performance.now() - begun).toBeLessThan(5000);
+    for (const ask of [
+      () => ports.snapshots.load(session),
+      () => ports.snapshots.loadAtOrBefore(session, 3),
+      () => ports.snapshots.save(session, later),
+    ]) {
+      const begun = performance.now();
+      await expect(ask()).rejects.toMatchObject({ code: 'unavailable' });
+      // By default it would take five seconds.
+      expect(performance.now() - begun).toBeLessThan(4900);
+    }
     server.thaw();
     await ports.close();
   });
