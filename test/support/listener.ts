@@ -1,5 +1,4 @@
 import { createServer, type Socket } from 'node:net';
-import { freePort } from '../../src/server/ports.js';
 
 /** Something that listens as a server does, and what it says to each that comes. */
 export async function startListener(greet: (socket: Socket) => void) {
@@ -9,10 +8,11 @@ export async function startListener(greet: (socket: Socket) => void) {
     socket.on('error', () => {});
     greet(socket);
   });
-  const port = await freePort('127.0.0.1');
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
   return {
-    url: `nats://127.0.0.1:${port}`,
+    url: `nats://127.0.0.1:${address.port}`,
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { freePort } from '../../../src/server/ports.js';
 import { startNatsServer } from '../../../src/server/process.js';
 import type { RunningServer } from '../../../src/server/running-server.js';
 import { nativeSource } from '../nats-native.js';
@@ -32,12 +31,10 @@ export interface FaultyServer extends TestNats {
 }
 
 export async function startFaultyServer(options: FaultyServerOptions = {}): Promise<FaultyServer> {
-  const [source, port, monitorPort] = await Promise.all([
-    nativeSource(),
-    freePort('127.0.0.1'),
-    freePort('127.0.0.1'),
-  ]);
+  const source = await nativeSource();
   const storeDir = await mkdtemp(join(tmpdir(), 'throughline-faults-'));
+  // Ports of its own: whoever chooses them at first looks for others when somebody takes them meanwhile.
+  let [port, monitorPort] = [0, 0];
   const start = ({ maxFileStore, ...more }: FaultyServerOptions): Promise<RunningServer> => {
     // Of two blocks of one name the server takes the last one.
     const limits = `jetstream { store_dir: ${JSON.stringify(storeDir)}, max_file_store: ${maxFileStore} }`;
@@ -53,6 +50,8 @@ export async function startFaultyServer(options: FaultyServerOptions = {}): Prom
     });
   };
   let server = await start(options);
+  port = server.port;
+  monitorPort = Number(new URL(server.monitorUrl ?? '').port);
   const stop = async () => {
     if (frozen) process.kill(server.pid, 'SIGCONT');
     await server.stop();
