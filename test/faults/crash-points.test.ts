@@ -24,6 +24,9 @@ const env = {
   THROUGHLINE_MAX_IN_HAND: '20',
 };
 
+/** How often it is looked whether a worker has anything left to do. */
+const LOOK_MS = 50;
+
 const POINTS = [
   'before append',
   'after append, before ack',
@@ -68,8 +71,8 @@ async function round(chance: Chance, point: string): Promise<void> {
     await publishAll(publisher.ports, work, acknowledged);
   }
   const retried = retry ? await rejectedByAll(nats) : new Set<number>();
-  expect(await dieAt(nats, point, chance.between(1, 2))).toBe(true);
-  if (!retry && chance.happens(0.3)) await dieAt(nats, chance.pick(POINTS), 1);
+  expect(await dieAt(nats, point, chance.between(1, 2), 15_000)).toBe(true);
+  if (!retry && chance.happens(0.3)) await dieAt(nats, chance.pick(POINTS), 1, 500);
   {
     await using heir = await startSystem({ nats, env });
     await retryRest(heir, retried);
@@ -87,10 +90,10 @@ async function rejectedByAll(nats: TestNats): Promise<Set<number>> {
 }
 
 /**
- * Runs a worker until it dies; one that has nothing left to do before it comes to its point is killed then. Gives
- * whether it came there.
+ * Runs a worker until it dies; one that has had nothing left to do for `idleMs` before it comes to its point is killed
+ * then. Gives whether it came there.
  */
-async function dieAt(nats: TestNats, point: string, count: number): Promise<boolean> {
+async function dieAt(nats: TestNats, point: string, count: number, idleMs: number): Promise<boolean> {
   await using worker = await startNode([MORTAL, nats.url, point, String(count)], env);
   await using watcher = await startSystem({ nats, env, only: [] });
   const jsm = await watcher.ports.connection.jetstreamManager();
@@ -98,8 +101,8 @@ async function dieAt(nats: TestNats, point: string, count: number): Promise<bool
   const exited = worker.exited.finally(() => {
     dead = true;
   });
-  for (let idle = 0; !dead && idle < 10; ) {
-    await Promise.race([exited, sleep(50)]);
+  for (let idle = 0; !dead && idle < idleMs / LOOK_MS; ) {
+    await Promise.race([exited, sleep(LOOK_MS)]);
     const { num_pending, num_ack_pending } = await jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
     idle = num_pending + num_ack_pending === 0 && !point.startsWith('during retry') ? idle + 1 : 0;
   }
