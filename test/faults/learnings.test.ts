@@ -77,12 +77,16 @@ it.concurrent(
   TIMEOUT_MS,
 );
 
-/** Proposes until a proposal of the project is in no snapshot; gives it, and the newest snapshot. */
-async function beyondSnapshot({ client, ports }: LearningLoad, project: Token) {
-  for (const word of ['soon', 'later', 'never']) {
-    const { sequence, proposal } = await client.learnings.propose({ project, content: `Forgotten ${word}` });
+/** Proposes until a proposal of the project is in no snapshot, nor due to be; gives it, and the newest snapshot. */
+async function beyondSnapshot({ client, ports, env }: LearningLoad, project: Token) {
+  for (const letter of 'abcdefghijklmnopqrstuvwxyz') {
+    const content = `Forgotten ${letter.repeat(9)}`;
+    const { sequence, proposal } = await client.learnings.propose({ project, content });
     const snapshot = await ports.learningSnapshots.load(project);
-    if (snapshot !== undefined && snapshot.sequence < sequence) return { snapshot, id: proposal.id };
+    if (snapshot === undefined || snapshot.sequence >= sequence) continue;
+    // With as many as that, the next snapshot may be on its way.
+    const { events } = await ports.learnings.read(project, { after: snapshot.sequence });
+    if (events.length < Number(env.THROUGHLINE_SNAPSHOT_EVERY)) return { snapshot, id: proposal.id };
   }
   throw new Error(`every proposal of project ${project} got a snapshot`);
 }
