@@ -15,7 +15,7 @@ import { startCli } from '../support/cli.js';
 import type { Aftermath } from '../support/faults/end-check.js';
 import { publishLarge } from '../support/faults/large-bodies.js';
 import { type FaultyServer, type FaultyServerOptions, startFaultyServer } from '../support/faults/server.js';
-import { type Load, type LoadOptions, PUBLICATIONS, underLoad } from '../support/faults/under-load.js';
+import { type Load, type LoadOptions, underLoad } from '../support/faults/under-load.js';
 import { implemented, soon } from '../support/system.js';
 
 const TIMEOUT_MS = 120_000;
@@ -119,12 +119,15 @@ survives('the loss of a session stream, but for what came after its snapshot', a
   return { lost: new Map([[session, new Set(lost)]]) };
 });
 
-survives('a disk that is full for a while', async ({ acknowledged }, server) => {
+survives('a disk that is full for a while', async (load, server) => {
+  const session = token('latecomer', 'session');
   await server.restart({ maxFileStore: 100_000 });
+  const published = publishTo(load, session, 1, 1);
   await sleep(2000);
-  // As careful publishers, they are still at it.
-  expect(acknowledged.size).toBeLessThan(PUBLICATIONS);
+  // As a careful publisher, it is still at it.
+  expect(dispatchesOf(load, session)).toEqual([]);
   await server.restart({});
+  await published;
   return undefined;
 });
 
@@ -201,14 +204,18 @@ it.concurrent(
   'ends within its deadline, by force where need be, when the server does not answer',
   async () => {
     await using server = await startFaultyServer();
-    const env = { NATS_URL: server.url, THROUGHLINE_SHUTDOWN_MS: '1000', THROUGHLINE_LOG_LEVEL: 'silent' };
+    const env = {
+      ...{ NATS_URL: server.url, THROUGHLINE_LOG_LEVEL: 'silent' },
+      // Without its deadline it would wait for answers for longer than it may.
+      ...{ THROUGHLINE_SHUTDOWN_MS: '1000', THROUGHLINE_REQUEST_TIMEOUT_MS: '60000' },
+    };
     await using running = await startCli(['serve'], env);
     await server.freeze();
     const begun = performance.now();
     const { code } = await running.stop();
     expect(code).toBe(1);
     expect(running.stderr()).toContain('could not be stopped properly');
-    expect(performance.now() - begun).toBeLessThan(4000);
+    expect(performance.now() - begun).toBeLessThan(20_000);
   },
   TIMEOUT_MS,
 );

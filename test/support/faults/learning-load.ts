@@ -40,7 +40,7 @@ const PAUSE_MS = 10;
 const FAST = {
   THROUGHLINE_ACK_WAIT_MS: '1000',
   THROUGHLINE_SNAPSHOT_EVERY: '5',
-  THROUGHLINE_REQUEST_TIMEOUT_MS: '1000',
+  THROUGHLINE_REQUEST_TIMEOUT_MS: '3000',
 };
 
 /**
@@ -55,7 +55,7 @@ export async function underLearningLoad(
   {
     await using system = await startSystem({ nats: server, env: FAST, only });
     const ports = await openPorts(system);
-    await using client = await connectThroughline({ url: server.url, timeoutMs: 1000 });
+    await using client = await connectThroughline({ url: server.url, timeoutMs: 3000 });
     for (const { name, project } of SESSIONS) await client.tools.sessionOpen({ session: name, project });
     const told: Told[] = [];
     const gate = new Gate(1 + PROJECTS.length);

@@ -45,8 +45,6 @@ export interface LoadOptions {
 const SESSIONS = Array.from({ length: 8 }, (_, index) => `load-${index}`);
 const PER_SESSION = SETTINGS.long ? 60 : 30;
 const PAUSE_MS = 10;
-/** How many results are published beside the disturbance. */
-export const PUBLICATIONS = SESSIONS.length * PER_SESSION;
 
 /**
  * All services on a server, results coming in, and prompts being asked for, while `disturb` does its worst; then the
@@ -76,7 +74,7 @@ export async function underLoad(
     const load = { system, ports, sessions, acknowledged, publish, dealtWith, env };
 
     let disturbed = false;
-    await using client = await connectThroughline({ url, timeoutMs: 1000 });
+    await using client = await connectThroughline({ url, timeoutMs: 3000 });
     const asking = askForPrompts(client, sessions, () => disturbed);
     const { lost } = await disturb(load);
     await publishing;
@@ -93,7 +91,7 @@ export async function underLoad(
 const FAST = {
   THROUGHLINE_ACK_WAIT_MS: '1000',
   THROUGHLINE_SNAPSHOT_EVERY: '10',
-  THROUGHLINE_REQUEST_TIMEOUT_MS: '1000',
+  THROUGHLINE_REQUEST_TIMEOUT_MS: '3000',
 };
 
 async function publishSlowly(publish: Load['publish'], work: readonly Publication[]): Promise<void> {
