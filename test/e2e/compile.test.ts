@@ -30,7 +30,7 @@ import {
 } from '../support/system.js';
 
 const SNAPSHOT_EVERY = 10;
-const AFTER_TIMEOUT_MS = 2000;
+const AFTER_TIMEOUT_MS = 3000;
 
 let system: System;
 beforeAll(async () => {
