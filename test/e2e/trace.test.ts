@@ -272,6 +272,8 @@ describe('T019: the SDK, end to end', () => {
     const error = vi.fn();
     const call = withPreLlmCompaction(createMessage, {
       hookEngine: system.client.hookEngine(session),
+      // A machine that stands still for a moment is no hook that does not answer.
+      deadlineMs: 30_000,
       activeIntentId: intent,
       session,
       logger: { error },
