@@ -2,11 +2,13 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { ThroughlineError } from '../errors.js';
+import { portProblem } from './ports.js';
 import { askServer } from './ready.js';
 
 /**
  * Two servers on one store overwrite each other's messages, so each leaves a note of itself there. A note counts only
- * while its process lives and its server answers under its name: what a crash left behind locks nobody out.
+ * while its process lives and its server answers under its name, or keeps its port without an answer, as one does that
+ * stands still or waits for a TLS handshake: what a crash left behind locks nobody out.
  */
 const NOTE = 'throughline-server.json';
 const ANSWER_WITHIN_MS = 500;
@@ -24,13 +26,18 @@ export async function requireFreeStore(storeDir: string): Promise<void> {
   const note = await readNote(storeDir);
   if (note === undefined || !isAlive(note.pid)) return;
   const info = await askServer(note.host, note.port, ANSWER_WITHIN_MS);
-  if (info?.server_name !== note.serverName) return;
+  const isUsed = info === undefined ? await isTaken(note) : info.server_name === note.serverName;
+  if (!isUsed) return;
   throw new ThroughlineError(
     'config_invalid',
     `the store ${storeDir} is in use by the nats-server at ${note.host}:${note.port}, process ${note.pid}: ` +
       `stop it ("kill ${note.pid}"), use it (NATS_URL=nats://${note.host}:${note.port}), or choose another with --store`,
     { details: { ...note } },
   );
+}
+
+async function isTaken({ host, port }: StoreNote): Promise<boolean> {
+  return (await portProblem(host, port)) === 'EADDRINUSE';
 }
 
 async function readNote(storeDir: string): Promise<StoreNote | undefined> {

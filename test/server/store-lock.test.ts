@@ -32,6 +32,17 @@ describe('a store', () => {
     });
   });
 
+  it('that a server uses is refused also while that server stands still', async () => {
+    const storeDir = await newStore();
+    const first = await started(storeDir);
+    process.kill(first.pid, 'SIGSTOP');
+    releases.push(async () => process.kill(first.pid, 'SIGCONT'));
+    await expect(started(storeDir)).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringMatching(new RegExp(`in use by .* process ${first.pid}: .*--store`)),
+    });
+  });
+
   it('is free again when its server was stopped, and when it was killed', async () => {
     const storeDir = await newStore();
     await (await started(storeDir)).stop();
