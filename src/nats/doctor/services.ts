@@ -13,7 +13,8 @@ const SERVED: Readonly<Record<string, string>> = {
   [TOOLS_SERVICE]: 'tools',
   [LEARNINGS_SERVICE]: 'learnings',
 };
-const WAIT_MS = 1000;
+/** Longest wait for a service that is there: where there is none, the server says so at once. */
+const WAIT_MS = 5000;
 
 const health = z.object({
   errors: z.number(),
