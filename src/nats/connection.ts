@@ -6,7 +6,7 @@ import { requireSupportedServer } from '../server/version.js';
 import { accessOptions, type NatsAccess } from './access.js';
 import { codeOfReport, connectFault } from './errors.js';
 
-const GREETING_MS = 500;
+const GREETING_MS = 2000;
 
 export interface ConnectOptions {
   /** `nats://host:port`, several separated by commas. */

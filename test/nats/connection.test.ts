@@ -46,6 +46,23 @@ describe('connectNats', () => {
     });
   });
 
+  it('says that a server wants a certificate, also when it is slow to greet', async () => {
+    const greeting = {
+      server_id: 'X',
+      server_name: 'x',
+      version: '2.99.0',
+      tls_required: true,
+      tls_verify: true,
+    };
+    let connections = 0;
+    await using strict = await startListener((socket) => {
+      connections += 1;
+      if (connections === 1) socket.end();
+      else setTimeout(() => socket.write(`INFO ${JSON.stringify(greeting)}\r\n`), 1000);
+    });
+    await expect(connect(strict.url)).rejects.toMatchObject({ code: 'tls_failed' });
+  });
+
   it('takes the first of several servers that answers', async () => {
     await using nats = await startTestNats();
     const nobody = `nats://127.0.0.1:${await freePort('127.0.0.1')}`;
