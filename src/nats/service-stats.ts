@@ -1,5 +1,24 @@
-import { type NatsConnection, RequestStrategy } from 'nats';
+import { type NatsConnection, RequestStrategy, type ServiceStats } from 'nats';
 import { isNoResponders, toThroughlineError } from './errors.js';
+
+/** Longest wait for an instance that is there: where there is none, the server says so at once. */
+const WAIT_MS = 5000;
+/** How long further instances are waited for after each. */
+const QUIET_MS = 100;
+
+/** The statistics of all instances of a service that answer now; none where none runs. */
+export async function instancesOf(connection: NatsConnection, service: string): Promise<ServiceStats[]> {
+  const found: ServiceStats[] = [];
+  const monitor = connection.services.client({
+    ...{ strategy: RequestStrategy.JitterTimer, maxWait: WAIT_MS, jitter: QUIET_MS },
+  });
+  try {
+    for await (const stats of await monitor.stats(service)) found.push(stats);
+  } catch (error) {
+    if (!isNoResponders(error)) throw toThroughlineError(error, `reading the statistics of ${service}`);
+  }
+  return found;
+}
 
 /** What an endpoint of all running instances of a service shows in its statistics, beside requests and errors. */
 export async function serviceStats(
@@ -7,20 +26,8 @@ export async function serviceStats(
   service: string,
   endpoint: string,
 ): Promise<unknown[]> {
-  const found: unknown[] = [];
-  const monitor = connection.services.client({
-    strategy: RequestStrategy.JitterTimer,
-    maxWait: 1000,
-    jitter: 100,
-  });
-  try {
-    for await (const { endpoints } of await monitor.stats(service)) {
-      for (const { name, data } of endpoints ?? [])
-        if (name === endpoint && data !== null && data !== undefined) found.push(data);
-    }
-  } catch (error) {
-    // Nobody answers: no instance runs.
-    if (!isNoResponders(error)) throw toThroughlineError(error, `reading the statistics of ${service}`);
-  }
-  return found;
+  const shown = (await instancesOf(connection, service)).flatMap(({ endpoints }) => endpoints ?? []);
+  return shown.flatMap(({ name, data }) =>
+    name === endpoint && data !== null && data !== undefined ? [data] : [],
+  );
 }

@@ -1,9 +1,10 @@
-import { type NatsConnection, RequestStrategy, type ServiceStats } from 'nats';
+import type { NatsConnection, ServiceStats } from 'nats';
 import { z } from 'zod';
 import { COMPILER_SERVICE, EXTRACTOR_SERVICE, LEARNINGS_SERVICE } from '../../contracts/names.js';
 import { TOOLS_SERVICE } from '../../contracts/tools.js';
 import { counted } from '../../counted.js';
-import { isNoResponders, MAKE_ROOM, toThroughlineError } from '../errors.js';
+import { MAKE_ROOM } from '../errors.js';
+import { instancesOf } from '../service-stats.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
 /** Which service of `throughline serve --only` answers by which name. */
@@ -13,8 +14,6 @@ const SERVED: Readonly<Record<string, string>> = {
   [TOOLS_SERVICE]: 'tools',
   [LEARNINGS_SERVICE]: 'learnings',
 };
-/** Longest wait for a service that is there: where there is none, the server says so at once. */
-const WAIT_MS = 5000;
 
 const health = z.object({
   errors: z.number(),
@@ -26,7 +25,7 @@ const health = z.object({
 export async function serviceFindings(connection: NatsConnection, version: string): Promise<Finding[]> {
   const found: Finding[] = [];
   for (const name of Object.keys(SERVED)) {
-    const instances = await statsOf(connection, name);
+    const instances = await instancesOf(connection, name);
     const check = `service ${name}`;
     if (instances.length === 0) {
       found.push(fail(check, 'nobody answers', `throughline serve --only ${SERVED[name]}`));
@@ -59,19 +58,6 @@ function judged(check: string, instance: ServiceStats, version: string): Finding
         'look at its log around that time',
       ),
     );
-  }
-  return found;
-}
-
-async function statsOf(connection: NatsConnection, service: string): Promise<ServiceStats[]> {
-  const found: ServiceStats[] = [];
-  const monitor = connection.services.client({
-    ...{ strategy: RequestStrategy.JitterTimer, maxWait: WAIT_MS, jitter: 100 },
-  });
-  try {
-    for await (const stats of await monitor.stats(service)) found.push(stats);
-  } catch (error) {
-    if (!isNoResponders(error)) throw toThroughlineError(error, `asking for ${service}`);
   }
   return found;
 }
