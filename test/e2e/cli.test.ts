@@ -11,6 +11,7 @@ import { VERSION } from '../../src/version.js';
 import { cleanEnv, cli, startCli, startUp, type Up } from '../support/cli.js';
 import { startTestNats } from '../support/nats-server.js';
 import { onTerminal, PTY_MISSING } from '../support/pty.js';
+import { NOBODY } from '../support/nobody.js';
 import { implemented, newSession, reviewed, soon } from '../support/system.js';
 
 const run = promisify(execFile);
@@ -446,7 +447,7 @@ describe('the command line', () => {
     ['facts', ['facts', '-s', 'x']],
     ['serve', ['serve']],
   ])('%s exits 1 and names the URL where nobody is there', async (_name, args) => {
-    const url = `nats://127.0.0.1:${await freePort('127.0.0.1')}`;
+    const url = `nats://${NOBODY}`;
     const failed = await cli(['--nats', url, ...args], { input: JSON.stringify(implemented('1')) });
     expect(failed).toMatchObject({ code: 1, stdout: '' });
     expect(failed.stderr).toContain(`no NATS server answers at ${url}`);

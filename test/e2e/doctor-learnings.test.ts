@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { projectOf, VECTOR_BUCKET } from '../../src/contracts/names.js';
-import { freePort } from '../../src/server/ports.js';
 import { cli } from '../support/cli.js';
 import { bad, doctor, of } from '../support/doctor.js';
 import { type EmbeddingServer, startEmbeddingServer, status, vectors } from '../support/embedding-server.js';
 import { eventAt, proposed } from '../support/learning-project.js';
+import { NOBODY } from '../support/nobody.js';
 import { type System, soon, startSystem } from '../support/system.js';
 
 let system: System;
@@ -94,7 +94,7 @@ describe('throughline doctor on an embedder', () => {
   });
 
   it('warns of one that does not answer: words decide then', async () => {
-    const env = embedding({ THROUGHLINE_EMBED_URL: `http://127.0.0.1:${await freePort('127.0.0.1')}` });
+    const env = embedding({ THROUGHLINE_EMBED_URL: `http://${NOBODY}` });
     expect(await found('embedder', env)).toMatchObject([
       {
         level: 'warn',

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ThroughlineClient } from '../../src/client/client.js';
 import { connectThroughline } from '../../src/index.js';
-import { freePort } from '../../src/server/ports.js';
 import { cli, startUp, type Up } from '../support/cli.js';
+import { NOBODY } from '../support/nobody.js';
 import { runReplyOf, TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';
 import { implemented, newSession, reviewed, soon } from '../support/system.js';
 
@@ -240,7 +240,7 @@ describe('without a server', () => {
     ['ledger', ['ledger', '-s', 'x', '-t', '1']],
     ['telemetry', ['telemetry', '-s', 'x']],
   ])('%s exits 1 and names the URL', async (_name, args) => {
-    const url = `nats://127.0.0.1:${await freePort('127.0.0.1')}`;
+    const url = `nats://${NOBODY}`;
     const failed = await cli(['--nats', url, ...args], { cwd: folder.path });
     expect(failed).toMatchObject({ code: 1, stdout: '' });
     expect(failed.stderr).toContain(`no NATS server answers at ${url}`);

@@ -2,9 +2,9 @@ import { describe, expect, it, vi } from 'vitest';
 import { connectNats } from '../../src/nats/connection.js';
 import { openNats } from '../../src/nats/open.js';
 import { silentLogger } from '../../src/ports/logger.js';
-import { freePort } from '../../src/server/ports.js';
 import { startListener } from '../support/listener.js';
 import { startTestNats } from '../support/nats-server.js';
+import { NOBODY } from '../support/nobody.js';
 import { soon } from '../support/soon.js';
 
 const connect = (url: string, logger = silentLogger) =>
@@ -12,7 +12,7 @@ const connect = (url: string, logger = silentLogger) =>
 
 describe('connectNats', () => {
   it('says where nobody answers', async () => {
-    const url = `nats://127.0.0.1:${await freePort('127.0.0.1')}`;
+    const url = `nats://${NOBODY}`;
     await expect(connect(url)).rejects.toMatchObject({
       code: 'unavailable',
       message: expect.stringContaining(url),
@@ -65,8 +65,7 @@ describe('connectNats', () => {
 
   it('takes the first of several servers that answers', async () => {
     await using nats = await startTestNats();
-    const nobody = `nats://127.0.0.1:${await freePort('127.0.0.1')}`;
-    const connection = await connect(`${nobody}, ${nats.url}`);
+    const connection = await connect(`nats://${NOBODY}, ${nats.url}`);
     expect(connection.info?.jetstream).toBe(true);
     await connection.close();
   });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { messageOf } from '../../src/errors.js';
 import { freePort } from '../../src/server/ports.js';
 
 /** The built command line, run as users run it: in a process of its own. */
@@ -136,14 +137,11 @@ export interface Up extends RunningProcess {
 export async function startUp(env: Readonly<Record<string, string>> = {}, cwd?: string): Promise<Up> {
   const store = await mkdtemp(join(tmpdir(), 'throughline-up-'));
   const removeStore = () => rm(store, { recursive: true, force: true, maxRetries: 5 });
-  const port = await freePort('127.0.0.1');
+  const { port, running } = await upOnFreePort(store, env, cwd).catch(async (fault: unknown) => {
+    await removeStore();
+    throw fault;
+  });
   const url = `nats://127.0.0.1:${port}`;
-  const running = await startCli(['up', '--port', String(port), '--store', store], env, cwd).catch(
-    async (fault: unknown) => {
-      await removeStore();
-      throw fault;
-    },
-  );
   const stop = async () => {
     const exit = await running.stop();
     await removeStore();
@@ -160,6 +158,18 @@ export async function startUp(env: Readonly<Record<string, string>> = {}, cwd?: 
       await stop();
     },
   };
+}
+
+/** Somebody may take the port before `up` does: then it is another one. */
+async function upOnFreePort(store: string, env: Readonly<Record<string, string>>, cwd: string | undefined) {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await freePort('127.0.0.1');
+    try {
+      return { port, running: await startCli(['up', '--port', String(port), '--store', store], env, cwd) };
+    } catch (fault) {
+      if (attempt === 5 || !messageOf(fault).includes(`port ${port} on 127.0.0.1 is in use`)) throw fault;
+    }
+  }
 }
 
 function exitOf(child: ChildProcess): Promise<Exit> {
