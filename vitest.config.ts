@@ -4,8 +4,9 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Some tests run forty commands, each a process: on a busy machine one of these takes two seconds.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // Longest wait for something that happens in milliseconds on an idle machine; as `soon` of test/support.
     expect: { poll: { timeout: 45_000 } },
     // A process for each file: a handle that one leaks shows there and nowhere else.

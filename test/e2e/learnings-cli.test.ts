@@ -1,12 +1,9 @@
 import { userInfo } from 'node:os';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startUp, type Up } from '../support/cli.js';
 import { implemented, newSession, reviewed, soon } from '../support/system.js';
 
 /** Learnings and proposals on the command line, against the running system. */
-
-// Each command is a process of its own, and a test runs up to twenty.
-vi.setConfig({ testTimeout: 90_000 });
 
 let up: Up;
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ThroughlineClient } from '../../src/client/client.js';
 import { connectThroughline } from '../../src/index.js';
 import { cli, startUp, type Up } from '../support/cli.js';
@@ -16,8 +16,6 @@ const TEXTS = [
   'Name errors after what went wrong',
   'Keep migrations apart from features',
 ];
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let up: Up;
 let client: ThroughlineClient;

@@ -10,7 +10,7 @@ import { SETTINGS } from '../support/faults/settings.js';
 import { type Load, underLoad } from '../support/faults/under-load.js';
 import { soon } from '../support/system.js';
 
-const TIMEOUT_MS = 180_000;
+const TIMEOUT_MS = 240_000;
 const env = { THROUGHLINE_REPLICAS: '3', THROUGHLINE_REQUEST_TIMEOUT_MS: '3000' };
 
 /** Three servers that know each other, each by a name. */

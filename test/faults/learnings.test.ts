@@ -9,7 +9,7 @@ import { startFaultyServer } from '../support/faults/server.js';
 import { soon, startSystem } from '../support/system.js';
 
 const MORTAL = fileURLToPath(new URL('../support/faults/mortal-learner.mjs', import.meta.url));
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 240_000;
 /** Decisions that people are told of before and after a disturbance: snapshots have been written by then. */
 const SOME = 8;
 

@@ -18,7 +18,7 @@ import { type FaultyServer, type FaultyServerOptions, startFaultyServer } from '
 import { type Load, type LoadOptions, underLoad } from '../support/faults/under-load.js';
 import { implemented, soon } from '../support/system.js';
 
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 240_000;
 
 /** A test in which something happens to a server under load, and everything ends well. */
 function survives(
