@@ -10,8 +10,8 @@ import { freePort, portProblem } from '../../src/server/ports.js';
 import { VERSION } from '../../src/version.js';
 import { cleanEnv, cli, startCli, startUp, type Up } from '../support/cli.js';
 import { startTestNats } from '../support/nats-server.js';
-import { onTerminal, PTY_MISSING } from '../support/pty.js';
 import { NOBODY } from '../support/nobody.js';
+import { onTerminal, PTY_MISSING } from '../support/pty.js';
 import { implemented, newSession, reviewed, soon } from '../support/system.js';
 
 const run = promisify(execFile);
