@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { messageOf } from '../errors.js';
+import { messageOf, ThroughlineError } from '../errors.js';
 import type { Releasers } from '../lifecycle.js';
 import { type Cli, note } from './cli.js';
 
@@ -7,38 +7,54 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * Starts something and keeps it running until SIGINT, SIGTERM or SIGHUP, which the closing of its terminal sends, or
- * until it says that it failed; then stops it within the deadline, and ends by force what does not stop. A second signal
- * ends the process at once.
+ * until it says that it failed; then stops it within the deadline, and ends by force what does not stop. While it starts,
+ * a signal waits for that, no longer than the deadline either. A second signal ends the process at once.
  */
 export async function runUntilSignal(
   cli: Cli,
   releasers: Releasers,
   start: (failed: (error: Error) => void) => Promise<void>,
 ): Promise<void> {
+  const { shutdownMs } = cli.config;
+  let started = false;
   let stopping = false;
+  let giveUp: NodeJS.Timeout | undefined;
   let finish: (error?: Error) => void = () => {};
   const finished = new Promise<Error | undefined>((resolve) => {
     finish = resolve;
   });
+  let refuse: (error: Error) => void = () => {};
+  const givenUp = new Promise<never>((_, reject) => {
+    refuse = reject;
+  });
   const onSignal = (signal: NodeJS.Signals) => {
     if (stopping) process.exit(128 + constants.signals[signal]);
     stopping = true;
+    if (!started) {
+      note(
+        `throughline: will stop once started, at most ${shutdownMs} ms from now; another ${signal} ends it`,
+      );
+      giveUp = setTimeout(refuse, shutdownMs, new ThroughlineError('unavailable', NOT_STARTED));
+    }
     finish();
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
   let failure: unknown;
   try {
-    // A signal that comes while things start stops them as soon as they have started.
-    await start((error) => {
+    const starting = start((error) => {
       if (!stopping) finish(error);
     });
+    await Promise.race([starting, givenUp]);
+    started = true;
     failure = await finished;
   } catch (error) {
     failure = error;
   }
+  const isGivenUp = stopping && !started;
   stopping = true;
-  const late = await releasers.release(cli.config.shutdownMs).catch((error: unknown) => error);
-  if (late !== undefined) endByForce();
+  clearTimeout(giveUp);
+  const late = await releasers.release(shutdownMs).catch((error: unknown) => error);
+  if (late !== undefined || isGivenUp) endByForce();
   for (const signal of SIGNALS) process.off(signal, onSignal);
   if (failure === undefined && late !== undefined) throw late;
   // What went wrong first is what counts; that something did not stop either is a note beside it.
@@ -46,6 +62,7 @@ export async function runUntilSignal(
   if (failure !== undefined) throw failure;
 }
 
+const NOT_STARTED = 'was told to stop, and had not started by the deadline';
 const LAST_WORDS_MS = 500;
 
 /** Ends the process soon, should something that could not be stopped keep it alive. */

@@ -95,13 +95,17 @@ function serversOf(url: string, given: NatsAccess): Servers {
 /** The client lets a port that cannot be, or a scheme that it does not know, come to an error deep inside Node. */
 function requireServer(host: string, scheme: string): void {
   if (host.includes('@')) {
-    throw wrong('NATS_URL: user or password hold a /: write it as %2F, or use NATS_USER and NATS_PASSWORD');
+    throw wrong(
+      'NATS_URL or --nats: user or password hold a /: write it as %2F, or use NATS_USER and NATS_PASSWORD',
+    );
   }
   const port = Number(/:(\d+)$/.exec(host)?.[1] ?? 4222);
   if (host !== '' && port >= 1 && port <= 65_535 && (scheme === '' || SCHEMES.has(scheme.toLowerCase())))
     return;
   const shown = JSON.stringify(`${scheme}${host}`);
-  throw wrong(`NATS_URL is ${shown}: use nats://host:port or tls://host:port, with a port from 1 to 65535`);
+  throw wrong(
+    `NATS_URL or --nats is ${shown}: use nats://host:port or tls://host:port, with a port from 1 to 65535`,
+  );
 }
 
 function decoded(part: string): string {

@@ -26,7 +26,7 @@ export function refusal(
 }
 
 export const MAKE_ROOM =
-  'raise max_file_store of the server or the limit of its account, or delete what is not needed any more: nats stream ls';
+  'raise max_file_store of the server, the limit of its account or max_bytes of the stream, or delete what is not needed any more: nats stream ls';
 
 /** Number of a JetStream API error, or `undefined`. */
 export function apiCode(error: unknown): number | undefined {

@@ -78,7 +78,7 @@ describe('a line of the log', () => {
         msg: 'dispatch failed and will be delivered again',
         session,
         dispatch,
-        code: 'internal',
+        code: 'store_full',
         delivery: 1,
       },
       ...{ retryInMs: expect.any(Number), err: expect.objectContaining({ message: expect.any(String) }) },
@@ -88,8 +88,16 @@ describe('a line of the log', () => {
 
   it('about a request that failed names session, endpoint and code', async () => {
     const session = await fullSession();
-    await expect(client.tools.taskAdd({ session, content: 'x' })).rejects.toMatchObject({ code: 'internal' });
-    await said({ msg: 'request failed', level: 50, session, endpoint: 'task-add-session', code: 'internal' });
+    await expect(client.tools.taskAdd({ session, content: 'x' })).rejects.toMatchObject({
+      code: 'store_full',
+    });
+    await said({
+      msg: 'request failed',
+      level: 50,
+      session,
+      endpoint: 'task-add-session',
+      code: 'store_full',
+    });
   });
 
   it('about events and snapshots that cannot be read names session and code', async () => {

@@ -5,11 +5,10 @@ import { startFaultyServer } from '../support/faults/server.js';
 import { eventsOf, implemented, soon, startSystem } from '../support/system.js';
 
 it('is said with the fix, by whoever wants to store something and by the doctor', async () => {
-  await using server = await startFaultyServer();
+  await using server = await startFaultyServer({ maxFileStore: 50_000 });
   await using system = await startSystem({ nats: server });
   await system.client.publishImplementer('full', implemented('1'));
   await soon(async () => expect((await eventsOf(system, 'full')).length).toBe(1));
-  await server.restart({ maxFileStore: 50_000 });
 
   let refused: unknown;
   await soon(async () => {

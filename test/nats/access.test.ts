@@ -198,7 +198,7 @@ describe('an address that cannot be used', () => {
     async (url) => {
       expect(await faultOf(url, {})).toMatchObject({
         code: 'config_invalid',
-        message: `NATS_URL is "${url}": use nats://host:port or tls://host:port, with a port from 1 to 65535`,
+        message: `NATS_URL or --nats is "${url}": use nats://host:port or tls://host:port, with a port from 1 to 65535`,
       });
     },
   );

@@ -1,0 +1,40 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { expect, it } from 'vitest';
+import { BIN, cleanEnv } from '../support/cli.js';
+import { startListener } from '../support/listener.js';
+
+/** A `serve` that waits for a server that says nothing. */
+async function starting(env: Record<string, string>) {
+  let connected = () => {};
+  const isConnected = new Promise<void>((resolve) => {
+    connected = resolve;
+  });
+  const silent = await startListener(() => connected());
+  const child = spawn(process.execPath, [BIN, 'serve'], {
+    env: cleanEnv({ NATS_URL: silent.url, ...env }),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const ended = once(child, 'exit');
+  const stderr = text(child.stderr);
+  await isConnected;
+  return { child, stderr, ended, [Symbol.asyncDispose]: () => silent[Symbol.asyncDispose]() };
+}
+
+it('ends what does not come to start within the deadline of a stop', async () => {
+  await using serve = await starting({ THROUGHLINE_SHUTDOWN_MS: '300' });
+  serve.child.kill('SIGTERM');
+  expect(await serve.ended).toEqual([1, null]);
+  const said = await serve.stderr;
+  expect(said).toContain('will stop once started, at most 300 ms from now; another SIGTERM ends it');
+  expect(said).toContain('was told to stop, and had not started by the deadline (unavailable)');
+});
+
+it('ends at once by a second signal, also while it starts', async () => {
+  await using serve = await starting({ THROUGHLINE_SHUTDOWN_MS: '100000' });
+  serve.child.kill('SIGINT');
+  await once(serve.child.stderr, 'data');
+  serve.child.kill('SIGINT');
+  expect(await serve.ended).toEqual([130, null]);
+});
