@@ -44,7 +44,7 @@ export class NoteHarvester {
       return;
     }
     const round = { again: false, done: Promise.resolve() };
-    round.done = this.#run(session, round).finally(() => this.#rounds.delete(session));
+    round.done = this.#run(session, round);
     this.#rounds.set(session, round);
   }
 
@@ -56,20 +56,22 @@ export class NoteHarvester {
 
   async #run(session: Token, round: { again: boolean }): Promise<void> {
     const { logger, pauseMs = FIRST_PAUSE_MS } = this.#options;
+    const { signal } = this.#stopping;
     for (let failures = 0; failures < MAX_FAILURES; ) {
       round.again = false;
       try {
         await this.#harvest(session);
-        if (!round.again) return;
+        if (!round.again) break;
       } catch (error) {
         failures += 1;
         const fields = { session, code: codeOf(error), failures, err: error };
         logger.warn(fields, 'notes not proposed: tried again, and with the next note');
-        const { signal } = this.#stopping;
         await wait(pauseMs * 2 ** failures, undefined, { signal }).catch(() => {});
-        if (signal.aborted) return;
+        if (signal.aborted) break;
       }
     }
+    // In the same turn as the last look at `again`: a round that is wanted from now on starts by itself.
+    this.#rounds.delete(session);
   }
 
   async #harvest(session: Token): Promise<void> {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { EVENT_VERSION } from '../../src/contracts/event.js';
 import { token } from '../../src/contracts/names.js';
@@ -66,4 +67,25 @@ describe('NoteHarvester', () => {
     await harvester.stop();
     expect(read).toHaveBeenCalledTimes(1);
   });
+
+  it('forgets no round that is wanted at the moment when another one ends', async () => {
+    const { harvester, learnings, read } = await harvesterAfter(0);
+    harvester.schedule(SESSION);
+    await turn();
+    for (let microtasks = 0; microtasks < 40; microtasks += 1) {
+      read.mockClear();
+      read.mockImplementationOnce(async (project, range) => {
+        void after(microtasks).then(() => harvester.schedule(SESSION));
+        return MemoryLearningLog.prototype.read.call(learnings, project, range);
+      });
+      harvester.schedule(SESSION);
+      await turn();
+      expect(read, `${microtasks} microtasks after the last read`).toHaveBeenCalledTimes(2);
+    }
+    await harvester.stop();
+  });
 });
+
+async function after(microtasks: number): Promise<void> {
+  for (let each = 0; each < microtasks; each += 1) await undefined;
+}
