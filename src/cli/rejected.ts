@@ -1,9 +1,13 @@
 import type { Command } from 'commander';
+import { counted } from '../counted.js';
 import { ThroughlineError } from '../errors.js';
 import type { NatsPorts } from '../nats/open.js';
 import type { RejectedEntry } from '../ports/rejected-store.js';
 import { retryRejected } from '../workers/retry-rejected.js';
 import { cliOf, examples, note, out, wholeNumber, withNats } from './cli.js';
+
+/** Results that one command lists or retries. */
+const MAX_LISTED = 10_000;
 
 export function rejectedCommand(program: Command): void {
   const rejected = program
@@ -15,14 +19,18 @@ export function rejectedCommand(program: Command): void {
   rejected
     .command('ls')
     .description('Lists rejected results, oldest first.')
-    .option('--limit <n>', 'most to list', wholeNumber(1, 10_000), 100)
+    .option('--limit <n>', 'most to list', wholeNumber(1, MAX_LISTED), 100)
     .option('--json', 'one JSON array')
     .addHelpText('after', examples('throughline rejected ls', 'throughline rejected ls --json'))
     .action(async (options: { limit: number; json?: boolean }, command: Command) => {
-      const entries = await withNats(cliOf(command), (nats) => nats.rejected.list(options.limit));
-      if (options.json) return out(JSON.stringify(entries));
+      const { limit, json } = options;
+      // One more tells whether there are more.
+      const found = await withNats(cliOf(command), (nats) => nats.rejected.list(limit + 1));
+      const entries = found.slice(0, limit);
+      if (json) return out(JSON.stringify(entries));
       for (const entry of entries) out(line(entry));
-      note(`-- ${entries.length} rejected`);
+      const more = found.length > limit ? ', the oldest of more: --limit shows them' : '';
+      note(`-- ${counted(entries.length, 'rejected result')}${more}`);
     });
 
   rejected
@@ -49,11 +57,14 @@ export function rejectedCommand(program: Command): void {
         throw new ThroughlineError('usage', 'give either the number of one result or --all');
       }
       await withNats(cliOf(command), async (nats) => {
-        const ids = id === undefined ? (await nats.rejected.list(10_000)).map((entry) => entry.id) : [id];
-        for (const each of ids) {
+        const ids =
+          id === undefined ? (await nats.rejected.list(MAX_LISTED + 1)).map((entry) => entry.id) : [id];
+        for (const each of ids.slice(0, MAX_LISTED)) {
           out(`${each} published again as dispatch ${await retryRejected(nats, each)}`);
         }
         if (ids.length === 0) note('-- nothing to retry');
+        // Not by itself: what is rejected again right away would be retried without end.
+        if (ids.length > MAX_LISTED) note(`-- the oldest ${MAX_LISTED} of more: run it again for the others`);
       });
     });
 }

@@ -41,3 +41,8 @@ export const ERROR_CODES = {
 
 /** A stable error code. */
 export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** Whether a text is one of our codes: what comes from elsewhere may be any. */
+export function isErrorCode(code: unknown): code is ErrorCode {
+  return typeof code === 'string' && Object.hasOwn(ERROR_CODES, code);
+}

@@ -1,7 +1,7 @@
 import { type NatsConnection, ServiceError, type ServiceMsg } from 'nats';
 import { z } from 'zod';
 import type { ClientTransport } from '../client/transport.js';
-import { ERROR_CODES, type ErrorCode } from '../contracts/error-codes.js';
+import { isErrorCode } from '../contracts/error-codes.js';
 import { ThroughlineError } from '../errors.js';
 import { AckedPublisher } from './acked-publisher.js';
 import { closeConnection } from './connection.js';
@@ -60,7 +60,13 @@ export async function requestJson(
     });
   const failure = ServiceError.toServiceError(message);
   if (failure !== null) throw replyError(message, failure);
-  return message.json();
+  const reply = jsonOf(message);
+  if (reply === undefined)
+    throw new ThroughlineError(
+      'internal',
+      `${subject}: the answer is no JSON: does another service listen there?`,
+    );
+  return reply;
 }
 
 function replyError(message: Pick<ServiceMsg, 'json'>, failure: ServiceError): ThroughlineError {
@@ -76,8 +82,4 @@ function jsonOf(message: Pick<ServiceMsg, 'json'>): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isErrorCode(code: string): code is ErrorCode {
-  return Object.hasOwn(ERROR_CODES, code);
 }

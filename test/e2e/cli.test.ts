@@ -215,7 +215,10 @@ describe('rejected', () => {
     expect(plain.stdout).toMatch(
       /dispatch\.retried\.implementer {2}dispatch 2 {2}11 bytes {2}json_parse_failed: /,
     );
-    expect(plain.stderr).toBe('-- 2 rejected\n');
+    expect(plain.stderr).toBe('-- 2 rejected results\n');
+    const one = await cli(['rejected', 'ls', '--limit', '1'], { env });
+    expect(one.stdout).toBe(`${plain.stdout.split('\n')[0]}\n`);
+    expect(one.stderr).toBe('-- 1 rejected result, the oldest of more: --limit shows them\n');
     const shown = await cli(['rejected', 'show', id], { env });
     expect(shown).toMatchObject({ code: 0, stdout: '{"task_id":' });
     expect(shown.stderr).toMatch(/json_parse_failed/);
