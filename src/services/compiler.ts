@@ -1,7 +1,8 @@
 import type { Config } from '../config.js';
 import { COMPILE_SUBJECT, COMPILER_SERVICE } from '../contracts/names.js';
 import type { NatsPorts } from '../nats/open.js';
-import { type Endpoint, healthEndpoint, limitsOf, startService } from '../nats/service.js';
+import { limitsOf, startService } from '../nats/service.js';
+import { type Endpoint, healthEndpoint } from '../nats/service-endpoint.js';
 import type { PromptBudget } from '../prompt/budget.js';
 import { scannerFor } from '../secretlint/scanner.js';
 import { loadTokenizer } from '../tokenizers/load.js';

@@ -1,6 +1,7 @@
 import { EXTRACTOR_SERVICE } from '../contracts/names.js';
 import type { NatsPorts } from '../nats/open.js';
-import { healthEndpoint, startService } from '../nats/service.js';
+import { startService } from '../nats/service.js';
+import { healthEndpoint } from '../nats/service-endpoint.js';
 import { scannerFor } from '../secretlint/scanner.js';
 import { VERSION } from '../version.js';
 import { startExtractor } from '../workers/extractor.js';

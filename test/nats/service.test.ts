@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type ErrorCode, isErrorCode } from '../../src/contracts/error-codes.js';
 import { ThroughlineError } from '../../src/errors.js';
 import { type RunningService, startService } from '../../src/nats/service.js';
 import { silentLogger } from '../../src/ports/logger.js';
@@ -26,6 +27,9 @@ const HANDLERS: Record<string, (request: unknown) => Promise<unknown>> = {
     Promise.reject(
       new ThroughlineError('not_caught_up', 'stands at 3', { details: { sequence: 3, after: 9 } }),
     ),
+  'throws-code': async (code) => {
+    throw new ThroughlineError(isErrorCode(code) ? code : 'internal', 'no');
+  },
   'throws-lines': () => Promise.reject(new ThroughlineError('not_found', 'no\r\nsuch: thing\u0000')),
   'throws-much': () => Promise.reject(new ThroughlineError('conflict', 'x'.repeat(MAX_PAYLOAD * 2))),
   'throws-large-details': () =>
@@ -91,6 +95,19 @@ describe('startService', () => {
       description: expect.stringMatching(`^${code}: `),
       body: { error: { code, message: expect.stringContaining(text) } },
     });
+  });
+
+  it.each<[string, ...ErrorCode[]]>([
+    ['404', 'not_found', 'progress_ledger_missing_tasks'],
+    ['409', 'duplicate', 'near_duplicate', 'already_decided', 'cycle', 'open_tasks', 'ambiguous'],
+    ['429', 'rate_limited'],
+    ['503', 'unavailable'],
+    ['507', 'store_full'],
+  ])('says in the manner of HTTP whose fault it is: %s', async (status, ...codes) => {
+    for (const code of codes) {
+      const description = `${code}: no`;
+      expect(await ask('throws-code', JSON.stringify(code))).toMatchObject({ status, description });
+    }
   });
 
   it('hands on the details of an error, and none where there are none', async () => {
