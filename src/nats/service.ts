@@ -1,6 +1,5 @@
 import type { NatsConnection, Service } from 'nats';
-import type { ThroughlineError } from '../errors.js';
-import { onDenied } from './denials.js';
+import { toThroughlineError } from './errors.js';
 import { keepService } from './kept-service.js';
 import { type AnswerOptions, answer } from './service-answer.js';
 import { type Endpoint, ofOneSession } from './service-endpoint.js';
@@ -54,10 +53,6 @@ async function listen(
   inHand: Set<Promise<void>>,
 ): Promise<Service> {
   const { name, version, description } = options;
-  const denied: ThroughlineError[] = [];
-  const listening = onDenied(connection, ({ operation, fault }) => {
-    if (operation === 'subscription') denied.push(fault);
-  });
   const service = await connection.services.add({
     name,
     version,
@@ -68,28 +63,26 @@ async function listen(
   const endpoints = options.endpoints.flatMap((each) =>
     each.bySession ? [each, ofOneSession(each)] : [each],
   );
-  for (const endpoint of endpoints) {
-    service.addEndpoint(endpoint.name, {
-      subject: endpoint.subject,
-      metadata: { description: endpoint.description },
-      // The client knows no asynchronous handlers: one that throws would leave its caller without an answer.
-      handler: (_, message) => {
-        const answered = answer(endpoint, message, { ...options, connection }).finally(() =>
-          inHand.delete(answered),
-        );
-        inHand.add(answered);
-      },
-    });
-  }
   try {
-    // Whatever is denied is told before the answer to this.
+    for (const endpoint of endpoints) {
+      service.addEndpoint(endpoint.name, {
+        subject: endpoint.subject,
+        metadata: { description: endpoint.description },
+        // The client knows no asynchronous handlers: one that throws would leave its caller without an answer.
+        handler: (_, message) => {
+          const answered = answer(endpoint, message, { ...options, connection }).finally(() =>
+            inHand.delete(answered),
+          );
+          inHand.add(answered);
+        },
+      });
+    }
+    // Whatever is denied is told before the answer to this, and the client stops the service for it.
     await connection.flush();
-    if (denied[0] !== undefined) throw denied[0];
+    if (service.isStopped) throw toThroughlineError(await service.stopped, name);
   } catch (error) {
     await service.stop();
     throw error;
-  } finally {
-    listening();
   }
   return service;
 }
