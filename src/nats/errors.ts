@@ -9,6 +9,7 @@ export const API = {
   streamNameInUse: 10058,
   consumerNotFound: 10014,
   messageNotFound: 10037,
+  jetStreamOff: 10039,
 } as const;
 
 /** No room: in the account, on the server, in memory, on its disk, and in a stream with a limit of its own. */
@@ -33,9 +34,12 @@ export function apiCode(error: unknown): number | undefined {
   return error instanceof NatsError ? error.api_error?.err_code : undefined;
 }
 
-/** Whether nothing listens on the subject of a request: for a publish, that no stream takes it. */
+/**
+ * Whether nothing listens on the subject of a request: for a publish, that no stream takes it. An answer of JetStream may
+ * have the same status.
+ */
 export function isNoResponders(error: unknown): boolean {
-  return error instanceof NatsError && error.code === NatsCode.NoResponders;
+  return error instanceof NatsError && error.code === NatsCode.NoResponders && error.api_error === undefined;
 }
 
 /** The one table from NATS faults to ours. What is ours already passes unchanged. */
@@ -43,6 +47,10 @@ export function toThroughlineError(error: unknown, doing: string): ThroughlineEr
   if (error instanceof ThroughlineError) return error;
   if (error instanceof NatsError) {
     const text = error.api_error?.description ?? error.message;
+    // First of all: the client gives some of these the code of a request that nobody answers.
+    if (error.api_error !== undefined && NO_ROOM.has(error.api_error.err_code)) {
+      return refusal(doing, { code: error.api_error.err_code, text }, error);
+    }
     switch (error.code) {
       case NatsCode.Timeout:
       case NatsCode.ConnectionClosed:

@@ -1,7 +1,7 @@
 import type { JetStreamManager, JetStreamUsageAccountLimits, NatsConnection } from 'nats';
 import { z } from 'zod';
 import { DISPATCH_STREAM } from '../../contracts/names.js';
-import { isNoResponders, toThroughlineError } from '../errors.js';
+import { API, apiCode, isNoResponders, toThroughlineError } from '../errors.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
 /** Part of a limit that is used when it is time to raise it, and when it is too late. */
@@ -18,7 +18,10 @@ export function serverFindings(connection: NatsConnection): Finding[] {
 
 /** Whether the account has no JetStream, though the server has. */
 export function jetStreamIsOff(jsm: JetStreamManager): Promise<boolean> {
-  return jsm.getAccountInfo().then(() => false, isNoResponders);
+  return jsm.getAccountInfo().then(
+    () => false,
+    (error: unknown) => isNoResponders(error) || apiCode(error) === API.jetStreamOff,
+  );
 }
 
 /** What the account uses of what it may. */
