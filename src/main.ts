@@ -52,7 +52,7 @@ export async function serve(
   const projects = await openProjects(nats, serving);
   if (only.includes('compiler')) await serveCompiler(nats, sessions, projects, serving);
   if (only.includes('tools')) await serveTools(nats, sessions, projects, serving);
-  if (only.includes('learnings')) await serveLearnings(nats, projects, serving);
+  if (only.includes('learnings')) await serveLearnings(nats, projects, sessions.reader, serving);
   return nats;
 }
 

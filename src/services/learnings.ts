@@ -20,6 +20,8 @@ import { createLearningsService } from '../workers/learnings-service.js';
 import { PROJECT_FOLDING, type ProjectCommander, type ProjectReader } from '../workers/project-reader.js';
 import { createRelevance, type Relevance } from '../workers/relevance.js';
 import { guarded } from '../workers/request-guard.js';
+import { SessionProjects } from '../workers/session-projects.js';
+import type { SessionReader } from '../workers/session-reader.js';
 import { SnapshotWriter } from '../workers/snapshot-writer.js';
 import { StateReader } from '../workers/state-reader.js';
 import { Vectoriser } from '../workers/vectoriser.js';
@@ -64,10 +66,14 @@ function projectReader(nats: NatsPorts, config: Config, logger: Logger) {
   return { reader, writer };
 }
 
+/** Sessions whose project the learner remembers: some hundred bytes each. */
+const MAX_KNOWN_SESSIONS = 10_000;
+
 /** Starts the learner and the micro service, and keeps vectors in step where there is an embedder. */
 export async function serveLearnings(
   nats: NatsPorts,
   projects: Projects,
+  sessions: SessionReader,
   { config, logger, releasers, health }: Serving,
 ): Promise<void> {
   const { reader, command, relevance, embedder } = projects;
@@ -94,14 +100,8 @@ export async function serveLearnings(
   const { maxBodyBytes, maxDeliveries, recurrence, maxLearnings: maxResults, minSimilarity } = config;
   const secrets = scannerFor(config);
   const learner = await startLearner({
-    ...{
-      source: nats.reviews,
-      learnings: nats.learnings,
-      sessions: nats.log,
-      projects: reader,
-      command,
-      logger,
-    },
+    ...{ source: nats.reviews, learnings: nats.learnings, projects: reader, command, logger },
+    sessions: new SessionProjects({ log: nats.log, sessions, maxKnown: MAX_KNOWN_SESSIONS }),
     ...{ maxBodyBytes, maxDeliveries, recurrence, random: Math.random, secrets },
   });
   releasers.add('the learner', () => learner.stop());

@@ -1,19 +1,18 @@
 import { parseDispatchBody } from '../contracts/dispatch-body.js';
 import { EVENT_VERSION } from '../contracts/event.js';
 import type { LearningEvent, LearningEventOf } from '../contracts/learning-events.js';
-import { parseDispatchSubject, projectOf, type Token } from '../contracts/names.js';
+import { parseDispatchSubject, type Token } from '../contracts/names.js';
 import { codeOf } from '../errors.js';
 import { demandsOf, dueProposals } from '../learnings/harvest.js';
 import type { DispatchDelivery, DispatchSource } from '../ports/dispatch-source.js';
 import type { LearningLog } from '../ports/learning-log.js';
 import type { Logger } from '../ports/logger.js';
-import type { SessionLog } from '../ports/session-log.js';
 import { redactJson } from '../redaction/redactor.js';
 import { NO_SCANNER, type SecretScanner } from '../redaction/scanner.js';
-import { emptyCharter, evolveCharter } from '../session/charter.js';
 import { dispose, retryDelay } from './disposition.js';
 import type { ProjectCommander, ProjectReader } from './project-reader.js';
 import { proposing } from './proposing.js';
+import type { SessionProjects } from './session-projects.js';
 
 /**
  * The learner: takes each review, notes what it demands in the project's log, and proposes what has now been demanded
@@ -25,8 +24,7 @@ export interface LearnerOptions {
   /** Reviews, delivered to learners only: extractors have a source of their own. */
   readonly source: DispatchSource;
   readonly learnings: LearningLog;
-  /** The logs of sessions, which say what project one is of. */
-  readonly sessions: SessionLog;
+  readonly sessions: SessionProjects;
   readonly projects: ProjectReader;
   readonly command: ProjectCommander;
   readonly logger: Logger;
@@ -90,20 +88,12 @@ async function learn(delivery: DispatchDelivery, options: LearnerOptions): Promi
   const { result } = parsed.value;
   // Before anything is read.
   if ((result.issues ?? []).length + (result.required_fixes ?? []).length === 0) return;
-  const project = await projectOfSession(options.sessions, session);
+  const project = await options.sessions.projectOf(session);
   const demands = demandsOf(project, result);
   if (demands.length === 0) return;
   const data = { session, dispatch: delivery.sequence, task: result.task_id, demands };
   await observe(project, delivery.at, data, options);
   await propose(project, demands, options);
-}
-
-/** What a session's openings say: the session is not folded for it. */
-async function projectOfSession(log: SessionLog, session: Token): Promise<Token> {
-  const charter = emptyCharter();
-  const { events } = await log.read(session, { after: 0, type: 'session.opened' });
-  for (const { event } of events) if (event.type === 'session.opened') evolveCharter(charter, event);
-  return projectOf(charter.project);
 }
 
 async function observe(

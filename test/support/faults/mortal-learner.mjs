@@ -6,6 +6,7 @@ import { watchConnection } from '../../../dist/nats/connection-health.js';
 import { systemClock } from '../../../dist/ports/clock.js';
 import { silentLogger } from '../../../dist/ports/logger.js';
 import { openProjects, serveLearnings } from '../../../dist/services/learnings.js';
+import { openSessions } from '../../../dist/services/sessions.js';
 import { countingLogger } from '../../../dist/workers/incidents.js';
 import { openMortal } from './mortality.mjs';
 
@@ -45,5 +46,6 @@ const { logger, incidents } = countingLogger(silentLogger, systemClock);
 const health = { uptimeMs: () => 0, connection: watchConnection(nats.connection), incidents };
 const serving = { config, logger, releasers: new Releasers(), health };
 const ports = { ...nats, learnings, learningSnapshots };
-await serveLearnings(ports, await openProjects(ports, serving), serving);
+const sessions = openSessions(nats, config, logger, false);
+await serveLearnings(ports, await openProjects(ports, serving), sessions.reader, serving);
 console.log('ready');
