@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { growHeapSlowly } from '../heap.js';
 import { Releasers } from '../lifecycle.js';
 import { SERVICES, type ServiceName, serve } from '../main.js';
-import { withoutSecrets } from '../nats/connection.js';
+import { withoutSecrets } from '../nats/shown-url.js';
 import { cliOf, examples, out } from './cli.js';
 import { runUntilSignal } from './signals.js';
 

@@ -4,7 +4,7 @@ import { ThroughlineError } from '../errors.js';
 import { growHeapSlowly } from '../heap.js';
 import { Releasers } from '../lifecycle.js';
 import { serve } from '../main.js';
-import { withoutSecrets } from '../nats/connection.js';
+import { withoutSecrets } from '../nats/shown-url.js';
 import { startNatsServer } from '../server/process.js';
 import type { RunningServer } from '../server/running-server.js';
 import { type Cli, cliOf, examples, out, wholeNumber } from './cli.js';

@@ -9,6 +9,7 @@ import {
   type TlsOptions,
 } from 'nats';
 import { messageOf, ThroughlineError } from '../errors.js';
+import { withoutSecrets } from './shown-url.js';
 
 /**
  * Who we are to the NATS server, and how the connection is encrypted. The names in brackets are the variables of the
@@ -79,9 +80,10 @@ function serversOf(url: string, given: NatsAccess): Servers {
   let tls = false;
   for (const each of url.split(',').map((server) => server.trim())) {
     // As in any URL: up to the last @, of which only the first colon parts user and password.
-    const [, scheme = '', credentials, host = each] = /^([a-z]+:\/\/)?(?:([^/]*)@)?(.*)$/is.exec(each) ?? [];
+    const [, scheme = '', credentials, host = each] =
+      /^([a-z][a-z\d+.-]*:\/\/)?(?:([^/]*)@)?(.*)$/is.exec(each) ?? [];
     tls ||= scheme.toLowerCase() === 'tls://';
-    requireServer(host, scheme);
+    requireServer(host, scheme, url);
     servers.push(host);
     if (credentials === undefined) continue;
     const [, name, password] = (/^([^:]*)(?::(.*))?$/s.exec(credentials) ?? []).map(
@@ -93,18 +95,17 @@ function serversOf(url: string, given: NatsAccess): Servers {
 }
 
 /** The client lets a port that cannot be, or a scheme that it does not know, come to an error deep inside Node. */
-function requireServer(host: string, scheme: string): void {
-  if (host.includes('@')) {
-    throw wrong(
-      'NATS_URL or --nats: user or password hold a /: write it as %2F, or use NATS_USER and NATS_PASSWORD',
-    );
-  }
-  const port = Number(/:(\d+)$/.exec(host)?.[1] ?? 4222);
-  if (host !== '' && port >= 1 && port <= 65_535 && (scheme === '' || SCHEMES.has(scheme.toLowerCase())))
-    return;
-  const shown = JSON.stringify(`${scheme}${host}`);
+function requireServer(host: string, scheme: string, url: string): void {
+  const [isHost, port = 4222] = /^(?:\[[\da-f:.]+\]|[^:/@\s]+)(?::(\d+))?\/?$/i.exec(host) ?? [];
+  const isScheme = scheme === '' || SCHEMES.has(scheme.toLowerCase());
+  if (isHost !== undefined && isScheme && Number(port) >= 1 && Number(port) <= 65_535) return;
+  // Whole, and so without secrets: what looks like a server here may be half of a password.
+  const shown = JSON.stringify(withoutSecrets(url));
+  const escaped = url.includes('@')
+    ? '; in a user or a password write / as %2F and a comma as %2C, or use NATS_USER and NATS_PASSWORD'
+    : '';
   throw wrong(
-    `NATS_URL or --nats is ${shown}: use nats://host:port or tls://host:port, with a port from 1 to 65535`,
+    `NATS_URL or --nats is ${shown}: use nats://host:port or tls://host:port, with a port from 1 to 65535${escaped}`,
   );
 }
 

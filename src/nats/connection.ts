@@ -5,6 +5,7 @@ import { askServer } from '../server/ready.js';
 import { requireSupportedServer } from '../server/version.js';
 import { accessOptions, type NatsAccess } from './access.js';
 import { codeOfReport, connectFault } from './errors.js';
+import { withoutSecrets } from './shown-url.js';
 
 const GREETING_MS = 2000;
 
@@ -118,10 +119,4 @@ async function logStatus(connection: NatsConnection, logger: Logger): Promise<vo
       logger.warn({ error: data, code, ...permissionContext }, 'NATS reported an error');
     }
   }
-}
-
-/** A URL, or several, as they may be shown: user, password and token replaced, with a scheme before them or without. */
-export function withoutSecrets(url: string): string {
-  // Up to the last @ of each: a password may hold one as well, and, wrongly, a slash or a comma.
-  return url.replace(/(^|,)([a-z]+:\/\/)?(?:(?!,[a-z]+:\/\/).)*@/gi, '$1$2***@');
 }

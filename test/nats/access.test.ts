@@ -3,7 +3,8 @@ import { Events } from 'nats';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { connectThroughline } from '../../src/index.js';
 import type { NatsAccess } from '../../src/nats/access.js';
-import { connectNats, withoutSecrets } from '../../src/nats/connection.js';
+import { connectNats } from '../../src/nats/connection.js';
+import { withoutSecrets } from '../../src/nats/shown-url.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import { startNatsServer } from '../../src/server/process.js';
 import { cli } from '../support/cli.js';
@@ -204,16 +205,18 @@ describe('an address that cannot be used', () => {
   );
 });
 
-describe('a password with a slash, which no URL can hold', () => {
-  it.each(['nats://me:a/', 'nats://me/a:', 'me:a/', 'nats://127.0.0.1:1,nats://me:a/', 'nats://me:a,b/'])(
-    'is refused, and shown to nobody: %s…',
-    async (before) => {
-      const url = `${before}${SECRET}@127.0.0.1:4222`;
-      const message = expect.stringContaining('write it as %2F');
-      expect(await faultOf(url, {})).toMatchObject({ code: 'config_invalid', message });
-      expect(withoutSecrets(url)).not.toContain(SECRET);
-    },
-  );
+describe('a password with a slash or a comma, which no URL can hold', () => {
+  it.each([
+    ...['nats://me:a/', 'nats://me/a:', 'me:a/', 'nats://127.0.0.1:1,nats://me:a/', 'nats://me:a,b/'],
+    ...['nats://me:a,', 'me:a,', 'nats+ws://me:a,', 'nats://me:a,\n'],
+  ])('is refused, and shown to nobody: %s…', async (before) => {
+    const url = `${before}${SECRET}@127.0.0.1:4222`;
+    const message = expect.stringMatching(
+      /^NATS_URL or --nats is "[^"]*\*\*\*@127.*write \/ as %2F and a comma as %2C/,
+    );
+    expect(await faultOf(url, {})).toMatchObject({ code: 'config_invalid', message });
+    expect(withoutSecrets(url)).not.toContain(SECRET);
+  });
 
   it('is not taken for what is none', () => {
     expect(withoutSecrets('nats://me:a@one:1,nats://two:2,tls://b@three:3')).toBe(
