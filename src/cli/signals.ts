@@ -8,7 +8,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /**
  * Starts something and keeps it running until SIGINT, SIGTERM or SIGHUP, which the closing of its terminal sends, or
  * until it says that it failed; then stops it within the deadline, and ends by force what does not stop. While it starts,
- * a signal waits for that, no longer than the deadline either. A second signal ends the process at once.
+ * a signal waits for that, no longer than the deadline either. A second SIGINT or SIGTERM ends the process at once.
  */
 export async function runUntilSignal(
   cli: Cli,
@@ -28,11 +28,13 @@ export async function runUntilSignal(
     refuse = reject;
   });
   const onSignal = (signal: NodeJS.Signals) => {
+    // A terminal that closes may send SIGHUP twice, by its shell and by the system.
+    if (stopping && signal === 'SIGHUP') return;
     if (stopping) process.exit(128 + constants.signals[signal]);
     stopping = true;
     if (!started) {
       note(
-        `throughline: will stop once started, at most ${shutdownMs} ms from now; another ${signal} ends it`,
+        `throughline: will stop once started, at most ${shutdownMs} ms from now; another SIGINT or SIGTERM ends it`,
       );
       giveUp = setTimeout(refuse, shutdownMs, new ThroughlineError('unavailable', NOT_STARTED));
     }

@@ -57,15 +57,21 @@ export class NoteHarvester {
   async #run(session: Token, round: { again: boolean }): Promise<void> {
     const { logger, pauseMs = FIRST_PAUSE_MS } = this.#options;
     const { signal } = this.#stopping;
-    for (let failures = 0; failures < MAX_FAILURES; ) {
+    for (let failures = 0; ; ) {
+      if (round.again) failures = 0;
       round.again = false;
       try {
         await this.#harvest(session);
         if (!round.again) break;
       } catch (error) {
         failures += 1;
+        const isOver = failures > MAX_FAILURES && !round.again;
         const fields = { session, code: codeOf(error), failures, err: error };
-        logger.warn(fields, 'notes not proposed: tried again, and with the next note');
+        logger.warn(
+          fields,
+          `notes not proposed: tried again ${isOver ? '' : 'soon, and '}with the next note`,
+        );
+        if (isOver) break;
         await wait(pauseMs * 2 ** failures, undefined, { signal }).catch(() => {});
         if (signal.aborted) break;
       }

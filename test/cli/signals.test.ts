@@ -27,7 +27,9 @@ it('ends what does not come to start within the deadline of a stop', async () =>
   serve.child.kill('SIGTERM');
   expect(await serve.ended).toEqual([1, null]);
   const said = await serve.stderr;
-  expect(said).toContain('will stop once started, at most 300 ms from now; another SIGTERM ends it');
+  expect(said).toContain(
+    'will stop once started, at most 300 ms from now; another SIGINT or SIGTERM ends it',
+  );
   expect(said).toContain('was told to stop, and had not started by the deadline (unavailable)');
 });
 
@@ -37,4 +39,12 @@ it('ends at once by a second signal, also while it starts', async () => {
   await once(serve.child.stderr, 'data');
   serve.child.kill('SIGINT');
   expect(await serve.ended).toEqual([130, null]);
+});
+
+it('takes a second SIGHUP for the same closing of a terminal', async () => {
+  await using serve = await starting({ THROUGHLINE_SHUTDOWN_MS: '300' });
+  serve.child.kill('SIGHUP');
+  await once(serve.child.stderr, 'data');
+  serve.child.kill('SIGHUP');
+  expect(await serve.ended).toEqual([1, null]);
 });

@@ -68,6 +68,18 @@ describe('NoteHarvester', () => {
     expect(read).toHaveBeenCalledTimes(1);
   });
 
+  it('begins anew when a round is wanted while it would give up', async () => {
+    const { harvester, learnings, read } = await harvesterAfter(9, 0.01);
+    const fails = read.getMockImplementation();
+    read.mockImplementation(async (...args) => {
+      if (read.mock.calls.length === 9) harvester.schedule(SESSION);
+      return fails?.(...args) ?? Promise.reject(new Error('no log'));
+    });
+    harvester.schedule(SESSION);
+    await soon(async () => expect(await learnings.projects()).toEqual([PROJECT]));
+    await harvester.stop();
+  });
+
   it('forgets no round that is wanted at the moment when another one ends', async () => {
     const { harvester, learnings, read } = await harvesterAfter(0);
     harvester.schedule(SESSION);
