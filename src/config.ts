@@ -126,8 +126,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
   });
 }
 
-/** Other names with our prefix: tests have variables of their own, and Kubernetes sets two kinds for a service. */
-const OF_OTHERS = /^THROUGHLINE_(CACHE_DIR$|TEST_|SERVICE_|PORT(_|$))/;
+/** Other names with our prefix: tests have variables of their own, and Kubernetes sets some for each service. */
+const OF_OTHERS = /^THROUGHLINE_(CACHE_DIR$|TEST_|(.+_)?(SERVICE_(HOST|PORT)|PORT)(_|$))/;
 
 /** Variables with our prefix that nothing reads: most likely misspelt. They are named, not refused. */
 export function strangeVariables(env: Readonly<Record<string, string | undefined>>): string[] {

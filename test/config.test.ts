@@ -314,6 +314,10 @@ describe('variables that nothing reads', () => {
       THROUGHLINE_SERVICE_HOST: '10.0.0.1',
       THROUGHLINE_PORT: 'tcp://10.0.0.1:4222',
       THROUGHLINE_PORT_4222_TCP: 'tcp://10.0.0.1:4222',
+      THROUGHLINE_NATS_SERVICE_HOST: '10.0.0.2',
+      THROUGHLINE_NATS_SERVICE_PORT_CLIENT: '4222',
+      THROUGHLINE_NATS_PORT: 'tcp://10.0.0.2:4222',
+      THROUGHLINE_NATS_PORT_4222_TCP_ADDR: '10.0.0.2',
     };
     const ours = { THROUGHLINE_REPLICAS: '3', THROUGHLINE_CACHE_DIR: '/cache', NATS_URL: '', HOME: '/me' };
     expect(strangeVariables({ ...theirs, ...ours })).toEqual([]);

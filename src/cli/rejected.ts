@@ -29,7 +29,8 @@ export function rejectedCommand(program: Command): void {
       const entries = found.slice(0, limit);
       if (json) return out(JSON.stringify(entries));
       for (const entry of entries) out(line(entry));
-      const more = found.length > limit ? ', the oldest of more: --limit shows them' : '';
+      const hint = limit < MAX_LISTED ? ': --limit shows them' : '';
+      const more = found.length > limit ? `, the oldest of more${hint}` : '';
       note(`-- ${counted(entries.length, 'rejected result')}${more}`);
     });
 

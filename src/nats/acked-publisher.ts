@@ -63,8 +63,8 @@ export class AckedPublisher {
    * Publishes one message and waits for its PubAck.
    *
    * @throws ThroughlineError `unavailable` without an answer in time (the message may be stored all the same),
-   * `permission_denied` when the user may not, `too_large` for more than the server takes, and `internal` for any other
-   * refusal
+   * `permission_denied` when the user may not, `too_large` for more than the server takes, `store_full` where it has no
+   * room, and `internal` for any other refusal
    */
   publish(subject: string, data: Uint8Array | string, options: PublishOptions = {}): Promise<PubOutcome> {
     return new Promise((resolve, reject) => {

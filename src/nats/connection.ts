@@ -1,5 +1,6 @@
 import { type ConnectionOptions, connect, createInbox, type NatsConnection } from 'nats';
 import { ThroughlineError } from '../errors.js';
+import { limitedWarnings } from '../limited-warnings.js';
 import type { Logger } from '../ports/logger.js';
 import { askServer } from '../server/ready.js';
 import { requireSupportedServer } from '../server/version.js';
@@ -110,13 +111,18 @@ function checkServer(connection: NatsConnection, url: string): void {
 }
 
 async function logStatus(connection: NatsConnection, logger: Logger): Promise<void> {
+  const warn = limitedWarnings(logger, Date.now);
   for await (const { type, data, permissionContext } of connection.status()) {
     if (type === 'disconnect')
       logger.warn({ server: data, code: 'unavailable' }, 'NATS connection lost, reconnecting');
     else if (type === 'reconnect') logger.info({ server: data }, 'NATS connection restored');
     else if (type === 'error') {
       const code = codeOfReport(String(data));
-      logger.warn({ error: data, code, ...permissionContext }, 'NATS reported an error');
+      const fields = { error: data, code, ...permissionContext };
+      const message = 'NATS reported an error';
+      // A service that is denied has many subscriptions, and makes all of them anew at each attempt.
+      if (permissionContext === undefined) logger.warn(fields, message);
+      else warn(fields, message, `${permissionContext.operation} ${permissionContext.subject}`);
     }
   }
 }

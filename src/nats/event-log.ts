@@ -142,7 +142,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     const isSure = stream.replicas === 1 || type !== undefined;
     const expected = isSure ? 0 : Math.min(stream.appended, through);
     const started = performance.now();
-    for (;;) {
+    for (let askAfterMs = LONG_LAG_MS; ; ) {
       const messages = await readStream(connection, nameOf(key), filter, range, timeoutMs).catch(
         (error: unknown) => {
           this.#streams.doubt(key);
@@ -152,8 +152,11 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
       const reached = messages.at(-1)?.sequence ?? after;
       if (reached >= expected) return messages;
       const waited = performance.now() - started;
-      // What was appended may be gone since, by age or by hand, or lie beyond `through`.
-      if (waited > LONG_LAG_MS && (await this.#next(key, reached)) > through) return messages;
+      if (waited > askAfterMs) {
+        // What was appended may be gone since, by age or by hand, or lie beyond `through`.
+        if ((await this.#next(key, reached)) > through) return messages;
+        askAfterMs = waited + LONG_LAG_MS;
+      }
       if (waited > timeoutMs) {
         throw new ThroughlineError('unavailable', `the replicas of ${kind} ${key} lag behind`);
       }
@@ -168,7 +171,12 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     try {
       return (await this.#ports.jsm.streams.getMessage(stream(key), query)).seq;
     } catch (error) {
-      if (apiCode(error) === API.messageNotFound) return Number.POSITIVE_INFINITY;
+      const code = apiCode(error);
+      if (code === API.streamNotFound) this.#streams.doubt(key);
+      if (code === API.messageNotFound || code === API.streamNotFound) {
+        this.#streams.gone(key, after);
+        return Number.POSITIVE_INFINITY;
+      }
       throw toThroughlineError(error, `reading ${this.#layout.kind} ${key}`);
     }
   }

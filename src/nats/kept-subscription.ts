@@ -28,7 +28,10 @@ export function keepSubscribed(
     connection.subscribe(subject, {
       callback(error, message) {
         if (error) void again();
-        else onMessage(message);
+        else {
+          pauseMs = FIRST_PAUSE_MS;
+          onMessage(message);
+        }
       },
     });
   const again = async () => {
@@ -41,7 +44,7 @@ export function keepSubscribed(
   return {
     async drain() {
       closing.abort();
-      await subscription.drain();
+      if (!subscription.isClosed()) await subscription.drain();
     },
     close() {
       closing.abort();

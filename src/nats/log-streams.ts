@@ -93,6 +93,12 @@ export class LogStreams {
     if (by === 'append') known.appended = Math.max(known.appended, sequence);
   }
 
+  /** Notes that nothing is left of what this process appended after a sequence. */
+  gone(key: Token, after: number): void {
+    const known = this.#known.get(key);
+    if (known !== undefined) known.appended = Math.min(known.appended, after);
+  }
+
   /** Has the next read look whether the stream is still the same. */
   doubt(key: Token): void {
     const known = this.#known.get(key);

@@ -37,7 +37,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
 /** Characters of an error's text in the header, and in a reply that could not be sent whole. */
 const MAX_ERROR_TEXT = 500;
 
-/** What no other request would have been spared. */
+/** Faults of ours or of the server, and none of the request. */
 const OUR_FAULTS: ReadonlySet<ErrorCode> = new Set(['internal', 'store_full']);
 
 /** What every request is answered under. */

@@ -10,7 +10,9 @@ const QUIET_MS = 100;
 export async function instancesOf(connection: NatsConnection, service: string): Promise<ServiceStats[]> {
   const found: ServiceStats[] = [];
   const monitor = connection.services.client({
-    ...{ strategy: RequestStrategy.JitterTimer, maxWait: WAIT_MS, jitter: QUIET_MS },
+    strategy: RequestStrategy.JitterTimer,
+    maxWait: WAIT_MS,
+    jitter: QUIET_MS,
   });
   try {
     for await (const stats of await monitor.stats(service)) found.push(stats);

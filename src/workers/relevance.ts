@@ -5,6 +5,7 @@ import { LexicalIndex } from '../learnings/lexical-index.js';
 import { mostRecent } from '../learnings/ranking.js';
 import type { Learning, RankedLearning, RelevanceMethod } from '../learnings/types.js';
 import { type SearchLimits, VectorIndex } from '../learnings/vector-index.js';
+import { limitedWarnings } from '../limited-warnings.js';
 import type { Embedder } from '../ports/embedder.js';
 import type { Logger } from '../ports/logger.js';
 import type { VectorStore } from '../ports/vector-store.js';
@@ -67,7 +68,6 @@ export interface Relevance {
 
 /** As much as a small model reads, and more words than a search needs. */
 const MAX_QUERY = 2000;
-const WARN_EVERY_MS = 60_000;
 
 type Learnings = ReadonlyMap<string, Learning>;
 
@@ -87,7 +87,7 @@ export function createRelevance(options: RelevanceOptions): Relevance {
   const { deadlineMs = 150, cacheSize = 500, maxProjects = 100, now = () => performance.now() } = options;
   const projects = new LRUCache<Token, Project>({ max: maxProjects });
   const queries = embedder && new QueryVectors(embedder, cacheSize);
-  const warn = limited(logger, now);
+  const warn = limitedWarnings(logger, now);
   const listeners: ((project: Token, dimension: number) => void)[] = [];
 
   function opened(project: Token): Project {
@@ -198,21 +198,4 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T | 'late'> {
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** Warns of one kind of trouble once a minute at most, and says how often it was silent. */
-function limited(logger: Logger, now: () => number): (fields: object, message: string) => void {
-  const last = new Map<string, { at: number; silent: number }>();
-  return (fields, message) => {
-    const before = last.get(message);
-    if (before !== undefined && now() - before.at < WARN_EVERY_MS) {
-      before.silent += 1;
-      return;
-    }
-    last.set(message, { at: now(), silent: 0 });
-    logger.warn(
-      { ...fields, ...(before !== undefined && before.silent > 0 && { silent: before.silent }) },
-      message,
-    );
-  };
 }

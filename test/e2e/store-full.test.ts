@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { ThroughlineError } from '../../src/errors.js';
-import { doctor, of } from '../support/doctor.js';
+import { examine } from '../../src/nats/doctor/examine.js';
+import { doctor, EXPECTED, of } from '../support/doctor.js';
 import { startFaultyServer } from '../support/faults/server.js';
 import { eventsOf, implemented, soon, startSystem } from '../support/system.js';
 
@@ -31,6 +32,9 @@ it('is said with the fix, by whoever wants to store something and by the doctor'
     return answered;
   });
   expect(code).toBe(1);
+  const later = { ...EXPECTED, now: () => Date.now() + 3_600_000 };
+  const stale = await examine(system.ports, later);
+  expect(of(stale, 'service session-tools')).toMatchObject([{ level: 'warn' }]);
   expect(of(found, 'service session-tools')).toMatchObject([
     { message: expect.stringContaining('store_full'), fix: expect.stringContaining('max_file_store') },
   ]);

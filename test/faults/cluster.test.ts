@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { DISPATCH_STREAM, sessionStream } from '../../src/contracts/names.js';
 import { portProblem } from '../../src/server/ports.js';
 import { newSession, openPorts } from '../ports/opened.js';
@@ -103,6 +103,10 @@ it(
     await soon(async () => expect(await read()).toEqual([sequences[0]]));
     await jsm.streams.purge(sessionStream(session));
     await soon(async () => expect(await read()).toEqual([]));
+    // Known by now, so it is asked for no more.
+    const asked = vi.spyOn(nats.connection, 'request');
+    expect(await read()).toEqual([]);
+    expect(asked.mock.calls.filter(([subject]) => subject.includes('.STREAM.MSG.GET.'))).toEqual([]);
     await nats.close();
   },
   TIMEOUT_MS,

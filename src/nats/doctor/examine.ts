@@ -49,7 +49,7 @@ export async function examine(nats: NatsPorts, expected: Expected): Promise<Find
       () => projectFindings({ jsm, learnings, snapshots: learningSnapshots, snapshotEvery, now: now() }),
     ],
     ...(embedder === undefined ? [] : [['embedder', () => embedderFindings(embedder, timeout)] as const]),
-    ['services', () => serviceFindings(connection, version)],
+    ['services', () => serviceFindings(connection, version, now())],
   ];
   const found: Finding[] = [];
   for (const [check, look] of checks) found.push(...(await examined(check, look)));

@@ -15,6 +15,9 @@ const SERVED: Readonly<Record<string, string>> = {
   [LEARNINGS_SERVICE]: 'learnings',
 };
 
+/** What a service met last is how things are for so long. */
+const RECENT_MS = 600_000;
+
 const health = z.object({
   errors: z.number(),
   warnings: z.number(),
@@ -22,7 +25,11 @@ const health = z.object({
 });
 
 /** The services, as they answer now, and what went wrong in them last. */
-export async function serviceFindings(connection: NatsConnection, version: string): Promise<Finding[]> {
+export async function serviceFindings(
+  connection: NatsConnection,
+  version: string,
+  now: number,
+): Promise<Finding[]> {
   const found: Finding[] = [];
   for (const name of Object.keys(SERVED)) {
     const instances = await instancesOf(connection, name);
@@ -31,14 +38,14 @@ export async function serviceFindings(connection: NatsConnection, version: strin
       found.push(fail(check, 'nobody answers', `throughline serve --only ${SERVED[name]}`));
       continue;
     }
-    const findings = instances.flatMap((each) => judged(check, each, version));
+    const findings = instances.flatMap((each) => judged(check, each, version, now));
     const running = counted(instances.length, 'instance answers', 'instances answer');
     found.push(...(findings.length > 0 ? findings : [ok(check, running)]));
   }
   return found;
 }
 
-function judged(check: string, instance: ServiceStats, version: string): Finding[] {
+function judged(check: string, instance: ServiceStats, version: string, now: number): Finding[] {
   const found: Finding[] = [];
   if (instance.version !== version) {
     const message = `an instance is version ${instance.version}, this is ${version}`;
@@ -49,7 +56,8 @@ function judged(check: string, instance: ServiceStats, version: string): Finding
   if (!told?.lastIncident) return found;
   const { at, message, code = 'no code' } = told.lastIncident;
   if (code === 'store_full') {
-    found.push(fail(check, `could store no more at ${at}: ${message} (${code})`, MAKE_ROOM));
+    const judge = now - Date.parse(at) < RECENT_MS ? fail : warn;
+    found.push(judge(check, `could store no more at ${at}: ${message} (${code})`, MAKE_ROOM));
   } else if (told.errors > 0) {
     found.push(
       warn(
