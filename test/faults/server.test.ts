@@ -9,6 +9,7 @@ import {
   type Token,
   token,
 } from '../../src/contracts/names.js';
+import { toThroughlineError } from '../../src/nats/errors.js';
 import type { StoredSnapshot } from '../../src/ports/snapshot-store.js';
 import { decodeSnapshot } from '../../src/session/snapshot.js';
 import { startCli } from '../support/cli.js';
@@ -52,6 +53,18 @@ function dispatchesOf({ acknowledged }: Load, session: Token): number[] {
   return [...acknowledged].flatMap(([sequence, { subject }]) =>
     subject.startsWith(`dispatch.${session}.`) ? [sequence] : [],
   );
+}
+
+/** Stores more and more until the server takes nothing any longer. */
+async function filled({ ports }: Load): Promise<void> {
+  const jetstream = ports.connection.jetstream();
+  await soon(async () => {
+    const refused = await jetstream.publish('filler', Buffer.alloc(20_000), { timeout: 1000 }).then(
+      () => 'no',
+      (error: unknown) => toThroughlineError(error, 'filling').code,
+    );
+    expect(refused).toBe('store_full');
+  });
 }
 
 /** Waits until a prompt reflects a dispatch: a request may lose its deadline to a fault, the next one does not. */
@@ -121,7 +134,9 @@ survives('the loss of a session stream, but for what came after its snapshot', a
 
 survives('a disk that is full for a while', async (load, server) => {
   const session = token('latecomer', 'session');
+  await (await jsmOf(load)).streams.add({ name: 'FILLER', subjects: ['filler'] });
   await server.restart({ maxFileStore: 100_000 });
+  await filled(load);
   const published = publishTo(load, session, 1, 1);
   await sleep(2000);
   // As a careful publisher, it is still at it.
