@@ -3,7 +3,7 @@ import { codeOf } from '../errors.js';
 import type { DispatchConsumption } from '../ports/dispatch-source.js';
 import type { Logger } from '../ports/logger.js';
 import { NatsDelivery } from './dispatch-delivery.js';
-import { pause } from './pause.js';
+import { Backoff, pause } from './pause.js';
 import { HEARTBEAT_MS, PullLane } from './pull-lane.js';
 
 /**
@@ -34,7 +34,6 @@ const ENVELOPE_BYTES = 16 * 1024;
 /** Bytes in hand above which no more are asked for. */
 const MAX_BYTES_IN_HAND = 32 * 1024 * 1024;
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5000;
 /** Longest wait for messages on their way; a server that is gone sends none. */
 const DRAIN_MS = 1000;
 
@@ -139,17 +138,16 @@ export class NatsConsumption implements DispatchConsumption {
     this.#isBeginning = true;
     logger.warn({ code: 'unavailable', consumer, lost }, 'the consumer is gone and will be made again');
     for (const lane of this.#lanes) lane.close();
-    for (let pauseMs = FIRST_PAUSE_MS; this.#isBeginning; ) {
-      await pause(pauseMs, signal);
+    for (const backoff = new Backoff(FIRST_PAUSE_MS); this.#isBeginning; ) {
+      await backoff.pause(signal);
       if (signal.aborted) return;
-      pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
       try {
         await ensure();
         if (!signal.aborted) this.#begin();
         this.#isBeginning = false;
       } catch (error) {
         logger.warn(
-          { code: codeOf(error), consumer, err: error, againInMs: pauseMs },
+          { code: codeOf(error), consumer, err: error, againInMs: backoff.nextMs },
           'the consumer cannot be made yet',
         );
       }

@@ -1,10 +1,9 @@
 import type { NatsConnection, Service } from 'nats';
 import type { Logger } from '../ports/logger.js';
 import { toThroughlineError } from './errors.js';
-import { pause } from './pause.js';
+import { Backoff } from './pause.js';
 
 const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 5000;
 
 export interface KeptServiceOptions {
   readonly connection: NatsConnection;
@@ -27,8 +26,8 @@ export async function keepService(options: KeptServiceOptions): Promise<() => Pr
   let service = await start();
 
   async function restarted(): Promise<Service | undefined> {
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
-      await pause(pauseMs, closing.signal);
+    for (const backoff = new Backoff(FIRST_PAUSE_MS); ; ) {
+      await backoff.pause(closing.signal);
       if (closing.signal.aborted || connection.isClosed()) return undefined;
       try {
         const again = await start();

@@ -1,8 +1,7 @@
 import type { Msg, NatsConnection, Subscription } from 'nats';
-import { pause } from './pause.js';
+import { Backoff } from './pause.js';
 
 const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 5000;
 
 /** A subscription that lasts until it is closed. */
 export interface KeptSubscription {
@@ -23,20 +22,19 @@ export function keepSubscribed(
   onMessage: (message: Msg) => void,
 ): KeptSubscription {
   const closing = new AbortController();
-  let pauseMs = FIRST_PAUSE_MS;
+  const backoff = new Backoff(FIRST_PAUSE_MS);
   const subscribe = (): Subscription =>
     connection.subscribe(subject, {
       callback(error, message) {
         if (error) void again();
         else {
-          pauseMs = FIRST_PAUSE_MS;
+          backoff.reset();
           onMessage(message);
         }
       },
     });
   const again = async () => {
-    await pause(pauseMs, closing.signal);
-    pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
+    await backoff.pause(closing.signal);
     if (!closing.signal.aborted && !connection.isDraining() && !connection.isClosed())
       subscription = subscribe();
   };

@@ -33,7 +33,8 @@ describe('a reader that has seen enough', () => {
 });
 
 describe('a log that cannot be written', () => {
-  it.skipIf(!existsSync('/dev/full'))('ends no service', async () => {
+  const missing = existsSync('/dev/full') ? '' : ' (skipped: there is no /dev/full)';
+  it.skipIf(missing !== '')(`ends no service${missing}`, async () => {
     const nats = await startNatsPorts();
     const full = await open('/dev/full', 'w');
     const child = spawn(process.execPath, [BIN, 'serve', '--only', 'extractor'], {

@@ -378,7 +378,8 @@ describe('up', () => {
     },
   );
 
-  it.skipIf(PTY_MISSING)('leaves no server behind when its terminal is closed', async () => {
+  const missing = PTY_MISSING === undefined ? '' : ` (skipped: ${PTY_MISSING})`;
+  it.skipIf(missing !== '')(`leaves no server behind when its terminal is closed${missing}`, async () => {
     const [port, store] = [await freePort('127.0.0.1'), join(folder, 'closed')];
     const env = { THROUGHLINE_LOG_LEVEL: 'debug' };
     await using terminal = await onTerminal(['up', '--port', `${port}`, '--store', store], env);
