@@ -1,13 +1,21 @@
 import { randomUUID } from 'node:crypto';
+import type { JetStreamManager } from 'nats';
 import { expect } from 'vitest';
 import type { ThroughlineClient } from '../../src/client/client.js';
 import { type Config, loadConfig } from '../../src/config.js';
-import { DISPATCH_STREAM, EXTRACTOR_CONSUMER, type Token, token } from '../../src/contracts/names.js';
+import {
+  DISPATCH_STREAM,
+  DISPATCH_SUBJECTS,
+  EXTRACTOR_CONSUMER,
+  type Token,
+  token,
+} from '../../src/contracts/names.js';
 import type { ImplementerResultInput, ReviewerResultInput } from '../../src/contracts/results.js';
 import { localTasksFile } from '../../src/files/tasks-file.js';
 import { connectThroughline } from '../../src/index.js';
 import { Releasers } from '../../src/lifecycle.js';
 import { natsOptions, type ServiceName, serve } from '../../src/main.js';
+import { API, apiCode } from '../../src/nats/errors.js';
 import { type NatsPorts, openNats } from '../../src/nats/open.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { type Logger, silentLogger } from '../../src/ports/logger.js';
@@ -69,7 +77,12 @@ export function openPorts(system: Pick<System, 'url' | 'config'>): Promise<NatsP
   return openNats(natsOptions(system.url, 'throughline test', system.config, silentLogger));
 }
 
-/** Waits until every dispatch has been dealt with: none left to deliver, and none in anybody's hands. */
+/**
+ * Waits until every dispatch has been dealt with: none left to deliver, and none in anybody's hands.
+ *
+ * A consumer hears of a message a moment after its publisher has the PubAck, and until then has nothing pending: what
+ * it has delivered must reach the newest that is there for it.
+ */
 export async function allDealtWith(
   { connection }: NatsPorts,
   consumer: string = EXTRACTOR_CONSUMER,
@@ -77,11 +90,21 @@ export async function allDealtWith(
   const jsm = await connection.jetstreamManager({ checkAPI: false });
   await soon(async () => {
     const info = await jsm.consumers.info(DISPATCH_STREAM, consumer);
-    expect({ toDeliver: info.num_pending, inHand: info.num_ack_pending }).toEqual({
-      toDeliver: 0,
-      inHand: 0,
-    });
+    const newest = await newestOf(jsm, info.config.filter_subject ?? DISPATCH_SUBJECTS);
+    const { num_pending: toDeliver, num_ack_pending: inHand, delivered } = info;
+    const unheard = Math.max(0, newest - delivered.stream_seq);
+    expect({ toDeliver, inHand, unheard }).toEqual({ toDeliver: 0, inHand: 0, unheard: 0 });
   });
+}
+
+/** Sequence of the newest dispatch of some subjects; 0 for none. */
+async function newestOf(jsm: JetStreamManager, subjects: string): Promise<number> {
+  try {
+    return (await jsm.streams.getMessage(DISPATCH_STREAM, { last_by_subj: subjects })).seq;
+  } catch (error) {
+    if (apiCode(error) === API.messageNotFound) return 0;
+    throw error;
+  }
 }
 
 /** What a newly started reader folds of a session. */
