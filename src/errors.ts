@@ -21,6 +21,13 @@ export class ThroughlineError extends Error {
   }
 }
 
+/** An embedder gives no vectors for these texts, now or later; it may take fewer or other ones. */
+export class TextsRefusedError extends ThroughlineError {
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super('unavailable', message, options);
+  }
+}
+
 /** The text of anything that was thrown, for a log line or an error reply. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);

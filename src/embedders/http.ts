@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { messageOf, ThroughlineError } from '../errors.js';
+import { messageOf, TextsRefusedError, ThroughlineError } from '../errors.js';
 import type { Embedder } from '../ports/embedder.js';
 import { clipText, oneLine } from '../text.js';
 import { vectorsOf } from './http-reply.js';
@@ -110,27 +110,37 @@ export class HttpEmbedder implements Embedder {
     if (response.ok) {
       const read = vectorsOf(body, texts.length);
       return 'fault' in read
-        ? { outcome: 'refused', error: this.#error(read.fault) }
+        ? { outcome: 'refused', error: this.#refused(read.fault) }
         : { outcome: 'vectors', vectors: read.vectors };
     }
     const { status } = response;
     const said = this.#quoted(body);
-    const error = this.#error(`answered ${status}${said === '' ? '' : `: ${said}`}`);
+    const fault = `answered ${status}${said === '' ? '' : `: ${said}`}`;
     if (status === 429 || status >= 500) {
       return {
         outcome: 'failed',
-        error,
+        error: this.#error(fault),
         retryAfterMs: retryAfterMs(response.headers.get('retry-after'), Date.now()),
       };
     }
-    if (status !== 401 && status !== 403 && status !== 404) return { outcome: 'refused', error };
+    if (status !== 401 && status !== 403 && status !== 404) {
+      return { outcome: 'refused', error: this.#refused(fault) };
+    }
     const fix = status === 404 ? 'check THROUGHLINE_EMBED_URL and _MODEL' : 'check THROUGHLINE_EMBED_KEY';
-    return { outcome: 'refused', error: new ThroughlineError('config_invalid', `${error.message} (${fix})`) };
+    const error = new ThroughlineError('config_invalid', `${this.#said(fault)} (${fix})`);
+    return { outcome: 'refused', error };
   }
 
   #error(fault: string, cause?: unknown): ThroughlineError {
-    const { origin, pathname } = this.#url;
-    return new ThroughlineError('unavailable', `${origin}${pathname} ${fault}`, { cause });
+    return new ThroughlineError('unavailable', this.#said(fault), { cause });
+  }
+
+  #refused(fault: string): ThroughlineError {
+    return new TextsRefusedError(this.#said(fault));
+  }
+
+  #said(fault: string): string {
+    return `${this.#url.origin}${this.#url.pathname} ${fault}`;
   }
 
   /** What the server said, as one short line; should it say the key, the line does not. */

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { FeatureExtractor } from '@huggingface/transformers';
-import { messageOf, ThroughlineError } from '../errors.js';
+import { messageOf, TextsRefusedError, ThroughlineError } from '../errors.js';
 import type { Embedder } from '../ports/embedder.js';
 import { vectorFault } from './http-reply.js';
 import { type ModelDir, readModelDir } from './model-dir.js';
@@ -54,7 +54,7 @@ function localEmbedder({ name, pooling }: ModelDir, extract: FeatureExtractor): 
     const { dims, data } = await extract([text], { pooling, normalize: true });
     const vector = Float32Array.from(data);
     const fault = dims.at(-1) === vector.length ? vectorFault(vector) : 'something that is no single vector';
-    if (fault !== undefined) throw new ThroughlineError('unavailable', `${name} gave ${fault}`);
+    if (fault !== undefined) throw new TextsRefusedError(`${name} gave ${fault}`);
     return vector;
   };
   const all = async (texts: readonly string[], signal: AbortSignal | undefined): Promise<Float32Array[]> => {
@@ -77,7 +77,7 @@ function localEmbedder({ name, pooling }: ModelDir, extract: FeatureExtractor): 
         return await work;
       } catch (error) {
         if (error instanceof ThroughlineError) throw error;
-        throw new ThroughlineError('unavailable', `${name} failed: ${messageOf(error)}`, { cause: error });
+        throw new TextsRefusedError(`${name} failed: ${messageOf(error)}`, { cause: error });
       }
     },
     async close() {

@@ -14,6 +14,7 @@ export interface Embedder {
    * @param signal ends the attempt when it fires
    * @throws ThroughlineError `unavailable` when no vectors can be had, also after it has tried again;
    *   `config_invalid` when it is set up wrongly, as with a key that is refused
+   * @throws TextsRefusedError when it answered, and would answer these texts so again
    */
   embed(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>;
 

@@ -1,11 +1,12 @@
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { isToken, type Token } from '../contracts/names.js';
-import { codeOf, ThroughlineError } from '../errors.js';
+import { codeOf, TextsRefusedError, ThroughlineError } from '../errors.js';
 import type { Learning } from '../learnings/types.js';
 import type { Embedder } from '../ports/embedder.js';
 import type { Logger } from '../ports/logger.js';
 import type { VectorStore } from '../ports/vector-store.js';
+import { embedEach } from './embed-each.js';
 
 /**
  * Computes the vectors that a project's learnings lack, off every request's path.
@@ -14,6 +15,10 @@ import type { VectorStore } from '../ports/vector-store.js';
  * store; the dimension only in what the embedder gives, so the first run asks for one vector even where none is
  * missing: a model exchanged under its name is noticed, and all is computed anew. While all runs, the next learning
  * shows it, or whoever meets it first says so with `exchanged`.
+ *
+ * A text that the embedder refuses keeps no other from its vector: it is found by halving the batch, named in the log,
+ * and left to the words until it reads differently or the model is exchanged. An embedder that refuses what it took
+ * before refuses everything, which is a failure and no text's fault.
  *
  * For each project at most one run is under way; learnings that come meanwhile are looked at when it is done. A run
  * that fails is tried again after pauses that double, until it succeeds or all is stopped. Two processes may compute
@@ -37,11 +42,17 @@ export interface VectoriserOptions {
 
 type Learnings = ReadonlyMap<string, Learning>;
 
-/** What a stored vector of the embedder's model was made of. */
+/** Texts that are tried, one by one, for the first that the embedder takes. */
+const PROBES = 8;
+
+/** What a stored vector of the embedder's model was made of, or what the embedder refused. */
 interface Known {
   readonly text: string;
-  readonly dimension: number;
+  /** Of the embedder's vectors then. */
+  readonly dimension: number | undefined;
 }
+
+type Missing = readonly [id: Token, text: string];
 
 interface Project {
   /** Learnings to look at next. */
@@ -60,6 +71,8 @@ export class Vectoriser {
   readonly #stopping = new AbortController();
   /** Of the vectors that the embedder gives now. */
   #dimension: number | undefined;
+  /** A text that the embedder took. */
+  #taken: string | undefined;
 
   constructor(options: VectoriserOptions) {
     const {
@@ -143,18 +156,17 @@ export class Vectoriser {
   async #bring(project: Token, slot: Project, learnings: Learnings): Promise<void> {
     const { embedder, logger, batch } = this.#options;
     await this.#read(project, slot);
-    await this.#probe(learnings);
+    const taken = await this.#probe(learnings);
+    if (taken === undefined) return;
     const started = this.#dimension;
     let computed = 0;
     for (;;) {
       // Looked for anew each time: a batch that comes in another dimension puts all others out of step.
       const missing = this.#missing(slot, learnings).slice(0, batch);
       if (missing.length === 0) break;
-      const vectors = await embedder.embed(
-        missing.map(([, text]) => text),
-        this.#stopping.signal,
-      );
-      const dimension = vectors[0]?.length;
+      const texts = missing.map(([, text]) => text);
+      const given = await embedEach(embedder, texts, taken, this.#stopping.signal);
+      const dimension = given.find((vector) => vector instanceof Float32Array)?.length ?? this.#dimension;
       if (dimension !== this.#dimension && this.#dimension !== started) {
         throw new ThroughlineError(
           'unavailable',
@@ -162,23 +174,36 @@ export class Vectoriser {
         );
       }
       this.#dimension = dimension;
-      await this.#store(project, slot, missing, vectors);
-      computed += missing.length;
+      computed += await this.#store(project, slot, missing, given);
     }
     if (computed > 0)
       logger.info({ project, computed, model: embedder.model }, 'vectors of learnings computed');
   }
 
-  /** Learns the dimension from a single text, once in the life of a process. */
-  async #probe(learnings: Learnings): Promise<void> {
-    const [text] = [...learnings.values()].filter(embeddable).map(({ content }) => content);
-    if (this.#dimension !== undefined || text === undefined) return;
-    const [vector] = await this.#options.embedder.embed([text], this.#stopping.signal);
-    this.#dimension = vector?.length;
+  /**
+   * Finds a text that the embedder takes, and with it the dimension, once in the life of a process. Gives none where
+   * there is no text; throws where the first texts are all refused.
+   */
+  async #probe(learnings: Learnings): Promise<string | undefined> {
+    const texts = [...learnings.values()].filter(embeddable).map(({ content }) => content);
+    let refusal: unknown;
+    for (const text of this.#taken === undefined ? texts.slice(0, PROBES) : []) {
+      try {
+        const [vector] = await this.#options.embedder.embed([text], this.#stopping.signal);
+        this.#dimension = vector?.length;
+        this.#taken = text;
+        break;
+      } catch (error) {
+        if (!(error instanceof TextsRefusedError)) throw error;
+        refusal = error;
+      }
+    }
+    if (this.#taken === undefined && refusal !== undefined) throw refusal;
+    return this.#taken;
   }
 
-  #missing(slot: Project, learnings: Learnings): (readonly [id: Token, text: string])[] {
-    const missing: (readonly [Token, string])[] = [];
+  #missing(slot: Project, learnings: Learnings): Missing[] {
+    const missing: Missing[] = [];
     for (const learning of learnings.values()) {
       const known = slot.known.get(learning.id);
       if (known?.text === learning.content && known.dimension === this.#dimension) continue;
@@ -203,21 +228,29 @@ export class Vectoriser {
     slot.through = read.through;
   }
 
+  /** Keeps the vectors that were given, and notes what was refused. Gives how many were kept. */
   async #store(
     project: Token,
     slot: Project,
-    texts: readonly (readonly [id: Token, text: string])[],
-    computed: readonly Float32Array[],
-  ): Promise<void> {
-    const { vectors, embedder } = this.#options;
+    texts: readonly Missing[],
+    given: readonly (Float32Array | TextsRefusedError)[],
+  ): Promise<number> {
+    const { vectors, embedder, logger } = this.#options;
     const { model } = embedder;
-    const writes = texts.map(async ([id, text], index) => {
-      const vector = computed[index];
+    const writes = texts.map(async ([learning, text], index) => {
+      const vector = given[index];
       if (vector === undefined) throw new ThroughlineError('unavailable', `${model} gave too few vectors`);
-      await vectors.put(project, id, { model, text, vector });
-      slot.known.set(id, { text, dimension: vector.length });
+      if (vector instanceof TextsRefusedError) {
+        slot.known.set(learning, { text, dimension: this.#dimension });
+        const fields = { project, learning, code: vector.code, err: vector };
+        logger.warn(fields, 'a learning has no vector: the embedder refuses its text');
+        return 0;
+      }
+      await vectors.put(project, learning, { model, text, vector });
+      slot.known.set(learning, { text, dimension: vector.length });
+      return 1;
     });
-    await Promise.all(writes);
+    return (await Promise.all(writes)).reduce((sum: number, kept) => sum + kept, 0);
   }
 }
 

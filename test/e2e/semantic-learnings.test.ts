@@ -112,13 +112,11 @@ describe('with an endpoint for embeddings', () => {
 
   it('as many learnings go in one request as the configuration says', async () => {
     const project = 'batches';
-    const texts = Array.from({ length: 70 }, (_, n) => `Name thing number ${n}`);
-    await Promise.all(
-      texts.map(async (content) => {
-        const { proposal } = await system.client.learnings.propose({ project, content });
-        await system.client.proposals.accept({ project, id: proposal.id, separate: true });
-      }),
-    );
+    for (let n = 0; n < 70; n += 1) {
+      const content = `Name thing number ${n}`;
+      const { proposal } = await system.client.learnings.propose({ project, content });
+      await system.client.proposals.accept({ project, id: proposal.id, separate: true });
+    }
     const batched = { ...env('bag-3'), THROUGHLINE_EMBED_BATCH: '100' };
     await using _ = await startSystem({ nats, only: ['learnings'], env: batched });
     const lengths = () =>

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { endpoint, HttpEmbedder, type RetryOptions, retryAfterMs } from '../../src/embedders/http.js';
 import type { HttpEmbedderOptions } from '../../src/embedders/options.js';
-import { ThroughlineError } from '../../src/errors.js';
+import { TextsRefusedError, ThroughlineError } from '../../src/errors.js';
 import { GarbageCollection } from '../support/collecting.js';
 import {
   type Answer,
@@ -200,9 +200,13 @@ describe('the embedder of an endpoint', () => {
     [401, 'config_invalid', 'THROUGHLINE_EMBED_KEY'],
     [403, 'config_invalid', 'THROUGHLINE_EMBED_KEY'],
     [404, 'config_invalid', 'THROUGHLINE_EMBED_URL and _MODEL'],
+    [413, 'unavailable', 'input too long'],
   ])('does not ask again after %i: %s', async (code, error, message) => {
     server.always(status(code, 'input too long'));
-    expect(await failure()).toMatchObject({ code: error, message: expect.stringContaining(message) });
+    const failed = await failure();
+    expect(failed).toMatchObject({ code: error, message: expect.stringContaining(message) });
+    // Other texts may be taken where these were refused, and none where the set-up is wrong.
+    expect(failed instanceof TextsRefusedError).toBe(error === 'unavailable');
     expect(server.requests).toHaveLength(1);
   });
 

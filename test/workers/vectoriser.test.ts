@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { token } from '../../src/contracts/names.js';
-import { ThroughlineError } from '../../src/errors.js';
+import { TextsRefusedError, ThroughlineError } from '../../src/errors.js';
 import type { Learning } from '../../src/learnings/types.js';
 import { MemoryVectorStore } from '../../src/memory/vector-store.js';
 import { Vectoriser, type VectoriserOptions } from '../../src/workers/vectoriser.js';
@@ -216,6 +216,81 @@ describe('the vectoriser', () => {
     await inStep(mapOf(learningOf(1), learningOf(2, '  '), { ...learningOf(3), id: 'a.b' }));
     expect([...(await stored()).keys()]).toEqual([learningId(1)]);
     expect(warnings).toEqual([]);
+  });
+
+  describe('meets a text that the embedder refuses, and', () => {
+    /** Refuses all calls that hold one of these texts. */
+    const refusing =
+      (...refused: string[]): ScriptedEmbedder['before'] =>
+      async (texts) => {
+        if (texts.some((text) => refused.includes(text))) throw new TextsRefusedError('answered 400: no');
+      };
+    const some = (count: number) => Array.from({ length: count }, (_, n) => learningOf(n + 1));
+
+    it('computes the vectors of all others, says which one it was, and asks for it no more', async () => {
+      const { embedder, inStep, stored, warnings } = started({ batch: 8 });
+      const bad = [1, 13, 14];
+      const learnings = some(20).map((learning, index) =>
+        bad.includes(index + 1) ? learningOf(index + 1, `no ${index + 1}`) : learning,
+      );
+      embedder.before = refusing(...bad.map((n) => `no ${n}`));
+      await inStep(mapOf(...learnings));
+      const others = learnings.filter((_, index) => !bad.includes(index + 1));
+      expect(await stored()).toEqual(new Map(others.map((each) => [each.id, vectorOf(each)])));
+      expect(warnings.map(({ fields }) => fields)).toEqual(
+        bad.map((n) =>
+          expect.objectContaining({
+            project,
+            learning: learningId(n),
+            err: expect.objectContaining({ message: 'answered 400: no' }),
+          }),
+        ),
+      );
+      embedder.calls.length = 0;
+      await inStep(mapOf(...learnings));
+      expect(embedder.calls).toEqual([]);
+    });
+
+    it('asks for it again when it reads differently, and when the model was exchanged', async () => {
+      const { vectoriser, embedder, inStep, stored } = started();
+      embedder.before = refusing('no');
+      await inStep(mapOf(learningOf(1), learningOf(2, 'no')));
+      await inStep(mapOf(learningOf(1), learningOf(2, 'well')));
+      expect((await stored()).get(learningId(2))).toEqual(vectorOf(learningOf(2, 'well')));
+
+      await inStep(mapOf(learningOf(1), learningOf(3, 'no')));
+      embedder.before = async () => {};
+      embedder.dimension = 32;
+      vectoriser.exchanged(32);
+      await inStep(mapOf(learningOf(1), learningOf(3, 'no')));
+      expect((await stored()).get(learningId(3))).toEqual(vectorOf(learningOf(3, 'no'), 32));
+    });
+
+    it('sets nothing aside while all is refused, and goes on when it no longer is', async () => {
+      const { embedder, inStep, stored, warnings } = started();
+      await inStep(mapOf(learningOf(1)));
+      let refusals = 5;
+      embedder.before = async () => {
+        refusals -= 1;
+        if (refusals >= 0) throw new TextsRefusedError('answered 400: no model is loaded');
+      };
+      const learnings = mapOf(...some(9));
+      await inStep(learnings);
+      expect((await stored()).size).toBe(9);
+      expect(warnings.length).toBeGreaterThan(0);
+      for (const { fields } of warnings) expect(fields).not.toHaveProperty('learning');
+    });
+
+    it('tries again when the first texts are all refused', async () => {
+      const { embedder, inStep, stored } = started();
+      let refusals = 20;
+      embedder.before = async () => {
+        refusals -= 1;
+        if (refusals >= 0) throw new TextsRefusedError('answered 400: no model is loaded');
+      };
+      await inStep(mapOf(...some(3)));
+      expect((await stored()).size).toBe(3);
+    });
   });
 
   it('has a vector of every learning in force after any changes', async () => {
