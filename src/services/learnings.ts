@@ -13,7 +13,7 @@ import type { Embedder } from '../ports/embedder.js';
 import type { Logger } from '../ports/logger.js';
 import { scannerFor } from '../secretlint/scanner.js';
 import { VERSION } from '../version.js';
-import { createCommander } from '../workers/commander.js';
+import { createCommander, inBackground } from '../workers/commander.js';
 import { healthOf } from '../workers/health.js';
 import { startLearner } from '../workers/learner.js';
 import { createLearningsService } from '../workers/learnings-service.js';
@@ -31,6 +31,8 @@ import type { Context, Serving } from './context.js';
 export interface Projects {
   readonly reader: ProjectReader;
   readonly command: ProjectCommander;
+  /** For what rules propose: nobody waits for it. */
+  readonly inBackground: ProjectCommander;
   readonly relevance: Relevance;
   readonly embedder: Embedder | undefined;
 }
@@ -49,7 +51,7 @@ export async function openProjects(
   const { vectors } = nats;
   const relevance = createRelevance({ vectors, embedder, logger, deadlineMs: config.embedDeadlineMs });
   releasers.add('relevance', () => relevance.stop());
-  return { reader, command, relevance, embedder };
+  return { reader, command, inBackground: inBackground(command), relevance, embedder };
 }
 
 function projectReader(nats: NatsPorts, config: Config, logger: Logger) {
@@ -85,22 +87,28 @@ export async function serveLearnings(
     const { state } = (await reader.load(project)).folded;
     vectoriser.sync(project, viewOf(state).active);
   };
-  const inBackground = (work: Promise<void>) => {
+  const unawaited = (work: Promise<void>) => {
     work.catch((error: unknown) =>
       logger.warn({ code: codeOf(error), err: error }, 'vectors not brought up to date'),
     );
   };
   relevance.onExchanged((project, dimension) => {
     vectoriser?.exchanged(dimension);
-    inBackground(vectorise(project));
+    unawaited(vectorise(project));
   });
   // What was accepted while no embedder ran, or another one, is made up for.
-  inBackground(nats.learnings.projects().then(async (all) => void (await Promise.all(all.map(vectorise)))));
+  unawaited(nats.learnings.projects().then(async (all) => void (await Promise.all(all.map(vectorise)))));
 
   const { maxBodyBytes, maxDeliveries, recurrence, maxLearnings: maxResults, minSimilarity } = config;
   const secrets = scannerFor(config);
   const learner = await startLearner({
-    ...{ source: nats.reviews, learnings: nats.learnings, projects: reader, command, logger },
+    ...{
+      source: nats.reviews,
+      learnings: nats.learnings,
+      projects: reader,
+      command: projects.inBackground,
+      logger,
+    },
     sessions: new SessionProjects({ log: nats.log, sessions, maxKnown: MAX_KNOWN_SESSIONS }),
     ...{ maxBodyBytes, maxDeliveries, recurrence, random: Math.random, secrets },
   });
@@ -108,7 +116,7 @@ export async function serveLearnings(
 
   const answer = createLearningsService({
     ...{ command, reader, relevance, maxResults, minSimilarity },
-    onChanged: (project) => inBackground(vectorise(project)),
+    onChanged: (project) => unawaited(vectorise(project)),
   });
   const own = async () => ({ projectsInMemory: reader.size, backlog: await nats.reviews.backlog() });
   const service = await startService(nats.connection, {

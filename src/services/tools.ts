@@ -27,7 +27,7 @@ export async function serveTools(
   { config, logger, releasers, health }: Serving,
 ): Promise<void> {
   const harvester = new NoteHarvester({
-    ...{ sessions: sessions.reader, projects: projects.reader, command: projects.command, logger },
+    ...{ sessions: sessions.reader, projects: projects.reader, command: projects.inBackground, logger },
   });
   releasers.add('the note harvester', () => harvester.stop());
   const onNotes = (session: Token) => harvester.schedule(session);

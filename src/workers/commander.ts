@@ -63,18 +63,35 @@ const LONGEST_PAUSE_MS = 50;
 export function createCommander<State extends Timed, Event extends Stamped>(
   options: CommanderOptions<State, Event>,
 ): Commander<State, Event> {
-  const queues = new Map<Token, Promise<unknown>>();
-  return (key, name, decide) => {
-    const ahead = queues.get(key) ?? Promise.resolve();
-    const run = ahead.then(() => execute(options, key, name, decide));
+  const queue = new KeyedQueue();
+  return (key, name, decide) => queue.run(key, () => execute(options, key, name, decide));
+}
+
+/**
+ * A commander whose commands on a key take one place in the queue of another, however many there are: for work that
+ * nobody waits for, so that a crowd of it keeps nobody waiting.
+ */
+export function inBackground<State, Event extends Stamped>(
+  command: Commander<State, Event>,
+): Commander<State, Event> {
+  const queue = new KeyedQueue();
+  return (key, name, decide) => queue.run(key, () => command(key, name, decide));
+}
+
+/** Runs work on one key one after the other, in the order in which it came. */
+class KeyedQueue {
+  readonly #tails = new Map<Token, Promise<unknown>>();
+
+  run<T>(key: Token, work: () => Promise<T>): Promise<T> {
+    const run = (this.#tails.get(key) ?? Promise.resolve()).then(work);
     const tail = run
       .catch(() => undefined)
       .finally(() => {
-        if (queues.get(key) === tail) queues.delete(key);
+        if (this.#tails.get(key) === tail) this.#tails.delete(key);
       });
-    queues.set(key, tail);
+    this.#tails.set(key, tail);
     return run;
-  };
+  }
 }
 
 async function execute<State extends Timed, Event extends Stamped>(
