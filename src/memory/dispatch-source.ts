@@ -119,7 +119,8 @@ export class MemoryDispatchSource implements DispatchSource {
       this.#wake();
       if (thenReadyIn !== undefined) this.#scheduler.after(thenReadyIn, () => this.#makeReady(dispatch));
     };
-    const cancel = this.#scheduler.after(this.#ackWaitMs, () => letGo(0));
+    const comeAgain = () => this.#scheduler.after(this.#ackWaitMs, () => letGo(0));
+    let cancel = comeAgain();
     // Of several answers to one delivery the first counts.
     const answer = (become: () => void) => {
       if (!answered) become();
@@ -133,6 +134,11 @@ export class MemoryDispatchSource implements DispatchSource {
     return {
       ...{ subject, body: body.slice(), sequence, at, delivery: deliveries },
       ack: () => answer(settle),
+      working: () => {
+        if (!inHand) return;
+        cancel();
+        cancel = comeAgain();
+      },
       nak: (delayMs) => answer(() => letGo(delayMs)),
       term: () => answer(settle),
     };

@@ -2,6 +2,7 @@ import type { Msg } from 'nats';
 import type { DispatchDelivery } from '../ports/dispatch-source.js';
 
 const ACK = Buffer.from('+ACK');
+const WORKING = Buffer.from('+WPI');
 /** `$JS.ACK.[domain.account.]stream.consumer.deliveries.sequence.consumer sequence.nanoseconds.pending[.random]` */
 const DELIVERED =
   /^\$JS\.ACK\.(?:[^.]+\.[^.]+\.){1,2}(\d{1,15})\.(\d{1,15})\.\d+\.(\d{1,13})\d{6}\.\d+(?:\.|$)/;
@@ -49,6 +50,10 @@ export class NatsDelivery implements DispatchDelivery {
 
   ack(): void {
     this.#settle(ACK);
+  }
+
+  working(): void {
+    if (!this.#settled) this.#message.respond(WORKING);
   }
 
   nak(delayMs: number): void {

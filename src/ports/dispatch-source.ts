@@ -28,6 +28,8 @@ export interface DispatchDelivery {
   readonly delivery: number;
   /** It has been dealt with. */
   ack(): void;
+  /** It is in hand still: the time after which it comes again begins anew. */
+  working(): void;
   /** Deliver it again after `delayMs`. */
   nak(delayMs: number): void;
   /** Never deliver it again. */

@@ -99,7 +99,14 @@ export async function serveLearnings(
   // What was accepted while no embedder ran, or another one, is made up for.
   unawaited(nats.learnings.projects().then(async (all) => void (await Promise.all(all.map(vectorise)))));
 
-  const { maxBodyBytes, maxDeliveries, recurrence, maxLearnings: maxResults, minSimilarity } = config;
+  const {
+    maxBodyBytes,
+    maxDeliveries,
+    ackWaitMs,
+    recurrence,
+    maxLearnings: maxResults,
+    minSimilarity,
+  } = config;
   const secrets = scannerFor(config);
   const learner = await startLearner({
     ...{
@@ -110,7 +117,7 @@ export async function serveLearnings(
       logger,
     },
     sessions: new SessionProjects({ log: nats.log, sessions, maxKnown: MAX_KNOWN_SESSIONS }),
-    ...{ maxBodyBytes, maxDeliveries, recurrence, random: Math.random, secrets },
+    ...{ maxBodyBytes, maxDeliveries, ackWaitMs, recurrence, random: Math.random, secrets },
   });
   releasers.add('the learner', () => learner.stop());
 

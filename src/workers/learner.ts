@@ -29,6 +29,8 @@ export interface LearnerOptions {
   readonly command: ProjectCommander;
   readonly logger: Logger;
   readonly maxBodyBytes: number;
+  /** A review that is not acknowledged comes again after this many milliseconds. */
+  readonly ackWaitMs: number;
   /** Deliveries after which a review that keeps failing is passed over. */
   readonly maxDeliveries: number;
   /** Tasks in which a demand must have been made to be proposed. */
@@ -46,11 +48,23 @@ export interface Learner {
 
 export async function startLearner(options: LearnerOptions): Promise<Learner> {
   const { source, logger, random } = options;
-  const inHand = new Set<Promise<void>>();
+  const inHand = new Map<DispatchDelivery, Promise<void>>();
   const consumption = await source.consume((delivery) => {
-    const handled = handle(delivery).finally(() => inHand.delete(handled));
-    inHand.add(handled);
+    inHand.set(
+      delivery,
+      handle(delivery).finally(() => inHand.delete(delivery)),
+    );
   });
+  const telling = setInterval(sayWorking, options.ackWaitMs / 3);
+
+  /** A review may wait long for its turn in a project where much becomes due at once. */
+  function sayWorking(): void {
+    try {
+      for (const delivery of inHand.keys()) delivery.working();
+    } catch {
+      // The connection is closed: all of them come again by themselves.
+    }
+  }
 
   async function handle(delivery: DispatchDelivery): Promise<void> {
     const { session } = parseDispatchSubject(delivery.subject);
@@ -72,8 +86,12 @@ export async function startLearner(options: LearnerOptions): Promise<Learner> {
 
   return {
     async stop() {
-      await consumption.close();
-      await Promise.all(inHand);
+      try {
+        await consumption.close();
+        await Promise.all(inHand.values());
+      } finally {
+        clearInterval(telling);
+      }
     },
   };
 }

@@ -25,6 +25,8 @@ export interface DispatchSourceSettings {
 const LONG = { ackWaitMs: 30_000 };
 /** So long that a machine which stands still for a moment is no consumer that forgets. */
 const SHORT = { ackWaitMs: 1500 };
+/** Half of it is longer than a machine stands still. */
+const HALVED = { ackWaitMs: 6000 };
 const SUBJECT = 'dispatch.demo.implementer';
 
 /** What `src/ports/dispatch-source.ts` promises, of any implementation. `open` gives an empty source. */
@@ -160,6 +162,22 @@ export function dispatchSourceContract(
       const careful = await consumed(other, ack);
       await soon(() => expect(careful.delivered).toEqual([`${sequence}/2`]));
       expect(now() - delivered).toBeGreaterThan(SHORT.ackWaitMs / 2);
+    });
+
+    it('delivers again later what is said to be in hand still', async () => {
+      const { source, soon, elapse, now } = await opened(HALVED);
+      const inHand: DispatchDelivery[] = [];
+      const { delivered } = await consumed(source, (delivery) => inHand.push(delivery));
+      const { sequence } = await source.publish(SUBJECT, bytes('x'));
+      await soon(() => expect(delivered).toEqual([`${sequence}/1`]));
+      await elapse(HALVED.ackWaitMs / 2);
+      inHand[0]?.working();
+      const said = now();
+      await soon(() => expect(delivered).toEqual([`${sequence}/1`, `${sequence}/2`]));
+      expect(now() - said).toBeGreaterThan(HALVED.ackWaitMs * 0.75);
+      // Of one that was let go, nothing more is said.
+      inHand[1]?.ack();
+      inHand[1]?.working();
     });
 
     it('does not deliver again what was terminated, and keeps it readable', async () => {

@@ -12,6 +12,7 @@ function told(disposition: Disposition): readonly unknown[] {
     at: '2026-01-01T00:00:00.000Z',
     delivery: 1,
     ack: () => calls.push('ack'),
+    working: () => calls.push(['working']),
     nak: (delayMs: number) => calls.push(['nak', delayMs]),
     term: (reason: string) => calls.push(['term', reason]),
   };

@@ -63,6 +63,7 @@ export async function cleanRun(
         delivery: exhausted.has(dispatch.sequence) ? maxDeliveries : 1,
         ack: resolve,
         term: () => resolve(),
+        working: () => {},
         nak: () => reject(new Error(`dispatch ${dispatch.sequence} failed in a clean run`)),
       });
     });

@@ -90,6 +90,7 @@ export class FaultyNetwork {
     return {
       ...delivery,
       ack: () => send(() => delivery.ack()),
+      working: () => send(() => delivery.working()),
       nak: (delayMs) => send(() => delivery.nak(delayMs)),
       term: (reason) => send(() => delivery.term(reason)),
     };
