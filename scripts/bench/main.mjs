@@ -75,9 +75,16 @@ async function run(bench) {
   }
 }
 
+/** A moment in which something else ran looks like a loss, above all in a p99: what is lost must be lost twice. */
 async function check() {
   const committed = JSON.parse(await readFile(RATIOS, 'utf8'));
-  const lost = losses(goals, committed, measured);
+  const suspects = losses(goals, committed, measured).map(({ goal }) => goal);
+  const again = {};
+  for (const bench of BENCHES.filter((each) => each.goals.some((goal) => suspects.includes(goal)))) {
+    say(`\n${bench.name} seems slower than the committed ratios: once more`);
+    Object.assign(again, (await run(bench)).measured);
+  }
+  const lost = losses(suspects, committed, again);
   for (const { goal, was, is, loss } of lost) {
     say(`lost ${(loss * 100).toFixed(0)} %: ${goal.work}: ${is.toFixed(2)}, was ${was.toFixed(2)}`);
   }
