@@ -19,6 +19,8 @@ export interface RetryOptions {
 }
 
 const MAX_QUOTED = 200;
+/** Bad Request, Content Too Large, Unprocessable Content: other statuses say nothing of the texts. */
+const TEXTS_REFUSED = [400, 413, 422];
 
 /** What came of one attempt. */
 type Attempt =
@@ -123,8 +125,9 @@ export class HttpEmbedder implements Embedder {
         retryAfterMs: retryAfterMs(response.headers.get('retry-after'), Date.now()),
       };
     }
+    if (TEXTS_REFUSED.includes(status)) return { outcome: 'refused', error: this.#refused(fault) };
     if (status !== 401 && status !== 403 && status !== 404) {
-      return { outcome: 'refused', error: this.#refused(fault) };
+      return { outcome: 'refused', error: this.#error(fault) };
     }
     const fix = status === 404 ? 'check THROUGHLINE_EMBED_URL and _MODEL' : 'check THROUGHLINE_EMBED_KEY';
     const error = new ThroughlineError('config_invalid', `${this.#said(fault)} (${fix})`);

@@ -6,7 +6,7 @@ import type { Learning } from '../learnings/types.js';
 import type { Embedder } from '../ports/embedder.js';
 import type { Logger } from '../ports/logger.js';
 import type { VectorStore } from '../ports/vector-store.js';
-import { embedEach } from './embed-each.js';
+import { EachEmbedder } from './embed-each.js';
 
 /**
  * Computes the vectors that a project's learnings lack, off every request's path.
@@ -18,7 +18,7 @@ import { embedEach } from './embed-each.js';
  *
  * A text that the embedder refuses keeps no other from its vector: it is found by halving the batch, named in the log,
  * and left to the words until it reads differently or the model is exchanged. An embedder that refuses what it took
- * before refuses everything, which is a failure and no text's fault.
+ * before may refuse everything, which is a failure and no text's fault: another text that it takes is looked for.
  *
  * For each project at most one run is under way; learnings that come meanwhile are looked at when it is done. A run
  * that fails is tried again after pauses that double, until it succeeds or all is stopped. Two processes may compute
@@ -42,9 +42,6 @@ export interface VectoriserOptions {
 
 type Learnings = ReadonlyMap<string, Learning>;
 
-/** Texts that are tried, one by one, for the first that the embedder takes. */
-const PROBES = 8;
-
 /** What a stored vector of the embedder's model was made of, or what the embedder refused. */
 interface Known {
   readonly text: string;
@@ -66,13 +63,12 @@ interface Project {
 
 export class Vectoriser {
   readonly #options: Required<VectoriserOptions>;
+  readonly #each: EachEmbedder;
   readonly #projects: LRUCache<Token, Project>;
   readonly #running = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
   /** Of the vectors that the embedder gives now. */
   #dimension: number | undefined;
-  /** A text that the embedder took. */
-  #taken: string | undefined;
 
   constructor(options: VectoriserOptions) {
     const {
@@ -83,6 +79,7 @@ export class Vectoriser {
       random = Math.random,
     } = options;
     this.#options = { ...options, batch, pauseMs, maxPauseMs, maxProjects, random };
+    this.#each = new EachEmbedder(options.embedder);
     this.#projects = new LRUCache({ max: maxProjects });
   }
 
@@ -156,8 +153,7 @@ export class Vectoriser {
   async #bring(project: Token, slot: Project, learnings: Learnings): Promise<void> {
     const { embedder, logger, batch } = this.#options;
     await this.#read(project, slot);
-    const taken = await this.#probe(learnings);
-    if (taken === undefined) return;
+    await this.#probe(learnings);
     const started = this.#dimension;
     let computed = 0;
     for (;;) {
@@ -165,7 +161,7 @@ export class Vectoriser {
       const missing = this.#missing(slot, learnings).slice(0, batch);
       if (missing.length === 0) break;
       const texts = missing.map(([, text]) => text);
-      const given = await embedEach(embedder, texts, taken, this.#stopping.signal);
+      const given = await this.#each.embed(texts, this.#stopping.signal);
       const dimension = given.find((vector) => vector instanceof Float32Array)?.length ?? this.#dimension;
       if (dimension !== this.#dimension && this.#dimension !== started) {
         throw new ThroughlineError(
@@ -180,26 +176,11 @@ export class Vectoriser {
       logger.info({ project, computed, model: embedder.model }, 'vectors of learnings computed');
   }
 
-  /**
-   * Finds a text that the embedder takes, and with it the dimension, once in the life of a process. Gives none where
-   * there is no text; throws where the first texts are all refused.
-   */
-  async #probe(learnings: Learnings): Promise<string | undefined> {
+  /** Learns the dimension from a single text, where none is known that the embedder takes. */
+  async #probe(learnings: Learnings): Promise<void> {
     const texts = [...learnings.values()].filter(embeddable).map(({ content }) => content);
-    let refusal: unknown;
-    for (const text of this.#taken === undefined ? texts.slice(0, PROBES) : []) {
-      try {
-        const [vector] = await this.#options.embedder.embed([text], this.#stopping.signal);
-        this.#dimension = vector?.length;
-        this.#taken = text;
-        break;
-      } catch (error) {
-        if (!(error instanceof TextsRefusedError)) throw error;
-        refusal = error;
-      }
-    }
-    if (this.#taken === undefined && refusal !== undefined) throw refusal;
-    return this.#taken;
+    const vector = await this.#each.probe(texts, this.#stopping.signal);
+    if (vector !== undefined) this.#dimension = vector.length;
   }
 
   #missing(slot: Project, learnings: Learnings): Missing[] {

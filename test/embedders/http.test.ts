@@ -200,13 +200,16 @@ describe('the embedder of an endpoint', () => {
     [401, 'config_invalid', 'THROUGHLINE_EMBED_KEY'],
     [403, 'config_invalid', 'THROUGHLINE_EMBED_KEY'],
     [404, 'config_invalid', 'THROUGHLINE_EMBED_URL and _MODEL'],
+    [408, 'unavailable', 'input too long'],
+    [409, 'unavailable', 'input too long'],
     [413, 'unavailable', 'input too long'],
+    [422, 'unavailable', 'input too long'],
   ])('does not ask again after %i: %s', async (code, error, message) => {
     server.always(status(code, 'input too long'));
     const failed = await failure();
     expect(failed).toMatchObject({ code: error, message: expect.stringContaining(message) });
-    // Other texts may be taken where these were refused, and none where the set-up is wrong.
-    expect(failed instanceof TextsRefusedError).toBe(error === 'unavailable');
+    // Other texts may be taken where these were refused, and none where the set-up is wrong or something else is.
+    expect(failed instanceof TextsRefusedError).toBe([400, 413, 422].includes(code));
     expect(server.requests).toHaveLength(1);
   });
 

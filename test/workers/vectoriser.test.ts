@@ -291,6 +291,37 @@ describe('the vectoriser', () => {
       await inStep(mapOf(...some(3)));
       expect((await stored()).size).toBe(3);
     });
+
+    it('looks further when the first texts are all refused, for the first that is taken', async () => {
+      const { embedder, inStep, stored } = started();
+      const refused = Array.from({ length: 20 }, (_, n) => learningOf(n + 1, `no ${n + 1}`));
+      embedder.before = refusing(...refused.map(({ content }) => content));
+      await inStep(mapOf(...refused, learningOf(21)));
+      expect([...(await stored()).keys()]).toEqual([learningId(21)]);
+    });
+
+    it('keeps no other from its vector where that is the text it took first, before the model was exchanged', async () => {
+      const { vectoriser, embedder, inStep, stored } = started();
+      await inStep(mapOf(...some(3)));
+      embedder.before = refusing(learningOf(1).content);
+      embedder.dimension = 32;
+      vectoriser.exchanged(32);
+      await inStep(mapOf(...some(4)));
+      const lengths = [2, 3, 4].map(async (n) => (await stored()).get(learningId(n))?.vector.length);
+      expect(await Promise.all(lengths)).toEqual([32, 32, 32]);
+    });
+
+    it('sets no text aside that was refused for a moment only', async () => {
+      const { embedder, inStep, stored, warnings } = started();
+      await inStep(mapOf(learningOf(1)));
+      embedder.before = async () => {
+        embedder.before = async () => {};
+        throw new TextsRefusedError('gave no embeddings');
+      };
+      await inStep(mapOf(learningOf(1), learningOf(2)));
+      expect((await stored()).size).toBe(2);
+      expect(warnings).toEqual([]);
+    });
   });
 
   it('has a vector of every learning in force after any changes', async () => {
