@@ -60,7 +60,7 @@ export function page({ runs, machine, versions, date, quick }) {
     'npm run bench                          # all; writes this page and docs/benchmarks.json',
     'npm run bench -- --quick               # smaller; writes nothing',
     'npm run bench -- ingest compile        # some; writes nothing',
-    'npm run bench -- --check               # exit code 1 where a ratio is twice more than 20 % worse than the committed one',
+    'npm run bench -- --check               # exit code 1 where a ratio, measured twice, is more than 20 % worse than the committed one both times',
     '```',
   ].join('\n')}\n`;
 }

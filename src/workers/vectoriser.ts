@@ -17,8 +17,9 @@ import { EachEmbedder } from './embed-each.js';
  * shows it, or whoever meets it first says so with `exchanged`.
  *
  * A text that the embedder refuses keeps no other from its vector: it is found by halving the batch, named in the log,
- * and left to the words until it reads differently or the model is exchanged. An embedder that refuses what it took
- * before may refuse everything, which is a failure and no text's fault: another text that it takes is looked for.
+ * and left to the words, where these decide, until it reads differently or the model is exchanged. An embedder that
+ * refuses what it took before may refuse everything, which is a failure and no text's fault: another text that it takes
+ * is looked for.
  *
  * For each project at most one run is under way; learnings that come meanwhile are looked at when it is done. A run
  * that fails is tried again after pauses that double, until it succeeds or all is stopped. Two processes may compute

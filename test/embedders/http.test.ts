@@ -159,6 +159,8 @@ describe('the embedder of an endpoint', () => {
     const error = await failure();
     expect(error.code).toBe('unavailable');
     expect(error.message).toContain(message);
+    // Vectors of two lengths say that the model changes, and nothing of the texts.
+    expect(error instanceof TextsRefusedError).toBe(message !== 'of 1 and of 2 numbers');
     expect(server.requests).toHaveLength(1);
   });
 
