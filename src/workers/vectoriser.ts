@@ -6,7 +6,7 @@ import type { Learning } from '../learnings/types.js';
 import type { Embedder } from '../ports/embedder.js';
 import type { Logger } from '../ports/logger.js';
 import type { VectorStore } from '../ports/vector-store.js';
-import { EachEmbedder } from './embed-each.js';
+import { TolerantEmbedder } from './tolerant-embedder.js';
 
 /**
  * Computes the vectors that a project's learnings lack, off every request's path.
@@ -64,7 +64,7 @@ interface Project {
 
 export class Vectoriser {
   readonly #options: Required<VectoriserOptions>;
-  readonly #each: EachEmbedder;
+  readonly #each: TolerantEmbedder;
   readonly #projects: LRUCache<Token, Project>;
   readonly #running = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
@@ -80,7 +80,7 @@ export class Vectoriser {
       random = Math.random,
     } = options;
     this.#options = { ...options, batch, pauseMs, maxPauseMs, maxProjects, random };
-    this.#each = new EachEmbedder(options.embedder);
+    this.#each = new TolerantEmbedder(options.embedder);
     this.#projects = new LRUCache({ max: maxProjects });
   }
 

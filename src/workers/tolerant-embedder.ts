@@ -5,7 +5,7 @@ import type { Embedder } from '../ports/embedder.js';
 const PROBES = 8;
 
 /** Embeds texts of which the embedder may refuse some: those are found by halving. */
-export class EachEmbedder {
+export class TolerantEmbedder {
   readonly #embedder: Embedder;
   /** A text that the embedder took: where it is refused now, all may be, and no text is at fault. */
   #taken: string | undefined;
