@@ -106,8 +106,9 @@ export class NatsDispatchSource implements DispatchSource {
     try {
       const { config } = await this.#jsm.consumers.info(DISPATCH_STREAM, name);
       // Whoever was started last decides for all that share it.
-      if (config.max_ack_pending !== maxInHand) {
-        await this.#jsm.consumers.update(DISPATCH_STREAM, name, { max_ack_pending: maxInHand });
+      const wanted = { max_ack_pending: maxInHand, ack_wait: nanos(ackWaitMs) };
+      if (config.max_ack_pending !== wanted.max_ack_pending || config.ack_wait !== wanted.ack_wait) {
+        await this.#jsm.consumers.update(DISPATCH_STREAM, name, wanted);
       }
     } catch (error) {
       if (apiCode(error) !== API.consumerNotFound) throw error;

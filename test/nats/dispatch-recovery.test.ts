@@ -1,4 +1,4 @@
-import type { JetStreamManager } from 'nats';
+import { type JetStreamManager, nanos } from 'nats';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DISPATCH_STREAM, EXTRACTOR_CONSUMER, LEARNER_CONSUMER } from '../../src/contracts/names.js';
 import { silentLogger } from '../../src/ports/logger.js';
@@ -76,15 +76,18 @@ describe('a consumer that was deleted', () => {
   });
 });
 
-describe('a consumer that was made with another number of dispatches in hand', () => {
-  it.each(['source', 'reviews'] as const)('takes the number of whoever comes last: %s', async (name) => {
-    const inHand = async () =>
-      (await jsm.consumers.info(DISPATCH_STREAM, name === 'source' ? EXTRACTOR_CONSUMER : LEARNER_CONSUMER))
-        .config.max_ack_pending;
-    for (const maxInHand of [20, 7]) {
-      const ports = await openPorts(nats.server.url, { maxInHand });
+describe('a consumer that was made with another configuration', () => {
+  it.each(['source', 'reviews'] as const)('takes that of whoever comes last: %s', async (name) => {
+    const consumer = name === 'source' ? EXTRACTOR_CONSUMER : LEARNER_CONSUMER;
+    for (const [maxInHand, ackWaitMs] of [
+      [20, 30_000],
+      [7, 30_000],
+      [7, 2000],
+    ] as const) {
+      const ports = await openPorts(nats.server.url, { maxInHand, ackWaitMs });
       const consumption = await ports[name].consume(() => {});
-      expect(await inHand()).toBe(maxInHand);
+      const { config } = await jsm.consumers.info(DISPATCH_STREAM, consumer);
+      expect(config).toMatchObject({ max_ack_pending: maxInHand, ack_wait: nanos(ackWaitMs) });
       await consumption.close();
       await ports.close();
     }

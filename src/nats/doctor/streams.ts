@@ -161,7 +161,7 @@ function judged(
   const ackWait = (config.ack_wait ?? 0) / 1_000_000;
   if (ackWait !== ackWaitMs) {
     const message = `delivers again after ${ackWait} ms, THROUGHLINE_ACK_WAIT_MS says ${ackWaitMs}`;
-    found.push(warn(check, message, remake));
+    found.push(warn(check, message, `start its service again, which sets it: ${start}`));
   }
   // With a backlog every pull is answered at once: whoever holds dispatches is at work.
   if (info.num_waiting === 0 && inHand === 0 && waiting > 0) {
