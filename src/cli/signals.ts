@@ -52,11 +52,9 @@ export async function runUntilSignal(
   } catch (error) {
     failure = error;
   }
-  const isGivenUp = stopping && !started;
   stopping = true;
   clearTimeout(giveUp);
   const late = await releasers.release(shutdownMs).catch((error: unknown) => error);
-  if (late !== undefined || isGivenUp) endByForce();
   for (const signal of SIGNALS) process.off(signal, onSignal);
   if (failure === undefined && late !== undefined) throw late;
   // What went wrong first is what counts; that something did not stop either is a note beside it.
@@ -65,9 +63,3 @@ export async function runUntilSignal(
 }
 
 const NOT_STARTED = 'was told to stop, and had not started by the deadline';
-const LAST_WORDS_MS = 500;
-
-/** Ends the process soon, should something that could not be stopped keep it alive. */
-function endByForce(): void {
-  setTimeout(() => process.exit(process.exitCode ?? 1), LAST_WORDS_MS).unref();
-}
