@@ -68,7 +68,7 @@ export function compileCommand(program: Command): void {
       'most learnings to show (default: none; session-start: THROUGHLINE_MAX_LEARNINGS of the service)',
       wholeNumber(0, 100),
     )
-    .option('--min-similarity <n>', 'similarity that a learning found by meaning must have', fraction)
+    .option('--min-similarity <n>', 'similarity that a learning found by meaning must have, 0 to 1', fraction)
     .option('--project <name>', "project whose learnings to use (default: the session's own)")
     .option('--after <sequence>', 'wait until this DISPATCH sequence has become facts', wholeNumber(1))
     .option('--as-of <sequence>', 'the prompt as it was at this session sequence', wholeNumber(1))

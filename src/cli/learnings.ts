@@ -82,7 +82,7 @@ function addReading(learnings: Command): void {
     .description('Finds the learnings that are relevant to a text, as prompts do.')
     .argument('<text>', 'what they should be about')
     .option('--max-learnings <n>', 'most to show', wholeNumber(0, 100))
-    .option('--min-similarity <n>', 'relevance that they must have, 0 to 1', fraction)
+    .option('--min-similarity <n>', 'similarity that a learning found by meaning must have, 0 to 1', fraction)
     .addHelpText('after', examples('throughline learnings search "handle errors in the parser"'))
     .action(async (query: string, options: SearchOptions, self: Command) => {
       const cli = cliOf(self);
@@ -102,10 +102,11 @@ function listed(
   retired: boolean,
   option: string,
 ): string {
-  const which = retired ? ' that hold no more' : '';
-  if (learnings.length > 0)
-    return `-- ${shownOf(learnings.length, total, 'learning')} of project ${project}${which}`;
-  if (retired) return `-- project ${project} has no learnings${which}`;
+  if (learnings.length > 0) {
+    const kind = retired ? 'retired learning' : 'learning';
+    return `-- ${shownOf(learnings.length, total, kind)} of project ${project}`;
+  }
+  if (retired) return `-- project ${project} has no retired learnings`;
   return `-- project ${project} has no learnings yet: "throughline proposals ls${option}" shows what waits for a decision`;
 }
 

@@ -127,7 +127,9 @@ function listed(
   const kind = status === 'all' ? '' : `${status} `;
   if (proposals.length === 0) {
     const origin =
-      'they come from notes and from recurring reviews; "throughline learnings propose" adds one';
+      status === 'accepted' || status === 'rejected'
+        ? `"throughline proposals review${option}" decides on those that wait`
+        : 'they come from notes and from recurring reviews; "throughline learnings propose" adds one';
     return `-- project ${project} has no ${kind}proposals: ${origin}`;
   }
   const next = proposals.some((each) => each.status === 'pending')

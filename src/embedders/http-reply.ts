@@ -20,7 +20,9 @@ export function vectorsOf(
   body: string,
   count: number,
 ): { readonly vectors: Float32Array[] } | { readonly fault: string } {
-  const parsed = reply.safeParse(jsonOf(body));
+  const json = jsonOf(body);
+  if (json === undefined) return { fault: 'gave no embeddings: the body is not JSON' };
+  const parsed = reply.safeParse(json);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     return { fault: `gave no embeddings: ${issue?.path.join('.') || 'the body'}: ${issue?.message}` };

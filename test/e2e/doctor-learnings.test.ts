@@ -2,7 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { projectOf, VECTOR_BUCKET } from '../../src/contracts/names.js';
 import { cli } from '../support/cli.js';
 import { bad, doctor, of } from '../support/doctor.js';
-import { type EmbeddingServer, startEmbeddingServer, status, vectors } from '../support/embedding-server.js';
+import {
+  type EmbeddingServer,
+  hang,
+  startEmbeddingServer,
+  status,
+  vectors,
+} from '../support/embedding-server.js';
 import { eventAt, proposed } from '../support/learning-project.js';
 import { NOBODY } from '../support/nobody.js';
 import { type System, soon, startSystem } from '../support/system.js';
@@ -102,6 +108,13 @@ describe('throughline doctor on an embedder', () => {
         fix: expect.any(String),
       },
     ]);
+  });
+
+  it('says how long it waited for one that hangs', async () => {
+    embeddings.next(hang);
+    const env = embedding({ THROUGHLINE_REQUEST_TIMEOUT_MS: '1000' });
+    const message = expect.stringMatching(/\/bag did not answer within 1000 ms \(unavailable\)$/);
+    expect(await found('embedder', env)).toMatchObject([{ level: 'warn', message }]);
   });
 
   it('fails for one that will never answer as it is configured', async () => {

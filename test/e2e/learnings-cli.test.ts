@@ -158,7 +158,7 @@ describe('a learning on the command line', () => {
           `${parse}  insight          N/A  Parsers need .*  \\(superseded by eve at \\S+, replaced by ${lint}\\)\\n$`,
       ),
     );
-    expect(retired.stderr).toMatch(/^-- 2 learnings of project \S+ that hold no more\n$/);
+    expect(retired.stderr).toMatch(/^-- 2 retired learnings of project \S+\n$/);
     const json = JSON.parse((await run('learnings', 'ls', '--retired', '--json')).stdout);
     expect(json).toMatchObject({ total: 2, learnings: [{ retired: { how: 'retracted' } }, {}] });
     const again = await run('learnings', 'retract', lint, '--json');
@@ -171,7 +171,7 @@ describe('a learning on the command line', () => {
     const elsewhere = await run('learnings', 'ls', '--project', 'another one');
     expect(elsewhere).toMatchObject({ code: 0, stdout: '' });
     expect(await run('learnings', 'ls', '--project', 'another one', '--retired')).toMatchObject({
-      ...{ code: 0, stdout: '', stderr: '-- project another-one has no learnings that hold no more\n' },
+      ...{ code: 0, stdout: '', stderr: '-- project another-one has no retired learnings\n' },
     });
     expect(elsewhere.stderr).toMatch(/^-- project another-one has no learnings yet/);
     expect((await run('learnings', 'retract', id, '--project', 'other')).code).toBe(1);

@@ -151,7 +151,7 @@ describe('the embedder of an endpoint', () => {
       vectors((items) => items.map((item) => ({ ...item, embedding: Array(item.index + 1).fill(1) }))),
       'of 1 and of 2 numbers',
     ],
-    ['no JSON', status(200, 'NaN, says the server'), 'gave no embeddings'],
+    ['no JSON', status(200, 'NaN, says the server'), 'gave no embeddings: the body is not JSON'],
     ['an error with status 200', status(200, '{"error":"no such model"}'), 'gave no embeddings'],
   ];
   it.each(wrong)('refuses %s, and does not ask again', async (_, answer, message) => {

@@ -18,6 +18,7 @@ export async function embedderFindings(
   timeoutMs: number,
 ): Promise<Finding[]> {
   let embedder: Embedder | undefined;
+  let limit: AbortSignal | undefined;
   try {
     embedder = await load();
     if (embedder === undefined) return [];
@@ -26,7 +27,8 @@ export async function embedderFindings(
     // The first text also pays for the connection, or for warming up.
     for (const text of TEXTS) {
       const started = performance.now();
-      const [vector] = await embedder.embed([text], AbortSignal.timeout(timeoutMs));
+      limit = AbortSignal.timeout(timeoutMs);
+      const [vector] = await embedder.embed([text], limit);
       took = Math.round(performance.now() - started);
       dimension = vector?.length ?? 0;
     }
@@ -36,10 +38,19 @@ export async function embedderFindings(
     return [warn(CHECK, `${message}, and a prompt waits for ${deadlineMs}`, fix)];
   } catch (error) {
     const code = codeOf(error);
-    const message = `${messageOf(error)} (${code})`;
+    const said = limit?.aborted
+      ? `${embedder?.model} did not answer within ${timeoutMs} ms`
+      : messageOf(error);
+    const message = `${said} (${code})`;
     return code === 'config_invalid'
       ? [fail(CHECK, message, 'set THROUGHLINE_EMBED_… right: until then learnings are found by words alone')]
-      : [warn(CHECK, message, 'see whether it runs: until then learnings are found by words alone')];
+      : [
+          warn(
+            CHECK,
+            message,
+            'see whether it runs, and how much it takes: until then learnings are found by words alone',
+          ),
+        ];
   } finally {
     await embedder?.close();
   }
