@@ -22,11 +22,14 @@ export interface Review {
 
 export type Phase =
   | { readonly kind: 'loading' }
-  | { readonly kind: 'choosing'; readonly shown: ProposalView }
-  | { readonly kind: 'editing'; readonly shown: ProposalView }
+  /** `draft`: what was written and refused, for the next edit to begin with. */
+  | { readonly kind: 'choosing'; readonly shown: ProposalView; readonly draft?: string | undefined }
+  | { readonly kind: 'editing'; readonly shown: ProposalView; readonly text: string }
   | { readonly kind: 'sending'; readonly shown: ProposalView; readonly decision: Decision }
   /** Ended: with a signal's exit code, by a fault, or as it should. */
   | { readonly kind: 'over'; readonly exitCode?: number; readonly fault?: ThroughlineError };
+
+type PhaseOf<Kind extends Phase['kind']> = Extract<Phase, { kind: Kind }>;
 
 export type Decision =
   | { readonly kind: 'accepted' | 'merged' | 'separate' | 'rejected' }
@@ -76,12 +79,12 @@ export function step(review: Review, event: ReviewEvent): Review {
       if (event.kind === 'loaded') return loaded(review, event.reply);
       return event.kind === 'refused' ? to(review, { kind: 'over', fault: event.error }) : review;
     case 'choosing':
-      return event.kind === 'key' ? chosen(review, phase.shown, actionOf(event.key)) : review;
+      return event.kind === 'key' ? chosen(review, phase, actionOf(event.key)) : review;
     case 'editing':
       return event.kind === 'text' ? written(review, phase.shown, event.text) : review;
     case 'sending':
       if (event.kind === 'answered') return answered(review, phase.decision, event.reply);
-      return event.kind === 'refused' ? refused(review, phase.shown, event.error) : review;
+      return event.kind === 'refused' ? refused(review, phase, event.error) : review;
     default:
       return assertNever(phase);
   }
@@ -103,9 +106,9 @@ function loaded(review: Review, shown: ProposalView): Review {
   return to(review, { kind: 'choosing', shown }, { kind: 'proposal', shown });
 }
 
-function chosen(review: Review, shown: ProposalView, action: Action | undefined): Review {
+function chosen(review: Review, { shown, draft }: PhaseOf<'choosing'>, action: Action | undefined): Review {
   const { similar } = shown;
-  const stay = (...said: Said[]) => to(review, { kind: 'choosing', shown }, ...said);
+  const stay = (...said: Said[]) => to(review, { kind: 'choosing', shown, draft }, ...said);
   const send = (decision: Decision) => to(review, { kind: 'sending', shown, decision });
   switch (action) {
     case 'accept':
@@ -118,7 +121,7 @@ function chosen(review: Review, shown: ProposalView, action: Action | undefined)
     case 'reject':
       return send({ kind: 'rejected' });
     case 'edit':
-      return to(review, { kind: 'editing', shown });
+      return to(review, { kind: 'editing', shown, text: draft ?? shown.proposal.content });
     case 'skip':
       return next(count(review, 'skipped'), { kind: 'notice', text: 'skipped, still pending' });
     case 'evidence':
@@ -159,11 +162,12 @@ function answered(review: Review, decision: Decision, shown: ProposalView): Revi
   return next(count(review, kind), { kind: 'done', text });
 }
 
-function refused(review: Review, shown: ProposalView, error: ThroughlineError): Review {
+function refused(review: Review, { shown, decision }: PhaseOf<'sending'>, error: ThroughlineError): Review {
   const said = error.code === 'already_decided' ? [] : [trouble(`${error.message} (${error.code})`)];
   // Somebody else has decided, or a learning that says nearly the same has come or gone: see what stands there now.
   const changed = ['already_decided', 'near_duplicate', 'not_found'].includes(error.code);
-  return to(review, changed ? { kind: 'loading' } : { kind: 'choosing', shown }, ...said);
+  const draft = decision.kind === 'edited' ? decision.content : undefined;
+  return to(review, changed ? { kind: 'loading' } : { kind: 'choosing', shown, draft }, ...said);
 }
 
 function elsewhere(review: Review, { proposal }: ProposalView): Review {

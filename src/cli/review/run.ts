@@ -51,7 +51,7 @@ function happens(
     case 'choosing':
       return terminal.key().then((key) => ({ kind: 'key', key }));
     case 'editing':
-      return terminal.edit(phase.shown.proposal.content).then((text) => ({ kind: 'text', text }));
+      return terminal.edit(phase.text).then((text) => ({ kind: 'text', text }));
     case 'sending':
       return replied('answered', requests.decide(id, phase.decision));
     case 'over':

@@ -131,6 +131,14 @@ describe('an edit', () => {
     expect(texts(review)).toEqual(['no (schema_invalid)']);
   });
 
+  it('that the service refused is what the next edit begins with, whatever was looked at meanwhile', () => {
+    const long = 'x'.repeat(300);
+    const again = begun(loaded(), key('e'), written(long), refused('schema_invalid'), key('?'), key('e'));
+    expect(again.phase).toMatchObject({ kind: 'editing', text: long });
+    const kept = stepped(again, written(undefined), key('e'));
+    expect(kept.phase).toMatchObject({ kind: 'editing', text: 'Run the linter' });
+  });
+
   it('that came after somebody else’s decision goes on', () => {
     const accepted = viewOf({ status: 'accepted', decidedBy: 'bob', decidedAt: 'noon' });
     const review = begun(loaded(), key('e'), written('y'), answered(accepted));
