@@ -64,7 +64,7 @@ interface Project {
 
 export class Vectoriser {
   readonly #options: Required<VectoriserOptions>;
-  readonly #each: TolerantEmbedder;
+  readonly #tolerant: TolerantEmbedder;
   readonly #projects: LRUCache<Token, Project>;
   readonly #running = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
@@ -80,7 +80,7 @@ export class Vectoriser {
       random = Math.random,
     } = options;
     this.#options = { ...options, batch, pauseMs, maxPauseMs, maxProjects, random };
-    this.#each = new TolerantEmbedder(options.embedder);
+    this.#tolerant = new TolerantEmbedder(options.embedder);
     this.#projects = new LRUCache({ max: maxProjects });
   }
 
@@ -162,7 +162,7 @@ export class Vectoriser {
       const missing = this.#missing(slot, learnings).slice(0, batch);
       if (missing.length === 0) break;
       const texts = missing.map(([, text]) => text);
-      const given = await this.#each.embed(texts, this.#stopping.signal);
+      const given = await this.#tolerant.embed(texts, this.#stopping.signal);
       const dimension = given.find((vector) => vector instanceof Float32Array)?.length ?? this.#dimension;
       if (dimension !== this.#dimension && this.#dimension !== started) {
         throw new ThroughlineError(
@@ -180,7 +180,7 @@ export class Vectoriser {
   /** Learns the dimension from a single text, where none is known that the embedder takes. */
   async #probe(learnings: Learnings): Promise<void> {
     const texts = [...learnings.values()].filter(embeddable).map(({ content }) => content);
-    const vector = await this.#each.probe(texts, this.#stopping.signal);
+    const vector = await this.#tolerant.probe(texts, this.#stopping.signal);
     if (vector !== undefined) this.#dimension = vector.length;
   }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MemoryLearningLog } from '../../src/memory/learning-log.js';
 import { MemorySessionLog } from '../../src/memory/session-log.js';
 import { MemorySnapshotStore } from '../../src/memory/snapshot-store.js';
@@ -62,25 +62,35 @@ async function learning(ackWaitMs: number) {
 }
 
 describe('the learner', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
   it('says of a review that takes long that it is in hand still, until it is acknowledged', async () => {
-    const { learner, delivery, release } = await learning(30);
-    await soon(() => expect(delivery.working.mock.calls.length).toBeGreaterThan(2));
+    const { learner, delivery, release } = await learning(30_000);
+    vi.advanceTimersByTime(60_000);
+    const said = delivery.working.mock.calls.length;
+    expect(said).toBeGreaterThan(2);
     expect(delivery.ack).not.toHaveBeenCalled();
     release();
     await soon(() => expect(delivery.ack).toHaveBeenCalledOnce());
-    const said = delivery.working.mock.calls.length;
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    vi.advanceTimersByTime(60_000);
     expect(delivery.working).toHaveBeenCalledTimes(said);
     await learner.stop();
     expect(delivery.nak).not.toHaveBeenCalled();
   });
 
-  it('goes on saying so while it is stopped', async () => {
-    const { learner, delivery, release } = await learning(30);
+  it('goes on saying so while it is stopped, and then no more', async () => {
+    const { learner, delivery, release } = await learning(30_000);
     const stopped = learner.stop();
-    await soon(() => expect(delivery.working.mock.calls.length).toBeGreaterThan(2));
+    vi.advanceTimersByTime(60_000);
+    expect(delivery.working.mock.calls.length).toBeGreaterThan(2);
     release();
     await stopped;
     expect(delivery.ack).toHaveBeenCalledOnce();
+    expect(vi.getTimerCount()).toBe(0);
   });
 });
