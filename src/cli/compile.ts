@@ -11,7 +11,7 @@ import { ThroughlineError } from '../errors.js';
 import { oneLine } from '../text.js';
 import { cliOf, examples, note, noteWhereEmpty, out, sessionOf, wholeNumber, withClient } from './cli.js';
 import { fraction } from './project.js';
-import { readTemplate } from './template.js';
+import { readTemplate } from './template-file.js';
 
 interface CompileOptions {
   readonly session?: string;
@@ -38,7 +38,6 @@ interface CompileOptions {
 export function compileCommand(program: Command): void {
   program
     .command('compile')
-    .summary('print the next prompt of a session')
     .description(
       'Asks the prompt-compiler for a prompt. The prompt goes to standard output, what it holds to standard error.',
     )
@@ -133,12 +132,14 @@ function summary(reply: CompileReply, kind: CompileRequest['kind']): string {
 }
 
 /** What a reader of the prompt alone would not notice. */
-function warnings({ ledger, budget }: CompileReply): string[] {
+function warnings(reply: CompileReply): string[] {
+  if (reply.kind !== 'dispatch') return [];
+  const { ledger, budget } = reply;
   return [
-    ...(ledger?.mode === 'ledger_plus_fallback'
+    ...(ledger.mode === 'ledger_plus_fallback'
       ? [`-- ${ledger.reason}: ${ledger.message ?? 'no more is known'}`]
       : []),
-    ...(budget !== undefined && budget.stage !== 'none'
+    ...(budget.stage !== 'none'
       ? [
           `-- ${budget.stage} to ${budget.tokensAfter} of ${budget.tokensBefore} tokens, to keep within ${budget.inputTokens}`,
         ]

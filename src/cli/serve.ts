@@ -4,12 +4,12 @@ import { Releasers } from '../lifecycle.js';
 import { SERVICES, type ServiceName, serve } from '../main.js';
 import { withoutSecrets } from '../nats/shown-url.js';
 import { cliOf, examples, out } from './cli.js';
+import { withLogger } from './logger.js';
 import { runUntilSignal } from './signals.js';
 
 export function serveCommand(program: Command): void {
   program
     .command('serve')
-    .summary('start services on a NATS server that runs already')
     .description('Starts the services, or only some of them, on the server that NATS_URL or --nats names.')
     .addOption(
       new Option(
@@ -23,7 +23,7 @@ export function serveCommand(program: Command): void {
     )
     .action(async (options: { only?: ServiceName[] }, command: Command) => {
       growHeapSlowly();
-      const cli = cliOf(command);
+      const cli = withLogger(cliOf(command));
       const releasers = new Releasers();
       const only = options.only ?? SERVICES;
       await runUntilSignal(cli, releasers, async () => {

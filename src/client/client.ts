@@ -1,6 +1,5 @@
 import { HookEngine, PreCompactHook } from '../compaction/hook-engine.js';
-import type { CompactedReport, CompileReply, CompileRequestInput } from '../contracts/compile.js';
-import { explainIssues } from '../contracts/explain-issues.js';
+import type { CompactedReport, CompileReplyTo, CompileRequestInput } from '../contracts/compile.js';
 import {
   COMPILE_SUBJECT,
   dispatchSubject,
@@ -10,21 +9,20 @@ import {
   token,
 } from '../contracts/names.js';
 import {
-  type ImplementerResultInput,
-  implementerResult,
-  type ReviewerResultInput,
-  reviewerResult,
-} from '../contracts/results.js';
-import { RUN_INIT_SUBJECT, RUN_STATUS_SUBJECT, type RunInitInput } from '../contracts/run.js';
-import { type ToolName, toolSubject } from '../contracts/tools.js';
-import {
+  RUN_INIT_SUBJECT,
+  RUN_STATUS_SUBJECT,
+  type ToolName,
   TRACE_APPEND_SUBJECT,
   TRACE_COMPACT_SUBJECT,
   TRACE_RECORD_SUBJECT,
-  type TraceEntryInput,
-} from '../contracts/trace.js';
-import { ThroughlineError } from '../errors.js';
+  toolSubject,
+} from '../contracts/request-names.js';
+import type { ImplementerResultInput, ReviewerResultInput } from '../contracts/results.js';
+import type { RunInitInput } from '../contracts/run.js';
+import type { TraceEntryInput } from '../contracts/trace.js';
 import { createLearnings, type Learnings, type Proposals } from './learnings.js';
+import type { RunInitReply, RunStatusReply } from './run-replies.js';
+import type { ToolReply } from './tool-replies.js';
 import { createTools, type Tools } from './tools.js';
 import type { ClientTransport } from './transport.js';
 
@@ -83,15 +81,13 @@ export class ThroughlineClient {
 
   /** Publishes an implementer's result. Throws `schema_invalid` before anything is sent. */
   async publishImplementer(session: string, result: ImplementerResultInput): Promise<Published> {
-    const parsed = implementerResult.safeParse(result);
-    if (!parsed.success) throw new ThroughlineError('schema_invalid', explainIssues(parsed.error, result));
+    await requireValid('implementer', result);
     return this.publishText(session, 'implementer', JSON.stringify(result));
   }
 
   /** Publishes a reviewer's result. Throws `schema_invalid` before anything is sent. */
   async publishReviewer(session: string, result: ReviewerResultInput): Promise<Published> {
-    const parsed = reviewerResult.safeParse(result);
-    if (!parsed.success) throw new ThroughlineError('schema_invalid', explainIssues(parsed.error, result));
+    await requireValid('reviewer', result);
     return this.publishText(session, 'reviewer', JSON.stringify(result));
   }
 
@@ -100,24 +96,24 @@ export class ThroughlineClient {
     return this.#transport.publish(dispatchSubject(token(session, 'session'), role), text);
   }
 
-  /** Asks for the next prompt. */
-  async compile(request: CompileRequestInput): Promise<CompileReply> {
-    return (await this.#ofSession(COMPILE_SUBJECT, request)) as CompileReply;
+  /** Asks for the next prompt. The kind of the request is that of the reply. */
+  async compile<Request extends CompileRequestInput>(request: Request): Promise<CompileReplyTo<Request>> {
+    return (await this.#ofSession(COMPILE_SUBJECT, request)) as CompileReplyTo<Request>;
   }
 
-  /** Calls a tool by its name, with unchecked input; `tools` has a typed method for each. */
-  requestTool(name: ToolName, input: object): Promise<unknown> {
-    return this.#ofSession(toolSubject(name), input);
+  /** Calls a tool by its name, with unchecked input; `tools` has a method for each. */
+  async requestTool<Name extends ToolName>(name: Name, input: object): Promise<ToolReply<Name>> {
+    return (await this.#ofSession(toolSubject(name), input)) as ToolReply<Name>;
   }
 
   /** Makes a run's `tasks.md` the progress of a session. */
-  initRun(request: RunInitInput): Promise<unknown> {
-    return this.#ofSession(RUN_INIT_SUBJECT, request);
+  async initRun(request: RunInitInput): Promise<RunInitReply> {
+    return (await this.#ofSession(RUN_INIT_SUBJECT, request)) as RunInitReply;
   }
 
   /** Progress of a run, and what each task needs next. */
-  runStatus(session: string): Promise<unknown> {
-    return this.#ofSession(RUN_STATUS_SUBJECT, { session });
+  async runStatus(session: string): Promise<RunStatusReply> {
+    return (await this.#ofSession(RUN_STATUS_SUBJECT, { session })) as RunStatusReply;
   }
 
   /** Adds entries to the trace of an intent, and waits until they are stored. */
@@ -159,6 +155,12 @@ export class ThroughlineClient {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
+}
+
+/** Schemas take longer to load than all else here: they come with the first result that is checked. */
+async function requireValid(role: Role, result: object): Promise<void> {
+  const { requireResult } = await import('../contracts/require-result.js');
+  requireResult(role, result);
 }
 
 /** The subject of the session that a request names: a user who may only work on that session can send it there. */

@@ -409,13 +409,15 @@ describe('up', () => {
   });
 });
 
+const program = await createProgram();
+
 describe('the command line', () => {
   const commands = (command: Command, path: string[] = []): string[][] => [
     path,
     ...command.commands.flatMap((each) => commands(each, [...path, each.name()])),
   ];
 
-  it.each(commands(createProgram()).map((path) => [['throughline', ...path].join(' '), path] as const))(
+  it.each(commands(program).map((path) => [['throughline', ...path].join(' '), path] as const))(
     '%s --help has an example',
     async (name, path) => {
       const help = await cli([...path, '--help']);

@@ -1,0 +1,14 @@
+/** `throughline/traces`: hooks that put the compacted history of an intent before a model's system prompt. */
+export {
+  type CompactionSource,
+  HookEngine,
+  PreCompactHook,
+  type PreLlmHook,
+} from '../compaction/hook-engine.js';
+export {
+  type PreLlmOptions,
+  type PreparedPrompt,
+  preparePrompt,
+  withPreLlmCompaction,
+} from '../compaction/pre-llm.js';
+export type { TraceEntryInput as TraceEntry } from '../contracts/trace.js';
