@@ -1,3 +1,4 @@
+import './globals.js';
 import { ThroughlineClient } from './client/client.js';
 import type { NatsAccess } from './nats/access.js';
 import { natsTransport } from './nats/client-transport.js';

@@ -53,12 +53,8 @@ export async function withNats<T>(
   work: (nats: NatsPorts) => Promise<T>,
   makes: readonly Made[] = [],
 ): Promise<T> {
-  const [{ openNats }, { natsOptions }] = await Promise.all([
-    import('../nats/open.js'),
-    import('../services/nats-options.js'),
-  ]);
-  const options = natsOptions(cli.url, 'throughline cli', cli.config, cli.logger);
-  const nats = await openNats({ ...options, makes });
+  const { openPorts } = await import('./open-ports.js');
+  const nats = await openPorts(cli, makes);
   try {
     return await work(nats);
   } finally {
@@ -68,21 +64,8 @@ export async function withNats<T>(
 
 /** Connects as a client of the services, and closes again whatever happens. */
 export async function withClient<T>(cli: Cli, work: (client: ThroughlineClient) => Promise<T>): Promise<T> {
-  const [{ connectNats }, { natsTransport }, { ThroughlineClient }] = await Promise.all([
-    import('../nats/connection.js'),
-    import('../nats/client-transport.js'),
-    import('../client/client.js'),
-  ]);
-  const { access, requestTimeoutMs, afterTimeoutMs } = cli.config;
-  const connection = await connectNats({
-    url: cli.url,
-    name: 'throughline cli',
-    access,
-    logger: cli.logger,
-  });
-  // A request with `after` is answered only when the wait is over.
-  const timeoutMs = requestTimeoutMs + afterTimeoutMs;
-  const client = new ThroughlineClient(natsTransport(connection, requestTimeoutMs), { timeoutMs });
+  const { openClient } = await import('./open-client.js');
+  const client = await openClient(cli);
   try {
     return await work(client);
   } finally {

@@ -1,4 +1,6 @@
 /** `throughline/facts`: the fact tracker alone, in memory. Turns results into facts, keeps them, finds those that matter. */
+import '../globals.js';
+
 export type { Role } from '../contracts/names.js';
 export type { ImplementerResult, ReviewerResult } from '../contracts/results.js';
 export {

@@ -1,4 +1,6 @@
 /** `throughline/schemas`: what travels on the wire, as zod schemas. */
+import '../globals.js';
+
 export { compileRequest } from '../contracts/compile.js';
 export { learningEvent } from '../contracts/learning-events.js';
 export { LEARNING_REQUESTS } from '../contracts/learning-requests.js';

@@ -1,3 +1,4 @@
+import '../globals.js';
 import { resolve } from 'node:path';
 import { type Config, embeddedConfig } from '../config.js';
 import type { VariableName } from '../environment.js';

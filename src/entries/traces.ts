@@ -1,4 +1,6 @@
 /** `throughline/traces`: hooks that put the compacted history of an intent before a model's system prompt. */
+import '../globals.js';
+
 export {
   type CompactionSource,
   HookEngine,
