@@ -1,25 +1,19 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ThroughlineClient } from '../client/client.js';
-import { type Config, loadConfig, strangeVariables } from '../config.js';
+import { loadConfig, strangeVariables } from '../config.js';
 import { type Token, token } from '../contracts/names.js';
 import { ThroughlineError } from '../errors.js';
 import type { Made, NatsPorts } from '../nats/open.js';
-import type { Logger } from '../ports/logger.js';
+import type { Cli } from './context.js';
 import { lateLogger } from './late-logger.js';
 import { note } from './output.js';
 
+export type { Cli } from './context.js';
 export { examples, note, out } from './output.js';
 
 /** What every command has at hand. What only some need is loaded by those. */
 
 export const DEFAULT_URL = 'nats://127.0.0.1:4222';
-
-export interface Cli {
-  readonly config: Config;
-  readonly logger: Logger;
-  /** The server to use: `--nats`, else `NATS_URL`, else the default one of `throughline up`. */
-  readonly url: string;
-}
 
 /** Reads configuration and the options that all commands share. */
 export function cliOf(command: Command): Cli {

@@ -1,7 +1,7 @@
 import { ThroughlineClient } from '../client/client.js';
 import { natsTransport } from '../nats/client-transport.js';
 import { connectNats } from '../nats/connection.js';
-import type { Cli } from './cli.js';
+import type { Cli } from './context.js';
 
 /** Connects as a client of the services. */
 export async function openClient({ url, config, logger }: Cli): Promise<ThroughlineClient> {
