@@ -427,6 +427,19 @@ describe('the command line', () => {
     },
   );
 
+  it('says with help and a name what that command takes', async () => {
+    const help = await cli(['help', 'publish']);
+    expect(help).toEqual(await cli(['publish', '--help']));
+    expect(help.stdout).toMatch(/^Usage: throughline publish \[options\] <role>/);
+  });
+
+  it('takes the server before the command as well as after it', async () => {
+    const nobody = ['--nats', 'nats://127.0.0.1:2'];
+    const before = await cli([...nobody, 'session', 'ls']);
+    expect(before).toMatchObject({ code: 1, stderr: expect.stringContaining('nats://127.0.0.1:2') });
+    expect(await cli(['session', 'ls', ...nobody])).toEqual(before);
+  });
+
   it('prints its version', async () => {
     expect(await cli(['--version'])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
   });
