@@ -1,3 +1,4 @@
+import { COMPILED_RESULTS } from '../contracts/compiled-results.js';
 import { type DispatchFault, parseDispatchBody } from '../contracts/dispatch-body.js';
 import { EVENT_VERSION } from '../contracts/event.js';
 import { parseDispatchSubject, type Role, type Token } from '../contracts/names.js';
@@ -111,11 +112,12 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
       const reason = 'the subject must be dispatch.<session>.<role>, role implementer or reviewer';
       return reject(delivery, session, role, { code: 'subject_invalid', reason });
     }
-    const parsed = parseDispatchBody(delivery.body, role, options.maxBodyBytes, (json, text) => {
+    const clean = (json: unknown, text: string) => {
       const { value, found } = redactJson(json, secrets, { source: text });
       noteRedacted(delivery, session, found);
       return value;
-    });
+    };
+    const parsed = parseDispatchBody(delivery.body, role, options.maxBodyBytes, clean, COMPILED_RESULTS);
     if (!parsed.ok) return reject(delivery, session, role, parsed);
     return ports.log
       .append(session, recordedEvent(delivery, parsed.value, rulesFor(session, delivery)), {
