@@ -24,25 +24,36 @@ const health = z.object({
   lastIncident: z.object({ at: z.string(), message: z.string(), code: z.string().optional() }).nullable(),
 });
 
+/** What services are asked for, and measured by. */
+export interface ExpectedServices {
+  readonly version: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** Longest wait for an instance that is there and does not answer. */
+  readonly timeoutMs: number;
+  /** As `throughline serve --only` names them. Default: all. */
+  readonly only?: readonly string[] | undefined;
+}
+
 /** The services, as they answer now, and what went wrong in them last. */
 export async function serviceFindings(
   connection: NatsConnection,
-  version: string,
-  now: number,
+  { version, now, timeoutMs, only = Object.values(SERVED) }: ExpectedServices,
 ): Promise<Finding[]> {
-  const found: Finding[] = [];
-  for (const name of Object.keys(SERVED)) {
-    const instances = await instancesOf(connection, name);
-    const check = `service ${name}`;
-    if (instances.length === 0) {
-      found.push(fail(check, 'nobody answers', `throughline serve --only ${SERVED[name]}`));
-      continue;
-    }
-    const findings = instances.flatMap((each) => judged(check, each, version, now));
-    const running = counted(instances.length, 'instance answers', 'instances answer');
-    found.push(...(findings.length > 0 ? findings : [ok(check, running)]));
-  }
-  return found;
+  const asked = Object.entries(SERVED).filter(([, served]) => only.includes(served));
+  // At once: each that does not answer takes the whole time.
+  const found = await Promise.all(
+    asked.map(async ([name, served]) => {
+      const instances = await instancesOf(connection, name, timeoutMs);
+      const check = `service ${name}`;
+      if (instances.length === 0)
+        return [fail(check, 'nobody answers', `throughline serve --only ${served}`)];
+      const findings = instances.flatMap((each) => judged(check, each, version, now));
+      const running = counted(instances.length, 'instance answers', 'instances answer');
+      return findings.length > 0 ? findings : [ok(check, running)];
+    }),
+  );
+  return found.flat();
 }
 
 function judged(check: string, instance: ServiceStats, version: string, now: number): Finding[] {
