@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { type Command, Option } from 'commander';
 import { SERVICES, type ServiceName } from '../main.js';
 import type { Finding } from '../nats/doctor/finding.js';
@@ -7,6 +8,7 @@ import { cliOf, examples, out, withNats } from './cli.js';
 
 interface HealthOptions {
   readonly only?: readonly ServiceName[];
+  readonly here?: boolean;
   readonly json?: boolean;
 }
 
@@ -19,11 +21,15 @@ export function healthCommand(program: Command): void {
         'Exit code 1 when a service does not answer or cannot work; warnings leave it at 0.',
     )
     .addOption(new Option('--only <service...>', 'ask only these').choices(SERVICES))
+    .option('--here', 'ask only the instances on this machine, or in this container')
     .option('--json', 'one JSON array of {check, level, message, fix?}')
-    .addHelpText('after', examples('throughline health', 'throughline health --only extractor --json'))
-    .action(async ({ only, json }: HealthOptions, command: Command) => {
+    .addHelpText('after', examples('throughline health', 'throughline health --here --only extractor'))
+    .action(async ({ only, here, json }: HealthOptions, command: Command) => {
       const cli = cliOf(command);
-      const expected = { version: VERSION, now: Date.now(), timeoutMs: cli.config.requestTimeoutMs, only };
+      const expected = {
+        ...{ version: VERSION, now: Date.now(), timeoutMs: cli.config.requestTimeoutMs, only },
+        host: here ? hostname() : undefined,
+      };
       const found = await withNats(cli, ({ connection }) => serviceFindings(connection, expected));
       out(json ? JSON.stringify(found) : summary(found));
       if (worst(found) === 'fail') process.exitCode = 1;

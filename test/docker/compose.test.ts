@@ -51,6 +51,6 @@ describe('docker-compose.yml', () => {
 
   it('asks the server and the services for their health', () => {
     expect(nats?.healthcheck?.test[0]).toBe('CMD');
-    expect(throughline?.healthcheck?.test).toEqual(['CMD', 'throughline', 'health']);
+    expect(throughline?.healthcheck?.test).toEqual(['CMD', 'throughline', 'health', '--here']);
   });
 });

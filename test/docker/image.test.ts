@@ -1,5 +1,5 @@
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -111,7 +111,7 @@ describe('the commands of docker-compose.yml, in the image', () => {
     await using system = await startSystem({ only: ['extractor', 'compiler', 'tools'] });
     expect(await ran(test, { NATS_URL: system.url })).toEqual({
       code: 1,
-      stdout: 'fail  service learnings: nobody answers\n',
+      stdout: `fail  service learnings: nobody answers on ${hostname()}\n`,
       stderr: '',
     });
   });

@@ -1,7 +1,17 @@
+import { hostname } from 'node:os';
+import { connect } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EXTRACTOR_SERVICE } from '../../src/contracts/names.js';
+import { startService } from '../../src/nats/service.js';
+import { healthEndpoint } from '../../src/nats/service-endpoint.js';
+import { silentLogger } from '../../src/ports/logger.js';
+import { VERSION } from '../../src/version.js';
 import { cli, startCli } from '../support/cli.js';
 import { startTestNats, type TestNats } from '../support/nats-server.js';
 import { NOBODY } from '../support/nobody.js';
+
+/** What an instance tells of itself where nothing went wrong. */
+const WELL = { warnings: 0, errors: 0, lastIncident: null };
 
 let nats: TestNats;
 let env: Record<string, string>;
@@ -36,6 +46,27 @@ describe('throughline health', () => {
     expect(JSON.parse(compiler.stdout)).toEqual([
       expect.objectContaining({ check: 'service prompt-compiler', level: 'fail' }),
     ]);
+  });
+
+  it('looks past instances on other machines where it is told to', async () => {
+    const connection = await connect({ servers: nats.url });
+    await startService(connection, {
+      ...{ name: EXTRACTOR_SERVICE, version: VERSION, description: 'elsewhere', logger: silentLogger },
+      endpoints: [healthEndpoint(EXTRACTOR_SERVICE, async () => ({ host: 'elsewhere', ...WELL }))],
+    });
+    expect(await cli(['health', '--only', 'extractor'], { env })).toMatchObject({ code: 0 });
+    const here = ['health', '--only', 'extractor', '--here'];
+    expect(await cli(here, { env })).toEqual({
+      code: 1,
+      stdout: `fail  service extractor: nobody answers on ${hostname()}\n`,
+      stderr: '',
+    });
+    await using _serving = await startCli(['serve', '--only', 'extractor'], env);
+    expect(await cli(here, { env })).toMatchObject({
+      code: 0,
+      stdout: 'ok    service extractor: 1 instance answers\n',
+    });
+    await connection.close();
   });
 
   it('finds a process that hangs, when the time for an answer is over', async () => {
