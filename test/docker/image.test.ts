@@ -27,8 +27,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 /** How a command in the image ended. */
 async function ran(command: readonly string[] | undefined, env: Record<string, string> = {}) {
   if (command === undefined) throw new Error('docker-compose.yml gives no command');
-  const { NODE_ENV } = image.env;
-  return runIn(image, command, { NODE_ENV, ...env }).then(
+  return runIn(image, command, env).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
       code,

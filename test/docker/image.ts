@@ -49,7 +49,7 @@ async function buildStage(
   let image: Image = {
     root,
     workdir: '/',
-    env: { PATH: [join(root, 'usr/local/bin'), process.env.PATH].join(':') },
+    env: { PATH: [join(root, 'usr/local/bin'), ...machinePath()].join(':') },
     user: 'root',
     command: [],
   };
@@ -70,9 +70,15 @@ async function buildStage(
 export async function runIn(image: Image, [file = '', ...args]: readonly string[], more = {}) {
   return promisify(execFile)(file, args, {
     cwd: join(image.root, image.workdir),
-    env: { ...cleanEnv(BUILD_SETTINGS), ...image.env, ...more },
+    // The test runner's own NODE_ENV is not the image's.
+    env: { ...cleanEnv(BUILD_SETTINGS), NODE_ENV: undefined, ...image.env, ...more },
     maxBuffer: 16 * 1024 * 1024,
   });
+}
+
+/** The PATH of this machine without the programs of packages: the image must bring those that it needs. */
+function machinePath(): string[] {
+  return (process.env.PATH ?? '').split(':').filter((folder) => !folder.includes('node_modules'));
 }
 
 /** They change how fast npm is, and nothing that it installs. */
