@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { Config } from './config.js';
 import { watchConnection } from './nats/connection-health.js';
 import { type Made, type NatsPorts, openNats } from './nats/open.js';
@@ -40,6 +41,7 @@ export async function serve(
   releasers.add('the NATS connection', () => nats.close());
   const started = performance.now();
   const health: HealthParts = {
+    host: hostname(),
     uptimeMs: () => performance.now() - started,
     connection: watchConnection(nats.connection),
     incidents,

@@ -3,13 +3,20 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { messageOf, ThroughlineError } from '../errors.js';
 import { type ServerChild, startChild } from './child.js';
-import { CONFIG_FILE, type Location, launcherFor } from './launch.js';
 import { type LogFile, openLogFile } from './log-file.js';
 import { freePort, portProblem } from './ports.js';
 import { untilReady } from './ready.js';
 import type { RunningServer, StartOptions } from './running-server.js';
-import { renderServerConfig } from './server-config.js';
+import { CONFIG_FILE, renderServerConfig } from './server-config.js';
 import { noteServer, requireFreeStore } from './store-lock.js';
+
+/** Where a server listens, and where its store is. */
+interface Location {
+  readonly host: string;
+  readonly port: number;
+  readonly monitorPort: number | undefined;
+  readonly storeDir: string;
+}
 
 const READY_WITHIN_MS = 10_000;
 const PORT_ATTEMPTS = 5;
@@ -79,13 +86,13 @@ async function startAt(location: Location, options: StartOptions): Promise<Start
   const { host, port, monitorPort, storeDir } = location;
   const id = `throughline-nats-${randomBytes(6).toString('hex')}`;
   const serverName = options.serverName ?? id;
-  const launcher = launcherFor(options.source, location, id);
   const { maxPayloadBytes, syncInterval, extraConfig } = options;
-  const config = { ...launcher.inside, serverName, maxPayloadBytes, syncInterval, extraConfig };
-  await writeFile(join(storeDir, CONFIG_FILE), renderServerConfig(config));
+  const config = { ...location, serverName, maxPayloadBytes, syncInterval, extraConfig };
+  const configFile = join(storeDir, CONFIG_FILE);
+  await writeFile(configFile, renderServerConfig(config));
 
   const logFile = await openLogFile(join(storeDir, 'nats-server.log'));
-  const child = startChild(launcher, logFile.fd);
+  const child = startChild(options.source.path, ['-c', configFile], logFile.fd);
   child.exited.then(() => logFile.close());
 
   const outcome = await untilReady({

@@ -49,7 +49,7 @@ export async function examine(nats: NatsPorts, expected: Expected): Promise<Find
       () => projectFindings({ jsm, learnings, snapshots: learningSnapshots, snapshotEvery, now: now() }),
     ],
     ...(embedder === undefined ? [] : [['embedder', () => embedderFindings(embedder, timeout)] as const]),
-    ['services', () => serviceFindings(connection, version, now())],
+    ['services', () => serviceFindings(connection, { version, now: now(), timeoutMs: timeout })],
   ];
   const found: Finding[] = [];
   for (const [check, look] of checks) found.push(...(await examined(check, look)));

@@ -19,30 +19,46 @@ const SERVED: Readonly<Record<string, string>> = {
 const RECENT_MS = 600_000;
 
 const health = z.object({
+  host: z.string().optional(),
   errors: z.number(),
   warnings: z.number(),
   lastIncident: z.object({ at: z.string(), message: z.string(), code: z.string().optional() }).nullable(),
 });
 
+/** What services are asked for, and measured by. */
+export interface ExpectedServices {
+  readonly version: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** Longest wait for an instance that is there and does not answer. */
+  readonly timeoutMs: number;
+  /** As `throughline serve --only` names them. Default: all. */
+  readonly only?: readonly string[] | undefined;
+  /** Looks only at instances on the machine or container of this name. Default: everywhere. */
+  readonly host?: string | undefined;
+}
+
 /** The services, as they answer now, and what went wrong in them last. */
 export async function serviceFindings(
   connection: NatsConnection,
-  version: string,
-  now: number,
+  { version, now, timeoutMs, only = Object.values(SERVED), host }: ExpectedServices,
 ): Promise<Finding[]> {
-  const found: Finding[] = [];
-  for (const name of Object.keys(SERVED)) {
-    const instances = await instancesOf(connection, name);
-    const check = `service ${name}`;
-    if (instances.length === 0) {
-      found.push(fail(check, 'nobody answers', `throughline serve --only ${SERVED[name]}`));
-      continue;
-    }
-    const findings = instances.flatMap((each) => judged(check, each, version, now));
-    const running = counted(instances.length, 'instance answers', 'instances answer');
-    found.push(...(findings.length > 0 ? findings : [ok(check, running)]));
-  }
-  return found;
+  const asked = Object.entries(SERVED).filter(([, served]) => only.includes(served));
+  const where = host === undefined ? '' : ` on ${host}`;
+  // At once: each that does not answer takes the whole time.
+  const found = await Promise.all(
+    asked.map(async ([name, served]) => {
+      const everywhere = await instancesOf(connection, name, timeoutMs);
+      const instances = everywhere.filter((each) => host === undefined || healthIn(each)?.host === host);
+      const check = `service ${name}`;
+      if (instances.length === 0)
+        return [fail(check, `nobody answers${where}`, `throughline serve --only ${served}`)];
+      const findings = instances.flatMap((each) => judged(check, each, version, now));
+      const running = counted(instances.length, 'instance answers', 'instances answer');
+      return findings.length > 0 ? findings : [ok(check, running)];
+    }),
+  );
+  return found.flat();
 }
 
 function judged(check: string, instance: ServiceStats, version: string, now: number): Finding[] {
@@ -51,8 +67,7 @@ function judged(check: string, instance: ServiceStats, version: string, now: num
     const message = `an instance is version ${instance.version}, this is ${version}`;
     found.push(warn(check, message, 'run one version everywhere'));
   }
-  const data = instance.endpoints?.find(({ name }) => name === 'health')?.data;
-  const told = health.safeParse(data).data;
+  const told = healthIn(instance);
   if (!told?.lastIncident) return found;
   const { at, message, code = 'no code' } = told.lastIncident;
   if (code === 'store_full') {
@@ -68,4 +83,10 @@ function judged(check: string, instance: ServiceStats, version: string, now: num
     );
   }
   return found;
+}
+
+/** What an instance tells of itself, as its endpoint `health` does; undefined where that cannot be read. */
+function healthIn(instance: ServiceStats): z.infer<typeof health> | undefined {
+  const data = instance.endpoints?.find(({ name }) => name === 'health')?.data;
+  return health.safeParse(data).data;
 }
