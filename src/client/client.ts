@@ -54,9 +54,12 @@ export interface TraceCompacted {
 }
 
 export interface ClientOptions {
-  /** Longest wait for an answer, in milliseconds; a request with `after` may take longer to be answered. Default 10 000. */
+  /** Longest wait for an answer, in milliseconds. A prompt with `after` is waited for no longer than that. Default 10 000. */
   readonly timeoutMs?: number;
 }
+
+/** Of the wait for an answer, what a service may wait for the dispatch named in `after`. */
+const AFTER_SHARE = 0.8;
 
 /**
  * What a TypeScript runtime uses: publish what agents returned, ask for the next prompt.
@@ -102,7 +105,10 @@ export class ThroughlineClient {
 
   /** Asks for the next prompt. */
   async compile(request: CompileRequestInput): Promise<CompileReply> {
-    return (await this.#ofSession(COMPILE_SUBJECT, request)) as CompileReply;
+    // The service gives up before we do: its refusal says where the session stands, a timeout says nothing.
+    const waiting =
+      request.after === undefined ? {} : { afterTimeoutMs: Math.floor(this.#timeoutMs * AFTER_SHARE) };
+    return (await this.#ofSession(COMPILE_SUBJECT, { ...waiting, ...request })) as CompileReply;
   }
 
   /** Calls a tool by its name, with unchecked input; `tools` has a typed method for each. */
