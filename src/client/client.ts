@@ -3,6 +3,7 @@ import type { CompactedReport, CompileReply, CompileRequestInput } from '../cont
 import { explainIssues } from '../contracts/explain-issues.js';
 import {
   COMPILE_SUBJECT,
+  dispatchMessageId,
   dispatchSubject,
   isToken,
   type Role,
@@ -32,6 +33,15 @@ import type { ClientTransport } from './transport.js';
 export interface Published {
   /** Sequence in the `DISPATCH` stream. */
   readonly sequence: number;
+}
+
+export interface PublishOptions {
+  /**
+   * Names one publish, so that it can be tried again: within two minutes the same id is stored once. Give the one that
+   * an `unavailable` error has in `details.messageId`. Ids count for all sessions together, so one of your own must be
+   * as hard to guess as the default, `<session>:<random UUID>`: others could use up a name that they can guess.
+   */
+  readonly messageId?: string;
 }
 
 export interface TraceAppended {
@@ -85,22 +95,41 @@ export class ThroughlineClient {
   }
 
   /** Publishes an implementer's result. Throws `schema_invalid` before anything is sent. */
-  async publishImplementer(session: string, result: ImplementerResultInput): Promise<Published> {
+  async publishImplementer(
+    session: string,
+    result: ImplementerResultInput,
+    options?: PublishOptions,
+  ): Promise<Published> {
     const parsed = implementerResult.safeParse(result);
     if (!parsed.success) throw new ThroughlineError('schema_invalid', explainIssues(parsed.error, result));
-    return this.publishText(session, 'implementer', JSON.stringify(result));
+    return this.publishText(session, 'implementer', JSON.stringify(result), options);
   }
 
   /** Publishes a reviewer's result. Throws `schema_invalid` before anything is sent. */
-  async publishReviewer(session: string, result: ReviewerResultInput): Promise<Published> {
+  async publishReviewer(
+    session: string,
+    result: ReviewerResultInput,
+    options?: PublishOptions,
+  ): Promise<Published> {
     const parsed = reviewerResult.safeParse(result);
     if (!parsed.success) throw new ThroughlineError('schema_invalid', explainIssues(parsed.error, result));
-    return this.publishText(session, 'reviewer', JSON.stringify(result));
+    return this.publishText(session, 'reviewer', JSON.stringify(result), options);
   }
 
   /** Publishes an agent's raw text as it is; should it not hold a result, it ends up in `DISPATCH_REJECTED`. */
-  async publishText(session: string, role: Role, text: string | Uint8Array): Promise<Published> {
-    return this.#transport.publish(dispatchSubject(token(session, 'session'), role), text);
+  async publishText(
+    session: string,
+    role: Role,
+    text: string | Uint8Array,
+    options: PublishOptions = {},
+  ): Promise<Published> {
+    const of = token(session, 'session');
+    const { messageId = dispatchMessageId(of, crypto.randomUUID()) } = options;
+    try {
+      return await this.#transport.publish(dispatchSubject(of, role), text, messageId);
+    } catch (error) {
+      throw withMessageId(error, messageId);
+    }
   }
 
   /** Asks for the next prompt. */
@@ -172,4 +201,13 @@ function scoped(subject: string, body: object): string {
   const session = 'session' in body ? body.session : undefined;
   // A name that is no token goes where the service says what is wrong with it.
   return isToken(session) ? sessionRequest(subject, session) : subject;
+}
+
+/** Whether it was stored is not known: only the same id makes it safe to try again. */
+function withMessageId(error: unknown, messageId: string): unknown {
+  if (!(error instanceof ThroughlineError) || error.code !== 'unavailable') return error;
+  return new ThroughlineError(error.code, error.message, {
+    cause: error,
+    details: { ...error.details, messageId },
+  });
 }
