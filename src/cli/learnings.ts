@@ -10,6 +10,7 @@ import {
   deciding,
   fraction,
   type Limited,
+  nextPage,
   onProject,
   type ProjectOptions,
   projectIn,
@@ -64,14 +65,15 @@ function addReading(learnings: Command): void {
     .description('Lists the learnings of a project, the newest first.')
     .option('--retired', 'those that were superseded or retracted, and why')
     .option('--limit <n>', 'most to show (default: 200)', wholeNumber(1, 1000))
+    .option('--page <id>', 'the page that begins after this id: each page but the last says which comes next')
     .addHelpText(
       'after',
       examples('throughline learnings ls', 'throughline learnings ls --project shop --json'),
     )
     .action(async (options: ListOptions, self: Command) => {
       const cli = cliOf(self);
-      const { retired, limit } = options;
-      const request = { ...projectIn(cli, options), retired, limit };
+      const { retired, limit, page: cursor } = options;
+      const request = { ...projectIn(cli, options), retired, limit, cursor };
       const reply = await withClient(cli, (client) => client.learnings.list(request));
       if (options.json) return out(JSON.stringify(reply));
       for (const each of reply.learnings) out(learningLine(colours(cli), each));
@@ -98,13 +100,13 @@ function addReading(learnings: Command): void {
 }
 
 function listed(
-  { learnings, project, total }: LearningReply<'learning.list'>,
+  { learnings, project, total, next }: LearningReply<'learning.list'>,
   retired: boolean,
   option: string,
 ): string {
   if (learnings.length > 0) {
     const kind = retired ? 'retired learning' : 'learning';
-    return `-- ${shownOf(learnings.length, total, kind)} of project ${project}`;
+    return `-- ${shownOf(learnings.length, total, kind)} of project ${project}${nextPage(next)}`;
   }
   if (retired) return `-- project ${project} has no retired learnings`;
   return `-- project ${project} has no learnings yet: "throughline proposals ls${option}" shows what waits for a decision`;
