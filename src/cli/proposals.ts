@@ -66,7 +66,7 @@ function addReading(proposals: Command): void {
       const request = { ...projectIn(cli, options), status, limit, cursor };
       const reply = await withClient(cli, (client) => client.proposals.list(request));
       if (options.json) return out(JSON.stringify(reply));
-      for (const each of reply.proposals) out(learningLine(colours(cli), each));
+      for (const each of reply.proposals) out(learningLine(colours(cli), each), coloured(cli));
       note(listed(reply, status, projectOption(cli, reply.project)));
     });
 
@@ -79,7 +79,7 @@ function addReading(proposals: Command): void {
       const reply = await withClient(cli, (client) =>
         client.proposals.show({ ...projectIn(cli, options), id }),
       );
-      out(options.json ? JSON.stringify(reply) : proposalFields(colours(cli), reply));
+      out(options.json ? JSON.stringify(reply) : proposalFields(colours(cli), reply), coloured(cli));
     });
 }
 
@@ -104,7 +104,7 @@ function addDeciding(proposals: Command): void {
           throw await withWaysOut(client, request, fault);
         }),
       );
-      out(options.json ? JSON.stringify(reply) : outcomeLine(colours(cli), reply));
+      out(options.json ? JSON.stringify(reply) : outcomeLine(colours(cli), reply), coloured(cli));
     });
 
   deciding(proposals.command('reject'))
@@ -117,7 +117,7 @@ function addDeciding(proposals: Command): void {
       const { reason } = options;
       const request = { ...projectIn(cli, options), ...deciderIn(options), id, reason };
       const reply = await withClient(cli, (client) => client.proposals.reject(request));
-      out(options.json ? JSON.stringify(reply) : outcomeLine(colours(cli), reply));
+      out(options.json ? JSON.stringify(reply) : outcomeLine(colours(cli), reply), coloured(cli));
     });
 }
 
