@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { loggerFor } from '../../src/cli/cli.js';
 import { createProgram, runCli } from '../../src/cli/program.js';
 import { loadConfig } from '../../src/config.js';
+import { cleanEnv } from '../support/cli.js';
 import { allDealtWith, implemented, reviewed, type System, startSystem } from '../support/system.js';
 
 /**
@@ -144,7 +145,10 @@ beforeAll(async () => {
     writeFile(join(folder, 'trace.jsonl'), `{"intent_id":"INT-1","action_type":"${'x'}"}\n"${HOSTILE}"\n`),
   ]);
   await writeFile(join(folder, 'template.md'), `# ${HOSTILE}\n{{goal}}\n`);
-  const git = (...args: string[]) => promisify(execFile)('git', ['-C', folder, ...args]);
+  const git = (...args: string[]) =>
+    promisify(execFile)('git', ['-C', folder, ...args], {
+      env: cleanEnv({ GIT_CONFIG_GLOBAL: '/dev/null' }),
+    });
   await git('init', '--quiet');
   const author = ['-c', 'user.name=x', '-c', 'user.email=x@example.com'];
   await git(...author, 'commit', '--quiet', '--allow-empty', '--no-gpg-sign', '-m', HOSTILE);
