@@ -8,7 +8,7 @@ import type { TasksFile, TasksFileFault } from '../ports/tasks-file.js';
 const MAX_BYTES = 4 * 1024 * 1024;
 const NOT_A_FILE = 'is not a file';
 const EXCHANGED = 'was exchanged while it was opened: try again';
-/** A pipe that nobody writes to would otherwise hold its reader, a link would lead on, and a terminal would take us over. */
+/** A pipe without a writer would otherwise hold its reader, a link would lead on, and a terminal would take us over. */
 const SAFELY = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY;
 
 type Found<T> = T | TasksFileFault;

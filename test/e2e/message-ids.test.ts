@@ -16,7 +16,7 @@ async function storedAt({ ports }: System, sequence: number) {
   return { id: header.get('Nats-Msg-Id'), subject, text: Buffer.from(data).toString() };
 }
 
-it('holds the session and what nobody can guess, in each result that SDK and CLI publish', async () => {
+it('holds the session and random bits, in each result that SDK and CLI publish', async () => {
   await using system = await startSystem({ only: [] });
   const body = JSON.stringify(implemented('1'));
   const published = [
@@ -54,7 +54,7 @@ it('lets a publish be tried again, and names itself where the answer did not com
   await deaf.close();
 });
 
-it('of a retry is not to be used up by another session', async () => {
+it('cannot be used up by another session, where a rejected result is retried', async () => {
   await using system = await startSystem({ only: [] });
   const { rejected, source } = system.ports;
   const [attacker, session] = [token('a', 'session'), token('b', 'session')];
@@ -91,7 +91,7 @@ it('of a retry is not to be used up by another session', async () => {
   expect(await rejected.list(10)).toEqual([]);
 });
 
-it('of a retry that was cut short is the same again', async () => {
+it('is the same again for a retry that was cut short', async () => {
   await using system = await startSystem({ only: [] });
   const { rejected, source } = system.ports;
   const session = token('b', 'session');

@@ -40,7 +40,7 @@ describe('a stream of another application on our subjects', () => {
     });
   });
 
-  it('is named by whoever publishes to it, which is not told that it was stored', async () => {
+  it('is named to a publisher, who is not told that the result was stored', async () => {
     await using server = await accountOf('dispatch.>');
     const message = `dispatch.demo.implementer belongs to stream DISPATCH, but is taken by stream ORDERS of another application: ${APART}`;
     await using client = await connectThroughline({ url: server.url });

@@ -27,8 +27,8 @@ export function openSession(state: SessionState, args: ToolArguments<'session-op
 }
 
 /**
- * The project that a session belongs to, once it was opened: what it learns must not come up in another one, to which
- * whoever works on the session moves it. Without a name it is that of all sessions that name none.
+ * The project that a session belongs to, once it was opened: a caller that works on the session must not move what it
+ * learns into another one. An opening without a name binds it to the default project.
  */
 function boundProject({ goal, spec, spec_path, project }: Charter): Token | undefined {
   const isOpened = [goal, spec, spec_path, project].some((said) => said !== undefined);

@@ -45,7 +45,7 @@ describe('a session', () => {
     expect(shorter.when('note-edit', { id: '1', content: LONG })).toMatchObject(limitReached(full));
   });
 
-  it('takes no more messages that nobody reads, and in the end no more at all', () => {
+  it('takes no more unread messages, and in the end no more messages at all', () => {
     const played = used(MOST.unread, 'inbox-add', (n) => ({ content: `message ${n}` }));
     expect(played.when('inbox-add', { content: 'x' })).toMatchObject(
       limitReached(`the session holds ${MOST.unread} unread messages`),
