@@ -68,6 +68,9 @@ export interface ClientOptions {
   readonly timeoutMs?: number;
 }
 
+/** What may stand in a header. */
+const MESSAGE_ID = /^[!-~]{1,256}$/;
+
 /** Of the wait for an answer, what a service may wait for the dispatch named in `after`. */
 const AFTER_SHARE = 0.8;
 
@@ -125,6 +128,12 @@ export class ThroughlineClient {
   ): Promise<Published> {
     const of = token(session, 'session');
     const { messageId = dispatchMessageId(of, crypto.randomUUID()) } = options;
+    if (!MESSAGE_ID.test(messageId)) {
+      throw new ThroughlineError(
+        'schema_invalid',
+        'messageId: use 1 to 256 letters, digits and signs of ASCII',
+      );
+    }
     try {
       return await this.#transport.publish(dispatchSubject(of, role), text, messageId);
     } catch (error) {

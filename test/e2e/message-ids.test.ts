@@ -40,6 +40,12 @@ it('lets a publish be tried again, and names itself where the answer did not com
     first,
   );
 
+  for (const messageId of ['', 'a b', 'x\r\nNats-Rollup: all', 'x'.repeat(257)]) {
+    await expect(system.client.publishText('b', 'reviewer', '{}', { messageId })).rejects.toMatchObject({
+      ...{ code: 'schema_invalid', message: expect.stringMatching(/^messageId: /) },
+    });
+  }
+
   const jsm = await system.ports.connection.jetstreamManager();
   await jsm.streams.delete(DISPATCH_STREAM);
   // A listener without answers: only the deadline tells.
