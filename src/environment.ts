@@ -100,8 +100,8 @@ export const environment = z.object({
   THROUGHLINE_MAX_SESSIONS: wholeNumber(1, 1_000_000, 500),
   /** Megabytes that they may take together, about. */
   THROUGHLINE_CACHE_MB: wholeNumber(1, 100_000, 24),
-  /** Longest wait in milliseconds for the dispatch named in `after`. */
-  THROUGHLINE_AFTER_TIMEOUT_MS: wholeNumber(0, 600_000, 5000),
+  /** Longest wait in milliseconds for the dispatch named in `after`: most clients give up on any answer after 5000. */
+  THROUGHLINE_AFTER_TIMEOUT_MS: wholeNumber(0, 600_000, 4500),
   /** Longest wait in milliseconds for one answer of the server. */
   THROUGHLINE_REQUEST_TIMEOUT_MS: wholeNumber(100, 600_000, 5000),
   /** Milliseconds that a shutdown may take before it is forced. */

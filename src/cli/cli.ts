@@ -11,6 +11,7 @@ import { type Made, type NatsPorts, openNats } from '../nats/open.js';
 import type { Logger } from '../ports/logger.js';
 import { redactLine } from '../redaction/redactor.js';
 import { secretlintScanner } from '../secretlint/scanner.js';
+import { visible, visibleInColour } from '../terminal-text.js';
 
 /** What every command has at hand. Answers go to standard output, everything else to standard error. */
 
@@ -39,7 +40,7 @@ export function cliOf(command: Command): Cli {
 export function loggerFor(config: Config, destination: DestinationStream = standardError()): Logger {
   // Whatever events may hold: a log is read by others.
   const secrets = secretlintScanner();
-  const streamWrite = (line: string) => redactLine(line, secrets);
+  const streamWrite = (line: string) => visible(redactLine(line, secrets));
   return pino({ level: config.logLevel, base: {}, hooks: { streamWrite } }, destination);
 }
 
@@ -51,7 +52,17 @@ function standardError(): DestinationStream {
   return pino.destination({ dest: 2, sync: true, maxLength: MAX_UNWRITTEN }).on('error', () => {});
 }
 
-export function out(text: string): void {
+/** Writes an answer, made visible as everything that is printed. `inColour`: the command has set colours in it. */
+export function out(text: string, inColour = false): void {
+  write(inColour ? visibleInColour(text) : visible(text));
+}
+
+/** Writes a prompt, which is for an agent: byte for byte into a file or a pipe, made visible on a terminal. */
+export function outForAgent(text: string): void {
+  write(process.stdout.isTTY ? visible(text) : text);
+}
+
+function write(text: string): void {
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
 }
 
@@ -67,7 +78,7 @@ export function coloured({ config }: Cli): boolean {
 }
 
 export function note(text: string): void {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${visible(text)}\n`);
 }
 
 /**

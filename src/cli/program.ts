@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { ThroughlineError } from '../errors.js';
+import { visible } from '../terminal-text.js';
 import { VERSION } from '../version.js';
 import { examples, note } from './cli.js';
 import { compileCommand } from './compile.js';
@@ -39,6 +40,11 @@ export function createProgram(): Command {
         'throughline compile -s demo -t 2 -p "Write the printer"',
       ),
     )
+    // What is wrong with an option is said by quoting it.
+    .configureOutput({
+      writeOut: (text) => process.stdout.write(visible(text)),
+      writeErr: (text) => process.stderr.write(visible(text)),
+    })
     .exitOverride();
   const commands = [
     upCommand,

@@ -3,6 +3,7 @@ import type { CompactedReport, CompileReply, CompileRequestInput } from '../cont
 import { explainIssues } from '../contracts/explain-issues.js';
 import {
   COMPILE_SUBJECT,
+  dispatchMessageId,
   dispatchSubject,
   isToken,
   type Role,
@@ -34,6 +35,15 @@ export interface Published {
   readonly sequence: number;
 }
 
+export interface PublishOptions {
+  /**
+   * Names one publish, so that it can be tried again: within two minutes the same id is stored once. Give the one that
+   * an `unavailable` error has in `details.messageId`. Ids count for all sessions together, so one of your own must be
+   * as hard to guess as the default, `<session>:<random UUID>`: others could use up a name that they can guess.
+   */
+  readonly messageId?: string;
+}
+
 export interface TraceAppended {
   readonly appended: number;
   readonly malformed: readonly { readonly index: number; readonly message: string }[];
@@ -54,9 +64,15 @@ export interface TraceCompacted {
 }
 
 export interface ClientOptions {
-  /** Longest wait for an answer, in milliseconds; a request with `after` may take longer to be answered. Default 10 000. */
+  /** Longest wait for an answer, in milliseconds. A prompt with `after` is waited for no longer than that. Default 10 000. */
   readonly timeoutMs?: number;
 }
+
+/** What may stand in a header. */
+const MESSAGE_ID = /^[!-~]{1,256}$/;
+
+/** Of the wait for an answer, what a service may wait for the dispatch named in `after`. */
+const AFTER_SHARE = 0.8;
 
 /**
  * What a TypeScript runtime uses: publish what agents returned, ask for the next prompt.
@@ -82,27 +98,55 @@ export class ThroughlineClient {
   }
 
   /** Publishes an implementer's result. Throws `schema_invalid` before anything is sent. */
-  async publishImplementer(session: string, result: ImplementerResultInput): Promise<Published> {
+  async publishImplementer(
+    session: string,
+    result: ImplementerResultInput,
+    options?: PublishOptions,
+  ): Promise<Published> {
     const parsed = implementerResult.safeParse(result);
     if (!parsed.success) throw new ThroughlineError('schema_invalid', explainIssues(parsed.error, result));
-    return this.publishText(session, 'implementer', JSON.stringify(result));
+    return this.publishText(session, 'implementer', JSON.stringify(result), options);
   }
 
   /** Publishes a reviewer's result. Throws `schema_invalid` before anything is sent. */
-  async publishReviewer(session: string, result: ReviewerResultInput): Promise<Published> {
+  async publishReviewer(
+    session: string,
+    result: ReviewerResultInput,
+    options?: PublishOptions,
+  ): Promise<Published> {
     const parsed = reviewerResult.safeParse(result);
     if (!parsed.success) throw new ThroughlineError('schema_invalid', explainIssues(parsed.error, result));
-    return this.publishText(session, 'reviewer', JSON.stringify(result));
+    return this.publishText(session, 'reviewer', JSON.stringify(result), options);
   }
 
   /** Publishes an agent's raw text as it is; should it not hold a result, it ends up in `DISPATCH_REJECTED`. */
-  async publishText(session: string, role: Role, text: string | Uint8Array): Promise<Published> {
-    return this.#transport.publish(dispatchSubject(token(session, 'session'), role), text);
+  async publishText(
+    session: string,
+    role: Role,
+    text: string | Uint8Array,
+    options: PublishOptions = {},
+  ): Promise<Published> {
+    const of = token(session, 'session');
+    const { messageId = dispatchMessageId(of, crypto.randomUUID()) } = options;
+    if (!MESSAGE_ID.test(messageId)) {
+      throw new ThroughlineError(
+        'schema_invalid',
+        'messageId: use 1 to 256 letters, digits and signs of ASCII',
+      );
+    }
+    try {
+      return await this.#transport.publish(dispatchSubject(of, role), text, messageId);
+    } catch (error) {
+      throw withMessageId(error, messageId);
+    }
   }
 
   /** Asks for the next prompt. */
   async compile(request: CompileRequestInput): Promise<CompileReply> {
-    return (await this.#ofSession(COMPILE_SUBJECT, request)) as CompileReply;
+    // The service gives up before we do: its refusal says where the session stands, a timeout says nothing.
+    const waiting =
+      request.after === undefined ? {} : { afterTimeoutMs: Math.floor(this.#timeoutMs * AFTER_SHARE) };
+    return (await this.#ofSession(COMPILE_SUBJECT, { ...waiting, ...request })) as CompileReply;
   }
 
   /** Calls a tool by its name, with unchecked input; `tools` has a typed method for each. */
@@ -166,4 +210,13 @@ function scoped(subject: string, body: object): string {
   const session = 'session' in body ? body.session : undefined;
   // A name that is no token goes where the service says what is wrong with it.
   return isToken(session) ? sessionRequest(subject, session) : subject;
+}
+
+/** Whether it was stored is not known: only the same id makes it safe to try again. */
+function withMessageId(error: unknown, messageId: string): unknown {
+  if (!(error instanceof ThroughlineError) || error.code !== 'unavailable') return error;
+  return new ThroughlineError(error.code, error.message, {
+    cause: error,
+    details: { ...error.details, messageId },
+  });
 }

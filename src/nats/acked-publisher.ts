@@ -2,7 +2,7 @@ import { ErrorCode, headers, type Msg, type NatsConnection, NatsError } from 'na
 import { ThroughlineError } from '../errors.js';
 import { newInbox } from './connection.js';
 import { type Denial, onDenied } from './denials.js';
-import { API, refusal } from './errors.js';
+import { API, refusal, takenByAnother } from './errors.js';
 import { type KeptSubscription, keepSubscribed } from './kept-subscription.js';
 
 /**
@@ -17,6 +17,8 @@ export interface PublishOptions {
   /** The last sequence among some of the stream's subjects. */
   readonly expectedLastOfSubjects?: { readonly sequence: number; readonly subjects: string };
   readonly headers?: Readonly<Record<string, string>>;
+  /** The stream that must have stored it: any other one with the subject would acknowledge it just as well. */
+  readonly stream?: string;
 }
 
 export type PubOutcome =
@@ -31,9 +33,11 @@ interface InFlight {
   readonly reject: (error: ThroughlineError) => void;
   readonly deadline: number;
   readonly subject: string;
+  readonly stream: string | undefined;
 }
 
 interface PubAckJson {
+  readonly stream?: string;
   readonly seq?: number;
   readonly duplicate?: boolean;
   readonly error?: { readonly err_code?: number; readonly description?: string };
@@ -64,14 +68,14 @@ export class AckedPublisher {
    *
    * @throws ThroughlineError `unavailable` without an answer in time (the message may be stored all the same),
    * `permission_denied` when the user may not, `too_large` for more than the server takes, `store_full` where it has no
-   * room, and `internal` for any other refusal
+   * room, `config_invalid` when another stream than the expected one stored it, and `internal` for any other refusal
    */
   publish(subject: string, data: Uint8Array | string, options: PublishOptions = {}): Promise<PubOutcome> {
     return new Promise((resolve, reject) => {
       this.#next += 1;
       const token = this.#next.toString(36);
       const deadline = performance.now() + this.#timeoutMs;
-      this.#inFlight.set(token, { resolve, reject, deadline, subject });
+      this.#inFlight.set(token, { resolve, reject, deadline, subject, stream: options.stream });
       this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MS);
       try {
         const reply = this.#prefix + token;
@@ -94,7 +98,7 @@ export class AckedPublisher {
   #acked(message: Msg): void {
     const entry = this.#take(message.subject.slice(this.#prefix.length));
     if (entry === undefined) return;
-    const outcome = outcomeOf(message, entry.subject);
+    const outcome = outcomeOf(message, entry);
     if (outcome instanceof ThroughlineError) entry.reject(outcome);
     else entry.resolve(outcome);
   }
@@ -151,7 +155,7 @@ function notSent(subject: string, cause: unknown, limit: number | undefined): Th
   });
 }
 
-function outcomeOf(message: Msg, subject: string): PubOutcome | ThroughlineError {
+function outcomeOf(message: Msg, { subject, stream }: InFlight): PubOutcome | ThroughlineError {
   if (message.headers?.code === 503) return { outcome: 'no_stream' };
   const ack = parseAck(message);
   if (ack?.error?.err_code === API.wrongLastSequence) return { outcome: 'wrong_sequence' };
@@ -160,6 +164,7 @@ function outcomeOf(message: Msg, subject: string): PubOutcome | ThroughlineError
     return refusal(`${subject} was not stored`, { code, text });
   }
   if (ack?.seq === undefined) return new ThroughlineError('internal', `${subject}: the answer is no PubAck`);
+  if (stream !== undefined && ack.stream !== stream) return takenByAnother(subject, ack.stream ?? '', stream);
   return { outcome: 'stored', sequence: ack.seq, duplicate: ack.duplicate === true };
 }
 

@@ -49,7 +49,7 @@ export class NatsDispatchSource implements DispatchSource {
     body: Uint8Array,
     messageId?: string,
   ): Promise<{ readonly sequence: number }> {
-    const options = messageId === undefined ? {} : { messageId };
+    const options = { stream: DISPATCH_STREAM, ...(messageId !== undefined && { messageId }) };
     let published = await this.#publisher.publish(subject, body, options);
     if (published.outcome === 'no_stream') {
       await ensureDispatchStream(this.#jsm, this.#options);

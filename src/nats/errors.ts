@@ -7,6 +7,7 @@ export const API = {
   wrongLastSequence: 10071,
   streamNotFound: 10059,
   streamNameInUse: 10058,
+  subjectsOverlap: 10065,
   consumerNotFound: 10014,
   messageNotFound: 10037,
   jetStreamOff: 10039,
@@ -28,6 +29,17 @@ export function refusal(
 
 export const MAKE_ROOM =
   'raise max_file_store of the server, the limit of its account or max_bytes of the stream, or delete what is not needed any more: nats stream ls';
+
+/** What keeps two applications from sharing an account. */
+export function takenByAnother(subjects: string, owners: string, ours: string): ThroughlineError {
+  return new ThroughlineError(
+    'config_invalid',
+    `${subjects} belongs to stream ${ours}, but is taken by stream ${owners} of another application: ${KEEP_APART}`,
+    { details: { subjects, owners, stream: ours } },
+  );
+}
+
+export const KEEP_APART = 'give one of the two an account of its own, or the other stream other subjects';
 
 /** Number of a JetStream API error, or `undefined`. */
 export function apiCode(error: unknown): number | undefined {

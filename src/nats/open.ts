@@ -16,7 +16,12 @@ import { NatsLearningLog } from './learning-log.js';
 import { NatsRejectedStore } from './rejected-store.js';
 import { NatsSessionLog } from './session-log.js';
 import { type NatsSnapshotStore, openSnapshotStore } from './snapshot-store.js';
-import { ensureDispatchStream, ensureLearningsStream, ensureRejectedStream } from './topology.js';
+import {
+  ensureDispatchStream,
+  ensureLearningsStream,
+  ensureRejectedStream,
+  refuseStrangersOnSessions,
+} from './topology.js';
 import { NatsVectorStore } from './vector-store.js';
 
 /** One connection with all ports on it. */
@@ -76,6 +81,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
     const makes = (made: Made) => options.makes?.includes(made) ?? true;
     if (makes('dispatches')) await ensureDispatchStream(jsm, { replicas });
     if (makes('rejected')) await ensureRejectedStream(jsm, { replicas });
+    if (makes('dispatches') || makes('learnings')) await refuseStrangersOnSessions(jsm);
     if (makes('learnings')) await ensureLearningsStream(jsm, { replicas });
     const bucket = (name: string, description: string, made: Made) =>
       openSnapshotStore(connection, name, description, { replicas, timeoutMs }, makes(made));

@@ -6,6 +6,7 @@ import { projectFindings, vectorFindings } from './learnings.js';
 import { clockFindings, jetStreamIsOff, limitFindings, serverFindings } from './server.js';
 import { serviceFindings } from './services.js';
 import { sessionFindings } from './sessions.js';
+import { strangerFindings } from './strangers.js';
 import { CONSUMERS, consumerFindings, expectedStreams, rejectedFindings, streamFindings } from './streams.js';
 
 /** What an installation is measured by. */
@@ -35,6 +36,7 @@ export async function examine(nats: NatsPorts, expected: Expected): Promise<Find
     ['server', async () => serverFindings(connection)],
     ['JetStream limits', () => limitFindings(jsm)],
     ['clock', () => clockFindings(connection, timeout, now)],
+    ['subjects', () => strangerFindings(jsm)],
     ...expectedStreams(replicas).map(
       (stream) => [`stream ${stream.name}`, () => streamFindings(jsm, stream)] as const,
     ),
