@@ -9,6 +9,7 @@ import { startNatsServer } from '../server/process.js';
 import type { RunningServer } from '../server/running-server.js';
 import { type Cli, cliOf, examples, out, wholeNumber } from './cli.js';
 import { serverToStart } from './nats-server.js';
+import { offerToStopOrphan } from './orphan.js';
 import { runUntilSignal } from './signals.js';
 
 interface UpOptions {
@@ -16,6 +17,7 @@ interface UpOptions {
   readonly store?: string;
   readonly monitorPort?: number;
   readonly nats?: string;
+  readonly yes?: boolean;
 }
 
 const DEFAULT_PORT = 4222;
@@ -40,6 +42,7 @@ export function upCommand(program: Command): void {
       'HTTP monitoring port of that server (default: none)',
       wholeNumber(1, 65_535),
     )
+    .option('--yes', 'stop a NATS server that an `up` which was killed left on the store, without asking')
     .addHelpText(
       'after',
       examples('throughline up', 'throughline up --port 14222 --store /var/lib/throughline'),
@@ -84,9 +87,12 @@ function refuseServerOptions(options: UpOptions): void {
 }
 
 async function startServer({ config, logger }: Cli, options: UpOptions): Promise<RunningServer> {
+  const source = await serverToStart(config);
+  const storeDir = resolve(options.store ?? DEFAULT_STORE);
+  await offerToStopOrphan(storeDir, options.yes === true);
   return startNatsServer({
-    source: await serverToStart(config),
-    storeDir: resolve(options.store ?? DEFAULT_STORE),
+    source,
+    storeDir,
     port: options.port ?? DEFAULT_PORT,
     monitorPort: options.monitorPort,
     log: (line) => logger.debug({}, line),
