@@ -4,6 +4,7 @@ import { newInbox } from './connection.js';
 import { type Denial, onDenied } from './denials.js';
 import { API, refusal } from './errors.js';
 import { type KeptSubscription, keepSubscribed } from './kept-subscription.js';
+import { askWhetherStuck, isStuckAnswer, stuckFault } from './stuck-stream.js';
 
 /**
  * Publishes to JetStream with many publishes in flight: all PubAcks come to one inbox of our own and are matched by
@@ -31,6 +32,18 @@ interface InFlight {
   readonly reject: (error: ThroughlineError) => void;
   readonly deadline: number;
   readonly subject: string;
+  /** Which connection it was sent by. */
+  readonly line: string;
+  /** Counted over publishes and questions. */
+  readonly number: number;
+  /** Whether its stream was asked. */
+  asked: boolean;
+}
+
+interface Question {
+  readonly subject: string;
+  readonly line: string;
+  readonly number: number;
 }
 
 interface PubAckJson {
@@ -40,6 +53,10 @@ interface PubAckJson {
 }
 
 const SWEEP_MS = 250;
+/** How long a PubAck may take until we ask whether the stream stores anything. */
+const ASK_AFTER_MS = 1000;
+/** Subjects that are asked about in one sweep. */
+const ASKED_AT_ONCE = 100;
 
 export class AckedPublisher {
   readonly #connection: NatsConnection;
@@ -48,6 +65,8 @@ export class AckedPublisher {
   readonly #acks: KeptSubscription;
   readonly #listening: () => void;
   readonly #inFlight = new Map<string, InFlight>();
+  /** Questions on their way, by their token. */
+  readonly #questions = new Map<string, Question>();
   #sweeper: NodeJS.Timeout | undefined;
   #next = 0;
 
@@ -71,7 +90,9 @@ export class AckedPublisher {
       this.#next += 1;
       const token = this.#next.toString(36);
       const deadline = performance.now() + this.#timeoutMs;
-      this.#inFlight.set(token, { resolve, reject, deadline, subject });
+      const line = lineOf(this.#connection);
+      const number = this.#next;
+      this.#inFlight.set(token, { resolve, reject, deadline, subject, line, number, asked: false });
       this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MS);
       try {
         const reply = this.#prefix + token;
@@ -92,7 +113,10 @@ export class AckedPublisher {
   }
 
   #acked(message: Msg): void {
-    const entry = this.#take(message.subject.slice(this.#prefix.length));
+    const token = message.subject.slice(this.#prefix.length);
+    const question = this.#questions.get(token);
+    if (question !== undefined) return this.#answered(token, question, message);
+    const entry = this.#take(token);
     if (entry === undefined) return;
     const outcome = outcomeOf(message, entry.subject);
     if (outcome instanceof ThroughlineError) entry.reject(outcome);
@@ -116,15 +140,45 @@ export class AckedPublisher {
     if (this.#inFlight.size === 0) {
       clearInterval(this.#sweeper);
       this.#sweeper = undefined;
+      this.#questions.clear();
     }
     return entry;
   }
 
   #sweep(): void {
     const now = performance.now();
-    for (const [token, { deadline }] of this.#inFlight) {
-      if (deadline > now) return;
-      this.#timeOut(token);
+    const slow = new Set<string>();
+    const slowBefore = now + this.#timeoutMs - Math.min(ASK_AFTER_MS, this.#timeoutMs / 2);
+    for (const [token, entry] of this.#inFlight) {
+      if (entry.deadline <= now) this.#timeOut(token);
+      else if (entry.deadline > slowBefore || slow.size === ASKED_AT_ONCE) break;
+      else if (!entry.asked) {
+        entry.asked = true;
+        slow.add(entry.subject);
+      }
+    }
+    for (const subject of slow) this.#ask(subject);
+  }
+
+  #ask(subject: string): void {
+    // In a cluster a stream may answer for long before its servers agree on what is stored.
+    if (this.#connection.info?.cluster !== undefined || this.#connection.isClosed()) return;
+    this.#next += 1;
+    const token = `-${this.#next.toString(36)}`;
+    this.#questions.set(token, { subject, line: lineOf(this.#connection), number: this.#next });
+    askWhetherStuck(this.#connection, subject, this.#prefix + token);
+  }
+
+  /** A stream deals with messages in the order in which they come: what was sent before is not stored. */
+  #answered(token: string, question: Question, answer: Msg): void {
+    this.#questions.delete(token);
+    if (!isStuckAnswer(answer)) return;
+    for (const [each, { number, subject, line, reject }] of [...this.#inFlight]) {
+      if (number > question.number || subject !== question.subject) continue;
+      // A connection that was lost in between may have lost the message, and the question not.
+      if (line !== question.line || line !== lineOf(this.#connection)) continue;
+      this.#take(each);
+      reject(stuckFault(subject));
     }
   }
 
@@ -134,6 +188,11 @@ export class AckedPublisher {
       new ThroughlineError('unavailable', `${entry.subject}: no PubAck within ${this.#timeoutMs} ms`),
     );
   }
+}
+
+/** Changes with each connection that the client makes. */
+function lineOf({ info }: NatsConnection): string {
+  return `${info?.server_id} ${info?.client_id}`;
 }
 
 function notSent(subject: string, cause: unknown, limit: number | undefined): ThroughlineError {

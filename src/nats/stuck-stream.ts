@@ -1,0 +1,40 @@
+import { headers, type Msg, type NatsConnection } from 'nats';
+import { ThroughlineError } from '../errors.js';
+import { API, MAKE_ROOM_ON_DISK } from './errors.js';
+
+/**
+ * A stream whose write has failed, on a full disk mostly, answers no publish any more: no PubAck, no error, also when there
+ * is room again, until its server has started again. A publisher would only see its deadline pass, as when
+ * nothing answers at all.
+ *
+ * What tells is a publish that expects to be stored in another stream: it is refused before anything is written, so that
+ * a stuck stream answers this one, and nothing is ever stored by it. It needs no other permission than a publish.
+ */
+const EXPECTED_STREAM = 'Nats-Expected-Stream';
+/** No stream may be called so. */
+const NO_STREAM = 'none.of.all';
+
+/** Sends such a publish; its answer comes to `reply`. */
+export function askWhetherStuck(connection: NatsConnection, subject: string, reply: string): void {
+  const head = headers();
+  head.set(EXPECTED_STREAM, NO_STREAM);
+  connection.publish(subject, '', { reply, headers: head });
+}
+
+/** Whether the answer is that of a stream. */
+export function isStuckAnswer(message: Pick<Msg, 'json'>): boolean {
+  try {
+    const { error } = message.json<{ error?: { err_code?: number } }>();
+    return error?.err_code === API.otherStream;
+  } catch {
+    return false;
+  }
+}
+
+/** What was published to a stream that answers the question and not the publish. */
+export function stuckFault(subject: string): ThroughlineError {
+  return new ThroughlineError(
+    'store_full',
+    `${subject} was not stored: its stream answers, and cannot write; ${MAKE_ROOM_ON_DISK}`,
+  );
+}
