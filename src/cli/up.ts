@@ -5,11 +5,12 @@ import { growHeapSlowly } from '../heap.js';
 import { Releasers } from '../lifecycle.js';
 import { serve } from '../main.js';
 import { withoutSecrets } from '../nats/shown-url.js';
+import { hasStuckStream } from '../nats/stuck-stream.js';
 import { startNatsServer } from '../server/process.js';
-import type { RunningServer } from '../server/running-server.js';
 import { type Cli, cliOf, examples, out, wholeNumber } from './cli.js';
 import { serverToStart } from './nats-server.js';
 import { offerToStopOrphan } from './orphan.js';
+import { type OwnServer, startOwnServer } from './own-server.js';
 import { runUntilSignal } from './signals.js';
 
 interface UpOptions {
@@ -54,22 +55,13 @@ export function upCommand(program: Command): void {
       const releasers = new Releasers();
       await runUntilSignal(cli, releasers, async (failed) => {
         if (given !== undefined) refuseServerOptions(options);
-        const server = given === undefined ? await startServer(cli, options) : undefined;
-        if (server !== undefined) {
-          releasers.add('the NATS server', () => server.stop());
-          void server.exited.then(({ code, signal }) => {
-            failed(
-              new ThroughlineError(
-                'unavailable',
-                `the NATS server ended (${signal ?? `exit ${code}`}): see ${server.logFile}`,
-              ),
-            );
-          });
-        }
-        const url = given ?? server?.url ?? cli.url;
-        await serve(url, { ...cli, releasers });
+        const own = given === undefined ? await startServer(cli, options, failed) : undefined;
+        if (own !== undefined) releasers.add('the NATS server', () => own.stop());
+        const url = given ?? own?.server.url ?? cli.url;
+        const { connection } = await serve(url, { ...cli, releasers });
+        own?.watchDisk((all) => hasStuckStream(connection, all));
         out(
-          `throughline ready ${withoutSecrets(url)} ${server === undefined ? '' : `store ${server.storeDir}`}`.trimEnd(),
+          `throughline ready ${withoutSecrets(url)} ${own === undefined ? '' : `store ${own.server.storeDir}`}`.trimEnd(),
         );
       });
     });
@@ -86,15 +78,21 @@ function refuseServerOptions(options: UpOptions): void {
   }
 }
 
-async function startServer({ config, logger }: Cli, options: UpOptions): Promise<RunningServer> {
+async function startServer(
+  { config, logger }: Cli,
+  options: UpOptions,
+  failed: (error: Error) => void,
+): Promise<OwnServer> {
   const source = await serverToStart(config);
   const storeDir = resolve(options.store ?? DEFAULT_STORE);
   await offerToStopOrphan(storeDir, options.yes === true);
-  return startNatsServer({
-    source,
-    storeDir,
-    port: options.port ?? DEFAULT_PORT,
-    monitorPort: options.monitorPort,
-    log: (line) => logger.debug({}, line),
-  });
+  const start = () =>
+    startNatsServer({
+      source,
+      storeDir,
+      port: options.port ?? DEFAULT_PORT,
+      monitorPort: options.monitorPort,
+      log: (line) => logger.debug({}, line),
+    });
+  return startOwnServer(start, failed);
 }

@@ -11,6 +11,7 @@ export const API = {
   messageNotFound: 10037,
   jetStreamOff: 10039,
   otherStream: 10060,
+  purgeFailed: 10051,
 } as const;
 
 export const MAKE_ROOM =

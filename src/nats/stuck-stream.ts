@@ -1,6 +1,15 @@
-import { headers, type Msg, type NatsConnection } from 'nats';
+import { headers, type JetStreamManager, type Msg, type NatsConnection } from 'nats';
+import {
+  DISPATCH_STREAM,
+  LEARNING_SNAPSHOT_BUCKET,
+  LEARNINGS_STREAM,
+  PROBE_SUBJECT,
+  REJECTED_STREAM,
+  SNAPSHOT_BUCKET,
+  VECTOR_BUCKET,
+} from '../contracts/names.js';
 import { ThroughlineError } from '../errors.js';
-import { API, MAKE_ROOM_ON_DISK } from './errors.js';
+import { API, apiCode, MAKE_ROOM_ON_DISK } from './errors.js';
 
 /**
  * A stream whose write has failed, on a full disk mostly, answers no publish any more: no PubAck, no error, also when there
@@ -38,3 +47,36 @@ export function stuckFault(subject: string): ThroughlineError {
     `${subject} was not stored: its stream answers, and cannot write; ${MAKE_ROOM_ON_DISK}`,
   );
 }
+
+/**
+ * Which of some streams cannot write, for a user who may purge them: a purge of what no stream holds changes
+ * nothing, and fails where a write has failed before. Streams that are not there are left out.
+ *
+ * @throws the client's error, when the user may not or the server does not answer
+ */
+export async function stuckStreams(jsm: JetStreamManager, names: readonly string[]): Promise<string[]> {
+  const stuck: string[] = [];
+  for (const name of names) {
+    try {
+      await jsm.streams.purge(name, { filter: PROBE_SUBJECT });
+    } catch (error) {
+      const code = apiCode(error);
+      if (code === API.purgeFailed) stuck.push(name);
+      else if (code !== API.streamNotFound) throw error;
+    }
+  }
+  return stuck;
+}
+
+/** Whether a stream cannot write: one of those that all sessions share, or any with `all`. */
+export async function hasStuckStream(connection: NatsConnection, all: boolean): Promise<boolean> {
+  const jsm = await connection.jetstreamManager({ checkAPI: false });
+  const names: string[] = [];
+  if (all) for await (const { config } of jsm.streams.list()) names.push(config.name);
+  return (await stuckStreams(jsm, all ? names : SHARED_STREAMS)).length > 0;
+}
+
+const SHARED_STREAMS = [
+  ...[DISPATCH_STREAM, REJECTED_STREAM, LEARNINGS_STREAM],
+  ...[SNAPSHOT_BUCKET, LEARNING_SNAPSHOT_BUCKET, VECTOR_BUCKET].map((bucket) => `KV_${bucket}`),
+];

@@ -7,6 +7,7 @@ import { clockFindings, jetStreamIsOff, limitFindings, serverFindings } from './
 import { serviceFindings } from './services.js';
 import { sessionFindings } from './sessions.js';
 import { CONSUMERS, consumerFindings, expectedStreams, rejectedFindings, streamFindings } from './streams.js';
+import { WRITES, writeFindings } from './writes.js';
 
 /** What an installation is measured by. */
 export interface Expected {
@@ -22,7 +23,7 @@ export interface Expected {
   readonly embedder?: ConfiguredEmbedder | undefined;
 }
 
-/** Looks at everything, and changes nothing. */
+/** Looks at everything, and leaves everything as it was. */
 export async function examine(nats: NatsPorts, expected: Expected): Promise<Finding[]> {
   const { connection, snapshots, learnings, learningSnapshots } = nats;
   const { replicas, ackWaitMs, snapshotEvery, requestTimeoutMs: timeout, version, now, embedder } = expected;
@@ -31,9 +32,14 @@ export async function examine(nats: NatsPorts, expected: Expected): Promise<Find
     const fix = 'enable it in the configuration of the server: accounts { NAME { jetstream: enabled } }';
     return [...serverFindings(connection), fail('JetStream', 'the account of this user has none', fix)];
   }
+  const names = expectedStreams(replicas).map(({ name }) => name);
   const checks: (readonly [string, () => Promise<Finding[]>])[] = [
     ['server', async () => serverFindings(connection)],
     ['JetStream limits', () => limitFindings(jsm)],
+    [
+      WRITES,
+      () => writeFindings(connection, jsm, { streams: [...names, `KV_${VECTOR_BUCKET}`], replicas, timeout }),
+    ],
     ['clock', () => clockFindings(connection, timeout, now)],
     ...expectedStreams(replicas).map(
       (stream) => [`stream ${stream.name}`, () => streamFindings(jsm, stream)] as const,
