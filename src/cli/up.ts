@@ -4,8 +4,8 @@ import { ThroughlineError } from '../errors.js';
 import { growHeapSlowly } from '../heap.js';
 import { Releasers } from '../lifecycle.js';
 import { serve } from '../main.js';
+import { hasStuckStream } from '../nats/probe-stream.js';
 import { withoutSecrets } from '../nats/shown-url.js';
-import { hasStuckStream } from '../nats/stuck-stream.js';
 import { startNatsServer } from '../server/process.js';
 import { type Cli, cliOf, examples, out, wholeNumber } from './cli.js';
 import { serverToStart } from './nats-server.js';
@@ -59,7 +59,7 @@ export function upCommand(program: Command): void {
         if (own !== undefined) releasers.add('the NATS server', () => own.stop());
         const url = given ?? own?.server.url ?? cli.url;
         const { connection } = await serve(url, { ...cli, releasers });
-        own?.watchDisk((all) => hasStuckStream(connection, all));
+        own?.watchDisk(() => hasStuckStream(connection));
         out(
           `throughline ready ${withoutSecrets(url)} ${own === undefined ? '' : `store ${own.server.storeDir}`}`.trimEnd(),
         );
@@ -68,7 +68,7 @@ export function upCommand(program: Command): void {
 }
 
 function refuseServerOptions(options: UpOptions): void {
-  for (const name of ['port', 'store', 'monitorPort'] as const) {
+  for (const name of ['port', 'store', 'monitorPort', 'yes'] as const) {
     if (options[name] === undefined) continue;
     const flag = name === 'monitorPort' ? 'monitor-port' : name;
     throw new ThroughlineError(

@@ -11,7 +11,7 @@ export const API = {
   messageNotFound: 10037,
   jetStreamOff: 10039,
   otherStream: 10060,
-  purgeFailed: 10051,
+  deleteFailed: 10057,
 } as const;
 
 export const MAKE_ROOM =

@@ -1,14 +1,5 @@
 import { headers, type JetStreamManager, type Msg, type NatsConnection } from 'nats';
-import {
-  DISPATCH_STREAM,
-  LEARNING_SNAPSHOT_BUCKET,
-  LEARNINGS_STREAM,
-  PROBE_SUBJECT,
-  REJECTED_STREAM,
-  SNAPSHOT_BUCKET,
-  VECTOR_BUCKET,
-} from '../contracts/names.js';
-import { ThroughlineError } from '../errors.js';
+import { messageOf, ThroughlineError } from '../errors.js';
 import { API, apiCode, MAKE_ROOM_ON_DISK } from './errors.js';
 
 /**
@@ -49,34 +40,34 @@ export function stuckFault(subject: string): ThroughlineError {
 }
 
 /**
- * Which of some streams cannot write, for a user who may purge them: a purge of what no stream holds changes
- * nothing, and fails where a write has failed before. Streams that are not there are left out.
+ * Which of some streams of a single server cannot write, for a user who may delete messages there: a message that no stream can hold is
+ * asked to be deleted, which changes nothing, and is refused for another reason where a write has failed. Streams
+ * that are not there are left out.
  *
+ * @param healthy a stream that has just been written to: what it says is what one in order says
  * @throws the client's error, when the user may not or the server does not answer
  */
-export async function stuckStreams(jsm: JetStreamManager, names: readonly string[]): Promise<string[]> {
+export async function stuckStreams(
+  jsm: JetStreamManager,
+  healthy: string,
+  names: Iterable<string>,
+): Promise<string[]> {
+  const inOrder = await refusalOf(jsm, healthy);
   const stuck: string[] = [];
   for (const name of names) {
-    try {
-      await jsm.streams.purge(name, { filter: PROBE_SUBJECT });
-    } catch (error) {
-      const code = apiCode(error);
-      if (code === API.purgeFailed) stuck.push(name);
-      else if (code !== API.streamNotFound) throw error;
-    }
+    const said = await refusalOf(jsm, name);
+    if (said !== undefined && said !== inOrder) stuck.push(name);
   }
   return stuck;
 }
 
-/** Whether a stream cannot write: one of those that all sessions share, or any with `all`. */
-export async function hasStuckStream(connection: NatsConnection, all: boolean): Promise<boolean> {
-  const jsm = await connection.jetstreamManager({ checkAPI: false });
-  const names: string[] = [];
-  if (all) for await (const { config } of jsm.streams.list()) names.push(config.name);
-  return (await stuckStreams(jsm, all ? names : SHARED_STREAMS)).length > 0;
+async function refusalOf(jsm: JetStreamManager, stream: string): Promise<string | undefined> {
+  try {
+    await jsm.streams.deleteMessage(stream, Number.MAX_SAFE_INTEGER, false);
+    return undefined;
+  } catch (error) {
+    if (apiCode(error) === API.streamNotFound) return undefined;
+    if (apiCode(error) !== API.deleteFailed) throw error;
+    return messageOf(error);
+  }
 }
-
-const SHARED_STREAMS = [
-  ...[DISPATCH_STREAM, REJECTED_STREAM, LEARNINGS_STREAM],
-  ...[SNAPSHOT_BUCKET, LEARNING_SNAPSHOT_BUCKET, VECTOR_BUCKET].map((bucket) => `KV_${bucket}`),
-];

@@ -38,7 +38,12 @@ export async function examine(nats: NatsPorts, expected: Expected): Promise<Find
     ['JetStream limits', () => limitFindings(jsm)],
     [
       WRITES,
-      () => writeFindings(connection, jsm, { streams: [...names, `KV_${VECTOR_BUCKET}`], replicas, timeout }),
+      () =>
+        writeFindings(connection, jsm, {
+          streams: [...names, `KV_${VECTOR_BUCKET}`],
+          replicas,
+          timeoutMs: timeout,
+        }),
     ],
     ['clock', () => clockFindings(connection, timeout, now)],
     ...expectedStreams(replicas).map(
