@@ -32,8 +32,8 @@ interface InFlight {
   readonly reject: (error: ThroughlineError) => void;
   readonly deadline: number;
   readonly subject: string;
-  /** Which connection it was sent by. */
-  readonly line: string;
+  /** What the server had said of itself when it was sent: with each connection it says so again. */
+  readonly info: NatsConnection['info'];
   /** Counted over publishes and questions. */
   readonly number: number;
   /** Whether its stream was asked. */
@@ -42,7 +42,7 @@ interface InFlight {
 
 interface Question {
   readonly subject: string;
-  readonly line: string;
+  readonly info: NatsConnection['info'];
   readonly number: number;
 }
 
@@ -90,9 +90,9 @@ export class AckedPublisher {
       this.#next += 1;
       const token = this.#next.toString(36);
       const deadline = performance.now() + this.#timeoutMs;
-      const line = lineOf(this.#connection);
+      const { info } = this.#connection;
       const number = this.#next;
-      this.#inFlight.set(token, { resolve, reject, deadline, subject, line, number, asked: false });
+      this.#inFlight.set(token, { resolve, reject, deadline, subject, info, number, asked: false });
       this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MS);
       try {
         const reply = this.#prefix + token;
@@ -162,21 +162,26 @@ export class AckedPublisher {
 
   #ask(subject: string): void {
     // In a cluster a stream may answer for long before its servers agree on what is stored.
-    if (this.#connection.info?.cluster !== undefined || this.#connection.isClosed()) return;
+    const { info } = this.#connection;
+    if (info === undefined || info.cluster !== undefined) return;
     this.#next += 1;
     const token = `-${this.#next.toString(36)}`;
-    this.#questions.set(token, { subject, line: lineOf(this.#connection), number: this.#next });
-    askWhetherStuck(this.#connection, subject, this.#prefix + token);
+    this.#questions.set(token, { subject, info, number: this.#next });
+    try {
+      askWhetherStuck(this.#connection, subject, this.#prefix + token);
+    } catch {
+      // The connection is closing: the publishes end by their deadline.
+    }
   }
 
   /** A stream deals with messages in the order in which they come: what was sent before is not stored. */
   #answered(token: string, question: Question, answer: Msg): void {
     this.#questions.delete(token);
     if (!isStuckAnswer(answer)) return;
-    for (const [each, { number, subject, line, reject }] of [...this.#inFlight]) {
+    for (const [each, { number, subject, info, reject }] of [...this.#inFlight]) {
       if (number > question.number || subject !== question.subject) continue;
       // A connection that was lost in between may have lost the message, and the question not.
-      if (line !== question.line || line !== lineOf(this.#connection)) continue;
+      if (info !== question.info || info !== this.#connection.info) continue;
       this.#take(each);
       reject(stuckFault(subject));
     }
@@ -188,11 +193,6 @@ export class AckedPublisher {
       new ThroughlineError('unavailable', `${entry.subject}: no PubAck within ${this.#timeoutMs} ms`),
     );
   }
-}
-
-/** Changes with each connection that the client makes. */
-function lineOf({ info }: NatsConnection): string {
-  return `${info?.server_id} ${info?.client_id}`;
 }
 
 function notSent(subject: string, cause: unknown, limit: number | undefined): ThroughlineError {
