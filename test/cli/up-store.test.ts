@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { connect } from 'nats';
 import { afterEach, describe, expect, it } from 'vitest';
 import { messageOf } from '../../src/errors.js';
+import { orphanOn, stopOrphan } from '../../src/server/orphaned-server.js';
 import { freePort } from '../../src/server/ports.js';
 import { cli, type RunningProcess, startCli } from '../support/cli.js';
 import { onTerminal, PTY_MISSING } from '../support/pty.js';
@@ -64,6 +65,10 @@ describe('a store', () => {
 async function orphaned(store: string): Promise<string[]> {
   const args = await upArgs(store);
   const up = await startCli(args);
+  releases.push(async () => {
+    const left = await orphanOn(store);
+    if (left !== undefined) await stopOrphan(left);
+  });
   up.signal('SIGKILL');
   await up.exited;
   expect(await answers(args)).toBe(true);
