@@ -115,7 +115,10 @@ export class AckedPublisher {
   #acked(message: Msg): void {
     const token = message.subject.slice(this.#prefix.length);
     const question = this.#questions.get(token);
-    if (question !== undefined) return this.#answered(token, question, message);
+    if (question !== undefined) {
+      this.#answered(token, question, message);
+      return;
+    }
     const entry = this.#take(token);
     if (entry === undefined) return;
     const outcome = outcomeOf(message, entry.subject);
