@@ -31,6 +31,8 @@ export const ERROR_CODES = {
   conflict: 'somebody else changed the same thing first, again and again',
   unavailable: 'NATS cannot be reached, or does not answer in time',
   store_full: 'the NATS server may store no more',
+  store_in_use: 'another NATS server has the store directory, or is about to start on it',
+  store_unusable: 'the store directory cannot be made, read or written',
   auth_failed: 'the NATS server refuses the credentials, or wants some',
   tls_failed: 'the NATS server cannot be reached over TLS as configured',
   permission_denied: 'the NATS user may not do this',

@@ -71,6 +71,10 @@ export const LEARNINGS_SERVICE = 'learnings';
 /** The project of sessions that name none. */
 export const DEFAULT_PROJECT = 'default';
 
+/** Made by the doctor to see whether anything can be stored, and removed again; no other stream takes its subject. */
+export const PROBE_STREAM = 'THROUGHLINE_PROBE';
+export const PROBE_SUBJECT = 'throughline.probe';
+
 const SESSION_STREAM_PREFIX = 'SESSION_';
 
 /** Headers that Throughline writes; the README lists them. */
