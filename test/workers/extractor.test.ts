@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ThroughlineError } from '../../src/errors.js';
 import { MemoryDispatchSource } from '../../src/memory/dispatch-source.js';
 import { MemoryRejectedStore } from '../../src/memory/rejected-store.js';
 import { ManualScheduler } from '../../src/memory/scheduler.js';
@@ -19,7 +20,10 @@ async function extractorOn(failing: { put?: number; append?: number; downMs?: nu
   let puts = failing.put ?? 0;
   let appends = failing.append ?? 0;
   const upAt = scheduler.now() + (failing.downMs ?? 0);
-  const fails = () => scheduler.now() < upAt || appends-- > 0;
+  const fault = () => {
+    if (scheduler.now() < upAt) return new ThroughlineError('unavailable', 'the log cannot be reached');
+    return appends-- > 0 ? new ThroughlineError('store_full', 'the log is full') : undefined;
+  };
   await startExtractor(
     {
       source,
@@ -27,7 +31,10 @@ async function extractorOn(failing: { put?: number; append?: number; downMs?: nu
         read: (...args) => log.read(...args),
         watch: (...args) => log.watch(...args),
         sessions: () => log.sessions(),
-        append: (...args) => (fails() ? Promise.reject(new Error('full')) : log.append(...args)),
+        append(...args) {
+          const failing = fault();
+          return failing === undefined ? log.append(...args) : Promise.reject(failing);
+        },
       },
       rejected: {
         list: (...args) => rejected.list(...args),
@@ -37,7 +44,10 @@ async function extractorOn(failing: { put?: number; append?: number; downMs?: nu
       },
       logger: silentLogger,
     },
-    { maxBodyBytes: 1000, maxDeliveries: MAX_DELIVERIES, random: () => 1 },
+    {
+      ...{ maxBodyBytes: 1000, maxDeliveries: MAX_DELIVERIES },
+      ...{ random: () => 1, now: () => scheduler.now() },
+    },
   );
   const publish = (text: string) =>
     source.publish('dispatch.demo.implementer', new TextEncoder().encode(text));
