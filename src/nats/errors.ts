@@ -10,10 +10,11 @@ export const API = {
   consumerNotFound: 10014,
   messageNotFound: 10037,
   jetStreamOff: 10039,
+  subjectsOverlap: 10065,
 } as const;
 
-/** No room: in the account, on the server, in memory, on its disk, and in a stream with a limit of its own. */
-const NO_ROOM: ReadonlySet<number | undefined> = new Set([10002, 10023, 10028, 10047, 10077]);
+/** No room: in the account, on the server, for one more stream, in memory, on disk, and in a stream with a limit of its own. */
+const NO_ROOM: ReadonlySet<number | undefined> = new Set([10002, 10023, 10027, 10028, 10047, 10077]);
 
 /** What JetStream refused to do. */
 export function refusal(
@@ -21,6 +22,8 @@ export function refusal(
   { code, text }: { readonly code: number | undefined; readonly text: string },
   cause?: unknown,
 ): ThroughlineError {
+  if (code === API.subjectsOverlap)
+    return new ThroughlineError('config_invalid', `${doing}: ${text}; ${FREE_SUBJECTS}`, { cause });
   return NO_ROOM.has(code)
     ? new ThroughlineError('store_full', `${doing}: ${text}; ${MAKE_ROOM}`, { cause })
     : new ThroughlineError('internal', `${doing}: ${text}`, { cause });
@@ -28,6 +31,9 @@ export function refusal(
 
 export const MAKE_ROOM =
   'raise max_file_store of the server, the limit of its account or max_bytes of the stream, or delete what is not needed any more: nats stream ls';
+
+const FREE_SUBJECTS =
+  'another stream takes these subjects: find it with nats stream ls --subject, give it others or delete it';
 
 /** Number of a JetStream API error, or `undefined`. */
 export function apiCode(error: unknown): number | undefined {
