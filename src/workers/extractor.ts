@@ -79,7 +79,7 @@ const DONE: Disposition = { kind: 'done' };
 const NO_SESSION = '';
 const AT_ONCE_MS = 1;
 /** Begun between two looks at what has arrived: reading comes first, to get past what one session has published. */
-const MOST_A_TURN = 32;
+const MOST_A_TURN = 64;
 
 export async function startExtractor(ports: ExtractorPorts, options: ExtractorOptions): Promise<Extractor> {
   const { source, logger } = ports;
