@@ -6,17 +6,16 @@ import type { RoleResult } from '../contracts/results.js';
 import type { FactRecorded, SessionEvent } from '../contracts/session-events.js';
 import { codeOf, messageOf } from '../errors.js';
 import { RuleBasedFactExtractor } from '../facts/extractor.js';
-import { limitedWarnings } from '../limited-warnings.js';
 import type { DispatchDelivery, DispatchSource } from '../ports/dispatch-source.js';
 import type { Logger } from '../ports/logger.js';
 import type { RejectedStore } from '../ports/rejected-store.js';
 import type { SessionLog } from '../ports/session-log.js';
 import { addCounts, redactJson, type SecretCounts } from '../redaction/redactor.js';
 import { NO_SCANNER, type SecretScanner } from '../redaction/scanner.js';
-import { type Disposition, dispose } from './disposition.js';
 import { type Held, isRefusal } from './session-lane.js';
 import { SessionLanes } from './session-lanes.js';
-import { isoOf, type SetAside, setAsideOf } from './set-aside.js';
+import { type Outcome, workInTurns } from './session-turns.js';
+import { type SetAside, setAsideOf } from './set-aside.js';
 
 /**
  * The extractor worker: pull a dispatch, wait for its session's turn, validate it, extract its facts, append ONE event,
@@ -71,133 +70,19 @@ export interface Extractor {
   stop(): Promise<void>;
 }
 
-/** What has become of a dispatch; `unnoted`: rejected, though its session's log did not take a note of it. */
-type Outcome = Disposition | { readonly kind: 'unnoted'; readonly rejected: Disposition };
-
-const DONE: Disposition = { kind: 'done' };
-/** Dispatches whose subject names no session share one place among the sessions. */
-const NO_SESSION = '';
-const AT_ONCE_MS = 1;
-/** Begun between two looks at what has arrived: reading comes first, to get past what one session has published. */
-const MOST_A_TURN = 64;
+const DONE: Outcome = { kind: 'done' };
 
 export async function startExtractor(ports: ExtractorPorts, options: ExtractorOptions): Promise<Extractor> {
   const { source, logger } = ports;
   const { secrets = NO_SCANNER, maxInHand: maxActive = 500, ackWaitMs = 10_000, random } = options;
   const { now = () => performance.timeOrigin + performance.now() } = options;
   const lanes = new SessionLanes({ maxActive, now, random });
-  const warnOfSession = limitedWarnings(logger, now);
   const stats: ExtractorStats = { recorded: 0, rejected: 0, retried: 0, redacted: {} };
-  const inHand = new Set<Promise<void>>();
   const rulesFor = (session: Token, { sequence: dispatch }: DispatchDelivery) =>
     new RuleBasedFactExtractor({
       onRuleFailure: (rule, error) =>
         logger.warn({ session, dispatch, code: codeOf(error), rule, err: error }, 'extraction rule failed'),
     });
-
-  const consumption = await source.consume(arrived, () => lanes.hasRoom());
-  let telling: NodeJS.Timeout | undefined;
-  let begunThisTurn = 0;
-
-  function arrived(delivery: DispatchDelivery): void {
-    const { session = NO_SESSION } = parseDispatchSubject(delivery.subject);
-    const delayMs = lanes.arrived(session, delivery);
-    if (delayMs !== undefined) answer(delivery, { kind: 'retry', delayMs });
-    startNext();
-  }
-
-  function startNext(): void {
-    while (begunThisTurn < MOST_A_TURN) {
-      const held = lanes.next();
-      if (held === undefined) break;
-      if (begunThisTurn === 0) setImmediate(beginTurn);
-      begunThisTurn += 1;
-      const handled = handle(held).finally(() => {
-        inHand.delete(handled);
-        startNext();
-      });
-      inHand.add(handled);
-    }
-    const anyWait = lanes.held > inHand.size;
-    if (anyWait) telling ??= setInterval(sayWorking, ackWaitMs / 3);
-    else stopTelling();
-  }
-
-  function beginTurn(): void {
-    begunThisTurn = 0;
-    startNext();
-  }
-
-  /** What waits for its turn must not be delivered again meanwhile. */
-  function sayWorking(): void {
-    try {
-      for (const { delivery } of lanes.waiting()) delivery.working();
-    } catch {
-      // The connection is closed: all of them come again by themselves.
-    }
-  }
-
-  function stopTelling(): void {
-    clearInterval(telling);
-    telling = undefined;
-  }
-
-  async function handle(held: Held): Promise<void> {
-    const { delivery } = held;
-    try {
-      const disposition = await process(held);
-      // First, so that there is room when the source asks.
-      if (disposition.kind === 'unnoted') lanes.gaveUp(held);
-      else took(held);
-      answer(delivery, disposition.kind === 'unnoted' ? disposition.rejected : disposition);
-    } catch (error) {
-      failed(held, error);
-    }
-  }
-
-  function took(held: Held): void {
-    const ended = lanes.took(held);
-    if (ended === undefined) return;
-    const { session, code } = ended;
-    logger.info({ session, since: isoOf(ended.since), code }, 'the log of a session takes events again');
-  }
-
-  function failed(held: Held, error: unknown): void {
-    const { delivery, session } = held;
-    const { delayMs, trouble, putBack } = lanes.failed(held, error);
-    stats.retried += 1;
-    warnOfSession(
-      {
-        ...about(delivery),
-        code: codeOf(error),
-        delivery: delivery.delivery,
-        retryInMs: delayMs,
-        err: error,
-      },
-      'dispatch failed and will be delivered again',
-      `failed ${session}`,
-    );
-    if (trouble !== undefined) {
-      const { code, since } = trouble;
-      const fields = { session, code, since: isoOf(since), retryInMs: delayMs, err: error };
-      const message = 'the log of a session takes nothing: its dispatches are set aside';
-      warnOfSession(fields, message, `set aside ${session}`);
-    }
-    answer(delivery, { kind: 'retry', delayMs });
-    for (const each of putBack) answer(each.held.delivery, { kind: 'retry', delayMs: each.delayMs });
-  }
-
-  function answer(delivery: DispatchDelivery, disposition: Disposition): void {
-    try {
-      dispose(delivery, disposition);
-    } catch (error) {
-      // The connection is closed. What was not acknowledged comes again, and counts once.
-      logger.warn(
-        { ...about(delivery), code: 'unavailable', err: error },
-        'dispatch could not be acknowledged',
-      );
-    }
-  }
 
   // Not async for what is fine: while its PubAck is out, nothing of a parsed dispatch shall be kept.
   function process(held: Held): Promise<Outcome> {
@@ -291,22 +176,16 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     }
   }
 
+  const onFailure = () => {
+    stats.retried += 1;
+  };
+  const turns = await workInTurns(source, process, { lanes, logger, ackWaitMs, now, onFailure });
   return {
     stats,
     inHand: () => lanes.held,
     setAside: () => setAsideOf(lanes.setAside()),
-    async stop() {
-      await consumption.close();
-      for (const { held } of lanes.letGo()) answer(held.delivery, { kind: 'retry', delayMs: AT_ONCE_MS });
-      await Promise.all(inHand);
-      stopTelling();
-    },
+    stop: () => turns.stop(),
   };
-}
-
-/** What every log line about a delivery says. */
-function about({ subject, sequence }: DispatchDelivery) {
-  return { session: parseDispatchSubject(subject).session, dispatch: sequence };
 }
 
 /** The one event of a dispatch: its outcome and all its facts. */

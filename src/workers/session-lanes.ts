@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { DispatchDelivery } from '../ports/dispatch-source.js';
+import { retryDelay } from './disposition.js';
 import { type Held, SessionLane, type Trouble } from './session-lane.js';
 
 /**
@@ -138,9 +139,11 @@ export class SessionLanes {
   failed(held: Held, error: unknown) {
     const { now, random } = this.#options;
     const lane = this.#ends(held);
-    const { sequence } = held.delivery;
-    this.#failures.set(sequence, this.failures(held) + 1);
-    const delayMs = lane.failed(held.round, error, now(), random());
+    const failures = this.failures(held) + 1;
+    this.#failures.set(held.delivery.sequence, failures);
+    const pauseMs = lane.failed(held.round, error, now(), random());
+    // One that fails among others that succeed waits longer each time, too.
+    const delayMs = Math.max(pauseMs, retryDelay(failures, random()));
     const { trouble } = lane;
     return { delayMs, trouble, putBack: trouble === undefined ? [] : this.#letGo(lane) };
   }
