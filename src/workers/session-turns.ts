@@ -23,8 +23,12 @@ export interface TurnsOptions {
 /** Dispatches whose subject names no session share one place among the sessions. */
 const NO_SESSION = '';
 const AT_ONCE_MS = 1;
-/** Begun between two looks at what has arrived: reading comes first, to get past what one session has published. */
+/**
+ * Begun between two looks at what has arrived, by number and by time: reading comes first, to get past what one session
+ * has published.
+ */
 const MOST_A_TURN = 64;
+const TURN_MS = 4;
 
 /**
  * Takes dispatches from a source and works on them, sessions in turn, as the lanes say; answers each delivery as it
@@ -39,6 +43,7 @@ export async function workInTurns(
   const inWork = new Set<Promise<void>>();
   let telling: NodeJS.Timeout | undefined;
   let begunThisTurn = 0;
+  let turnBeganAt = 0;
 
   function arrived(delivery: DispatchDelivery): void {
     const { session = NO_SESSION } = parseDispatchSubject(delivery.subject);
@@ -48,10 +53,13 @@ export async function workInTurns(
   }
 
   function beginNext(): void {
-    while (begunThisTurn < MOST_A_TURN) {
+    while (isTurnLeft()) {
       const held = lanes.next();
       if (held === undefined) break;
-      if (begunThisTurn === 0) setImmediate(beginTurn);
+      if (begunThisTurn === 0) {
+        turnBeganAt = now();
+        setImmediate(beginTurn);
+      }
       begunThisTurn += 1;
       const ended = handle(held).finally(() => {
         inWork.delete(ended);
@@ -62,6 +70,10 @@ export async function workInTurns(
     const anyWait = lanes.held > inWork.size;
     if (anyWait) telling ??= setInterval(sayWorking, ackWaitMs / 3);
     else stopTelling();
+  }
+
+  function isTurnLeft(): boolean {
+    return begunThisTurn === 0 || (begunThisTurn < MOST_A_TURN && now() - turnBeganAt < TURN_MS);
   }
 
   function beginTurn(): void {
