@@ -27,8 +27,8 @@ const AT_ONCE_MS = 1;
  * Begun between two looks at what has arrived, by number and by time: reading comes first, to get past what one session
  * has published.
  */
-const MOST_A_TURN = 64;
-const TURN_MS = 4;
+const MOST_A_TURN = 128;
+const TURN_MS = 8;
 
 /**
  * Takes dispatches from a source and works on them, sessions in turn, as the lanes say; answers each delivery as it
