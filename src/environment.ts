@@ -49,13 +49,13 @@ export const environment = z.object({
   THROUGHLINE_REQUESTS_PER_SECOND: wholeNumber(0, 1_000_000, 1000),
   /** `off` keeps secrets where agents wrote some: for a store that nobody else can read. */
   THROUGHLINE_REDACT: oneOf(['on', 'off'], 'on'),
-  /** Deliveries after which a dispatch that keeps failing is rejected. */
+  /** Failed attempts after which a dispatch is rejected; that it was put back for a while does not count. */
   THROUGHLINE_MAX_DELIVERIES: wholeNumber(1, 1000, 20),
   /** Milliseconds after which an unacknowledged dispatch comes again: short finds a dead worker soon. */
   THROUGHLINE_ACK_WAIT_MS: wholeNumber(500, 3_600_000, 10_000),
   /** Tasks in which reviewers must have demanded the same before it is proposed as a learning. */
   THROUGHLINE_RECURRENCE: wholeNumber(2, 20, 2),
-  /** Dispatches that all extractors together hold at a time: more is faster, and more to do again after a crash. */
+  /** Dispatches that an extractor works on at a time: more is faster, and more to do again after a crash. */
   THROUGHLINE_MAX_IN_HAND: wholeNumber(1, 100_000, 500),
   /** Facts kept for a session: older ones go first. More cost memory and larger snapshots. */
   THROUGHLINE_MAX_FACTS: wholeNumber(10, 100_000, 500),

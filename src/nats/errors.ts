@@ -13,6 +13,7 @@ export const API = {
   jetStreamOff: 10039,
   otherStream: 10060,
   deleteFailed: 10057,
+  subjectsOverlap: 10065,
 } as const;
 
 export const MAKE_ROOM =
@@ -42,6 +43,8 @@ export function refusal(
   { code, text }: { readonly code: number | undefined; readonly text: string },
   cause?: unknown,
 ): ThroughlineError {
+  if (code === API.subjectsOverlap)
+    return new ThroughlineError('config_invalid', `${doing}: ${text}; ${FREE_SUBJECTS}`, { cause });
   const fix = NO_ROOM.get(code);
   return fix === undefined
     ? new ThroughlineError('internal', `${doing}: ${text}`, { cause })
@@ -58,6 +61,9 @@ export function takenByAnother(subjects: string, owners: string, ours: string): 
 }
 
 export const KEEP_APART = 'give one of the two an account of its own, or the other stream other subjects';
+
+const FREE_SUBJECTS =
+  'another stream takes these subjects: find it with nats stream ls --subject, give it others or delete it';
 
 /** Number of a JetStream API error, or `undefined`. */
 export function apiCode(error: unknown): number | undefined {

@@ -52,7 +52,7 @@ export interface NatsOptions {
   /** Longest wait for one answer of the server, in milliseconds. */
   readonly requestTimeoutMs: number;
   readonly ackWaitMs: number;
-  /** Dispatches in the hands of all extractors together. */
+  /** Dispatches that an extractor asks for at a time. */
   readonly maxInHand: number;
   /** Default: everything. Whoever only reads makes nothing. */
   readonly makes?: readonly Made[];
@@ -61,11 +61,13 @@ export interface NatsOptions {
 const EXTRACTOR: DispatchConsumer = {
   name: EXTRACTOR_CONSUMER,
   description: 'Dispatches that are not yet facts',
+  boundedByServer: false,
 };
 const LEARNER: DispatchConsumer = {
   name: LEARNER_CONSUMER,
   description: 'Reviews that have not been learned from',
   filter: DISPATCH_REVIEWS,
+  boundedByServer: true,
 };
 
 /** Reviews in the hands of all learners together: each may take several requests, and nobody waits for them. */

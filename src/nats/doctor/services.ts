@@ -15,14 +15,27 @@ const SERVED: Readonly<Record<string, string>> = {
   [LEARNINGS_SERVICE]: 'learnings',
 };
 
+/** Sessions whose dispatches are set aside, of those that are told. */
+const SHOWN = 3;
+const MEND =
+  'remove the cause: they go on by themselves within a minute; what was rejected meanwhile comes again by throughline rejected retry';
+const NO_ANSWER = 'see whether the stream of the session has a leader: nats stream info SESSION_<session>';
+
 /** What a service met last is how things are for so long. */
 const RECENT_MS = 600_000;
+
+const setAside = z.object({
+  sessions: z.number(),
+  dispatches: z.number(),
+  worst: z.array(z.object({ session: z.string(), code: z.string(), reason: z.string(), since: z.string() })),
+});
 
 const health = z.object({
   host: z.string().optional(),
   errors: z.number(),
   warnings: z.number(),
   lastIncident: z.object({ at: z.string(), message: z.string(), code: z.string().optional() }).nullable(),
+  setAside: setAside.optional(),
 });
 
 /** What services are asked for, and measured by. */
@@ -68,6 +81,7 @@ function judged(check: string, instance: ServiceStats, version: string, now: num
     found.push(warn(check, message, 'run one version everywhere'));
   }
   const told = healthIn(instance);
+  if (told?.setAside !== undefined) found.push(...setAsideFindings(check, told.setAside));
   if (!told?.lastIncident) return found;
   const { at, message, code = 'no code' } = told.lastIncident;
   if (code === 'store_full') {
@@ -89,4 +103,18 @@ function judged(check: string, instance: ServiceStats, version: string, now: num
 function healthIn(instance: ServiceStats): z.infer<typeof health> | undefined {
   const data = instance.endpoints?.find(({ name }) => name === 'health')?.data;
   return health.safeParse(data).data;
+}
+
+/** Sessions whose logs take nothing: what the extractor has of them waits, and is rejected in the end. */
+function setAsideFindings(
+  check: string,
+  { sessions, dispatches, worst }: z.infer<typeof setAside>,
+): Finding[] {
+  const found = worst.slice(0, SHOWN).map(({ session, code, reason, since }) => {
+    const message = `sets the dispatches of session ${session} aside since ${since}: ${reason} (${code})`;
+    return code === 'unavailable' ? warn(check, message, NO_ANSWER) : fail(check, message, MEND);
+  });
+  if (sessions <= found.length) return found;
+  const message = `sets ${counted(dispatches, 'dispatch', 'dispatches')} of ${counted(sessions, 'session')} aside, these among them`;
+  return [...found, fail(check, message, MEND)];
 }
