@@ -7,7 +7,6 @@ export const API = {
   wrongLastSequence: 10071,
   streamNotFound: 10059,
   streamNameInUse: 10058,
-  subjectsOverlap: 10065,
   consumerNotFound: 10014,
   messageNotFound: 10037,
   jetStreamOff: 10039,
