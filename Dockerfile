@@ -1,12 +1,13 @@
 FROM node:20-slim AS build
 WORKDIR /app
-# The dependencies change less often than the sources: a layer of their own.
+# The dependencies change less often than the sources: a layer of their own. None of them needs an install script.
 COPY package.json package-lock.json ./
-RUN npm ci
+RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
-COPY scripts/clean.mjs scripts/
+COPY scripts/bundle.mjs scripts/clean.mjs scripts/executable.mjs scripts/
 COPY src/ src/
-RUN npm run build && npm prune --omit=dev
+# Declarations are for development: what runs needs none.
+RUN npm run build && find dist -name '*.d.ts' -delete && npm prune --omit=dev --ignore-scripts
 
 FROM node:20-slim
 WORKDIR /app
@@ -14,5 +15,6 @@ ENV NODE_ENV=production
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules/ node_modules/
 COPY --from=build /app/dist/ dist/
+RUN ln -s /app/dist/cli/bin.js /usr/local/bin/throughline
 USER node
-CMD ["node", "dist/cli/bin.js", "serve"]
+CMD ["throughline", "serve"]

@@ -70,10 +70,7 @@ async function demo() {
     releasers.add('the store directory', () => rm(storeDir, { recursive: true, force: true }));
     const server = await startNatsServer({ source, storeDir });
     releasers.add('the NATS server', () => server.stop());
-    return say(
-      server.url,
-      `${source.kind === 'binary' ? source.version : source.image}, found by ${source.foundBy}`,
-    );
+    return say(server.url, `${source.version}, found by ${source.foundBy}`);
   });
 
   await step('services', async (say) => {

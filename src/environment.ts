@@ -51,13 +51,13 @@ export const VARIABLES = {
   THROUGHLINE_REQUESTS_PER_SECOND: wholeNumber(0, 1_000_000, 1000),
   /** `off` keeps secrets where agents wrote some: for a store that nobody else can read. */
   THROUGHLINE_REDACT: oneOf(['on', 'off'], 'on'),
-  /** Deliveries after which a dispatch that keeps failing is rejected. */
+  /** Failed attempts after which a dispatch is rejected; that it was put back for a while does not count. */
   THROUGHLINE_MAX_DELIVERIES: wholeNumber(1, 1000, 20),
   /** Milliseconds after which an unacknowledged dispatch comes again: short finds a dead worker soon. */
   THROUGHLINE_ACK_WAIT_MS: wholeNumber(500, 3_600_000, 10_000),
   /** Tasks in which reviewers must have demanded the same before it is proposed as a learning. */
   THROUGHLINE_RECURRENCE: wholeNumber(2, 20, 2),
-  /** Dispatches that all extractors together hold at a time: more is faster, and more to do again after a crash. */
+  /** Dispatches that an extractor works on at a time: more is faster, and more to do again after a crash. */
   THROUGHLINE_MAX_IN_HAND: wholeNumber(1, 100_000, 500),
   /** Facts kept for a session: older ones go first. More cost memory and larger snapshots. */
   THROUGHLINE_MAX_FACTS: wholeNumber(10, 100_000, 500),
@@ -102,8 +102,8 @@ export const VARIABLES = {
   THROUGHLINE_MAX_SESSIONS: wholeNumber(1, 1_000_000, 500),
   /** Megabytes that they may take together, about. */
   THROUGHLINE_CACHE_MB: wholeNumber(1, 100_000, 24),
-  /** Longest wait in milliseconds for the dispatch named in `after`. */
-  THROUGHLINE_AFTER_TIMEOUT_MS: wholeNumber(0, 600_000, 5000),
+  /** Longest wait in milliseconds for the dispatch named in `after`: most clients give up on any answer after 5000. */
+  THROUGHLINE_AFTER_TIMEOUT_MS: wholeNumber(0, 600_000, 4500),
   /** Longest wait in milliseconds for one answer of the server. */
   THROUGHLINE_REQUEST_TIMEOUT_MS: wholeNumber(100, 600_000, 5000),
   /** Milliseconds that a shutdown may take before it is forced. */

@@ -33,6 +33,11 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
+/** The system's code of what was thrown, such as `ENOSPC`; `undefined` for what the system did not say. */
+export function systemCode(thrown: unknown): string | undefined {
+  return thrown instanceof Error && 'code' in thrown && 'syscall' in thrown ? String(thrown.code) : undefined;
+}
+
 /** The stable code of anything that was thrown, for a log line. */
 export function codeOf(thrown: unknown): ErrorCode {
   return thrown instanceof ThroughlineError ? thrown.code : 'internal';

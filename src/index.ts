@@ -8,6 +8,7 @@ import { silentLogger } from './ports/logger.js';
 export {
   type ClientOptions,
   type Published,
+  type PublishOptions,
   ThroughlineClient,
   type TraceAppended,
   type TraceCompacted,

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { watchConnection } from './nats/connection-health.js';
 import { type Made, type NatsPorts, openNats } from './nats/open.js';
 import { systemClock } from './ports/clock.js';
@@ -39,6 +40,7 @@ export async function serve(
   releasers.add('the NATS connection', () => nats.close());
   const started = performance.now();
   const health: HealthParts = {
+    host: hostname(),
     uptimeMs: () => performance.now() - started,
     connection: watchConnection(nats.connection),
     incidents,

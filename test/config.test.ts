@@ -76,7 +76,7 @@ describe('without any variable', () => {
       snapshotEvery: 100,
       maxSessions: 500,
       cacheMb: 24,
-      afterTimeoutMs: 5000,
+      afterTimeoutMs: 4500,
       requestTimeoutMs: 5000,
       shutdownMs: 10_000,
       cacheDir: '/xdg/throughline',

@@ -3,6 +3,7 @@
 // A benchmark gives `{ name, goals, run }`; `run({ quick, progress, releasers })` gives `{ measured, figures, notes }`:
 // values by the goal's id, rows of name and text, and what a reader of the page must know.
 import compile from './compile.mjs';
+import fairness from './fairness.mjs';
 import growth from './growth.mjs';
 import ingest from './ingest.mjs';
 import learnings from './learnings.mjs';
@@ -10,4 +11,4 @@ import load from './load.mjs';
 import memory from './memory.mjs';
 import startup from './startup.mjs';
 
-export const BENCHES = [ingest, compile, load, growth, learnings, memory, startup];
+export const BENCHES = [ingest, fairness, compile, load, growth, learnings, memory, startup];

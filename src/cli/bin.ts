@@ -12,8 +12,7 @@ void runCli(process.argv).then((code) => {
 });
 
 /**
- * Ends the process soon, should something keep it alive that could not be stopped, or that nobody holds: the NATS
- * client leaves the socket of a server open that took the connection and said nothing.
+ * Ends the process soon, should something keep it alive that could not be stopped.
  */
 function endByForce(): void {
   setTimeout(() => {

@@ -9,7 +9,7 @@ import { lateLogger } from './late-logger.js';
 import { note } from './output.js';
 
 export type { Cli } from './context.js';
-export { examples, note, out } from './output.js';
+export { examples, note, out, outForAgent } from './output.js';
 
 /** What every command has at hand. What only some need is loaded by those. */
 

@@ -129,6 +129,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./doctor.js')).doctorCommand,
   },
   {
+    name: 'health',
+    takes: '[options]',
+    summary: 'ask the running services how they are, in one line',
+    load: async () => (await import('./health.js')).healthCommand,
+  },
+  {
     name: 'permissions',
     takes: '[options]',
     summary: 'print the least NATS permissions of a role',

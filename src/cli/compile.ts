@@ -9,7 +9,17 @@ import { ROLES, type Role } from '../contracts/names.js';
 import { counted } from '../counted.js';
 import { ThroughlineError } from '../errors.js';
 import { oneLine } from '../text.js';
-import { cliOf, examples, note, noteWhereEmpty, out, sessionOf, wholeNumber, withClient } from './cli.js';
+import {
+  cliOf,
+  examples,
+  note,
+  noteWhereEmpty,
+  out,
+  outForAgent,
+  sessionOf,
+  wholeNumber,
+  withClient,
+} from './cli.js';
 import { fraction } from './project.js';
 import { readTemplate } from './template-file.js';
 
@@ -89,7 +99,7 @@ export function compileCommand(program: Command): void {
       const request = await requestOf(sessionOf(cli, options.session), options);
       const reply = await withClient(cli, (client) => client.compile(request));
       if (options.json) return out(JSON.stringify(reply));
-      out(reply.prompt);
+      outForAgent(reply.prompt);
       note(summary(reply, options.kind));
       // A session that starts has none yet.
       if (options.kind !== 'session-start') noteWhereEmpty(request.session, reply.sequence);

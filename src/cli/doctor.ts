@@ -13,8 +13,8 @@ export function doctorCommand(program: Command): void {
   program
     .command('doctor')
     .description(
-      'Looks at the server, its limits and clock, streams, consumers and buckets, what waits and what was rejected,\n' +
-        'snapshots, an embedder where one is configured, and the services. Changes nothing. Exit code 1 when something does not work; warnings leave it at 0.\n' +
+      'Looks at the server, its limits and clock, whether it stores anything, streams, consumers and buckets, what waits and what was rejected,\n' +
+        'snapshots, an embedder where one is configured, and the services. Leaves everything as it was. Exit code 1 when something does not work; warnings leave it at 0.\n' +
         'Streams are measured by THROUGHLINE_REPLICAS, THROUGHLINE_ACK_WAIT_MS and THROUGHLINE_SNAPSHOT_EVERY.',
     )
     .option('--json', 'one JSON array of {check, level, message, fix?, denied?}')

@@ -10,6 +10,7 @@ import {
   deciding,
   fraction,
   type Limited,
+  nextPage,
   onProject,
   type ProjectOptions,
   projectIn,
@@ -63,17 +64,18 @@ function addReading(learnings: Command): void {
     .description('Lists the learnings of a project, the newest first.')
     .option('--retired', 'those that were superseded or retracted, and why')
     .option('--limit <n>', 'most to show (default: 200)', wholeNumber(1, 1000))
+    .option('--page <id>', 'the page that begins after this id: each page but the last says which comes next')
     .addHelpText(
       'after',
       examples('throughline learnings ls', 'throughline learnings ls --project shop --json'),
     )
     .action(async (options: ListOptions, self: Command) => {
       const cli = cliOf(self);
-      const { retired, limit } = options;
-      const request = { ...projectIn(cli, options), retired, limit };
+      const { retired, limit, page: cursor } = options;
+      const request = { ...projectIn(cli, options), retired, limit, cursor };
       const reply = await withClient(cli, (client) => client.learnings.list(request));
       if (options.json) return out(JSON.stringify(reply));
-      for (const each of reply.learnings) out(learningLine(colours(cli), each));
+      for (const each of reply.learnings) out(learningLine(colours(cli), each), coloured(cli));
       note(listed(reply, retired ?? false, projectOption(cli, reply.project)));
     });
 
@@ -89,7 +91,7 @@ function addReading(learnings: Command): void {
       const request = { ...projectIn(cli, options), query, maxResults, minSimilarity };
       const reply = await withClient(cli, (client) => client.learnings.search(request));
       if (options.json) return out(JSON.stringify(reply));
-      for (const each of reply.results) out(rankedLine(colours(cli), each));
+      for (const each of reply.results) out(rankedLine(colours(cli), each), coloured(cli));
       note(
         `-- ${reply.results.length} of ${counted(reply.total, 'learning')} of project ${reply.project}, ${reply.method}`,
       );
@@ -97,13 +99,13 @@ function addReading(learnings: Command): void {
 }
 
 function listed(
-  { learnings, project, total }: LearningReply<'learning.list'>,
+  { learnings, project, total, next }: LearningReply<'learning.list'>,
   retired: boolean,
   option: string,
 ): string {
   if (learnings.length > 0) {
     const kind = retired ? 'retired learning' : 'learning';
-    return `-- ${shownOf(learnings.length, total, kind)} of project ${project}`;
+    return `-- ${shownOf(learnings.length, total, kind)} of project ${project}${nextPage(next)}`;
   }
   if (retired) return `-- project ${project} has no retired learnings`;
   return `-- project ${project} has no learnings yet: "throughline proposals ls${option}" shows what waits for a decision`;
@@ -130,7 +132,7 @@ function addPropose(learnings: Command): void {
       const request = { ...projectIn(cli, options), content, type, tags, confidence, source };
       const reply = await withClient(cli, (client) => client.learnings.propose(request));
       if (options.json) return out(JSON.stringify(reply));
-      out(proposedLine(colours(cli), reply));
+      out(proposedLine(colours(cli), reply), coloured(cli));
       if (reply.proposal.status === 'pending')
         note(
           `-- "throughline proposals accept ${shortId(reply.proposal.id)}${projectOption(cli, reply.project)}" makes it a learning`,
@@ -154,9 +156,8 @@ function addChanges(learnings: Command): void {
       const { content, type, tags } = options;
       const request = { ...projectIn(cli, options), ...deciderIn(options), id, content, type, tags };
       const reply = await withClient(cli, (client) => client.learnings.edit(request));
-      out(
-        options.json ? JSON.stringify(reply) : learningLine(colours(cli), reply.learning ?? reply.proposal),
-      );
+      if (options.json) return out(JSON.stringify(reply));
+      out(learningLine(colours(cli), reply.learning ?? reply.proposal), coloured(cli));
     });
 
   changing(
@@ -195,7 +196,7 @@ function changing(command: Command, change: Change): void {
     const options = command.opts<Reasoned>();
     const common = { ...projectIn(cli, options), ...deciderIn(options) };
     const reply = await withClient(cli, (client) => change(client, command.args, common, options));
-    out(options.json ? JSON.stringify(reply) : outcomeLine(colours(cli), reply));
+    out(options.json ? JSON.stringify(reply) : outcomeLine(colours(cli), reply), coloured(cli));
   });
 }
 

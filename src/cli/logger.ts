@@ -3,6 +3,7 @@ import type { Config } from '../config.js';
 import type { Logger } from '../ports/logger.js';
 import { redactLine } from '../redaction/redactor.js';
 import { secretlintScanner } from '../secretlint/scanner.js';
+import { visible } from '../terminal-text.js';
 
 /** For a command that logs from its start on: what runs until it is stopped. */
 export function withLogger<Cli extends { readonly config: Config }>(
@@ -15,7 +16,7 @@ export function withLogger<Cli extends { readonly config: Config }>(
 export function loggerFor(config: Config, destination: DestinationStream = standardError()): Logger {
   // Whatever events may hold: a log is read by others.
   const secrets = secretlintScanner();
-  const streamWrite = (line: string) => redactLine(line, secrets);
+  const streamWrite = (line: string) => visible(redactLine(line, secrets));
   return pino({ level: config.logLevel, base: {}, hooks: { streamWrite } }, destination);
 }
 

@@ -7,16 +7,14 @@ import { cliOf, examples, note, out } from './cli.js';
 export function natsServerCommand(program: Command): void {
   program
     .command('nats-server')
-    .description(
-      'Looks in this order: NATS_SERVER_BIN, PATH, the cache, go install, a container engine, the release archive.',
-    )
+    .description('Looks in this order: NATS_SERVER_BIN, PATH, the cache, go install, the release archive.')
     .option('--json', 'print where it was found as well')
     .addHelpText('after', examples('throughline nats-server', 'throughline nats-server --json'))
     .action(async (options: { json?: boolean }, command: Command) => {
       const { config } = cliOf(command);
       const source = await serverToStart(config);
       if (options.json) return out(JSON.stringify(source));
-      out(source.kind === 'binary' ? source.path : `${source.engine} ${source.image}`);
+      out(source.path);
     });
 }
 

@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { ThroughlineError } from '../errors.js';
+import { visible } from '../terminal-text.js';
 import { VERSION } from '../version.js';
 import { COMMANDS, type CommandEntry } from './commands.js';
 import { Interrupted } from './interrupted.js';
@@ -25,6 +26,11 @@ export async function createProgram(loads: (name: string) => boolean = () => tru
         'throughline compile -s demo -t 2 -p "Write the printer"',
       ),
     )
+    // What is wrong with an option is said by quoting it.
+    .configureOutput({
+      writeOut: (text) => process.stdout.write(visible(text)),
+      writeErr: (text) => process.stderr.write(visible(text)),
+    })
     .exitOverride();
   for (const entry of COMMANDS) {
     if (loads(entry.name)) await addCommand(program, entry);

@@ -57,6 +57,12 @@ function userName(): string | undefined {
 /** Options of a list. */
 export interface Limited {
   readonly limit?: number;
+  readonly page?: string;
+}
+
+/** How the next page is asked for; empty where there is none. */
+export function nextPage(next: string | undefined): string {
+  return next === undefined ? '' : `\n-- there are more: --page ${next} shows the next`;
 }
 
 /** `12 learnings`, or `200 of 5000 learnings` where a limit left some out. */

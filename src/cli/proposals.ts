@@ -11,6 +11,7 @@ import {
   deciderIn,
   deciding,
   type Limited,
+  nextPage,
   onProject,
   type ProjectOptions,
   projectIn,
@@ -53,17 +54,18 @@ function addReading(proposals: Command): void {
       new Option('--status <status>', 'only these').choices([...PROPOSAL_STATUSES, 'all']).default('pending'),
     )
     .option('--limit <n>', 'most to show (default: 200)', wholeNumber(1, 1000))
+    .option('--page <id>', 'the page that begins after this id: each page but the last says which comes next')
     .addHelpText(
       'after',
       examples('throughline proposals ls', 'throughline proposals ls --status all --json'),
     )
     .action(async (options: ListOptions, self: Command) => {
       const cli = cliOf(self);
-      const { status, limit } = options;
-      const request = { ...projectIn(cli, options), status, limit };
+      const { status, limit, page: cursor } = options;
+      const request = { ...projectIn(cli, options), status, limit, cursor };
       const reply = await withClient(cli, (client) => client.proposals.list(request));
       if (options.json) return out(JSON.stringify(reply));
-      for (const each of reply.proposals) out(learningLine(colours(cli), each));
+      for (const each of reply.proposals) out(learningLine(colours(cli), each), coloured(cli));
       note(listed(reply, status, projectOption(cli, reply.project)));
     });
 
@@ -76,7 +78,7 @@ function addReading(proposals: Command): void {
       const reply = await withClient(cli, (client) =>
         client.proposals.show({ ...projectIn(cli, options), id }),
       );
-      out(options.json ? JSON.stringify(reply) : proposalFields(colours(cli), reply));
+      out(options.json ? JSON.stringify(reply) : proposalFields(colours(cli), reply), coloured(cli));
     });
 }
 
@@ -101,7 +103,7 @@ function addDeciding(proposals: Command): void {
           throw await withWaysOut(client, request, fault);
         }),
       );
-      out(options.json ? JSON.stringify(reply) : outcomeLine(colours(cli), reply));
+      out(options.json ? JSON.stringify(reply) : outcomeLine(colours(cli), reply), coloured(cli));
     });
 
   deciding(proposals.command('reject'))
@@ -114,12 +116,12 @@ function addDeciding(proposals: Command): void {
       const { reason } = options;
       const request = { ...projectIn(cli, options), ...deciderIn(options), id, reason };
       const reply = await withClient(cli, (client) => client.proposals.reject(request));
-      out(options.json ? JSON.stringify(reply) : outcomeLine(colours(cli), reply));
+      out(options.json ? JSON.stringify(reply) : outcomeLine(colours(cli), reply), coloured(cli));
     });
 }
 
 function listed(
-  { proposals, project, total, rulesPaused }: LearningReply<'proposal.list'>,
+  { proposals, project, total, next: more, rulesPaused, sessionsPaused }: LearningReply<'proposal.list'>,
   status: string,
   option: string,
 ): string {
@@ -136,8 +138,10 @@ function listed(
     : '';
   const paused = rulesPaused
     ? '\n-- so many wait that rules propose nothing more until some are decided'
-    : '';
-  return `-- ${shownOf(proposals.length, total, `${kind}proposal`)} of project ${project}${next}${paused}`;
+    : sessionsPaused
+      ? `\n-- so many wait that rules propose nothing more of ${sessionsPaused.slice(0, 5).join(', ')} until some are decided`
+      : '';
+  return `-- ${shownOf(proposals.length, total, `${kind}proposal`)} of project ${project}${next}${paused}${nextPage(more)}`;
 }
 
 /** The refusal of a near-duplicate in words of the command line, with both ways out; any other fault as it is. */

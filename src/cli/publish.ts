@@ -10,6 +10,7 @@ interface PublishOptions {
   readonly session?: string;
   readonly file: string;
   readonly check: boolean;
+  readonly id?: string;
   readonly json?: boolean;
 }
 
@@ -24,6 +25,7 @@ export function publishCommand(program: Command): void {
     .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
     .option('-f, --file <path>', 'file that holds the result; - is standard input', '-')
     .option('--no-check', 'send it as it is: what is wrong with it then shows in `throughline rejected ls`')
+    .option('--id <id>', 'message id, when it is tried again: within two minutes the same one is stored once')
     .option('--json', 'print {"sequence":N}')
     .addHelpText(
       'after',
@@ -40,9 +42,22 @@ export function publishCommand(program: Command): void {
         const parsed = parseDispatchBody(body, role, cli.config.maxBodyBytes);
         if (!parsed.ok) throw new ThroughlineError(parsed.code, parsed.reason);
       }
-      const { sequence } = await withClient(cli, (client) => client.publishText(session, role, body));
+      const again = options.id === undefined ? {} : { messageId: options.id };
+      const { sequence } = await withClient(cli, (client) =>
+        client.publishText(session, role, body, again),
+      ).catch((fault: unknown) => {
+        throw withWayOut(fault);
+      });
       out(options.json ? JSON.stringify({ sequence }) : String(sequence));
     });
+}
+
+/** Whether it was stored is not known: with its id it can be tried again, and counts once. */
+function withWayOut(fault: unknown): unknown {
+  const id = fault instanceof ThroughlineError ? fault.details?.messageId : undefined;
+  if (!(fault instanceof ThroughlineError) || id === undefined) return fault;
+  const message = `${fault.message}; it can be tried again, and counts once, with --id ${id}`;
+  return new ThroughlineError(fault.code, message, { cause: fault });
 }
 
 async function readBody(file: string): Promise<Buffer> {

@@ -3,6 +3,7 @@ import { counted } from '../counted.js';
 import { ThroughlineError } from '../errors.js';
 import type { NatsPorts } from '../nats/open.js';
 import type { RejectedEntry } from '../ports/rejected-store.js';
+import { visible } from '../terminal-text.js';
 import { retryRejected } from '../workers/retry-rejected.js';
 import { cliOf, examples, note, out, wholeNumber, withNats } from './cli.js';
 
@@ -35,13 +36,20 @@ export function rejectedCommand(program: Command): void {
 
   rejected
     .command('show')
-    .description('Prints the body of a rejected result as it came, and its reason on standard error.')
+    .description(
+      'Prints the body of a rejected result, and its reason on standard error. Characters that a terminal acts on or does\n' +
+        'not show are written as \\uXXXX; with --raw the body comes byte for byte, for a file or another program.',
+    )
     .argument('<id>', 'its number in `rejected ls`', wholeNumber(1))
-    .addHelpText('after', examples('throughline rejected show 3'))
-    .action(async (id: number, _options: object, command: Command) => {
+    .option('--raw', 'the body as it came')
+    .addHelpText(
+      'after',
+      examples('throughline rejected show 3', 'throughline rejected show 3 --raw > result.json'),
+    )
+    .action(async (id: number, { raw }: { raw?: boolean }, command: Command) => {
       const entry = await withNats(cliOf(command), (nats) => found(nats, id));
       note(line(entry));
-      process.stdout.write(entry.body);
+      process.stdout.write(raw ? entry.body : visible(new TextDecoder().decode(entry.body)));
     });
 
   rejected

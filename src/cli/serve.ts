@@ -1,9 +1,12 @@
 import { type Command, Option } from 'commander';
+import { loadEmbedder } from '../embedders/load.js';
 import { growHeapSlowly } from '../heap.js';
 import { Releasers } from '../lifecycle.js';
 import { SERVICES, type ServiceName, serve } from '../main.js';
+import { accessOptions } from '../nats/access.js';
 import { withoutSecrets } from '../nats/shown-url.js';
-import { cliOf, examples, out } from './cli.js';
+import { loadTokenizer } from '../tokenizers/load.js';
+import { type Cli, cliOf, examples, out } from './cli.js';
 import { withLogger } from './logger.js';
 import { runUntilSignal } from './signals.js';
 
@@ -17,13 +20,22 @@ export function serveCommand(program: Command): void {
         'start only these; any number of processes may run the same one',
       ).choices(SERVICES),
     )
+    .option('--check', 'only read the settings and what they name, and end; exit code 2 when one is wrong')
     .addHelpText(
       'after',
-      examples('NATS_URL=nats://10.0.0.5:4222 throughline serve', 'throughline serve --only extractor'),
+      examples(
+        'NATS_URL=nats://10.0.0.5:4222 throughline serve',
+        'throughline serve --only extractor',
+        'throughline serve --check',
+      ),
     )
-    .action(async (options: { only?: ServiceName[] }, command: Command) => {
-      growHeapSlowly();
+    .action(async (options: { only?: ServiceName[]; check?: boolean }, command: Command) => {
       const cli = withLogger(cliOf(command));
+      if (options.check) {
+        await checkSettings(cli);
+        return out('the settings are in order');
+      }
+      growHeapSlowly();
       const releasers = new Releasers();
       const only = options.only ?? SERVICES;
       await runUntilSignal(cli, releasers, async () => {
@@ -31,4 +43,11 @@ export function serveCommand(program: Command): void {
         out(`throughline ready ${withoutSecrets(cli.url)} ${only.join(' ')}`);
       });
     });
+}
+
+/** Whatever a start reads because a setting names it, without a server. */
+async function checkSettings({ config, url }: Cli): Promise<void> {
+  accessOptions(url, config.access);
+  await loadTokenizer(config.tokenizer);
+  await loadEmbedder(config.embedder);
 }

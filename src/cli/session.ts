@@ -67,7 +67,7 @@ function reading<Name extends ToolName>(
       if (decision.kind !== 'answer') throw new Error(`${tool} is no reading command`);
       const reply = decision.reply(state);
       if (options.json) return out(JSON.stringify(reply));
-      out(showReply(reply, coloured(cli)));
+      out(showReply(reply, coloured(cli)), coloured(cli));
       noteWhereEmpty(session, state.sequence);
     });
 }

@@ -34,7 +34,8 @@ function addTool(parent: Command, name: ToolName): void {
       );
       const request = { session, ...Object.fromEntries(given) };
       const reply = await withClient(cli, (client) => client.requestTool(name, request));
-      out(options.json === true ? JSON.stringify(reply) : showReply(reply, coloured(cli)));
+      if (options.json === true) return out(JSON.stringify(reply));
+      out(showReply(reply, coloured(cli)), coloured(cli));
     });
 }
 

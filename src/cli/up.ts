@@ -4,12 +4,14 @@ import { ThroughlineError } from '../errors.js';
 import { growHeapSlowly } from '../heap.js';
 import { Releasers } from '../lifecycle.js';
 import { serve } from '../main.js';
+import { hasStuckStream } from '../nats/probe-stream.js';
 import { withoutSecrets } from '../nats/shown-url.js';
 import { startNatsServer } from '../server/process.js';
-import type { RunningServer } from '../server/running-server.js';
 import { type Cli, cliOf, examples, out, wholeNumber } from './cli.js';
 import { withLogger } from './logger.js';
 import { serverToStart } from './nats-server.js';
+import { offerToStopOrphan } from './orphan.js';
+import { type OwnServer, startOwnServer } from './own-server.js';
 import { runUntilSignal } from './signals.js';
 
 interface UpOptions {
@@ -17,6 +19,7 @@ interface UpOptions {
   readonly store?: string;
   readonly monitorPort?: number;
   readonly nats?: string;
+  readonly yes?: boolean;
 }
 
 const DEFAULT_PORT = 4222;
@@ -40,6 +43,7 @@ export function upCommand(program: Command): void {
       'HTTP monitoring port of that server (default: none)',
       wholeNumber(1, 65_535),
     )
+    .option('--yes', 'stop a NATS server that an `up` which was killed left on the store, without asking')
     .addHelpText(
       'after',
       examples('throughline up', 'throughline up --port 14222 --store /var/lib/throughline'),
@@ -51,29 +55,20 @@ export function upCommand(program: Command): void {
       const releasers = new Releasers();
       await runUntilSignal(cli, releasers, async (failed) => {
         if (given !== undefined) refuseServerOptions(options);
-        const server = given === undefined ? await startServer(cli, options) : undefined;
-        if (server !== undefined) {
-          releasers.add('the NATS server', () => server.stop());
-          void server.exited.then(({ code, signal }) => {
-            failed(
-              new ThroughlineError(
-                'unavailable',
-                `the NATS server ended (${signal ?? `exit ${code}`}): see ${server.logFile}`,
-              ),
-            );
-          });
-        }
-        const url = given ?? server?.url ?? cli.url;
-        await serve(url, { ...cli, releasers });
+        const own = given === undefined ? await startServer(cli, options, failed) : undefined;
+        if (own !== undefined) releasers.add('the NATS server', () => own.stop());
+        const url = given ?? own?.server.url ?? cli.url;
+        const { connection } = await serve(url, { ...cli, releasers });
+        own?.watchDisk(() => hasStuckStream(connection));
         out(
-          `throughline ready ${withoutSecrets(url)} ${server === undefined ? '' : `store ${server.storeDir}`}`.trimEnd(),
+          `throughline ready ${withoutSecrets(url)} ${own === undefined ? '' : `store ${own.server.storeDir}`}`.trimEnd(),
         );
       });
     });
 }
 
 function refuseServerOptions(options: UpOptions): void {
-  for (const name of ['port', 'store', 'monitorPort'] as const) {
+  for (const name of ['port', 'store', 'monitorPort', 'yes'] as const) {
     if (options[name] === undefined) continue;
     const flag = name === 'monitorPort' ? 'monitor-port' : name;
     throw new ThroughlineError(
@@ -83,12 +78,21 @@ function refuseServerOptions(options: UpOptions): void {
   }
 }
 
-async function startServer({ config, logger }: Cli, options: UpOptions): Promise<RunningServer> {
-  return startNatsServer({
-    source: await serverToStart(config),
-    storeDir: resolve(options.store ?? DEFAULT_STORE),
-    port: options.port ?? DEFAULT_PORT,
-    monitorPort: options.monitorPort,
-    log: (line) => logger.debug({}, line),
-  });
+async function startServer(
+  { config, logger }: Cli,
+  options: UpOptions,
+  failed: (error: Error) => void,
+): Promise<OwnServer> {
+  const source = await serverToStart(config);
+  const storeDir = resolve(options.store ?? DEFAULT_STORE);
+  await offerToStopOrphan(storeDir, options.yes === true);
+  const start = () =>
+    startNatsServer({
+      source,
+      storeDir,
+      port: options.port ?? DEFAULT_PORT,
+      monitorPort: options.monitorPort,
+      log: (line) => logger.debug({}, line),
+    });
+  return startOwnServer(start, failed);
 }

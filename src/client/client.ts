@@ -2,6 +2,7 @@ import { HookEngine, PreCompactHook } from '../compaction/hook-engine.js';
 import type { CompactedReport, CompileReplyTo, CompileRequestInput } from '../contracts/compile.js';
 import {
   COMPILE_SUBJECT,
+  dispatchMessageId,
   dispatchSubject,
   isToken,
   type Role,
@@ -20,6 +21,7 @@ import {
 import type { ImplementerResultInput, ReviewerResultInput } from '../contracts/results.js';
 import type { RunInitInput } from '../contracts/run.js';
 import type { TraceEntryInput } from '../contracts/trace.js';
+import { ThroughlineError } from '../errors.js';
 import { createLearnings, type Learnings, type Proposals } from './learnings.js';
 import type { RunInitReply, RunStatusReply } from './run-replies.js';
 import type { ToolReply } from './tool-replies.js';
@@ -30,6 +32,15 @@ import type { ClientTransport } from './transport.js';
 export interface Published {
   /** Sequence in the `DISPATCH` stream. */
   readonly sequence: number;
+}
+
+export interface PublishOptions {
+  /**
+   * Names one publish, so that it can be tried again: within two minutes the same id is stored once. Give the one that
+   * an `unavailable` error has in `details.messageId`. Ids count for all sessions together, so one of your own must be
+   * as hard to guess as the default, `<session>:<random UUID>`: others could use up a name that they can guess.
+   */
+  readonly messageId?: string;
 }
 
 export interface TraceAppended {
@@ -52,9 +63,15 @@ export interface TraceCompacted {
 }
 
 export interface ClientOptions {
-  /** Longest wait for an answer, in milliseconds; a request with `after` may take longer to be answered. Default 10 000. */
+  /** Longest wait for an answer, in milliseconds. A prompt with `after` is waited for no longer than that. Default 10 000. */
   readonly timeoutMs?: number;
 }
+
+/** What may stand in a header. */
+const MESSAGE_ID = /^[!-~]{1,256}$/;
+
+/** Of the wait for an answer, what a service may wait for the dispatch named in `after`. */
+const AFTER_SHARE = 0.8;
 
 /**
  * What a TypeScript runtime uses: publish what agents returned, ask for the next prompt.
@@ -80,25 +97,53 @@ export class ThroughlineClient {
   }
 
   /** Publishes an implementer's result. Throws `schema_invalid` before anything is sent. */
-  async publishImplementer(session: string, result: ImplementerResultInput): Promise<Published> {
+  async publishImplementer(
+    session: string,
+    result: ImplementerResultInput,
+    options?: PublishOptions,
+  ): Promise<Published> {
     await requireValid('implementer', result);
-    return this.publishText(session, 'implementer', JSON.stringify(result));
+    return this.publishText(session, 'implementer', JSON.stringify(result), options);
   }
 
   /** Publishes a reviewer's result. Throws `schema_invalid` before anything is sent. */
-  async publishReviewer(session: string, result: ReviewerResultInput): Promise<Published> {
+  async publishReviewer(
+    session: string,
+    result: ReviewerResultInput,
+    options?: PublishOptions,
+  ): Promise<Published> {
     await requireValid('reviewer', result);
-    return this.publishText(session, 'reviewer', JSON.stringify(result));
+    return this.publishText(session, 'reviewer', JSON.stringify(result), options);
   }
 
   /** Publishes an agent's raw text as it is; should it not hold a result, it ends up in `DISPATCH_REJECTED`. */
-  async publishText(session: string, role: Role, text: string | Uint8Array): Promise<Published> {
-    return this.#transport.publish(dispatchSubject(token(session, 'session'), role), text);
+  async publishText(
+    session: string,
+    role: Role,
+    text: string | Uint8Array,
+    options: PublishOptions = {},
+  ): Promise<Published> {
+    const of = token(session, 'session');
+    const { messageId = dispatchMessageId(of, crypto.randomUUID()) } = options;
+    if (!MESSAGE_ID.test(messageId)) {
+      throw new ThroughlineError(
+        'schema_invalid',
+        'messageId: use 1 to 256 letters, digits and signs of ASCII',
+      );
+    }
+    try {
+      return await this.#transport.publish(dispatchSubject(of, role), text, messageId);
+    } catch (error) {
+      throw withMessageId(error, messageId);
+    }
   }
 
   /** Asks for the next prompt. The kind of the request is that of the reply. */
   async compile<Request extends CompileRequestInput>(request: Request): Promise<CompileReplyTo<Request>> {
-    return (await this.#ofSession(COMPILE_SUBJECT, request)) as CompileReplyTo<Request>;
+    // The service gives up before we do: its refusal says where the session stands, a timeout says nothing.
+    const waiting =
+      request.after === undefined ? {} : { afterTimeoutMs: Math.floor(this.#timeoutMs * AFTER_SHARE) };
+    return (await this.#ofSession(COMPILE_SUBJECT, { ...waiting, ...request })) as CompileReplyTo<Request>;
   }
 
   /** Calls a tool by its name, with unchecked input; `tools` has a method for each. */
@@ -168,4 +213,13 @@ function scoped(subject: string, body: object): string {
   const session = 'session' in body ? body.session : undefined;
   // A name that is no token goes where the service says what is wrong with it.
   return isToken(session) ? sessionRequest(subject, session) : subject;
+}
+
+/** Whether it was stored is not known: only the same id makes it safe to try again. */
+function withMessageId(error: unknown, messageId: string): unknown {
+  if (!(error instanceof ThroughlineError) || error.code !== 'unavailable') return error;
+  return new ThroughlineError(error.code, error.message, {
+    cause: error,
+    details: { ...error.details, messageId },
+  });
 }

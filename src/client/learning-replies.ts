@@ -28,7 +28,10 @@ interface Replies {
   /** The newest first; of those that hold no more, the one that was taken away last. */
   readonly 'learning.list': OfProject & {
     readonly learnings: readonly ListedLearning[];
+    /** Of all pages. */
     readonly total: number;
+    /** Where there are more: the `cursor` of the next page. */
+    readonly next?: string;
   };
   /** The most relevant first, and how they were found. */
   readonly 'learning.search': OfProject & {
@@ -40,9 +43,14 @@ interface Replies {
   /** The newest first. */
   readonly 'proposal.list': OfProject & {
     readonly proposals: readonly Proposal[];
+    /** Of all pages. */
     readonly total: number;
+    /** Where there are more: the `cursor` of the next page. */
+    readonly next?: string;
     /** There where so many wait that rules propose nothing more. */
     readonly rulesPaused?: boolean;
+    /** Sessions of which so many wait that rules propose nothing more of theirs. */
+    readonly sessionsPaused?: readonly string[];
   };
 }
 

@@ -3,8 +3,12 @@
  * answers in time, or the code that an error reply carries.
  */
 export interface ClientTransport {
-  /** Stores a message and gives its sequence. */
-  publish(subject: string, body: string | Uint8Array): Promise<{ readonly sequence: number }>;
+  /** Stores a dispatch and gives its sequence; one with the same id is not stored again within two minutes. */
+  publish(
+    subject: string,
+    body: string | Uint8Array,
+    messageId: string,
+  ): Promise<{ readonly sequence: number }>;
   /** Asks a service and gives the JSON of its answer. */
   request(subject: string, body: unknown, timeoutMs: number): Promise<unknown>;
   /** Sends a request without waiting for an answer; whether anybody got it, nobody says. */

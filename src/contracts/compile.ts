@@ -39,6 +39,8 @@ const common = {
   maxTokens: z.int().min(0).max(1_000_000).default(DEFAULT_MAX_TOKENS),
   /** A `DISPATCH` sequence, from a publisher's PubAck: the prompt reflects that dispatch, or the reply is an error. */
   after: sequence.optional(),
+  /** Longest wait for `after`, in milliseconds: less than what the caller waits for its answer. The service has a limit of its own. */
+  afterTimeoutMs: z.int().min(0).max(600_000, 'must be at most 600000').optional(),
   /** A session sequence: the prompt as it was when that event was the last. */
   asOf: sequence.optional(),
   /** The intent that is worked on: the compacted history of its trace stands before the prompt. */
@@ -92,6 +94,7 @@ const sessionStartRequest = z.object({
   /** Token budget of the learnings, four characters a token. */
   maxTokens: common.maxTokens,
   after: common.after,
+  afterTimeoutMs: common.afterTimeoutMs,
   asOf: common.asOf,
   /** Chooses the learnings; by default the session's goal and its ready tasks do. */
   taskPrompt: taskPrompt.optional(),

@@ -27,6 +27,8 @@ const id = text(64);
 const reason = text(MAX_LEARNING).transform(quoted).optional();
 /** How many of a list are given. */
 const limit = z.int().min(1, 'must be 1 to 1000').max(1000, 'must be 1 to 1000').default(200);
+/** Where a page begins: `next` of the page before. */
+const cursor = id.optional();
 const flag = z.boolean().default(false);
 /** Relevance that a learning must have, 0 to 1. */
 export const minSimilarity = z.number().min(0, 'must be 0 to 1').max(1, 'must be 0 to 1');
@@ -54,6 +56,7 @@ export const LEARNING_REQUESTS = {
     /** Those that were superseded or retracted, in place of those in force. */
     retired: flag,
     limit,
+    cursor,
   }),
   'learning.search': request('learnings relevant to a text', {
     query: text(10_000),
@@ -74,6 +77,7 @@ export const LEARNING_REQUESTS = {
       .enum([...PROPOSAL_STATUSES, 'all'], `must be one of ${PROPOSAL_STATUSES.join(', ')}, all`)
       .default('pending'),
     limit,
+    cursor,
   }),
   'proposal.show': request('one proposal with its evidence', { id }),
   'proposal.accept': request('make a proposal a learning', {

@@ -71,6 +71,10 @@ export const LEARNINGS_SERVICE = 'learnings';
 /** The project of sessions that name none. */
 export const DEFAULT_PROJECT = 'default';
 
+/** Made by the doctor to see whether anything can be stored, and removed again; no other stream takes its subject. */
+export const PROBE_STREAM = 'THROUGHLINE_PROBE';
+export const PROBE_SUBJECT = 'throughline.probe';
+
 const SESSION_STREAM_PREFIX = 'SESSION_';
 
 /** Headers that Throughline writes; the README lists them. */
@@ -80,6 +84,7 @@ export const HEADERS = {
   dispatchSequence: 'Throughline-Dispatch-Sequence',
   dispatchSubject: 'Throughline-Dispatch-Subject',
   dispatchTime: 'Throughline-Dispatch-Time',
+  retryId: 'Throughline-Retry-Id',
   part: 'Throughline-Part',
   parts: 'Throughline-Parts',
 } as const;
@@ -87,6 +92,16 @@ export const HEADERS = {
 /** `dispatch.<session>.<role>`: where a runtime publishes a result. */
 export function dispatchSubject(session: Token, role: Role): string {
   return `dispatch.${session}.${role}`;
+}
+
+/**
+ * The `Nats-Msg-Id` of a dispatch. Ids count within the whole stream `DISPATCH`: one that others could guess, they could
+ * use up beforehand, and the result that bears it would be taken for a repetition of theirs.
+ *
+ * @param random at least 128 bits that no other can know
+ */
+export function dispatchMessageId(session: Token | undefined, random: string): string {
+  return `${session ?? '_'}:${random}`;
 }
 
 /** What a dispatch subject names: both parts are `undefined` where they are not valid. */

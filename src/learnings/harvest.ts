@@ -6,6 +6,7 @@ import { CONVENTION } from '../facts/rules.js';
 import type { Note } from '../session/notebook.js';
 import { demandId, learningId, learningText } from './content.js';
 import { confidenceOf } from './evidence.js';
+import { Room } from './room.js';
 import type { LearningState, Observation } from './state.js';
 
 /**
@@ -13,25 +14,6 @@ import type { LearningState, Observation } from './state.js';
  * in another task or session.
  */
 export type Proposed = Extract<Unstamped<LearningEvent>, { type: 'proposed' }>;
-
-/**
- * Proposals of rules that may wait in a project: beyond that, rules make none until somebody has decided on some.
- * Notes and demands stay on record, and are proposed when they are seen again.
- */
-export const MAX_WAITING = 200;
-
-/** Whether rules propose nothing more for now. */
-export function rulesPaused(state: LearningState): boolean {
-  return roomOf(state) === 0;
-}
-
-/** Proposals that rules may make. */
-function roomOf({ entries }: LearningState): number {
-  let waiting = 0;
-  for (const { proposal } of entries.values())
-    if (proposal.status === 'pending' && proposal.method !== 'manual') waiting += 1;
-  return Math.max(0, MAX_WAITING - waiting);
-}
 
 /** Notes that are proposed, and as what. `stuck` is about one moment. */
 const NOTES_PROPOSED: Readonly<Partial<Record<NoteType, 'insight' | 'pattern'>>> = {
@@ -67,7 +49,9 @@ export function noteProposals(project: LearningState, session: string, notes: It
       },
     });
   }
-  return within(project, [...found.values()]);
+  if (found.size === 0) return [];
+  const room = new Room(project);
+  return [...found.values()].filter(() => room.take([{ session }]) !== undefined);
 }
 
 /** What a review demands, each demand once; empty where it demands nothing. */
@@ -92,10 +76,16 @@ export function demandsOf(
  * never proposed before.
  */
 export function dueProposals(state: LearningState, ids: readonly string[], threshold: number): Proposed[] {
-  const due = ids.flatMap((id): Proposed[] => {
+  // Most often nothing is due: then no places need be counted.
+  let room: Room | undefined;
+  return ids.flatMap((id): Proposed[] => {
     const demand = state.observations.get(id);
     if (demand === undefined || demand.evidence.length < threshold || state.entries.has(id)) return [];
-    const [first] = demand.evidence;
+    room ??= new Room(state);
+    // The first session that made the demand, or one that made it too, where that has taken all its places.
+    const source = room.take(demand.evidence);
+    if (source === undefined) return [];
+    const { session, dispatch } = source;
     return [
       {
         type: 'proposed',
@@ -103,16 +93,10 @@ export function dueProposals(state: LearningState, ids: readonly string[], thres
           ...{ proposal: id, type: 'pattern', content: demand.text, tags: [demand.kind] },
           confidence: confidenceOf(demand.evidence),
           method: METHODS[demand.kind],
-          source: first === undefined ? {} : { session: first.session, dispatch: first.dispatch },
+          source: { session, dispatch },
           evidence: [...demand.evidence],
         },
       },
     ];
   });
-  return within(state, due);
-}
-
-/** Most often nothing is due: then nothing need be counted. */
-function within(state: LearningState, due: Proposed[]): Proposed[] {
-  return due.length === 0 ? due : due.slice(0, roomOf(state));
 }

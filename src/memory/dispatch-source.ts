@@ -25,6 +25,7 @@ interface Dispatch extends Pick<DispatchDelivery, 'subject' | 'body' | 'sequence
 
 interface Consumer {
   readonly handler: (delivery: DispatchDelivery) => void;
+  readonly hasRoom: () => boolean;
   inHand: number;
 }
 
@@ -63,8 +64,11 @@ export class MemoryDispatchSource implements DispatchSource {
     return { sequence };
   }
 
-  async consume(handler: (delivery: DispatchDelivery) => void): Promise<DispatchConsumption> {
-    const consumer = { handler, inHand: 0 };
+  async consume(
+    handler: (delivery: DispatchDelivery) => void,
+    hasRoom: () => boolean = () => true,
+  ): Promise<DispatchConsumption> {
+    const consumer = { handler, hasRoom, inHand: 0 };
     this.#consumers.push(consumer);
     this.#wake();
     return {
@@ -96,7 +100,7 @@ export class MemoryDispatchSource implements DispatchSource {
   }
 
   #deliverNext(): void {
-    const consumer = this.#consumers.find((each) => each.inHand < this.#maxInHand);
+    const consumer = this.#consumers.find((each) => each.inHand < this.#maxInHand && each.hasRoom());
     if (consumer === undefined) return;
     const dispatch = this.#ready.shift();
     if (dispatch === undefined) return;
@@ -125,6 +129,8 @@ export class MemoryDispatchSource implements DispatchSource {
     const answer = (become: () => void) => {
       if (!answered) become();
       answered = true;
+      // Also after the ack wait: the consumer may have room again.
+      this.#wake();
     };
     const settle = () => {
       dispatch.settled = true;

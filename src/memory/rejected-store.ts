@@ -1,4 +1,5 @@
-import type { RejectedEntry, RejectedStore, Rejection } from '../ports/rejected-store.js';
+import { randomUUID } from 'node:crypto';
+import type { RejectedEntry, RejectedStore, Rejection, WholeRejection } from '../ports/rejected-store.js';
 import { oneLine } from '../text.js';
 import { DEFAULT_DEDUPE_LAST, RecentIds } from './recent-ids.js';
 
@@ -11,6 +12,7 @@ export interface MemoryRejectedStoreOptions {
 export class MemoryRejectedStore implements RejectedStore {
   readonly #kept = new Map<number, Rejection>();
   readonly #recent: RecentIds;
+  readonly #name = randomUUID();
   #lastId = 0;
 
   constructor({ dedupeLast = DEFAULT_DEDUPE_LAST }: MemoryRejectedStoreOptions = {}) {
@@ -35,9 +37,11 @@ export class MemoryRejectedStore implements RejectedStore {
     return [...this.#kept].slice(0, limit).map(([id, rejected]) => entryOf(id, rejected));
   }
 
-  async get(id: number): Promise<(RejectedEntry & { readonly body: Uint8Array }) | undefined> {
+  async get(id: number): Promise<WholeRejection | undefined> {
     const rejected = this.#kept.get(id);
-    return rejected && { ...entryOf(id, rejected), body: rejected.body.slice() };
+    return (
+      rejected && { ...entryOf(id, rejected), body: rejected.body.slice(), retryId: `${this.#name}:${id}` }
+    );
   }
 
   async remove(id: number): Promise<boolean> {

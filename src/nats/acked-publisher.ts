@@ -2,8 +2,9 @@ import { ErrorCode, headers, type Msg, type NatsConnection, NatsError } from 'na
 import { ThroughlineError } from '../errors.js';
 import { newInbox } from './connection.js';
 import { type Denial, onDenied } from './denials.js';
-import { API, refusal } from './errors.js';
+import { API, refusal, takenByAnother } from './errors.js';
 import { type KeptSubscription, keepSubscribed } from './kept-subscription.js';
+import { askWhetherStuck, isStuckAnswer, stuckFault } from './stuck-stream.js';
 
 /**
  * Publishes to JetStream with many publishes in flight: all PubAcks come to one inbox of our own and are matched by
@@ -17,6 +18,8 @@ export interface PublishOptions {
   /** The last sequence among some of the stream's subjects. */
   readonly expectedLastOfSubjects?: { readonly sequence: number; readonly subjects: string };
   readonly headers?: Readonly<Record<string, string>>;
+  /** The stream that must have stored it: any other one with the subject would acknowledge it just as well. */
+  readonly stream?: string;
 }
 
 export type PubOutcome =
@@ -31,15 +34,33 @@ interface InFlight {
   readonly reject: (error: ThroughlineError) => void;
   readonly deadline: number;
   readonly subject: string;
+  readonly stream: string | undefined;
+  /** What the server had said of itself when it was sent: with each connection it says so again. */
+  readonly info: NatsConnection['info'];
+  /** Counted over publishes and questions. */
+  readonly number: number;
+  /** Whether its stream was asked. */
+  asked: boolean;
+}
+
+interface Question {
+  readonly subject: string;
+  readonly info: NatsConnection['info'];
+  readonly number: number;
 }
 
 interface PubAckJson {
+  readonly stream?: string;
   readonly seq?: number;
   readonly duplicate?: boolean;
   readonly error?: { readonly err_code?: number; readonly description?: string };
 }
 
 const SWEEP_MS = 250;
+/** How long a PubAck may take until we ask whether the stream stores anything. */
+const ASK_AFTER_MS = 1000;
+/** Subjects that are asked about in one sweep. */
+const ASKED_AT_ONCE = 100;
 
 export class AckedPublisher {
   readonly #connection: NatsConnection;
@@ -48,6 +69,8 @@ export class AckedPublisher {
   readonly #acks: KeptSubscription;
   readonly #listening: () => void;
   readonly #inFlight = new Map<string, InFlight>();
+  /** Questions on their way, by their token. */
+  readonly #questions = new Map<string, Question>();
   #sweeper: NodeJS.Timeout | undefined;
   #next = 0;
 
@@ -64,14 +87,17 @@ export class AckedPublisher {
    *
    * @throws ThroughlineError `unavailable` without an answer in time (the message may be stored all the same),
    * `permission_denied` when the user may not, `too_large` for more than the server takes, `store_full` where it has no
-   * room, and `internal` for any other refusal
+   * room, `config_invalid` when another stream than the expected one stored it, and `internal` for any other refusal
    */
   publish(subject: string, data: Uint8Array | string, options: PublishOptions = {}): Promise<PubOutcome> {
     return new Promise((resolve, reject) => {
       this.#next += 1;
       const token = this.#next.toString(36);
       const deadline = performance.now() + this.#timeoutMs;
-      this.#inFlight.set(token, { resolve, reject, deadline, subject });
+      const { info } = this.#connection;
+      const number = this.#next;
+      const { stream } = options;
+      this.#inFlight.set(token, { resolve, reject, deadline, subject, stream, info, number, asked: false });
       this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MS);
       try {
         const reply = this.#prefix + token;
@@ -92,9 +118,15 @@ export class AckedPublisher {
   }
 
   #acked(message: Msg): void {
-    const entry = this.#take(message.subject.slice(this.#prefix.length));
+    const token = message.subject.slice(this.#prefix.length);
+    const question = this.#questions.get(token);
+    if (question !== undefined) {
+      this.#answered(token, question, message);
+      return;
+    }
+    const entry = this.#take(token);
     if (entry === undefined) return;
-    const outcome = outcomeOf(message, entry.subject);
+    const outcome = outcomeOf(message, entry);
     if (outcome instanceof ThroughlineError) entry.reject(outcome);
     else entry.resolve(outcome);
   }
@@ -116,15 +148,50 @@ export class AckedPublisher {
     if (this.#inFlight.size === 0) {
       clearInterval(this.#sweeper);
       this.#sweeper = undefined;
+      this.#questions.clear();
     }
     return entry;
   }
 
   #sweep(): void {
     const now = performance.now();
-    for (const [token, { deadline }] of this.#inFlight) {
-      if (deadline > now) return;
-      this.#timeOut(token);
+    const slow = new Set<string>();
+    const slowBefore = now + this.#timeoutMs - Math.min(ASK_AFTER_MS, this.#timeoutMs / 2);
+    for (const [token, entry] of this.#inFlight) {
+      if (entry.deadline <= now) this.#timeOut(token);
+      else if (entry.deadline > slowBefore || slow.size === ASKED_AT_ONCE) break;
+      else if (!entry.asked) {
+        entry.asked = true;
+        slow.add(entry.subject);
+      }
+    }
+    for (const subject of slow) this.#ask(subject);
+  }
+
+  #ask(subject: string): void {
+    // In a cluster a stream may answer for long before its servers agree on what is stored.
+    const { info } = this.#connection;
+    if (info === undefined || info.cluster !== undefined) return;
+    this.#next += 1;
+    const token = `-${this.#next.toString(36)}`;
+    this.#questions.set(token, { subject, info, number: this.#next });
+    try {
+      askWhetherStuck(this.#connection, subject, this.#prefix + token);
+    } catch {
+      // The connection is closing: the publishes end by their deadline.
+    }
+  }
+
+  /** A stream deals with messages in the order in which they come: what was sent before is not stored. */
+  #answered(token: string, question: Question, answer: Msg): void {
+    this.#questions.delete(token);
+    if (!isStuckAnswer(answer)) return;
+    for (const [each, { number, subject, info, reject }] of [...this.#inFlight]) {
+      if (number > question.number || subject !== question.subject) continue;
+      // A connection that was lost in between may have lost the message, and the question not.
+      if (info !== question.info || info !== this.#connection.info) continue;
+      this.#take(each);
+      reject(stuckFault(subject));
     }
   }
 
@@ -151,7 +218,7 @@ function notSent(subject: string, cause: unknown, limit: number | undefined): Th
   });
 }
 
-function outcomeOf(message: Msg, subject: string): PubOutcome | ThroughlineError {
+function outcomeOf(message: Msg, { subject, stream }: InFlight): PubOutcome | ThroughlineError {
   if (message.headers?.code === 503) return { outcome: 'no_stream' };
   const ack = parseAck(message);
   if (ack?.error?.err_code === API.wrongLastSequence) return { outcome: 'wrong_sequence' };
@@ -160,6 +227,7 @@ function outcomeOf(message: Msg, subject: string): PubOutcome | ThroughlineError
     return refusal(`${subject} was not stored`, { code, text });
   }
   if (ack?.seq === undefined) return new ThroughlineError('internal', `${subject}: the answer is no PubAck`);
+  if (stream !== undefined && ack.stream !== stream) return takenByAnother(subject, ack.stream ?? '', stream);
   return { outcome: 'stored', sequence: ack.seq, duplicate: ack.duplicate === true };
 }
 

@@ -1,6 +1,7 @@
 import { type NatsConnection, ServiceError, type ServiceMsg } from 'nats';
 import type { ClientTransport } from '../client/transport.js';
 import { isErrorCode } from '../contracts/error-codes.js';
+import { DISPATCH_STREAM } from '../contracts/names.js';
 import { ThroughlineError } from '../errors.js';
 import { AckedPublisher } from './acked-publisher.js';
 import { closeConnection } from './connection.js';
@@ -14,8 +15,8 @@ export function natsTransport(
 ): ClientTransport {
   const publisher = new AckedPublisher(connection, publishTimeoutMs);
   return {
-    async publish(subject, body) {
-      const published = await publisher.publish(subject, body);
+    async publish(subject, body, messageId) {
+      const published = await publisher.publish(subject, body, { messageId, stream: DISPATCH_STREAM });
       if (published.outcome === 'stored') return { sequence: published.sequence };
       throw new ThroughlineError(
         'unavailable',

@@ -5,11 +5,16 @@ import type { Logger } from '../ports/logger.js';
 import { requireSupportedServer } from '../server/version.js';
 import { accessOptions, type NatsAccess } from './access.js';
 import { codeOfReport, connectFault } from './errors.js';
+import { pause } from './pause.js';
 import { withoutSecrets } from './shown-url.js';
+import { useEndingTransport } from './transport.js';
 
 export type { NatsConnection };
 
 const GREETING_MS = 2000;
+const RECONNECT_WAIT_MS = 250;
+/** Longest wait for the server to take what is still to be sent. */
+const DRAIN_MS = 5000;
 
 export interface ConnectOptions {
   /** `nats://host:port`, several separated by commas. */
@@ -35,8 +40,11 @@ export async function connectNats(options: ConnectOptions): Promise<NatsConnecti
     name: options.name,
     timeout: options.timeoutMs ?? 5000,
     maxReconnectAttempts: -1,
-    reconnectTimeWait: 250,
-    reconnectJitter: 250,
+    // Asked before each attempt, the first one included.
+    reconnectDelayHandler() {
+      useEndingTransport();
+      return RECONNECT_WAIT_MS + Math.random() * RECONNECT_WAIT_MS;
+    },
     // A server that is frozen or cut off closes nothing: two pings without an answer tell.
     pingInterval: 5000,
     // Whoever changes users while we are connected may come to change them back: the client would give up for good.
@@ -75,11 +83,14 @@ export function newInbox(connection: NatsConnection): string {
 }
 
 /**
- * Sends what is still to be sent, then closes. The client's own drain resolves without closing when the server is lost
- * meanwhile: the connection would go on reconnecting, and keep the process alive, for ever.
+ * Sends what is still to be sent, for at most five seconds, then closes. The client's own drain resolves without closing
+ * when the server is lost meanwhile: the connection would go on reconnecting, and keep the process alive, without end.
  */
 export async function closeConnection(connection: NatsConnection): Promise<void> {
-  await connection.drain().catch(() => {});
+  const drained = new AbortController();
+  const draining = connection.drain().catch(() => {});
+  await Promise.race([draining, pause(DRAIN_MS, drained.signal)]);
+  drained.abort();
   await connection.close();
 }
 

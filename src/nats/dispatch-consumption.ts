@@ -18,8 +18,10 @@ export interface ConsumptionOptions {
   readonly logger: Logger;
   readonly stream: string;
   readonly consumer: string;
-  /** Messages that may be in hand, by what the server is told. */
-  readonly maxInHand: number;
+  /** Messages that one request asks for at most. */
+  readonly batch: number;
+  /** Whether the handler has room for more. */
+  readonly hasRoom: () => boolean;
   readonly handler: (delivery: NatsDelivery) => void;
   /** Makes the consumer where it is missing. */
   readonly ensure: () => Promise<void>;
@@ -70,14 +72,14 @@ export class NatsConsumption implements DispatchConsumption {
   }
 
   #begin(): void {
-    const { connection, stream, consumer, maxInHand } = this.#options;
-    const batch = Math.min(BATCH, maxInHand);
+    const { connection, stream, consumer, hasRoom } = this.#options;
+    const batch = Math.min(BATCH, this.#options.batch);
     // Of the largest size: a server that keeps less for a connection could not deliver that. It may have another limit
     // when it comes back.
     const maxBytes = () => (connection.info?.max_payload ?? 1024 * 1024) + ENVELOPE_BYTES;
     const options = {
       ...{ connection, stream, consumer, batch, maxBytes },
-      hasRoom: () => this.#bytesInHand < MAX_BYTES_IN_HAND,
+      hasRoom: () => this.#bytesInHand < MAX_BYTES_IN_HAND && hasRoom(),
       onMessage: (message: Msg) => this.#handOn(message),
       onLost: (why: string) => void this.#beginAgain(why),
       onRefused: (why: string) =>

@@ -15,7 +15,7 @@ export interface DispatchSourceOptions extends TopologyOptions {
   readonly logger: Logger;
   /** Unacknowledged dispatches come again after this many milliseconds. */
   readonly ackWaitMs: number;
-  /** Dispatches in the hands of all workers of the kind together: the server delivers no more. */
+  /** Dispatches that one worker asks for at a time. */
   readonly maxInHand: number;
 }
 
@@ -24,7 +24,14 @@ export interface DispatchConsumer {
   readonly description: string;
   /** Subjects that it delivers; all by default. */
   readonly filter?: string;
+  /**
+   * Whether what all workers together hold is bounded by the server, to `maxInHand`. That counts what was put back for
+   * a while as well: a worker that puts back much must bound by itself what it holds.
+   */
+  readonly boundedByServer: boolean;
 }
+
+const UNBOUNDED = -1;
 
 export class NatsDispatchSource implements DispatchSource {
   readonly #connection: NatsConnection;
@@ -49,7 +56,7 @@ export class NatsDispatchSource implements DispatchSource {
     body: Uint8Array,
     messageId?: string,
   ): Promise<{ readonly sequence: number }> {
-    const options = messageId === undefined ? {} : { messageId };
+    const options = { stream: DISPATCH_STREAM, ...(messageId !== undefined && { messageId }) };
     let published = await this.#publisher.publish(subject, body, options);
     if (published.outcome === 'no_stream') {
       await ensureDispatchStream(this.#jsm, this.#options);
@@ -72,12 +79,15 @@ export class NatsDispatchSource implements DispatchSource {
     }
   }
 
-  async consume(handler: (delivery: DispatchDelivery) => void): Promise<DispatchConsumption> {
+  async consume(
+    handler: (delivery: DispatchDelivery) => void,
+    hasRoom: () => boolean = () => true,
+  ): Promise<DispatchConsumption> {
     const { consumer, logger, maxInHand } = this.#options;
     try {
       const consumption = await NatsConsumption.open({
         ...{ connection: this.#connection, stream: DISPATCH_STREAM, consumer: consumer.name },
-        ...{ logger, maxInHand, handler },
+        ...{ logger, batch: maxInHand, handler, hasRoom },
         ensure: async () => {
           await ensureDispatchStream(this.#jsm, this.#options);
           await this.#ensureConsumer();
@@ -102,11 +112,12 @@ export class NatsDispatchSource implements DispatchSource {
 
   async #ensureConsumer(): Promise<void> {
     const { ackWaitMs, maxInHand, consumer } = this.#options;
-    const { name, description, filter } = consumer;
+    const { name, description, filter, boundedByServer } = consumer;
+    const maxAckPending = boundedByServer ? maxInHand : UNBOUNDED;
     try {
       const { config } = await this.#jsm.consumers.info(DISPATCH_STREAM, name);
       // Whoever was started last decides for all that share it.
-      const wanted = { max_ack_pending: maxInHand, ack_wait: nanos(ackWaitMs) };
+      const wanted = { max_ack_pending: maxAckPending, ack_wait: nanos(ackWaitMs) };
       if (config.max_ack_pending !== wanted.max_ack_pending || config.ack_wait !== wanted.ack_wait) {
         await this.#jsm.consumers.update(DISPATCH_STREAM, name, wanted);
       }
@@ -118,7 +129,7 @@ export class NatsDispatchSource implements DispatchSource {
         ...(filter !== undefined && { filter_subject: filter }),
         ack_policy: AckPolicy.Explicit,
         ack_wait: nanos(ackWaitMs),
-        max_ack_pending: maxInHand,
+        max_ack_pending: maxAckPending,
         // No max_deliver: the worker itself rejects what keeps failing, so that it is never silently set aside.
         max_deliver: -1,
       });

@@ -10,10 +10,31 @@ export const API = {
   consumerNotFound: 10014,
   messageNotFound: 10037,
   jetStreamOff: 10039,
+  otherStream: 10060,
+  deleteFailed: 10057,
+  subjectsOverlap: 10065,
 } as const;
 
-/** No room: in the account, on the server, in memory, on its disk, and in a stream with a limit of its own. */
-const NO_ROOM: ReadonlySet<number | undefined> = new Set([10002, 10023, 10028, 10047, 10077]);
+export const MAKE_ROOM =
+  'raise max_file_store of the server, the limit of its account or max_bytes of the stream, or delete what is not needed any more: nats stream ls';
+
+/** A stream whose write has failed takes nothing until its server has started again, room or not. */
+export const MAKE_ROOM_ON_DISK =
+  'make room on the disk of the NATS server, and start the server again where it goes on like this ("throughline up" does so by itself)';
+
+/** The codes for no room, and what to do. */
+const NO_ROOM: ReadonlyMap<number | undefined, string> = new Map([
+  // In the account, on the server, in memory, on its disk, and in a stream with a limit of its own.
+  ...[10002, 10023, 10028, 10047, 10077].map((code) => [code, MAKE_ROOM] as const),
+  [
+    10026,
+    'raise max_consumers of the account or the stream, or delete what is not needed any more: nats consumer ls',
+  ],
+  [10027, 'raise max_streams of the account, or delete what is not needed any more: nats stream ls'],
+  // The server could not make the files of a consumer or a stream; its log says why.
+  [10012, MAKE_ROOM_ON_DISK],
+  [10049, MAKE_ROOM_ON_DISK],
+]);
 
 /** What JetStream refused to do. */
 export function refusal(
@@ -21,13 +42,27 @@ export function refusal(
   { code, text }: { readonly code: number | undefined; readonly text: string },
   cause?: unknown,
 ): ThroughlineError {
-  return NO_ROOM.has(code)
-    ? new ThroughlineError('store_full', `${doing}: ${text}; ${MAKE_ROOM}`, { cause })
-    : new ThroughlineError('internal', `${doing}: ${text}`, { cause });
+  if (code === API.subjectsOverlap)
+    return new ThroughlineError('config_invalid', `${doing}: ${text}; ${FREE_SUBJECTS}`, { cause });
+  const fix = NO_ROOM.get(code);
+  return fix === undefined
+    ? new ThroughlineError('internal', `${doing}: ${text}`, { cause })
+    : new ThroughlineError('store_full', `${doing}: ${text}; ${fix}`, { cause });
 }
 
-export const MAKE_ROOM =
-  'raise max_file_store of the server, the limit of its account or max_bytes of the stream, or delete what is not needed any more: nats stream ls';
+/** What keeps two applications from sharing an account. */
+export function takenByAnother(subjects: string, owners: string, ours: string): ThroughlineError {
+  return new ThroughlineError(
+    'config_invalid',
+    `${subjects} belongs to stream ${ours}, but is taken by stream ${owners} of another application: ${KEEP_APART}`,
+    { details: { subjects, owners, stream: ours } },
+  );
+}
+
+export const KEEP_APART = 'give one of the two an account of its own, or the other stream other subjects';
+
+const FREE_SUBJECTS =
+  'another stream takes these subjects: find it with nats stream ls --subject, give it others or delete it';
 
 /** Number of a JetStream API error, or `undefined`. */
 export function apiCode(error: unknown): number | undefined {

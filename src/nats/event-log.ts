@@ -116,9 +116,10 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
 
   async #publish(key: Token, subject: string, body: Uint8Array, options: AppendOptions): Promise<PubOutcome> {
     const { messageId, expectedSequence } = options;
-    const { expecting, messageId: unique } = this.#layout;
+    const { expecting, messageId: unique, stream } = this.#layout;
     try {
       return await this.#ports.publisher.publish(subject, body, {
+        stream: stream(key),
         ...(messageId !== undefined && { messageId: unique(key, messageId) }),
         ...(expectedSequence !== undefined && expecting(key, expectedSequence)),
       });

@@ -16,7 +16,12 @@ import { NatsLearningLog } from './learning-log.js';
 import { NatsRejectedStore } from './rejected-store.js';
 import { NatsSessionLog } from './session-log.js';
 import { type NatsSnapshotStore, openSnapshotStore } from './snapshot-store.js';
-import { ensureDispatchStream, ensureLearningsStream, ensureRejectedStream } from './topology.js';
+import {
+  ensureDispatchStream,
+  ensureLearningsStream,
+  ensureRejectedStream,
+  refuseStrangersOnSessions,
+} from './topology.js';
 import { NatsVectorStore } from './vector-store.js';
 
 /** One connection with all ports on it. */
@@ -47,7 +52,7 @@ export interface NatsOptions {
   /** Longest wait for one answer of the server, in milliseconds. */
   readonly requestTimeoutMs: number;
   readonly ackWaitMs: number;
-  /** Dispatches in the hands of all extractors together. */
+  /** Dispatches that an extractor asks for at a time. */
   readonly maxInHand: number;
   /** Default: everything. Whoever only reads makes nothing. */
   readonly makes?: readonly Made[];
@@ -56,11 +61,13 @@ export interface NatsOptions {
 const EXTRACTOR: DispatchConsumer = {
   name: EXTRACTOR_CONSUMER,
   description: 'Dispatches that are not yet facts',
+  boundedByServer: false,
 };
 const LEARNER: DispatchConsumer = {
   name: LEARNER_CONSUMER,
   description: 'Reviews that have not been learned from',
   filter: DISPATCH_REVIEWS,
+  boundedByServer: true,
 };
 
 /** Reviews in the hands of all learners together: each may take several requests, and nobody waits for them. */
@@ -76,6 +83,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
     const makes = (made: Made) => options.makes?.includes(made) ?? true;
     if (makes('dispatches')) await ensureDispatchStream(jsm, { replicas });
     if (makes('rejected')) await ensureRejectedStream(jsm, { replicas });
+    if (makes('dispatches') || makes('learnings')) await refuseStrangersOnSessions(jsm);
     if (makes('learnings')) await ensureLearningsStream(jsm, { replicas });
     const bucket = (name: string, description: string, made: Made) =>
       openSnapshotStore(connection, name, description, { replicas, timeoutMs }, makes(made));

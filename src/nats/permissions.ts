@@ -11,6 +11,8 @@ import {
   LEARNING_SNAPSHOT_BUCKET,
   LEARNINGS_SERVICE,
   LEARNINGS_SUBJECTS,
+  PROBE_STREAM,
+  PROBE_SUBJECT,
   REJECTED_STREAM,
   ROLES,
   SNAPSHOT_BUCKET,
@@ -79,6 +81,7 @@ const GRANTS: Readonly<Record<AccessRole, (sessions: readonly Token[] | undefine
       ...['learning.*', 'proposal.*'],
       `$JS.API.STREAM.MSG.DELETE.${REJECTED_STREAM}`,
       ...snapshotting(SNAPSHOT_BUCKET),
+      ...PROBING,
     ],
     deny: RAW,
   }),
@@ -171,6 +174,12 @@ function reading(sessions: readonly Token[] | undefined): string[] {
     ],
   ];
 }
+
+/** What the doctor sees by whether anything can be stored. */
+const PROBING = [
+  ...['CREATE', 'DELETE'].map((verb) => `$JS.API.STREAM.${verb}.${PROBE_STREAM}`),
+  PROBE_SUBJECT,
+];
 
 /** Where the newest snapshot of a key is read, without the key. */
 function snapshotsIn(bucket: string): string {

@@ -1,7 +1,8 @@
+import { createHash, randomUUID } from 'node:crypto';
 import type { JetStreamManager, MsgHdrs, NatsConnection, StoredMsg } from 'nats';
 import { HEADERS, isRole, isToken, REJECTED_STREAM, rejectedSubject } from '../contracts/names.js';
 import { ThroughlineError } from '../errors.js';
-import type { RejectedEntry, RejectedStore, Rejection } from '../ports/rejected-store.js';
+import type { RejectedEntry, RejectedStore, Rejection, WholeRejection } from '../ports/rejected-store.js';
 import { clipText, oneLine } from '../text.js';
 import type { AckedPublisher } from './acked-publisher.js';
 import { API, apiCode, toThroughlineError } from './errors.js';
@@ -53,12 +54,12 @@ export class NatsRejectedStore implements RejectedStore {
     return entries;
   }
 
-  async get(id: number): Promise<(RejectedEntry & { readonly body: Uint8Array }) | undefined> {
+  async get(id: number): Promise<WholeRejection | undefined> {
     const first = await this.#first(id);
     if (first === undefined) return undefined;
     const parts = await this.#parts(first);
     const body = Buffer.concat(parts.map((part) => part.data));
-    return { ...describe(first, body.length), body };
+    return { ...describe(first, body.length), body, retryId: retryIdOf(first) };
   }
 
   async remove(id: number): Promise<boolean> {
@@ -73,6 +74,7 @@ export class NatsRejectedStore implements RejectedStore {
     const { session, role, sequence } = rejected;
     const subject = rejectedSubject(session, role);
     const options = {
+      stream: REJECTED_STREAM,
       messageId: `rejected:${sequence}:${part}`,
       headers: {
         [HEADERS.errorCode]: rejected.code,
@@ -80,6 +82,7 @@ export class NatsRejectedStore implements RejectedStore {
         [HEADERS.dispatchSequence]: String(sequence),
         [HEADERS.dispatchSubject]: headerText(rejected.subject),
         [HEADERS.dispatchTime]: rejected.at,
+        [HEADERS.retryId]: randomUUID(),
         ...(parts > 1 && { [HEADERS.part]: String(part), [HEADERS.parts]: String(parts) }),
       },
     };
@@ -167,6 +170,12 @@ function describe(message: StoredMsg, bytes: number): RejectedEntry {
     code: header.get(HEADERS.errorCode),
     reason: header.get(HEADERS.errorReason),
   };
+}
+
+/** Rejections from before there were such ids have none: what only readers of the stream know takes its place. */
+function retryIdOf({ header, time }: StoredMsg): string {
+  const parts = [time.toISOString(), ...Object.values(HEADERS).map((name) => header.get(name))];
+  return header.get(HEADERS.retryId) || createHash('sha256').update(parts.join('\n')).digest('hex');
 }
 
 function partOf(header: MsgHdrs): number {

@@ -4,6 +4,7 @@ import { isToken } from '../contracts/names.js';
 import { ThroughlineError } from '../errors.js';
 import type { Logger } from '../ports/logger.js';
 import { clipText, oneLine } from '../text.js';
+import type { EndpointCounts } from './endpoint-counts.js';
 import { toThroughlineError } from './errors.js';
 import type { Endpoint } from './service-endpoint.js';
 
@@ -21,6 +22,8 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   duplicate: 409,
   near_duplicate: 409,
   already_decided: 409,
+  project_bound: 409,
+  limit_reached: 409,
   cycle: 409,
   open_tasks: 409,
   session_completed: 409,
@@ -44,6 +47,8 @@ const OUR_FAULTS: ReadonlySet<ErrorCode> = new Set(['internal', 'store_full']);
 export interface AnswerOptions {
   readonly connection: NatsConnection;
   readonly logger: Logger;
+  /** Told of each error reply. */
+  readonly counts: EndpointCounts;
   /** Largest request and reply, in bytes. Default: what the server takes. */
   readonly maxRequestBytes?: number;
   readonly maxReplyBytes?: number;
@@ -53,7 +58,7 @@ export interface AnswerOptions {
 export async function answer(
   endpoint: Endpoint,
   message: ServiceMsg,
-  { connection, logger, maxRequestBytes, maxReplyBytes }: AnswerOptions,
+  { connection, logger, counts, maxRequestBytes, maxReplyBytes }: AnswerOptions,
 ): Promise<void> {
   const taken = connection.info?.max_payload ?? Number.POSITIVE_INFINITY;
   let request: unknown;
@@ -71,6 +76,7 @@ export async function answer(
     const fields = { endpoint: endpoint.name, ...sessionNamed(request), code: error.code, err: error };
     if (OUR_FAULTS.has(error.code)) logger.error(fields, 'request failed');
     else logger.debug(fields, 'request refused');
+    counts.failed(endpoint.subject, error.code);
     respondError(message, error, logger);
   }
 }

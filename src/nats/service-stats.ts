@@ -1,17 +1,21 @@
 import { type NatsConnection, RequestStrategy, type ServiceStats } from 'nats';
 import { isNoResponders, toThroughlineError } from './errors.js';
 
-/** Longest wait for an instance that is there: where there is none, the server says so at once. */
+/** Longest wait by default for an instance that is there: where there is none, the server says so at once. */
 const WAIT_MS = 5000;
 /** How long further instances are waited for after each. */
 const QUIET_MS = 100;
 
 /** The statistics of all instances of a service that answer now; none where none runs. */
-export async function instancesOf(connection: NatsConnection, service: string): Promise<ServiceStats[]> {
+export async function instancesOf(
+  connection: NatsConnection,
+  service: string,
+  waitMs = WAIT_MS,
+): Promise<ServiceStats[]> {
   const found: ServiceStats[] = [];
   const monitor = connection.services.client({
     strategy: RequestStrategy.JitterTimer,
-    maxWait: WAIT_MS,
+    maxWait: waitMs,
     jitter: QUIET_MS,
   });
   try {

@@ -1,11 +1,12 @@
 import type { NatsConnection, Service } from 'nats';
+import { EndpointCounts } from './endpoint-counts.js';
 import { toThroughlineError } from './errors.js';
 import { keepService } from './kept-service.js';
 import { type AnswerOptions, answer } from './service-answer.js';
 import { type Endpoint, ofOneSession } from './service-endpoint.js';
 
 /** A NATS micro service whose endpoints take and give JSON, found by `nats micro ls`. */
-export interface ServiceOptions extends Omit<AnswerOptions, 'connection'> {
+export interface ServiceOptions extends Omit<AnswerOptions, 'connection' | 'counts'> {
   readonly name: string;
   readonly version: string;
   readonly description: string;
@@ -53,12 +54,15 @@ async function listen(
   inHand: Set<Promise<void>>,
 ): Promise<Service> {
   const { name, version, description } = options;
+  const counts = new EndpointCounts();
   const service = await connection.services.add({
     name,
     version,
     description,
-    statsHandler: async ({ subject }) =>
-      options.endpoints.find((each) => each.subject === subject)?.stats?.() ?? null,
+    statsHandler: async (endpoint) => {
+      counts.showIn(endpoint);
+      return options.endpoints.find(({ subject }) => subject === endpoint.subject)?.stats?.() ?? null;
+    },
   });
   const endpoints = options.endpoints.flatMap((each) =>
     each.bySession ? [each, ofOneSession(each)] : [each],
@@ -70,7 +74,7 @@ async function listen(
         metadata: { description: endpoint.description },
         // The client knows no asynchronous handlers: one that throws would leave its caller without an answer.
         handler: (_, message) => {
-          const answered = answer(endpoint, message, { ...options, connection }).finally(() =>
+          const answered = answer(endpoint, message, { ...options, connection, counts }).finally(() =>
             inHand.delete(answered),
           );
           inHand.add(answered);

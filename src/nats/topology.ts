@@ -22,10 +22,11 @@ import {
   sessionSubject,
   sessionSubjects,
   type Token,
+  token,
 } from '../contracts/names.js';
 import { parseSessionEvent, type SessionEvent } from '../contracts/session-events.js';
 import { ThroughlineError } from '../errors.js';
-import { API, apiCode } from './errors.js';
+import { API, apiCode, takenByAnother } from './errors.js';
 import { snapshotSequence } from './snapshot-sequence.js';
 
 /**
@@ -175,16 +176,44 @@ async function create(
     return await jsm.streams.add(config);
   } catch (error) {
     // Another worker made it a moment before, with other settings perhaps: theirs stand.
-    if (apiCode(error) !== API.streamNameInUse) throw error;
-    return undefined;
+    if (apiCode(error) === API.streamNameInUse) return undefined;
+    if (apiCode(error) !== API.subjectsOverlap) throw error;
+    const subjects = config.subjects?.join(', ') ?? '';
+    const owners = await strangersOn(jsm, subjects, (name) => name === config.name);
+    throw takenByAnother(subjects, owners.join(', ') || 'unknown', config.name);
   }
 }
+
+/** The streams that are not ours and take some of these subjects. */
+export async function strangersOn(
+  jsm: JetStreamManager,
+  subjects: string,
+  isOurs: (stream: string) => boolean,
+): Promise<string[]> {
+  const strangers: string[] = [];
+  for await (const name of jsm.streams.names(subjects)) if (!isOurs(name)) strangers.push(name);
+  return strangers;
+}
+
+/**
+ * Refuses to begin where another application's stream takes the events of all sessions: no session could get a stream.
+ *
+ * One session stands for all, so that an account with thousands of them is not listed; the doctor looks at each.
+ */
+export async function refuseStrangersOnSessions(jsm: JetStreamManager): Promise<void> {
+  const any = sessionSubject(token('any', 'session'), 'fact.recorded');
+  const owners = await strangersOn(jsm, any, (name) => sessionOfStream(name) !== undefined);
+  if (owners.length > 0)
+    throw takenByAnother(ALL_SESSIONS, owners.join(', '), sessionStream(token('NAME', 'session')));
+}
+
+export const ALL_SESSIONS = 'session.>';
 
 /** Highest dispatch that a session or the rejected store knows of, by the newest message of each kind. */
 async function highestDispatchSeen(jsm: JetStreamManager): Promise<number> {
   const rejected = await newestMessage(jsm, REJECTED_STREAM, REJECTED_SUBJECTS);
   let highest = Number(rejected?.header.get(HEADERS.dispatchSequence) ?? 0);
-  for await (const name of jsm.streams.names('session.>')) {
+  for await (const name of jsm.streams.names(ALL_SESSIONS)) {
     const session = sessionOfStream(name);
     if (session === undefined) continue;
     for (const type of DISPATCH_EVENTS) {

@@ -13,8 +13,16 @@ export interface DispatchSource {
    */
   publish(subject: string, body: Uint8Array, messageId?: string): Promise<{ readonly sequence: number }>;
 
-  /** Delivers dispatches to `handler` until closed. The handler must not throw. */
-  consume(handler: (delivery: DispatchDelivery) => void): Promise<DispatchConsumption>;
+  /**
+   * Delivers dispatches to `handler` until closed. The handler must not throw.
+   *
+   * @param hasRoom whether more may be asked for now; asked again whenever a delivery has been answered. What is on its
+   * way comes all the same.
+   */
+  consume(
+    handler: (delivery: DispatchDelivery) => void,
+    hasRoom?: () => boolean,
+  ): Promise<DispatchConsumption>;
 }
 
 export interface DispatchDelivery {

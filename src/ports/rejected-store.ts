@@ -11,7 +11,7 @@ export interface RejectedStore {
   /** The oldest `limit` rejections, without their bodies. */
   list(limit: number): Promise<RejectedEntry[]>;
   /** One rejection with its body, or `undefined`. */
-  get(id: number): Promise<(RejectedEntry & { readonly body: Uint8Array }) | undefined>;
+  get(id: number): Promise<WholeRejection | undefined>;
   /** Removes one; `false` if it is not there. */
   remove(id: number): Promise<boolean>;
 }
@@ -32,4 +32,10 @@ export interface RejectedEntry extends Omit<Rejection, 'body'> {
   /** Names it in `get` and `remove`. */
   readonly id: number;
   readonly bytes: number;
+}
+
+export interface WholeRejection extends RejectedEntry {
+  readonly body: Uint8Array;
+  /** Always the same for one rejection, and known only to those who may read the store: what a retry is known by. */
+  readonly retryId: string;
 }

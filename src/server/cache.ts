@@ -1,5 +1,6 @@
-import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { access, mkdtemp, rename, rm } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { makeFolder } from './folder.js';
 import type { Environment } from './search.js';
 
 /**
@@ -24,7 +25,7 @@ export async function installIntoCache(
   build: (folder: string) => Promise<string>,
 ): Promise<void> {
   const home = dirname(target);
-  await mkdir(home, { recursive: true });
+  await makeFolder(home);
   // Beside the target, since a rename is atomic only within one file system.
   const folder = await mkdtemp(join(home, '.installing-'));
   try {

@@ -20,6 +20,6 @@ export const cachedBinary: Place = {
     const probe = await probeBinary(path, options.env);
     if ('reason' in probe) return { reason: `${path} does not run: ${probe.reason}` };
     if (probe.version !== NATS_SERVER_PIN.version) return { reason: `${path} is ${probe.version}` };
-    return { found: { kind: 'binary', path, version: probe.version, foundBy: 'cache' } };
+    return { found: { path, version: probe.version, foundBy: 'cache' } };
   },
 };

@@ -1,5 +1,4 @@
-import type { ChildProcess } from 'node:child_process';
-import type { Launcher } from './launch.js';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { killAtExit } from './orphans.js';
 
 const GRACE_MS = 5_000;
@@ -24,12 +23,15 @@ export interface ServerChild {
   kill(): Promise<void>;
 }
 
-/** Starts a server process and follows it to its end. */
-export function startChild(launcher: Launcher, logFd: number): ServerChild {
-  const child = launcher.spawn(logFd);
+/** Starts the server at `path` and follows its process to its end; its output goes to the file descriptor. */
+export function startChild(path: string, args: readonly string[], logFd: number): ServerChild {
+  // In a session of its own: Ctrl-C in a terminal reaches the whole foreground group, and the server must
+  // outlive the workers that drain into it.
+  const child = spawn(path, args, { stdio: ['ignore', logFd, logFd], detached: true, windowsHide: true });
+  const kill = () => child.kill('SIGKILL');
   let exit: Exit | undefined;
   let spawnFault: Error | undefined;
-  const forget = killAtExit(() => launcher.kill(child));
+  const forget = killAtExit(kill);
   const exited = exitOf(child, (fault) => {
     spawnFault = fault;
   }).then((ended) => {
@@ -45,12 +47,12 @@ export function startChild(launcher: Launcher, logFd: number): ServerChild {
     async stop() {
       if (exit !== undefined) return;
       child.kill('SIGTERM');
-      const force = setTimeout(() => launcher.kill(child), GRACE_MS);
+      const force = setTimeout(kill, GRACE_MS);
       await exited;
       clearTimeout(force);
     },
     async kill() {
-      if (exit === undefined) launcher.kill(child);
+      if (exit === undefined) kill();
       await exited;
     },
   };

@@ -1,5 +1,4 @@
 import { cachedBinary } from './cached-binary.js';
-import { containerEngine } from './container-engine.js';
 import { goInstall } from './go-install.js';
 import { type FailedPlace, serverMissing } from './missing.js';
 import { namedBinary } from './named-binary.js';
@@ -7,15 +6,8 @@ import { pathBinary } from './path-binary.js';
 import { releaseArchive } from './release-archive.js';
 import type { FindOptions, NatsServerSource, Place } from './search.js';
 
-/** In order: what the user named, what is there already, what can be built, run or downloaded. */
-const PLACES: readonly Place[] = [
-  namedBinary,
-  pathBinary,
-  cachedBinary,
-  goInstall,
-  containerEngine,
-  releaseArchive,
-];
+/** In order: what the user named, what is there already, what can be built or downloaded. */
+const PLACES: readonly Place[] = [namedBinary, pathBinary, cachedBinary, goInstall, releaseArchive];
 
 /**
  * Finds a nats-server that `startNatsServer` can start, and installs the pinned one into `cacheDir` when there

@@ -21,7 +21,7 @@ export function serverMissing(tried: readonly FailedPlace[]): ThroughlineError {
     '  Debian, Ubuntu  their own package is too old: take the release archive (below), or go install',
     '  Windows         scoop install nats-server',
     `  with Go         go install ${goModule}@v${version}`,
-    `  with Docker     docker pull ${image}`,
+    `  with Docker     docker run -p 127.0.0.1:4222:4222 ${image} -js, then NATS_URL=nats://127.0.0.1:4222`,
     `  any platform    ${releasePage}, then NATS_SERVER_BIN=<path of nats-server>`,
     'or use a server that is already running: NATS_URL=nats://<host>:4222',
   ];

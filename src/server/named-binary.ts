@@ -23,6 +23,6 @@ export const namedBinary: Place = {
       );
     }
     requireSupportedServer(probe.version, `NATS_SERVER_BIN=${value}`);
-    return { found: { kind: 'binary', path, version: probe.version, foundBy: 'NATS_SERVER_BIN' } };
+    return { found: { path, version: probe.version, foundBy: 'NATS_SERVER_BIN' } };
   },
 };

@@ -14,7 +14,7 @@ export const pathBinary: Place = {
     for (const path of await executablesOnPath(executableName('nats-server', platform), env)) {
       const probe = await probeBinary(path, env);
       if ('version' in probe && isSupportedServer(probe.version)) {
-        return { found: { kind: 'binary', path, version: probe.version, foundBy: 'PATH' } };
+        return { found: { path, version: probe.version, foundBy: 'PATH' } };
       }
       const reason =
         'version' in probe

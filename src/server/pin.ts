@@ -2,7 +2,7 @@ const VERSION = '2.15.0';
 const REPOSITORY = 'https://github.com/nats-io/nats-server';
 
 /**
- * The one place that says which nats-server Throughline installs, runs in a container and is tested with, and
+ * The one place that says which nats-server Throughline installs and is tested with, and
  * the oldest one it accepts. `docker-compose.yml` repeats the image; a test compares the two.
  */
 export const NATS_SERVER_PIN = {

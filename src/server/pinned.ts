@@ -33,7 +33,7 @@ export async function installPinned(
         throw new Error(`installed ${probe.version}, not ${NATS_SERVER_PIN.version}`);
       return built;
     });
-    return { found: { kind: 'binary', path, version: NATS_SERVER_PIN.version, foundBy } };
+    return { found: { path, version: NATS_SERVER_PIN.version, foundBy } };
   } catch (fault) {
     return { reason: messageOf(fault) };
   }

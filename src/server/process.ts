@@ -1,15 +1,23 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { messageOf, ThroughlineError } from '../errors.js';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ThroughlineError } from '../errors.js';
 import { type ServerChild, startChild } from './child.js';
-import { CONFIG_FILE, type Location, launcherFor } from './launch.js';
 import { type LogFile, openLogFile } from './log-file.js';
 import { freePort, portProblem } from './ports.js';
 import { untilReady } from './ready.js';
 import type { RunningServer, StartOptions } from './running-server.js';
-import { renderServerConfig } from './server-config.js';
-import { noteServer, requireFreeStore } from './store-lock.js';
+import { CONFIG_FILE, renderServerConfig } from './server-config.js';
+import { inStore, openStore } from './store.js';
+import { lockStore, type StoreLock } from './store-lock.js';
+
+/** Where a server listens, and where its store is. */
+interface Location {
+  readonly host: string;
+  readonly port: number;
+  readonly monitorPort: number | undefined;
+  readonly storeDir: string;
+}
 
 const READY_WITHIN_MS = 10_000;
 const PORT_ATTEMPTS = 5;
@@ -17,27 +25,34 @@ const PORT_ATTEMPTS = 5;
 /**
  * Starts a server with JetStream and resolves once it answers, or within ten seconds not at all.
  *
- * Throws `config_invalid` when a port that was asked for is taken, and `unavailable` with the last lines of the
- * server's log when it ends early or does not get ready. Nothing is left running then.
+ * Throws `store_in_use` when another server has the store, `store_unusable` or `store_full` when it cannot be written,
+ * `config_invalid` when a port that was asked for is taken, and `unavailable` with the last lines of the server's log
+ * when it ends early or does not get ready. Nothing is left running then.
  */
 export async function startNatsServer(options: StartOptions): Promise<RunningServer> {
-  const storeDir = resolve(options.storeDir);
-  await mkdir(storeDir, { recursive: true }).catch((cause: unknown) => {
-    throw new ThroughlineError(
-      'config_invalid',
-      `the store ${storeDir} cannot be made (${messageOf(cause)}): choose another directory with --store`,
-      { cause },
-    );
-  });
-  await requireFreeStore(storeDir);
-  // Somebody may take a port between our look and the server's: look again, unless the caller insists on the
+  const storeDir = await openStore(options.storeDir);
+  const lock = await inStore(storeDir, () => lockStore(storeDir));
+  try {
+    return await startOnStore(storeDir, lock, options);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function startOnStore(
+  storeDir: string,
+  lock: StoreLock,
+  options: StartOptions,
+): Promise<RunningServer> {
+  // Another process may take a port between our look and the server's: look again, unless the caller insists on the
   // ports.
   const attempts = options.port && options.monitorPort !== 0 ? 1 : PORT_ATTEMPTS;
   for (let attempt = 1; ; attempt += 1) {
     const location = await chooseLocation(options, storeDir);
     const taken = await portFault(location);
     if (taken !== undefined) throw taken;
-    const started = await startAt(location, options);
+    const started = await startAt(location, lock, options);
     if ('server' in started) return started.server;
     if (attempt === attempts) throw started.portFault;
   }
@@ -75,18 +90,21 @@ async function portFault({ host, port, monitorPort }: Location): Promise<Through
 type Started = { readonly server: RunningServer } | { readonly portFault: ThroughlineError };
 
 /** One attempt to start a server at one place. */
-async function startAt(location: Location, options: StartOptions): Promise<Started> {
+async function startAt(location: Location, lock: StoreLock, options: StartOptions): Promise<Started> {
   const { host, port, monitorPort, storeDir } = location;
   const id = `throughline-nats-${randomBytes(6).toString('hex')}`;
   const serverName = options.serverName ?? id;
-  const launcher = launcherFor(options.source, location, id);
   const { maxPayloadBytes, syncInterval, extraConfig } = options;
-  const config = { ...launcher.inside, serverName, maxPayloadBytes, syncInterval, extraConfig };
-  await writeFile(join(storeDir, CONFIG_FILE), renderServerConfig(config));
-
-  const logFile = await openLogFile(join(storeDir, 'nats-server.log'));
-  const child = startChild(launcher, logFile.fd);
+  const config = { ...location, serverName, maxPayloadBytes, syncInterval, extraConfig };
+  const configFile = join(storeDir, CONFIG_FILE);
+  const logFile = await inStore(storeDir, async () => {
+    await writeFile(configFile, renderServerConfig(config));
+    return openLogFile(join(storeDir, 'nats-server.log'));
+  });
+  const child = startChild(options.source.path, ['-c', configFile], logFile.fd);
   child.exited.then(() => logFile.close());
+  const held = { pid: child.pid, host: reachableHost(host), port, serverName };
+  await orKilled(child, storeDir, () => lock.handTo(held));
 
   const outcome = await untilReady({
     host: reachableHost(host),
@@ -101,7 +119,7 @@ async function startAt(location: Location, options: StartOptions): Promise<Start
     if (taken !== undefined) return { portFault: taken };
     throw await startFault(child, outcome, logFile);
   }
-  await noteServer(storeDir, { pid: child.pid, host: reachableHost(host), port, serverName });
+  await orKilled(child, storeDir, () => lock.keep());
   const url = `nats://${reachableHost(host)}:${port}`;
   options.log?.(`nats-server is ready at ${url}, with its store in ${storeDir}`);
   child.exited.then(({ code, signal }) => options.log?.(`nats-server at ${url} ended (${signal ?? code})`));
@@ -117,6 +135,16 @@ async function startAt(location: Location, options: StartOptions): Promise<Start
     kill: child.kill,
   };
   return { server };
+}
+
+/** A server whose store others may take must not run. */
+async function orKilled(child: ServerChild, storeDir: string, lock: () => void): Promise<void> {
+  try {
+    await inStore(storeDir, lock);
+  } catch (error) {
+    await child.kill();
+    throw error;
+  }
 }
 
 async function startFault(

@@ -32,7 +32,6 @@ export interface RunningServer {
   readonly port: number;
   /** As in `http://127.0.0.1:8222`; undefined without `monitorPort`. */
   readonly monitorUrl: string | undefined;
-  /** The server's own; for a container, that of the engine's command which follows it. */
   readonly pid: number;
   readonly storeDir: string;
   /** What the server says: appended to, over restarts. */

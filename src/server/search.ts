@@ -20,25 +20,14 @@ export interface FindOptions {
   readonly releaseChecksums?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Something that `startNatsServer` can start. */
-export type NatsServerSource =
-  | {
-      readonly kind: 'binary';
-      /** Absolute. */
-      readonly path: string;
-      /** As in `2.15.0`. */
-      readonly version: string;
-      readonly foundBy: 'NATS_SERVER_BIN' | 'PATH' | 'cache' | 'go install' | 'release archive';
-    }
-  | {
-      readonly kind: 'container';
-      readonly image: string;
-      readonly engine: ContainerEngine;
-      readonly foundBy: 'container engine';
-    };
-
-/** The command lines that can run an image. */
-export type ContainerEngine = 'docker' | 'podman';
+/** A nats-server that `startNatsServer` can start. */
+export interface NatsServerSource {
+  /** Absolute. */
+  readonly path: string;
+  /** As in `2.15.0`. */
+  readonly version: string;
+  readonly foundBy: 'NATS_SERVER_BIN' | 'PATH' | 'cache' | 'go install' | 'release archive';
+}
 
 /** What one place of the search came to; `reason` completes "<place>: …". */
 export type Attempt = { readonly found: NatsServerSource } | { readonly reason: string };

@@ -1,10 +1,13 @@
+/** The name of the configuration file in the store directory. */
+export const CONFIG_FILE = 'nats-server.conf';
+
 /** What goes into the configuration file of one server. */
 export interface ServerConfig {
   readonly host: string;
   readonly port: number;
   readonly monitorPort: number | undefined;
   readonly serverName: string;
-  /** JetStream's parent folder, as the server sees it. */
+  /** JetStream's parent folder. */
   readonly storeDir: string;
   readonly syncInterval: string | undefined;
   readonly maxPayloadBytes: number | undefined;

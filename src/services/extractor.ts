@@ -11,15 +11,19 @@ import type { Serving } from './context.js';
 /** The service `extractor`: the worker, and how it does. */
 export async function serveExtractor(nats: NatsPorts, serving: Serving): Promise<void> {
   const { config, logger, releasers, health } = serving;
-  const { maxBodyBytes, maxDeliveries } = config;
+  const { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs } = config;
   const extractor = await startExtractor(
     { source: nats.source, log: nats.log, rejected: nats.rejected, logger },
-    { maxBodyBytes, maxDeliveries, random: Math.random, secrets: scannerFor(config) },
+    {
+      ...{ maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs },
+      ...{ random: Math.random, secrets: scannerFor(config) },
+    },
   );
   releasers.add('the extractor', () => extractor.stop());
   const own = async () => ({
     ...extractor.stats,
     inHand: extractor.inHand(),
+    setAside: extractor.setAside(),
     backlog: await nats.source.backlog(),
   });
   const service = await startService(nats.connection, {

@@ -5,7 +5,7 @@ import { parseDispatchSubject, type Role, type Token } from '../contracts/names.
 import { outcomeOf } from '../contracts/outcome.js';
 import type { RoleResult } from '../contracts/results.js';
 import type { FactRecorded, SessionEvent } from '../contracts/session-events.js';
-import { codeOf } from '../errors.js';
+import { codeOf, messageOf } from '../errors.js';
 import { RuleBasedFactExtractor } from '../facts/extractor.js';
 import type { DispatchDelivery, DispatchSource } from '../ports/dispatch-source.js';
 import type { Logger } from '../ports/logger.js';
@@ -13,15 +13,20 @@ import type { RejectedStore } from '../ports/rejected-store.js';
 import type { SessionLog } from '../ports/session-log.js';
 import { addCounts, redactJson, type SecretCounts } from '../redaction/redactor.js';
 import { NO_SCANNER, type SecretScanner } from '../redaction/scanner.js';
-import { type Disposition, dispose, retryDelay } from './disposition.js';
+import { type Held, isRefusal } from './session-lane.js';
+import { SessionLanes } from './session-lanes.js';
+import { type Outcome, workInTurns } from './session-turns.js';
+import { type SetAside, setAsideOf } from './set-aside.js';
 
 /**
- * The extractor worker: pull a dispatch, validate it, extract its facts, append ONE event, then acknowledge.
+ * The extractor worker: pull a dispatch, wait for its session's turn, validate it, extract its facts, append ONE event,
+ * then acknowledge.
  *
  * Nothing is acknowledged before its event is stored, so a crash at any point leads to a redelivery and at worst to
  * a second event of the same dispatch, which the fold counts once. What cannot be used is kept whole in the rejected
  * store, noted on its session, and terminated. What fails for a passing reason comes back after a delay; when it has
- * failed too often it is rejected as well.
+ * failed too often it is rejected as well. A session whose log takes nothing keeps no other from being served: what it
+ * has is set aside meanwhile.
  */
 export interface ExtractorPorts {
   readonly source: DispatchSource;
@@ -33,10 +38,16 @@ export interface ExtractorPorts {
 export interface ExtractorOptions {
   /** Largest body, in bytes. */
   readonly maxBodyBytes: number;
-  /** Deliveries after which a dispatch that keeps failing is rejected. */
+  /** Failed attempts after which a dispatch is rejected; being set aside is no attempt. */
   readonly maxDeliveries: number;
+  /** Dispatches in work at a time. Default: 500. */
+  readonly maxInHand?: number;
+  /** A dispatch that is not acknowledged comes again after this many milliseconds. Default: 10,000. */
+  readonly ackWaitMs?: number;
   /** 0 to 1, for the jitter of retries. */
   readonly random: () => number;
+  /** Milliseconds since 1970, never going backwards. Default: as the process counts them. */
+  readonly now?: () => number;
   /** Finds the secrets that no event may hold. Default: none. */
   readonly secrets?: SecretScanner;
 }
@@ -52,65 +63,35 @@ export interface ExtractorStats {
 
 export interface Extractor {
   readonly stats: Readonly<ExtractorStats>;
-  /** Dispatches in this worker's hands now. */
+  /** Dispatches in this worker's hands now, in work or waiting for their turn. */
   inHand(): number;
-  /** Takes no further dispatches and waits for those in hand. */
+  /** Sessions whose logs take nothing. */
+  setAside(): SetAside;
+  /** Takes no further dispatches, puts back what waits for its turn, and waits for what is in work. */
   stop(): Promise<void>;
 }
 
-const DONE: Disposition = { kind: 'done' };
+const DONE: Outcome = { kind: 'done' };
 
 export async function startExtractor(ports: ExtractorPorts, options: ExtractorOptions): Promise<Extractor> {
   const { source, logger } = ports;
-  const { secrets = NO_SCANNER } = options;
+  const { secrets = NO_SCANNER, maxInHand: maxActive = 500, ackWaitMs = 10_000, random } = options;
+  const { now = () => performance.timeOrigin + performance.now() } = options;
+  const lanes = new SessionLanes({ maxActive, now, random });
   const stats: ExtractorStats = { recorded: 0, rejected: 0, retried: 0, redacted: {} };
-  const inHand = new Set<Promise<void>>();
   const rulesFor = (session: Token, { sequence: dispatch }: DispatchDelivery) =>
     new RuleBasedFactExtractor({
       onRuleFailure: (rule, error) =>
         logger.warn({ session, dispatch, code: codeOf(error), rule, err: error }, 'extraction rule failed'),
     });
 
-  const consumption = await source.consume((delivery) => {
-    const handled = handle(delivery).finally(() => inHand.delete(handled));
-    inHand.add(handled);
-  });
-
-  async function handle(delivery: DispatchDelivery): Promise<void> {
-    let disposition: Disposition;
-    try {
-      disposition = await process(delivery);
-    } catch (error) {
-      disposition = { kind: 'retry', delayMs: retryDelay(delivery.delivery, options.random()) };
-      stats.retried += 1;
-      logger.warn(
-        {
-          ...about(delivery),
-          code: codeOf(error),
-          delivery: delivery.delivery,
-          retryInMs: disposition.delayMs,
-          err: error,
-        },
-        'dispatch failed and will be delivered again',
-      );
-    }
-    try {
-      dispose(delivery, disposition);
-    } catch (error) {
-      // The connection is closed. What was not acknowledged comes again, and counts once.
-      logger.warn(
-        { ...about(delivery), code: 'unavailable', err: error },
-        'dispatch could not be acknowledged',
-      );
-    }
-  }
-
   // Not async for what is fine: while its PubAck is out, nothing of a parsed dispatch shall be kept.
-  function process(delivery: DispatchDelivery): Promise<Disposition> {
+  function process(held: Held): Promise<Outcome> {
+    const { delivery } = held;
     const { session, role } = parseDispatchSubject(delivery.subject);
     if (session === undefined || role === undefined) {
       const reason = 'the subject must be dispatch.<session>.<role>, role implementer or reviewer';
-      return reject(delivery, session, role, { code: 'subject_invalid', reason });
+      return reject(held, session, role, { code: 'subject_invalid', reason });
     }
     const clean = (json: unknown, text: string) => {
       const { value, found } = redactJson(json, secrets, { source: text });
@@ -118,20 +99,26 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
       return value;
     };
     const parsed = parseDispatchBody(delivery.body, role, options.maxBodyBytes, clean, COMPILED_RESULTS);
-    if (!parsed.ok) return reject(delivery, session, role, parsed);
+    if (!parsed.ok) return reject(held, session, role, parsed);
     return ports.log
       .append(session, recordedEvent(delivery, parsed.value, rulesFor(session, delivery)), {
         messageId: `dispatch:${delivery.sequence}`,
       })
       .then(recorded, (error: unknown) => {
-        if (delivery.delivery < options.maxDeliveries) throw error;
+        const triedTooOften = lanes.failures(held) + 1 >= options.maxDeliveries;
+        if (!triedTooOften && !(isRefusal(error) && isGivenUp(held))) throw error;
         // While nothing can be stored it cannot be rejected either: an outage, however long, costs no dispatch.
         const reason = `still failing after ${options.maxDeliveries} deliveries`;
-        return reject(delivery, session, role, { code: 'deliveries_exhausted', reason });
+        return reject(held, session, role, { code: 'deliveries_exhausted', reason });
       });
   }
 
-  function recorded(): Disposition {
+  /** Whether the log of its session, now failing once more, has refused as many events in a row as one may fail. */
+  function isGivenUp(held: Held): boolean {
+    return lanes.refusals(held) + 1 >= options.maxDeliveries;
+  }
+
+  function recorded(): Outcome {
     stats.recorded += 1;
     return DONE;
   }
@@ -148,41 +135,59 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
   }
 
   async function reject(
-    delivery: DispatchDelivery,
+    held: Held,
     session: Token | undefined,
     role: Role | undefined,
     { code, reason }: DispatchFault,
-  ): Promise<Disposition> {
-    const { sequence, at, subject, body } = delivery;
-    // The note first: the fold takes it once however often it comes, the rejected store does not for ever.
-    if (session !== undefined) {
-      const event: SessionEvent = {
-        v: EVENT_VERSION,
-        type: 'dispatch.rejected',
-        at,
-        data: { dispatch: { sequence, ...(role && { role }), at }, error: { code, reason } },
-      };
-      await ports.log.append(session, event, { messageId: `rejected:${sequence}` });
-    }
-    await ports.rejected.put({ session, role, subject, sequence, at, code, reason, body });
+  ): Promise<Outcome> {
+    const { sequence, at, subject, body } = held.delivery;
+    // The note first: the fold takes it once however often it comes, the rejected store does not for ever. But a log
+    // that is given up keeps no dispatch from being rejected: then `after` does not hear of it.
+    const refused = session && (await noteRejected(held, session, role, { code, reason }));
+    const told = refused === undefined ? reason : `${reason}; not noted on its session: ${refused}`;
+    await ports.rejected.put({ session, role, subject, sequence, at, code, reason: told, body });
     stats.rejected += 1;
-    logger.warn({ session, dispatch: sequence, code, reason }, 'dispatch rejected');
-    return { kind: 'rejected', reason: `${code}: ${reason}` };
+    logger.warn({ session, dispatch: sequence, code, reason: told }, 'dispatch rejected');
+    const rejected = { kind: 'rejected', reason: `${code}: ${reason}` } as const;
+    return refused === undefined ? rejected : { kind: 'unnoted', rejected };
   }
 
+  /** Notes a rejection on its session. Where the log refuses that, and is given up, it says why. */
+  async function noteRejected(
+    held: Held,
+    session: Token,
+    role: Role | undefined,
+    error: DispatchFault,
+  ): Promise<string | undefined> {
+    const { sequence, at } = held.delivery;
+    const event: SessionEvent = {
+      v: EVENT_VERSION,
+      type: 'dispatch.rejected',
+      at,
+      data: {
+        dispatch: { sequence, ...(role && { role }), at },
+        error: { code: error.code, reason: error.reason },
+      },
+    };
+    try {
+      await ports.log.append(session, event, { messageId: `rejected:${sequence}` });
+      return undefined;
+    } catch (fault) {
+      if (isRefusal(fault) && isGivenUp(held)) return messageOf(fault);
+      throw fault;
+    }
+  }
+
+  const onFailure = () => {
+    stats.retried += 1;
+  };
+  const turns = await workInTurns(source, process, { lanes, logger, ackWaitMs, now, onFailure });
   return {
     stats,
-    inHand: () => inHand.size,
-    async stop() {
-      await consumption.close();
-      await Promise.all(inHand);
-    },
+    inHand: () => lanes.held,
+    setAside: () => setAsideOf(lanes.setAside()),
+    stop: () => turns.stop(),
   };
-}
-
-/** What every log line about a delivery says. */
-function about({ subject, sequence }: DispatchDelivery) {
-  return { session: parseDispatchSubject(subject).session, dispatch: sequence };
 }
 
 /** The one event of a dispatch: its outcome and all its facts. */

@@ -3,13 +3,15 @@ import type { Incidents } from './incidents.js';
 
 /** What an operator wants to know of one instance of a service: it shows in the statistics of the micro service. */
 export interface HealthParts {
+  /** Name of the machine or container that the instance runs on. */
+  readonly host: string;
   /** Milliseconds since the instance started. */
   readonly uptimeMs: () => number;
   readonly connection: () => object;
   readonly incidents: () => Incidents;
 }
 
-/** `{uptimeSeconds, connection, warnings, errors, lastIncident, …own}`. */
+/** `{host, uptimeSeconds, connection, warnings, errors, lastIncident, …own}`. */
 export type Health = () => Promise<object>;
 
 /** The health of a service: what all of them tell, and its own numbers. Those that cannot be had now say why. */
@@ -17,6 +19,7 @@ export function healthOf(parts: HealthParts, own: () => object | Promise<object>
   return async () => {
     const { warnings, errors, last } = parts.incidents();
     return {
+      host: parts.host,
       uptimeSeconds: Math.round(parts.uptimeMs() / 1000),
       connection: parts.connection(),
       ...{ warnings, errors, lastIncident: last },

@@ -85,10 +85,11 @@ function loadFor(
   request: CompileRequest,
   options: PromptCompilerOptions,
 ): Promise<LoadedSession> {
-  const { reader, log, afterTimeoutMs } = options;
+  const { reader, log } = options;
   if (request.asOf !== undefined) return reader.loadAsOf(session, request.asOf);
-  if (request.after !== undefined) return caughtUp({ reader, log }, session, request.after, afterTimeoutMs);
-  return reader.load(session);
+  if (request.after === undefined) return reader.load(session);
+  const timeoutMs = Math.min(options.afterTimeoutMs, request.afterTimeoutMs ?? Number.POSITIVE_INFINITY);
+  return caughtUp({ reader, log }, session, request.after, timeoutMs);
 }
 
 function ledgerReport({ run, dispatches }: SessionState, taskId: string, refreshed: Refreshed): LedgerReport {

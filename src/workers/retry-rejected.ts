@@ -1,3 +1,4 @@
+import { dispatchMessageId } from '../contracts/names.js';
 import { ThroughlineError } from '../errors.js';
 import type { DispatchSource } from '../ports/dispatch-source.js';
 import type { RejectedStore } from '../ports/rejected-store.js';
@@ -17,7 +18,11 @@ export async function retryRejected(
 ): Promise<number> {
   const entry = await rejected.get(id);
   if (entry === undefined) throw new ThroughlineError('not_found', `no rejected result has the number ${id}`);
-  const { sequence } = await source.publish(entry.subject, entry.body, `retry:${id}`);
+  const { sequence } = await source.publish(
+    entry.subject,
+    entry.body,
+    dispatchMessageId(entry.session, entry.retryId),
+  );
   await rejected.remove(id);
   return sequence;
 }

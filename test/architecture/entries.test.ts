@@ -5,10 +5,12 @@ import { loadedWith, moduleOf, modulesOfSrc } from './modules.js';
 /** What each entry point, and each command that must start fast, loads. */
 
 const SRC = modulesOfSrc();
-const packagesOf = (...paths: string[]) =>
-  loadedWith(SRC, ...paths)
+const packagesOf = (...paths: string[]) => {
+  const names = loadedWith(SRC, ...paths)
     .filter((path) => !path.endsWith('.ts') && !path.startsWith('node:'))
-    .sort();
+    .map((path) => /^(@[^/]+\/)?[^/]+/.exec(path)?.[0]);
+  return [...new Set(names)].sort();
+};
 const foldersOf = (...paths: string[]) => [
   ...new Set(
     loadedWith(SRC, ...paths)

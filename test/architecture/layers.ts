@@ -6,8 +6,9 @@ import type { Module } from './modules.js';
  */
 
 /** Values in, values out: no ports, no adapters, no I/O, no clock, no chance. */
-const PURE = ['facts', 'session', 'ledger', 'learnings', 'compaction', 'prompt', 'redaction'];
-const SHARED = ['errors.ts', 'text.ts', 'decision.ts'];
+export const PURE = ['facts', 'session', 'ledger', 'learnings', 'compaction', 'prompt', 'redaction'];
+/** Files that pure folders and contracts use as well. */
+export const SHARED = ['errors.ts', 'text.ts', 'decision.ts'];
 const PURE_BUILT_INS = ['node:crypto', 'node:util'];
 
 /** For each folder under a rule, whether it may import something of src, or a package. */
@@ -82,6 +83,12 @@ export function violations(modules: readonly Module[]): string[] {
   });
 }
 
+/** The areas, folders and single files of src, that an area may import by its rule, itself aside. */
+export function importable(area: string, areas: readonly string[]): string[] {
+  const rule = ALLOWED[area] ?? (() => true);
+  return areas.filter((each) => each !== area && rule(each.endsWith('.ts') ? each : `${each}/any.ts`));
+}
+
 /** Every import that leads back to its own file, as the round trip; imports of types count. */
 export function cycles(modules: readonly Module[]): string[] {
   const byPath = new Map(modules.map((module) => [module.path, module]));
@@ -108,7 +115,8 @@ export function danglingImports(modules: readonly Module[]): string[] {
   );
 }
 
-function areaOf(path: string): string {
+/** The folder of src that a file lies in, or its own name where it lies in none. */
+export function areaOf(path: string): string {
   return path.split('/')[0] ?? path;
 }
 

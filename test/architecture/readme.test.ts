@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { areaOf, importable, PURE, SHARED } from './layers.js';
+import { modulesOfSrc } from './modules.js';
 
 const root = new URL('../../', import.meta.url);
 const readme = await readFile(new URL('README.md', root), 'utf8');
@@ -11,6 +13,24 @@ function table(heading: string): string[][] {
   const section = readme.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
   const rows = section.split('\n').filter((line) => line.startsWith('|'));
   return rows.slice(2).map((row) => row.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, '').trim()));
+}
+
+/** What the README says of a folder's import rule: a list or its exceptions, whichever is shorter. */
+function importsShown(folder: string, areas: readonly string[]): string {
+  const allowed = importable(folder, areas);
+  const others = areas.filter((area) => area !== folder && !allowed.includes(area));
+  const named = (some: readonly string[]) => some.map((area) => `\`${area}\``);
+  if (others.length === 0) return 'all';
+  if (allowed.length > others.length) return `all but ${named(others).join(', ')}`;
+  const [pure, shared] = [PURE.filter((area) => area !== folder), SHARED].map((group) =>
+    group.every((area) => allowed.includes(area)) ? group : [],
+  );
+  const alone = allowed.filter((area) => !pure?.includes(area) && !shared?.includes(area));
+  return [
+    ...named(alone),
+    ...(pure?.length ? ['pure folders'] : []),
+    ...(shared?.length ? ['shared files'] : []),
+  ].join(', ');
 }
 
 describe('the README', () => {
@@ -37,6 +57,25 @@ describe('the README', () => {
       expect(file).toMatch(/\(src\//);
       expect(proof).toMatch(/\(test\/.*\.test\.ts\)/);
     }
+  });
+
+  it('lists every folder of the source once, with what its import rule allows', () => {
+    const areas = [...new Set(modulesOfSrc().map(({ path }) => areaOf(path)))];
+    const rows = table('Where things are').flatMap(([named = '', , told]) =>
+      [...named.matchAll(/`src\/([^`]+)`/g)].map(([, area = '']) => ({ area, told })),
+    );
+    expect(
+      rows
+        .map(({ area }) => area)
+        .filter((area) => !area.endsWith('.ts'))
+        .sort(),
+    ).toEqual(areas.filter((area) => !area.endsWith('.ts')));
+    expect(rows).toEqual(rows.map(({ area }) => ({ area, told: importsShown(area, areas) })));
+  });
+
+  it('names the groups of its import rules', () => {
+    const list = (group: readonly string[]) => group.map((area) => `\`${area}\``).join(', ');
+    expect(readme).toContain(`Pure folders are ${list(PURE)}; shared files are ${list(SHARED)}.`);
   });
 
   it('says of every variable what it does, and of no other', () => {

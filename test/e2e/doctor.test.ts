@@ -30,7 +30,7 @@ describe('throughline doctor on a healthy installation', () => {
       code: 0,
       checks: [
         ...['server', 'JetStream storage', 'JetStream memory', 'JetStream streams', 'JetStream consumers'],
-        'clock',
+        ...['JetStream writes', 'clock', 'subjects'],
         ...['stream DISPATCH', 'stream DISPATCH_REJECTED', 'stream LEARNINGS'],
         ...['stream KV_session_snapshots', 'stream KV_learning_snapshots'],
         ...['consumer extractor', 'consumer learner', 'rejected', 'sessions', 'projects'],

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { DiscardPolicy, type JetStreamManager } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -143,7 +144,12 @@ describe('a line of the log', () => {
           errors: expect.any(Number),
           rejected: expect.any(Number),
         },
-        ...{ inHand: 0, backlog: { waiting: 0, inHand: 0 }, uptimeSeconds: expect.any(Number) },
+        ...{
+          inHand: 0,
+          backlog: { waiting: 0, inHand: 0 },
+          uptimeSeconds: expect.any(Number),
+          host: hostname(),
+        },
         lastIncident: {
           level: 'warn',
           message: 'dispatch rejected',

@@ -250,6 +250,40 @@ describe.skipIf(PTY_MISSING !== undefined)(
       expect(after).toBe(before);
     });
 
+    it('writes nothing of a proposal that the terminal would act on', async () => {
+      await using system = await startSystem({ only: [] });
+      const hostile = 'begin\u001b]0;owned\u0007\u001b[2J\u009b8m\u202egnp\u200bend';
+      const evidence = [{ session: hostile, dispatch: 1, task: hostile }];
+      const proposal = {
+        ...{ id: 'abcdef012345', type: hostile, content: hostile, tags: [hostile], method: hostile },
+        ...{ source: { session: hostile, note: hostile }, evidence, status: 'pending' },
+      };
+      const similar = { learning: hostile, content: hostile, similarity: 0.9 };
+      const answers: Record<string, object> = {
+        'proposal.list': { project: hostile, proposals: [proposal], total: 1, sequence: 1 },
+        'proposal.show': { project: hostile, proposal, learning: null, similar, sequence: 1 },
+        'proposal.accept': {
+          project: hostile,
+          proposal: { ...proposal, mergedInto: hostile },
+          learning: null,
+          similar,
+        },
+      };
+      for (const [subject, reply] of Object.entries(answers))
+        system.ports.connection.subscribe(subject, {
+          callback: (_, message) => void message.respond(JSON.stringify(reply)),
+        });
+      await system.ports.connection.flush();
+      await using terminal = await onTerminal(['proposals', 'review', '--json'], { NATS_URL: system.url });
+      await terminal.shows(QUESTION);
+      terminal.type('m');
+      await terminal.shows('1 merged');
+      await terminal.ended();
+      for (const unsafe of ['\u001b]', '\u001b[2J', '\u009b', '\u202e', '\u200b'])
+        expect(terminal.written()).not.toContain(unsafe);
+      expect(terminal.written()).toContain('begin');
+    });
+
     it('has nothing to do in a project without proposals', async () => {
       await using terminal = await review(newSession('empty'));
       await terminal.shows(/-- project empty-\d+ has no pending proposals: nothing to review/);

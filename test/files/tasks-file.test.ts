@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
+import { constants, linkSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
+import { mkdir, mkdtemp, open, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localTasksFile } from '../../src/files/tasks-file.js';
@@ -104,4 +107,73 @@ describe('a fault', () => {
     expect(await localTasksFile([]).read(at('secret.md'))).toEqual({ fault });
     expect(await localTasksFile([]).modified('tasks.md')).toEqual({ fault });
   });
+});
+
+describe('a file that is exchanged while it is read', () => {
+  const FORBIDDEN = 'not for agents\n';
+  /** More turns of the event loop than a read takes. */
+  const TURNS = 25;
+  const HANGS_MS = 5000;
+  let place: string;
+  let decoy: string;
+  beforeAll(async () => {
+    [place, decoy] = [at('root', 'exchanged.md'), at('root', 'decoy')];
+    await writeFile(at('forbidden.md'), FORBIDDEN);
+    await promisify(execFile)('mkfifo', [at('fifo')]);
+  });
+
+  /** Reads the place, and puts something else there after so many turns of the event loop. */
+  async function exchangedAfter(turns: number, put: () => void) {
+    await writeFile(decoy, TEXT);
+    renameSync(decoy, place);
+    const reading = localTasksFile([at('root')]).read(place);
+    for (let each = 0; each < turns; each += 1) await turn();
+    put();
+    renameSync(decoy, place);
+    const found = await Promise.race([reading, wait(HANGS_MS, 'hangs' as const, { ref: false })]);
+    unlinkSync(place);
+    return found;
+  }
+
+  it.each([
+    ['a pipe', () => linkSync(at('fifo'), decoy)],
+    ['a link to a file outside of the roots', () => symlinkSync(at('forbidden.md'), decoy)],
+    ['a link to a device', () => symlinkSync('/dev/zero', decoy)],
+  ])('never holds its reader, and never gives what is not allowed: %s', async (_what, put) => {
+    try {
+      for (let turns = 0; turns < TURNS; turns += 1) {
+        const found = await exchangedAfter(turns, put);
+        expect(found).not.toBe('hangs');
+        expect([TEXT, undefined]).toContain(found !== 'hangs' && 'text' in found ? found.text : undefined);
+      }
+    } finally {
+      // Lets go of a reader that waits for a writer.
+      await (await open(at('fifo'), constants.O_RDWR | constants.O_NONBLOCK)).close();
+    }
+  });
+
+  it('is not read where a folder on the way leads elsewhere meanwhile', async () => {
+    await mkdir(at('outside'));
+    await writeFile(at('outside', 'tasks.md'), FORBIDDEN);
+    await symlink(at('outside'), at('away'));
+    for (let turns = 0; turns < TURNS; turns += 1) {
+      await mkdir(at('root', 'way'));
+      await writeFile(at('root', 'way', 'tasks.md'), TEXT);
+      const reading = localTasksFile([at('root')]).read('way/tasks.md');
+      for (let each = 0; each < turns; each += 1) await turn();
+      renameSync(at('root', 'way'), at('kept'));
+      renameSync(at('away'), at('root', 'way'));
+      const found = await reading;
+      renameSync(at('root', 'way'), at('away'));
+      await rm(at('kept'), { recursive: true });
+      expect([TEXT, undefined]).toContain('text' in found ? found.text : undefined);
+    }
+  });
+});
+
+it('says of a socket that it is not a file', async () => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(at('root', 'socket.md'), resolve));
+  expect(await localTasksFile([at('root')]).read('socket.md')).toEqual({ fault: 'is not a file' });
+  await new Promise((resolve) => server.close(resolve));
 });

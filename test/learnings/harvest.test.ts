@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ReviewerResultInput, reviewerResult } from '../../src/contracts/results.js';
 import { NOTE_TYPES, type NoteType } from '../../src/contracts/session-meta-events.js';
+import { demandsOf, dueProposals, noteProposals } from '../../src/learnings/harvest.js';
 import {
-  demandsOf,
-  dueProposals,
   MAX_WAITING,
-  noteProposals,
+  MAX_WAITING_OF_SESSION,
   rulesPaused,
-} from '../../src/learnings/harvest.js';
+  sessionsPaused,
+} from '../../src/learnings/room.js';
 import type { Note } from '../../src/session/notebook.js';
 import { timeOf } from '../support/builders.js';
 import {
@@ -230,6 +230,41 @@ describe('while many proposals of rules wait', () => {
     const state = folded(...waiting(MAX_WAITING), ...recurring, rejected);
     expect(dueProposals(state, ids, 2)).toMatchObject([{ data: { proposal: ids[0], evidence: [{}, {}] } }]);
     expect(noteProposals(state, 's1', notes)).toHaveLength(1);
+  });
+});
+
+describe('while many proposals of one session wait', () => {
+  const many = Array.from({ length: MAX_WAITING * 2 }, (_, n) => note(`Note ${n}`, 'tip', `NOT-${n}`));
+  const crowd = noteProposals(folded(), 'crowd', many);
+  const demand = fix('Name the field');
+  const ids = demand.map(({ id }) => id);
+  const inSessions = (...sessions: string[]) =>
+    sessions.map((session, n) => observed(n + 1, demand, { session, task: String(n) }));
+
+  it('it gets no more places than its share, and all others are left to the rest', () => {
+    expect(crowd).toHaveLength(MAX_WAITING_OF_SESSION);
+    const state = folded(...crowd);
+    expect(noteProposals(state, 'crowd', many)).toEqual([]);
+    expect(sessionsPaused(state)).toEqual(['crowd']);
+    expect(rulesPaused(state)).toBe(false);
+    const others = Array.from({ length: 4 }, (_, n) => noteProposals(state, `other-${n}`, [note(`Of ${n}`)]));
+    expect(others.map((made) => made.length)).toEqual([1, 1, 1, 1]);
+  });
+
+  it('what it demanded is proposed as that of another session that demanded it too', () => {
+    const source = (...sessions: string[]) =>
+      dueProposals(folded(...crowd, ...inSessions(...sessions)), ids, 2).map(({ data }) => data.source);
+    expect(source('crowd', 'crowd')).toEqual([]);
+    expect(source('crowd', 'fair')).toEqual([{ session: 'fair', dispatch: 2 }]);
+    expect(source('fair', 'crowd')).toEqual([{ session: 'fair', dispatch: 1 }]);
+  });
+
+  it('a decision makes room for one of its own', () => {
+    const [first = expect.fail()] = crowd;
+    const rejected = { type: 'rejected', data: { proposal: first.data.proposal, by: 'ann' } } as const;
+    const state = folded(...crowd, rejected);
+    expect(sessionsPaused(state)).toEqual([]);
+    expect(noteProposals(state, 'crowd', many)).toHaveLength(1);
   });
 });
 

@@ -1,7 +1,8 @@
-import { DiscardPolicy } from 'nats';
+import { AckPolicy, connect, DiscardPolicy } from 'nats';
 import { expect, it } from 'vitest';
 import { isNoResponders, toThroughlineError } from '../../src/nats/errors.js';
 import { startNatsPorts } from '../ports/opened.js';
+import { startTestNats } from '../support/nats-server.js';
 
 it('tells a stream that is full from a server that does not answer, though the client gives both one code', async () => {
   const nats = await startNatsPorts();
@@ -20,4 +21,32 @@ it('tells a stream that is full from a server that does not answer, though the c
   } finally {
     await nats.close();
   }
+});
+
+it('says that nothing more may be made when the limit of streams or consumers is reached, and what to do', async () => {
+  await using nats = await startTestNats({
+    extraConfig:
+      'accounts { A { users: [{user: a, password: a}], jetstream { max_streams: 1, max_consumers: 1 } } }\nno_auth_user: a',
+  });
+  const connection = await connect({ servers: nats.url });
+  const jsm = await connection.jetstreamManager();
+  const streams = () =>
+    jsm.streams.add({ name: `s${Math.random()}`.replace('.', ''), subjects: [`s${Math.random()}`] });
+  const { config } = await streams();
+  const consumers = () =>
+    jsm.consumers.add(config.name, {
+      durable_name: `c${Math.random()}`.replace('.', ''),
+      ack_policy: AckPolicy.Explicit,
+    });
+  await consumers();
+  for (const [make, fix] of [
+    [streams, 'raise max_streams'],
+    [consumers, 'raise max_consumers'],
+  ] as const) {
+    const refused: unknown = await make().catch((error: unknown) => error);
+    expect(toThroughlineError(refused, 'making')).toMatchObject({
+      ...{ code: 'store_full', message: expect.stringContaining(fix) },
+    });
+  }
+  await connection.close();
 });

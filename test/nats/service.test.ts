@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ErrorCode, isErrorCode } from '../../src/contracts/error-codes.js';
 import { ThroughlineError } from '../../src/errors.js';
 import { type RunningService, startService } from '../../src/nats/service.js';
+import { instancesOf } from '../../src/nats/service-stats.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import { type OpenedNats, startNatsPorts } from '../ports/opened.js';
 import { soon } from '../support/soon.js';
@@ -192,6 +193,38 @@ describe('startService', () => {
     expect(logger.error).not.toHaveBeenCalled();
     await ask('throws-late');
     expect(logger.error).toHaveBeenCalledTimes(1);
+  });
+
+  it('shows error replies in its statistics, each endpoint its own, by their code', async () => {
+    const handle = async (request: unknown) => {
+      if (request === 'bad') throw new ThroughlineError('not_found', 'no secret thing');
+      return request;
+    };
+    const counted = await startService(nats.connection, {
+      ...{ name: 'counted', version: '1.0.0', description: 'for tests', logger },
+      endpoints: ['one', 'two'].map((name) => ({
+        ...{ name, subject: `counted.${name}`, description: 'may fail', bySession: name === 'one', handle },
+      })),
+    });
+    const asked = { one: ['"bad"', '"good"', 'no JSON', '"bad"'], two: ['"good"'], 'one.demo': ['"bad"'] };
+    for (const [name, requests] of Object.entries(asked)) {
+      for (const request of requests) {
+        await nats.connection.request(`counted.${name}`, request, { timeout: 3000 });
+      }
+    }
+    const [stats] = await instancesOf(nats.connection, 'counted');
+    expect(stats?.endpoints).toEqual([
+      expect.objectContaining({ name: 'one', num_requests: 4, num_errors: 3, last_error: 'not_found' }),
+      expect.objectContaining({
+        name: 'one-session',
+        num_requests: 1,
+        num_errors: 1,
+        last_error: 'permission_denied',
+      }),
+      expect.objectContaining({ name: 'two', num_requests: 1, num_errors: 0 }),
+    ]);
+    expect(stats?.endpoints?.[2]).not.toHaveProperty('last_error');
+    await counted.stop();
   });
 
   it('answers what is in hand when it is stopped, and nothing after that', async () => {

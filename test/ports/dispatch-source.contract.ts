@@ -121,6 +121,28 @@ export function dispatchSourceContract(
       for (const delivery of inHand.reverse()) delivery.ack();
     });
 
+    it('asks for no more while there is no room, and goes on when something has been answered', async () => {
+      const { source, soon, elapse } = await opened(LONG);
+      const inHand: DispatchDelivery[] = [];
+      let delivered = 0;
+      const consumption = await source.consume(
+        (delivery) => {
+          delivered += 1;
+          inHand.push(delivery);
+        },
+        () => inHand.length === 0,
+      );
+      closers.push(() => consumption.close());
+      for (let index = 0; index < 50; index += 1) await source.publish(SUBJECT, bytes(`${index}`));
+      await soon(() => expect(delivered).toBeGreaterThan(0));
+      await elapse(200);
+      expect(delivered).toBeLessThan(10);
+      await soon(() => {
+        for (const delivery of inHand.splice(0)) delivery.ack();
+        expect(delivered).toBe(50);
+      });
+    });
+
     it('delivers again after a nak, not before its delay', async () => {
       const { source, soon, now } = await opened(LONG);
       const deliveries: (Pick<DispatchDelivery, 'sequence' | 'delivery' | 'at'> & { now: number })[] = [];

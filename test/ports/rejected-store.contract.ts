@@ -33,7 +33,8 @@ export function rejectedStoreContract(name: string, open: () => Promise<OpenedRe
       const { body, ...rest } = rejection;
       expect(entry).toEqual({ ...rest, id: entry.id, bytes: body.length });
       const got = await opened.other.get(entry.id);
-      expect(got).toEqual({ ...entry, body: got?.body });
+      expect(got).toEqual({ ...entry, body: got?.body, retryId: expect.stringMatching(/^.{32,}$/) });
+      expect((await opened.store.get(entry.id))?.retryId).toBe(got?.retryId);
       expect(got && Buffer.from(got.body)).toEqual(Buffer.from(body));
       expect(await opened.store.remove(entry.id)).toBe(true);
       expect(await opened.other.get(entry.id)).toBeUndefined();

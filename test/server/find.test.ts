@@ -21,7 +21,7 @@ describe('NATS_SERVER_BIN', () => {
     const path = await machine.program('../opt/my-nats', serverOfVersion('2.13.1'));
     const env = { ...machine.options.env, NATS_SERVER_BIN: path };
     const found = await findNatsServer({ ...machine.options, env });
-    expect(found).toEqual({ kind: 'binary', path, version: '2.13.1', foundBy: 'NATS_SERVER_BIN' });
+    expect(found).toEqual({ path, version: '2.13.1', foundBy: 'NATS_SERVER_BIN' });
   });
 
   it('ends the search with the variable and its value when it does not work', async () => {
@@ -51,7 +51,7 @@ describe('the search', () => {
     const path = await machine.program('nats-server', serverOfVersion('2.12.0'));
     await machine.program(CACHED, serverOfVersion(PINNED));
     const found = await findNatsServer(machine.options);
-    expect(found).toEqual({ kind: 'binary', path, version: '2.12.0', foundBy: 'PATH' });
+    expect(found).toEqual({ path, version: '2.12.0', foundBy: 'PATH' });
     expect(machine.lines).toEqual([]);
   });
 
@@ -60,7 +60,7 @@ describe('the search', () => {
     const old = await machine.program('nats-server', serverOfVersion('2.9.10'));
     const path = await machine.program(CACHED, serverOfVersion(PINNED));
     const found = await findNatsServer(machine.options);
-    expect(found).toEqual({ kind: 'binary', path, version: PINNED, foundBy: 'cache' });
+    expect(found).toEqual({ path, version: PINNED, foundBy: 'cache' });
     expect(machine.lines).toEqual([`note: ${old} is 2.9.10, and 2.12.0 or newer is needed; it is not used`]);
   });
 
@@ -72,7 +72,7 @@ describe('the search', () => {
     const path = join(machine.options.cacheDir, `nats-server-${PINNED}`, 'nats-server');
 
     const first = await findNatsServer(options);
-    expect(first).toEqual({ kind: 'binary', path, version: PINNED, foundBy: 'go install' });
+    expect(first).toEqual({ path, version: PINNED, foundBy: 'go install' });
     expect(machine.lines).toEqual([`building nats-server ${PINNED} with go, about half a minute`]);
     expect(await readFile(log, 'utf8')).toBe(
       `install github.com/nats-io/nats-server/v2@v${PINNED} CGO_ENABLED=0 GOOS=\n`,
@@ -92,7 +92,7 @@ describe('the search', () => {
     await using machine = await fakeMachine({ env: { GO_LOG: '/dev/null' } });
     await machine.program('go', goThatInstalls(PINNED));
     const found = await Promise.all([1, 2, 3].map(() => findNatsServer(machine.options)));
-    expect(new Set(found.map((source) => source.kind === 'binary' && source.path)).size).toBe(1);
+    expect(new Set(found.map((source) => source.path)).size).toBe(1);
     expect(await readdir(join(machine.options.cacheDir, `nats-server-${PINNED}`))).toEqual(['nats-server']);
   });
 
@@ -106,53 +106,11 @@ describe('the search', () => {
   });
 });
 
-describe('a container engine', () => {
-  const engine = (hasImage: boolean, canPull: boolean) => `
-    case "$1" in
-      info) exit 0 ;;
-      image) exit ${hasImage ? 0 : 1} ;;
-      pull) ${canPull ? 'exit 0' : 'echo "no such host" >&2; exit 1'} ;;
-    esac`;
-
-  it('is used when it has the image', async () => {
-    await using machine = await fakeMachine();
-    await machine.program('docker', engine(true, false));
-    expect(await findNatsServer(machine.options)).toEqual({
-      kind: 'container',
-      image: NATS_SERVER_PIN.image,
-      engine: 'docker',
-      foundBy: 'container engine',
-    });
-  });
-
-  it('pulls the image when it has not', async () => {
-    await using machine = await fakeMachine();
-    await machine.program('docker', 'echo "cannot connect" >&2; exit 1');
-    await machine.program('podman', engine(false, true));
-    const image = `docker.io/library/${NATS_SERVER_PIN.image}`;
-    expect(await findNatsServer(machine.options)).toMatchObject({
-      kind: 'container',
-      engine: 'podman',
-      image,
-    });
-    expect(machine.lines).toEqual([`pulling ${image} with podman`]);
-  });
-
-  it('is not used on another machine', async () => {
-    await using machine = await fakeMachine({ env: { DOCKER_HOST: 'ssh://build@elsewhere' } });
-    await machine.program('docker', engine(true, true));
-    await expect(findNatsServer(machine.options)).rejects.toThrow(
-      'DOCKER_HOST=ssh://build@elsewhere is another',
-    );
-  });
-});
-
 describe('when there is no server to be had', () => {
   it('lists every place with its reason, and what to install', async () => {
     await using machine = await fakeMachine();
     await machine.program('nats-server', serverOfVersion('2.9.10'));
     await machine.program('go', 'echo "go: no network" >&2; exit 1');
-    await machine.program('docker', 'echo "cannot connect to the daemon" >&2; exit 1');
     const fault = await findNatsServer(machine.options).catch((thrown: unknown) => thrown);
     expect(fault).toMatchObject({ code: 'server_missing' });
     const message = messageOf(fault);
@@ -161,12 +119,11 @@ describe('when there is no server to be had', () => {
       '2.9.10, and 2.12.0 or newer is needed',
       `- nats-server ${PINNED} in the cache: no ${machine.options.cacheDir}`,
       '- go install: go: no network',
-      '- container engine: docker: does not answer: cannot connect to the daemon; podman: not on PATH',
       '- release archive: cannot download http://127.0.0.1:9/nats-server-v2.15.0-linux-amd64.tar.gz',
       'brew install nats-server',
       'Debian, Ubuntu',
       'scoop install nats-server',
-      `docker pull nats:${PINNED}`,
+      `nats:${PINNED} -js`,
       'NATS_URL=',
     ]) {
       expect(message).toContain(part);

@@ -4,25 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'nats';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { containerEngine } from '../../src/server/container-engine.js';
 import { startNatsServer } from '../../src/server/process.js';
-import type { NatsServerSource } from '../../src/server/search.js';
 import { nativeSource } from '../support/nats-native.js';
 import { fakeMachine } from './fake-machine.js';
 
-const engine = await containerEngine.look({
-  env: process.env,
-  cacheDir: tmpdir(),
-  platform: process.platform,
-  arch: process.arch,
-});
-
-const sources: { name: string; source: NatsServerSource | undefined }[] = [
-  { name: 'a native server', source: await nativeSource() },
-  'found' in engine
-    ? { name: 'a server in a container', source: engine.found }
-    : { name: `a server in a container (skipped, no container engine: ${engine.reason})`, source: undefined },
-];
+const source = await nativeSource();
 
 let root: string;
 beforeEach(async () => {
@@ -38,86 +24,82 @@ const isRunning = (pid: number) => {
   }
 };
 
-for (const { name, source } of sources) {
-  describe.skipIf(source === undefined)(name, () => {
-    const start = (options: Partial<Parameters<typeof startNatsServer>[0]> = {}) => {
-      if (source === undefined) throw new Error('skipped');
-      return startNatsServer({ source, storeDir: join(root, 'store'), ...options });
-    };
+describe('a server', () => {
+  const start = (options: Partial<Parameters<typeof startNatsServer>[0]> = {}) =>
+    startNatsServer({ source, storeDir: join(root, 'store'), ...options });
 
-    it('is ready when it is returned, with JetStream, and stops without a trace', async () => {
-      const listeners = process.listenerCount('exit');
-      const lines: string[] = [];
-      const server = await start({
-        monitorPort: 0,
-        maxPayloadBytes: 4096,
-        serverName: 'me',
-        log: (line) => lines.push(line),
-      });
-      expect(server.url).toBe(`nats://127.0.0.1:${server.port}`);
-
-      const nc = await connect({ servers: server.url });
-      expect(nc.info).toMatchObject({ jetstream: true, server_name: 'me', max_payload: 4096 });
-      await nc.close();
-      const health = await fetch(`${server.monitorUrl}/healthz?js-enabled-only=true`);
-      expect(await health.json()).toEqual({ status: 'ok' });
-      expect(isRunning(server.pid)).toBe(true);
-
-      await server.stop();
-      await server.stop();
-      await server.kill();
-      await server.exited;
-      expect(isRunning(server.pid)).toBe(false);
-      expect(process.listenerCount('exit')).toBe(listeners);
-      expect(lines[0]).toContain(server.url);
-      expect(lines[1]).toContain('ended');
-      expect((await stat(server.logFile)).size).toBeGreaterThan(0);
-      expect((await stat(join(server.storeDir, 'jetstream'))).uid).toBe(process.getuid?.());
+  it('is ready when it is returned, with JetStream, and stops without a trace', async () => {
+    const listeners = process.listenerCount('exit');
+    const lines: string[] = [];
+    const server = await start({
+      monitorPort: 0,
+      maxPayloadBytes: 4096,
+      serverName: 'me',
+      log: (line) => lines.push(line),
     });
+    expect(server.url).toBe(`nats://127.0.0.1:${server.port}`);
 
-    it('keeps what was acknowledged over a kill and a restart on the same store', async () => {
-      const first = await start();
-      const before = await connect({ servers: first.url, reconnect: false });
-      await (await before.jetstreamManager()).streams.add({ name: 'S', subjects: ['s.>'] });
-      const ack = await before.jetstream().publish('s.1', 'kept');
-      await first.kill();
-      await before.closed();
+    const nc = await connect({ servers: server.url });
+    expect(nc.info).toMatchObject({ jetstream: true, server_name: 'me', max_payload: 4096 });
+    await nc.close();
+    const health = await fetch(`${server.monitorUrl}/healthz?js-enabled-only=true`);
+    expect(await health.json()).toEqual({ status: 'ok' });
+    expect(isRunning(server.pid)).toBe(true);
 
-      const second = await start({ port: first.port });
-      expect(second.port).toBe(first.port);
-      const after = await connect({ servers: second.url });
-      const message = await (await after.jetstreamManager()).streams.getMessage('S', { seq: ack.seq });
-      expect(message.string()).toBe('kept');
-      await after.close();
-      await second.stop();
+    await server.stop();
+    await server.stop();
+    await server.kill();
+    await server.exited;
+    expect(isRunning(server.pid)).toBe(false);
+    expect(process.listenerCount('exit')).toBe(listeners);
+    expect(lines[0]).toContain(server.url);
+    expect(lines[1]).toContain('ended');
+    expect((await stat(server.logFile)).size).toBeGreaterThan(0);
+    expect((await stat(join(server.storeDir, 'jetstream'))).uid).toBe(process.getuid?.());
+  });
+
+  it('keeps what was acknowledged over a kill and a restart on the same store', async () => {
+    const first = await start();
+    const before = await connect({ servers: first.url, reconnect: false });
+    await (await before.jetstreamManager()).streams.add({ name: 'S', subjects: ['s.>'] });
+    const ack = await before.jetstream().publish('s.1', 'kept');
+    await first.kill();
+    await before.closed();
+
+    const second = await start({ port: first.port });
+    expect(second.port).toBe(first.port);
+    const after = await connect({ servers: second.url });
+    const message = await (await after.jetstreamManager()).streams.getMessage('S', { seq: ack.seq });
+    expect(message.string()).toBe('kept');
+    await after.close();
+    await second.stop();
+  });
+
+  it('refuses a port that is in use, naming it and the option', async () => {
+    const first = await start();
+    await expect(start({ port: first.port, storeDir: join(root, 'other') })).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringMatching(new RegExp(`^port ${first.port} on 127.0.0.1 is in use: .*--port`)),
     });
-
-    it('refuses a port that is in use, naming it and the option', async () => {
-      const first = await start();
-      await expect(start({ port: first.port, storeDir: join(root, 'other') })).rejects.toMatchObject({
-        code: 'config_invalid',
-        message: expect.stringMatching(new RegExp(`^port ${first.port} on 127.0.0.1 is in use: .*--port`)),
-      });
-      await expect(start({ monitorPort: first.port, storeDir: join(root, 'other') })).rejects.toMatchObject({
-        message: expect.stringMatching(new RegExp(`^monitor port ${first.port} .*--monitor-port`)),
-      });
-      await first.stop();
+    await expect(start({ monitorPort: first.port, storeDir: join(root, 'other') })).rejects.toMatchObject({
+      message: expect.stringMatching(new RegExp(`^monitor port ${first.port} .*--monitor-port`)),
     });
+    await first.stop();
+  });
 
-    it('shows the end of its log when it does not come up', async () => {
-      await expect(start({ extraConfig: 'no_such_option: 1' })).rejects.toMatchObject({
-        code: 'unavailable',
-        message: expect.stringMatching(
-          /ended before it was ready.*nats-server\.log.*unknown field "no_such_option"/s,
-        ),
-      });
+  it('shows the end of its log when it does not come up', async () => {
+    await expect(start({ extraConfig: 'no_such_option: 1' })).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringMatching(
+        /ended before it was ready.*nats-server\.log.*unknown field "no_such_option"/s,
+      ),
     });
   });
-}
+});
 
 describe('faults', () => {
   it('says so when there is nothing to run', async () => {
-    const source = { kind: 'binary', path: join(root, 'gone'), version: '2.15.0', foundBy: 'PATH' } as const;
+    const source = { path: join(root, 'gone'), version: '2.15.0', foundBy: 'PATH' } as const;
     await expect(startNatsServer({ source, storeDir: root })).rejects.toMatchObject({
       code: 'unavailable',
       message: expect.stringContaining('ENOENT'),
@@ -126,15 +108,13 @@ describe('faults', () => {
 
   it('looks for another port when somebody takes the free one first', async () => {
     await using machine = await fakeMachine();
-    const server = await nativeSource();
-    if (server.kind !== 'binary') throw new Error('a native server is needed');
     // The first run gives way until the test has taken its port, and then ends as the server does on a clash.
     const path = await machine.program(
       'nats-server',
-      `if [ -e "${root}/taken" ]; then exec "${server.path}" "$@"; fi
+      `if [ -e "${root}/taken" ]; then exec "${source.path}" "$@"; fi
        : > "${root}/started"; while [ ! -e "${root}/taken" ]; do /bin/sleep 0.01; done; exit 1`,
     );
-    const starting = startNatsServer({ source: { ...server, path }, storeDir: join(root, 'store') });
+    const starting = startNatsServer({ source: { ...source, path }, storeDir: join(root, 'store') });
     const thief = await takeConfiguredPort(root);
     const running = await starting;
     expect(running.port).not.toBe(thief.port);

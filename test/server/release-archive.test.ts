@@ -49,7 +49,6 @@ describe('the release archive', () => {
 
     const found = await findNatsServer(options);
     expect(found).toMatchObject({
-      kind: 'binary',
       version: NATS_SERVER_PIN.version,
       foundBy: 'release archive',
     });

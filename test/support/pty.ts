@@ -16,6 +16,8 @@ export const PTY_MISSING = process.platform === 'linux' ? undefined : 'script of
 export interface OnTerminal extends AsyncDisposable {
   /** What stands on the screen so far, as plain text. */
   screen(): string;
+  /** All that was written so far, as it came. */
+  written(): string;
   /** Waits until the screen shows this, counted from what was waited for last. */
   shows(text: string | RegExp): Promise<void>;
   /** Types keys, as bytes. */
@@ -56,6 +58,7 @@ export async function onTerminal(
   const screen = () => stripVTControlCharacters(text).replaceAll('\r', '');
   return {
     screen,
+    written: () => text,
     shows: (wanted) =>
       soon(() => {
         const rest = screen().slice(seen);

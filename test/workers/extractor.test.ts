@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { ThroughlineError } from '../../src/errors.js';
 import { MemoryDispatchSource } from '../../src/memory/dispatch-source.js';
 import { MemoryRejectedStore } from '../../src/memory/rejected-store.js';
 import { ManualScheduler } from '../../src/memory/scheduler.js';
 import { MemorySessionLog } from '../../src/memory/session-log.js';
 import { silentLogger } from '../../src/ports/logger.js';
+import type { SessionLog } from '../../src/ports/session-log.js';
 import { startExtractor } from '../../src/workers/extractor.js';
 import { DEMO } from './spied-ports.js';
 
@@ -19,7 +21,10 @@ async function extractorOn(failing: { put?: number; append?: number; downMs?: nu
   let puts = failing.put ?? 0;
   let appends = failing.append ?? 0;
   const upAt = scheduler.now() + (failing.downMs ?? 0);
-  const fails = () => scheduler.now() < upAt || appends-- > 0;
+  const fault = () => {
+    if (scheduler.now() < upAt) return new ThroughlineError('unavailable', 'the log cannot be reached');
+    return appends-- > 0 ? new ThroughlineError('store_full', 'the log is full') : undefined;
+  };
   await startExtractor(
     {
       source,
@@ -27,7 +32,10 @@ async function extractorOn(failing: { put?: number; append?: number; downMs?: nu
         read: (...args) => log.read(...args),
         watch: (...args) => log.watch(...args),
         sessions: () => log.sessions(),
-        append: (...args) => (fails() ? Promise.reject(new Error('full')) : log.append(...args)),
+        append(...args) {
+          const failing = fault();
+          return failing === undefined ? log.append(...args) : Promise.reject(failing);
+        },
       },
       rejected: {
         list: (...args) => rejected.list(...args),
@@ -37,7 +45,10 @@ async function extractorOn(failing: { put?: number; append?: number; downMs?: nu
       },
       logger: silentLogger,
     },
-    { maxBodyBytes: 1000, maxDeliveries: MAX_DELIVERIES, random: () => 1 },
+    {
+      ...{ maxBodyBytes: 1000, maxDeliveries: MAX_DELIVERIES },
+      ...{ random: () => 1, now: () => scheduler.now() },
+    },
   );
   const publish = (text: string) =>
     source.publish('dispatch.demo.implementer', new TextEncoder().encode(text));
@@ -70,5 +81,59 @@ describe('a dispatch that keeps failing', () => {
     await publish('{"task_id":');
     await scheduler.advance(60_000);
     expect(await codes()).toEqual({ kept: ['json_parse_failed'], noted: ['json_parse_failed'] });
+  });
+});
+
+describe('a dispatch of a session whose log refuses everything', () => {
+  it('is rejected without a note, and not before it stands in the rejected store', async () => {
+    const { scheduler, publish, codes } = await extractorOn({ append: Number.POSITIVE_INFINITY, put: 3 });
+    await publish('{"task_id":"1","status":"completed","summary":"s"}');
+    await publish('{"task_id":');
+    await scheduler.advance(500);
+    expect(await codes()).toEqual({ kept: [], noted: [] });
+    await scheduler.advance(HOUR_MS);
+    const { kept, noted } = await codes();
+    expect(kept.sort()).toEqual(['deliveries_exhausted', 'json_parse_failed']);
+    expect(noted).toEqual([]);
+  });
+});
+
+describe('an extractor that stops', () => {
+  it('puts back what waits for its turn, so that another has it at once', async () => {
+    const scheduler = new ManualScheduler();
+    const source = new MemoryDispatchSource({ scheduler });
+    const log = new MemorySessionLog();
+    let finish = () => {};
+    const hanging: SessionLog = {
+      read: (...args) => log.read(...args),
+      watch: (...args) => log.watch(...args),
+      sessions: () => log.sessions(),
+      append: (...args) =>
+        new Promise((resolve) => {
+          finish = () => resolve(log.append(...args));
+        }),
+    };
+    const start = (sessionLog: SessionLog) =>
+      startExtractor(
+        { source, log: sessionLog, rejected: new MemoryRejectedStore(), logger: silentLogger },
+        {
+          ...{ maxBodyBytes: 1000, maxDeliveries: MAX_DELIVERIES, maxInHand: 1 },
+          ...{ random: () => 1, now: () => scheduler.now() },
+        },
+      );
+    const first = await start(hanging);
+    for (let index = 0; index < 5; index += 1) {
+      const body = `{"task_id":"${index}","status":"completed","summary":"s"}`;
+      await source.publish('dispatch.demo.implementer', new TextEncoder().encode(body));
+    }
+    await scheduler.advance(10);
+    expect(first.inHand()).toBe(5);
+    const stopped = first.stop();
+    await scheduler.advance(10);
+    finish();
+    await stopped;
+    await start(log);
+    await scheduler.advance(10);
+    expect((await log.read(DEMO, { after: 0 })).events).toHaveLength(5);
   });
 });

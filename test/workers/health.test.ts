@@ -36,8 +36,9 @@ describe('a logger that counts', () => {
 
 describe('the health of a service', () => {
   const { incidents } = countingLogger(silentLogger, clock);
-  const parts = { uptimeMs: () => 61_400, connection: () => ({ connected: true }), incidents };
+  const parts = { host: 'one', uptimeMs: () => 61_400, connection: () => ({ connected: true }), incidents };
   const common = {
+    host: 'one',
     uptimeSeconds: 61,
     connection: { connected: true },
     warnings: 0,

@@ -1,5 +1,6 @@
 import { createInterface, emitKeypressEvents, type Key } from 'node:readline';
 import type { ReadStream, WriteStream } from 'node:tty';
+import { visibleInColour } from '../../terminal-text.js';
 import { oneLine } from '../../text.js';
 import type { ReviewTerminal } from './run.js';
 
@@ -40,7 +41,7 @@ export function openTerminal(input: ReadStream, output: WriteStream): OpenTermin
   return {
     interrupted,
     write: (text) => {
-      output.write(text);
+      output.write(visibleInColour(text));
     },
     key: async () => {
       const key = await new Promise<string>((resolve) => {

@@ -2,7 +2,8 @@ import type { LearningArguments } from '../../contracts/learning-requests.js';
 import { refuse } from '../../decision.js';
 import { learningTags, learningText, sameText } from '../content.js';
 import { nearDuplicate } from '../near-duplicate.js';
-import { type LearningState, retiredLearnings } from '../state.js';
+import { pageOf } from '../page.js';
+import { type LearningState, type ListedLearning, retiredLearnings } from '../state.js';
 import { answer, append, type LearningDecision } from './decision.js';
 import { showing } from './proposal-commands.js';
 import { resolveLearning, resolveProposal } from './resolve.js';
@@ -10,13 +11,14 @@ import { resolveLearning, resolveProposal } from './resolve.js';
 /** The commands on learnings, each decided on the state of a project. */
 
 export function listLearnings(
-  _: LearningState,
-  { limit, retired }: LearningArguments<'learning.list'>,
+  state: LearningState,
+  { retired, ...request }: LearningArguments<'learning.list'>,
 ): LearningDecision {
-  return answer((state) => {
-    const learnings = retired ? retiredLearnings(state) : [...state.active.values()].reverse();
-    return { project: state.project, learnings: learnings.slice(0, limit), total: learnings.length };
-  });
+  const all = retired ? retiredLearnings(state) : [...state.active.values()].reverse();
+  const page = pageOf<ListedLearning>(all, request);
+  if ('kind' in page) return page;
+  const { items: learnings, ...more } = page;
+  return answer(({ project }) => ({ project, learnings, ...more }));
 }
 
 /** Changes a learning in force, or a proposal that nobody has decided on. */

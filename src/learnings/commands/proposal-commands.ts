@@ -1,8 +1,9 @@
 import type { LearningArguments } from '../../contracts/learning-requests.js';
 import { refuse } from '../../decision.js';
 import { learningId, learningTags, learningText, sameText } from '../content.js';
-import { rulesPaused } from '../harvest.js';
 import { nearDuplicate } from '../near-duplicate.js';
+import { pageOf } from '../page.js';
+import { noRoomByHand, rulesPaused, sessionsPaused } from '../room.js';
 import type { Entry, LearningState } from '../state.js';
 import { answer, append, type LearningDecision, type LearningReply } from './decision.js';
 import { resolveProposal } from './resolve.js';
@@ -18,6 +19,8 @@ export function propose(state: LearningState, args: LearningArguments<'learning.
   if (known?.proposal.status === 'pending' || state.active.has(id))
     return answer(showing(id, { existing: true }));
   const { type, source, confidence } = args;
+  const refusal = noRoomByHand(state, source.session);
+  if (refusal !== undefined) return refusal;
   const tags = learningTags(args.tags);
   return append(
     {
@@ -32,19 +35,19 @@ export function propose(state: LearningState, args: LearningArguments<'learning.
 }
 
 export function listProposals(
-  _: LearningState,
-  { status, limit }: LearningArguments<'proposal.list'>,
+  state: LearningState,
+  { status, ...request }: LearningArguments<'proposal.list'>,
 ): LearningDecision {
-  return answer((state) => {
-    const { entries, project } = state;
-    const fitting = [...entries.values()]
-      .map(({ proposal }) => proposal)
-      .filter((proposal) => status === 'all' || proposal.status === status);
-    return {
-      ...{ project, proposals: fitting.reverse().slice(0, limit), total: fitting.length },
-      ...(rulesPaused(state) && { rulesPaused: true }),
-    };
-  });
+  const all = [...state.entries.values()].map(({ proposal }) => proposal).reverse();
+  const page = pageOf(all, request, (proposal) => status === 'all' || proposal.status === status);
+  if ('kind' in page) return page;
+  const { items: proposals, ...more } = page;
+  const paused = sessionsPaused(state);
+  return answer(({ project }) => ({
+    ...{ project, proposals, ...more },
+    ...(rulesPaused(state) && { rulesPaused: true }),
+    ...(paused.length > 0 && { sessionsPaused: paused }),
+  }));
 }
 
 export function showProposal(

@@ -6,7 +6,9 @@ import { projectFindings, vectorFindings } from './learnings.js';
 import { clockFindings, jetStreamIsOff, limitFindings, serverFindings } from './server.js';
 import { serviceFindings } from './services.js';
 import { sessionFindings } from './sessions.js';
+import { strangerFindings } from './strangers.js';
 import { CONSUMERS, consumerFindings, expectedStreams, rejectedFindings, streamFindings } from './streams.js';
+import { WRITES, writeFindings } from './writes.js';
 
 /** What an installation is measured by. */
 export interface Expected {
@@ -22,7 +24,7 @@ export interface Expected {
   readonly embedder?: ConfiguredEmbedder | undefined;
 }
 
-/** Looks at everything, and changes nothing. */
+/** Looks at everything, and leaves everything as it was. */
 export async function examine(nats: NatsPorts, expected: Expected): Promise<Finding[]> {
   const { connection, snapshots, learnings, learningSnapshots } = nats;
   const { replicas, ackWaitMs, snapshotEvery, requestTimeoutMs: timeout, version, now, embedder } = expected;
@@ -31,10 +33,21 @@ export async function examine(nats: NatsPorts, expected: Expected): Promise<Find
     const fix = 'enable it in the configuration of the server: accounts { NAME { jetstream: enabled } }';
     return [...serverFindings(connection), fail('JetStream', 'the account of this user has none', fix)];
   }
+  const names = expectedStreams(replicas).map(({ name }) => name);
   const checks: (readonly [string, () => Promise<Finding[]>])[] = [
     ['server', async () => serverFindings(connection)],
     ['JetStream limits', () => limitFindings(jsm)],
+    [
+      WRITES,
+      () =>
+        writeFindings(connection, jsm, {
+          streams: [...names, `KV_${VECTOR_BUCKET}`],
+          replicas,
+          timeoutMs: timeout,
+        }),
+    ],
     ['clock', () => clockFindings(connection, timeout, now)],
+    ['subjects', () => strangerFindings(jsm)],
     ...expectedStreams(replicas).map(
       (stream) => [`stream ${stream.name}`, () => streamFindings(jsm, stream)] as const,
     ),
@@ -49,7 +62,7 @@ export async function examine(nats: NatsPorts, expected: Expected): Promise<Find
       () => projectFindings({ jsm, learnings, snapshots: learningSnapshots, snapshotEvery, now: now() }),
     ],
     ...(embedder === undefined ? [] : [['embedder', () => embedderFindings(embedder, timeout)] as const]),
-    ['services', () => serviceFindings(connection, version, now())],
+    ['services', () => serviceFindings(connection, { version, now: now(), timeoutMs: timeout })],
   ];
   const found: Finding[] = [];
   for (const [check, look] of checks) found.push(...(await examined(check, look)));

@@ -175,7 +175,9 @@ function judged(
     found.push(warn(check, message, 'look at the log of its service: it says why they fail'));
   }
   const waits = counted(waiting, 'dispatch waits', 'dispatches wait');
-  return found.length > 0 ? found : [ok(check, `${waits}, ${counted(inHand, 'is', 'are')} in hand`)];
+  return found.length > 0
+    ? found
+    : [ok(check, `${waits}, ${counted(inHand, 'is', 'are')} in hand or set aside`)];
 }
 
 /** What could not be used. */

@@ -1,3 +1,4 @@
+import { projectOf, type Token } from '../../contracts/names.js';
 import type { TaskStatus } from '../../contracts/task-events.js';
 import type { ToolArguments } from '../../contracts/tools.js';
 import type { Charter } from '../charter.js';
@@ -10,8 +11,13 @@ import { answer, append, type Decision, refuse } from './decision.js';
 
 /** The commands on the session itself, each decided on a state. */
 
-export function openSession(_state: SessionState, args: ToolArguments<'session-open'>): Decision {
+export function openSession(state: SessionState, args: ToolArguments<'session-open'>): Decision {
   const { goal, spec, specPath, project } = args;
+  const bound = boundProject(state.charter);
+  if (project !== undefined && bound !== undefined && projectOf(project) !== bound) {
+    const message = `project: session ${state.session} belongs to project ${bound} since it was opened: leave the project out, or open another session`;
+    return refuse('project_bound', message, { field: 'project', project: bound });
+  }
   const data = {
     ...(goal !== undefined && { goal }),
     ...(spec !== undefined && { spec }),
@@ -19,6 +25,15 @@ export function openSession(_state: SessionState, args: ToolArguments<'session-o
     ...(project !== undefined && { project }),
   };
   return append({ type: 'session.opened', data }, overview);
+}
+
+/**
+ * The project that a session belongs to, once it was opened: a caller that works on the session must not move what it
+ * learns into another one. An opening without a name binds it to the default project.
+ */
+function boundProject({ goal, spec, spec_path, project }: Charter): Token | undefined {
+  const isOpened = [goal, spec, spec_path, project].some((said) => said !== undefined);
+  return isOpened ? projectOf(project) : undefined;
 }
 
 export function completeSession(

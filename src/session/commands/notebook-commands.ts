@@ -3,10 +3,19 @@ import { unread } from '../notebook.js';
 import type { SessionState } from '../state.js';
 import { answer, append, type Decision, iterationOf, type Reply, refuse } from './decision.js';
 import { resolveId } from './resolve.js';
+import { full, fullText, MOST } from './room.js';
 
 /** The commands on notes and inbox, each decided on a state. */
 
+const GO_ON = 'go on in a new session';
+const FEWER_NOTES = 'delete those that no longer hold by note-delete';
+
 export function addNote(state: SessionState, { content, type }: ToolArguments<'note-add'>): Decision {
+  const { notes } = state.notebook;
+  const refusal =
+    full('notes', notes.size, MOST.notes, FEWER_NOTES) ??
+    fullText('notes', notes.values(), content, FEWER_NOTES);
+  if (refusal !== undefined) return refusal;
   const id = `NOT-${state.notebook.lastNote + 1}`;
   const data = { note: id, content, type, iteration: iterationOf(state) };
   return append({ type: 'note.added', data }, showingNote(id));
@@ -18,6 +27,9 @@ export function editNote(state: SessionState, { id, content, type }: ToolArgumen
   const resolved = resolveId(state.notebook.notes, id, 'note', 'NOT');
   if ('refusal' in resolved) return resolved.refusal;
   const note = resolved.found.id;
+  const others = [...state.notebook.notes.values()].filter(({ id }) => id !== note);
+  const refusal = content === undefined ? undefined : fullText('notes', others, content, FEWER_NOTES);
+  if (refusal !== undefined) return refusal;
   const data = { note, ...(content !== undefined && { content }), ...(type !== undefined && { type }) };
   return append({ type: 'note.edited', data }, showingNote(note));
 }
@@ -36,6 +48,12 @@ export function listNotes(_state: SessionState, { type }: ToolArguments<'note-li
 }
 
 export function addMessage(state: SessionState, { content }: ToolArguments<'inbox-add'>): Decision {
+  const { inbox } = state.notebook;
+  const refusal =
+    full('unread messages', unread(state.notebook).length, MOST.unread, 'read some by inbox-mark-read') ??
+    full('messages', inbox.size, MOST.messages, GO_ON) ??
+    fullText('messages', inbox.values(), content, GO_ON);
+  if (refusal !== undefined) return refusal;
   const id = `MSG-${state.notebook.lastMessage + 1}`;
   return append({ type: 'inbox.added', data: { message: id, content } }, showingMessage(id));
 }

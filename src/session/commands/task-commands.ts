@@ -4,11 +4,19 @@ import type { SessionState } from '../state.js';
 import { isOpen, type Task, type TaskBoard, taskIdOf } from '../tasks.js';
 import { answer, append, type Decision, iterationOf, type NewEvent, type Reply, refuse } from './decision.js';
 import { resolveId } from './resolve.js';
+import { full, fullText, MOST } from './room.js';
 
 /** The commands on tasks, each decided on a state. */
 
+const FEWER_TASKS = 'delete some by task-delete';
+
 export function addTask(state: SessionState, args: ToolArguments<'task-add'>): Decision {
   const { board } = state;
+  const { tasks } = board;
+  const refusal =
+    full('tasks', tasks.size, MOST.tasks, FEWER_TASKS) ??
+    fullText('tasks', tasks.values(), args.content, FEWER_TASKS);
+  if (refusal !== undefined) return refusal;
   const double = openDouble(board, args.content);
   if (double !== undefined) return duplicate(double);
   const depends = resolveAll(board, args.dependsOn ?? []);
@@ -50,11 +58,16 @@ export function setPriority(state: SessionState, { id, priority }: ToolArguments
 
 export function setContent(state: SessionState, { id, content }: ToolArguments<'task-content'>): Decision {
   const double = openDouble(state.board, content);
-  return onTask(state, id, (task) =>
-    double !== undefined && double.id !== task.id
-      ? duplicate(double)
-      : { type: 'task.content', data: { task: task.id, content, iteration: iterationOf(state) } },
-  );
+  return onTask(state, id, (task) => {
+    if (double !== undefined && double.id !== task.id) return duplicate(double);
+    const others = [...state.board.tasks.values()].filter((other) => other.id !== task.id);
+    return (
+      fullText('tasks', others, content, FEWER_TASKS) ?? {
+        type: 'task.content',
+        data: { task: task.id, content, iteration: iterationOf(state) },
+      }
+    );
+  });
 }
 
 export function addDependencies(

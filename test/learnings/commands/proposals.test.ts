@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_WAITING } from '../../../src/learnings/harvest.js';
+import {
+  MAX_MANUAL,
+  MAX_MANUAL_OF_SESSION,
+  MAX_WAITING,
+  MAX_WAITING_OF_SESSION,
+} from '../../../src/learnings/room.js';
 import { timeOf } from '../../support/builders.js';
 import { accepted, idOf, observed, Project, proposed } from '../../support/learning-project.js';
 
@@ -75,6 +80,95 @@ describe('learning.propose', () => {
   });
 });
 
+describe('learning.propose, while many proposals made by hand wait', () => {
+  const waiting = (count: number, session?: string) =>
+    Array.from({ length: count }, (_, n) =>
+      proposed(`${session} waits ${n}`, {
+        method: 'manual',
+        source: session === undefined ? {} : { session },
+      }),
+    );
+
+  it.each([
+    ['s1', 'of session s1'],
+    [undefined, 'without a session'],
+  ])('refuses more of one session: %s', (session, of) => {
+    const project = new Project(...waiting(MAX_MANUAL_OF_SESSION, session));
+    const source = session === undefined ? {} : { session };
+    expect(project.refuses('learning.propose', { content: TEXT, source })).toMatchObject({
+      code: 'limit_reached',
+      message: `${MAX_MANUAL_OF_SESSION} proposals made by hand ${of} wait, the limit is ${MAX_MANUAL_OF_SESSION}: decide on some first by "throughline proposals review"`,
+    });
+    // What stands there already is found again, and another session has places of its own.
+    expect(project.does('learning.propose', { content: `${session} waits 1`, source })).toMatchObject({
+      existing: true,
+    });
+    expect(project.does('learning.propose', { content: TEXT, source: { session: 's2' } })).toMatchObject({
+      existing: false,
+    });
+  });
+
+  it('refuses more of a project, whatever session is named', () => {
+    const all = Array.from({ length: 5 }, (_, n) => waiting(MAX_MANUAL / 5, `s${n}`)).flat();
+    const project = new Project(
+      ...all,
+      ...Array.from({ length: 9 }, (_, n) => proposed(`Rule ${n}`, { method: 'note' })),
+    );
+    expect(project.refuses('learning.propose', { content: TEXT, source: { session: 'new' } })).toMatchObject({
+      code: 'limit_reached',
+      message: expect.stringContaining(`${MAX_MANUAL} proposals made by hand in project demo wait`),
+    });
+    project.happens({ type: 'rejected', data: { proposal: idOf('s0 waits 0'), by: 'bob' } });
+    expect(project.does('learning.propose', { content: TEXT })).toMatchObject({ existing: false });
+  });
+});
+
+describe('a list that comes in pages', () => {
+  const TEXTS = ['One', 'Two', 'Three', 'Four', 'Five'];
+
+  it('of proposals neither repeats nor leaves out any, whatever is proposed and decided meanwhile', () => {
+    const project = new Project(...TEXTS.map((text) => proposed(text)));
+    const first = project.does('proposal.list', { limit: 2 });
+    expect(first).toMatchObject({
+      total: 5,
+      next: idOf('Four'),
+      proposals: [{ content: 'Five' }, { content: 'Four' }],
+    });
+    project.happens({ type: 'rejected', data: { proposal: idOf('Four'), by: 'bob' } });
+    project.happens(proposed('Six'));
+    const second = project.does('proposal.list', { limit: 2, cursor: idOf('Four') });
+    expect(second).toMatchObject({
+      total: 5,
+      next: idOf('Two'),
+      proposals: [{ content: 'Three' }, { content: 'Two' }],
+    });
+    const last = project.does('proposal.list', { limit: 2, cursor: idOf('Two') });
+    expect(last).toMatchObject({ proposals: [{ content: 'One' }] });
+    expect(last).not.toHaveProperty('next');
+  });
+
+  it('of learnings, in force or not, goes on where the page before ended', () => {
+    const project = new Project(...TEXTS.flatMap((text) => [proposed(text), accepted(text)]));
+    const first = project.does('learning.list', { limit: 3 });
+    expect(first).toMatchObject({ total: 5, next: idOf('Three') });
+    const second = project.does('learning.list', { limit: 3, cursor: idOf('Three') });
+    expect(second).toMatchObject({ learnings: [{ content: 'Two' }, { content: 'One' }] });
+    expect(second).not.toHaveProperty('next');
+    for (const text of ['One', 'Two']) {
+      project.happens({ type: 'retracted', data: { learning: idOf(text), by: 'bob' } });
+    }
+    const retired = project.does('learning.list', { limit: 1, retired: true });
+    expect(
+      project.does('learning.list', { limit: 1, retired: true, cursor: String(retired.next) }),
+    ).toMatchObject({
+      ...{ total: 2, learnings: [{ content: 'One' }] },
+    });
+    expect(project.refuses('learning.list', { cursor: idOf('One') })).toMatchObject({
+      ...{ code: 'not_found', message: expect.stringContaining('begin with the first page') },
+    });
+  });
+});
+
 describe('proposal.list', () => {
   const project = new Project(
     ...['One', 'Two', 'Three'].map((text) => proposed(text)),
@@ -101,6 +195,17 @@ describe('proposal.list', () => {
   it('says when so many wait that rules make no more', () => {
     const waiting = Array.from({ length: MAX_WAITING }, (_, n) => proposed(`Wait ${n}`, { method: 'note' }));
     expect(new Project(...waiting).does('proposal.list', { limit: 1 })).toMatchObject({ rulesPaused: true });
+  });
+
+  it('says of which sessions so many wait that rules make no more of theirs', () => {
+    const of = (session: string, count: number) =>
+      Array.from({ length: count }, (_, n) =>
+        proposed(`${session} ${n}`, { method: 'note', source: { session } }),
+      );
+    const given = ['s2', 's1'].flatMap((session) => of(session, MAX_WAITING_OF_SESSION));
+    const reply = new Project(...given, ...of('s3', 3)).does('proposal.list', { limit: 1 });
+    expect(reply).toMatchObject({ sessionsPaused: ['s1', 's2'] });
+    expect(reply).not.toHaveProperty('rulesPaused');
   });
 
   it('refuses another status by naming those there are', () => {

@@ -218,3 +218,52 @@ describe('session-show', () => {
     });
   });
 });
+
+describe('the project of a session', () => {
+  const moved = { code: 'project_bound', details: { field: 'project', project: 'query' } };
+
+  it('is that of its opening, and no later one moves it', () => {
+    const played = new Played().after('session-open', { goal: 'A parser', project: 'query' });
+    expect(played.when('session-open', { project: 'shop' })).toEqual({
+      refused: {
+        ...moved,
+        message:
+          'project: session demo belongs to project query since it was opened: leave the project out, or open another session',
+      },
+    });
+    expect(played.when('session-open', { project: ' query ' })).toHaveProperty('event');
+    expect(played.when('session-open', { goal: 'A printer' })).toMatchObject({
+      reply: { session: { goal: 'A printer', project: expect.stringMatching(/query/) } },
+    });
+  });
+
+  it('is the same after the session was completed and restarted', () => {
+    const played = new Played()
+      .after('session-open', { project: 'query' })
+      .after('session-complete', {})
+      .after('session-restart', {});
+    expect(played.when('session-open', { project: 'shop' })).toMatchObject({ refused: moved });
+  });
+
+  it('is the one without a name, where its opening named none', () => {
+    const played = new Played().after('session-open', { goal: 'A parser' });
+    expect(played.when('session-open', { project: 'shop' })).toMatchObject({
+      refused: { code: 'project_bound', details: { project: 'default' } },
+    });
+    expect(played.when('session-open', { project: 'default' })).toHaveProperty('event');
+  });
+
+  it('may still be named where nothing was said of the session before', () => {
+    const played = new Played().after('note-add', { content: 'x' }).after('session-open', {});
+    expect(played.when('session-open', { project: 'shop' })).toHaveProperty('event');
+  });
+
+  it('changes with events from before there was such a rule, as it always did', () => {
+    const played = new Played().after('session-open', { project: 'query' });
+    played.fold({ type: 'session.opened', data: { project: 'shop' } });
+    expect(played.state.charter.project).toBe('shop');
+    expect(played.when('session-open', { project: 'query' })).toMatchObject({
+      refused: { details: { project: 'shop' } },
+    });
+  });
+});

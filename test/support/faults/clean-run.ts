@@ -54,18 +54,29 @@ export async function cleanRun(
       return { close: async () => {} };
     },
   };
-  const options = { maxBodyBytes: MAX_BODY_BYTES, maxDeliveries, random: () => 0 };
+  let time = 0;
+  // Whatever is put back comes after every pause.
+  const now = () => {
+    time += 60_000;
+    return time;
+  };
+  const options = { maxBodyBytes: MAX_BODY_BYTES, maxDeliveries, random: () => 0, now };
   await startExtractor({ source, log: failing, rejected, logger: silentLogger }, options);
   for (const dispatch of dispatches) {
     await new Promise<void>((resolve, reject) => {
-      deliver({
-        ...dispatch,
-        delivery: exhausted.has(dispatch.sequence) ? maxDeliveries : 1,
-        ack: resolve,
-        term: () => resolve(),
-        working: () => {},
-        nak: () => reject(new Error(`dispatch ${dispatch.sequence} failed in a clean run`)),
-      });
+      const deliverIt = (delivery: number) =>
+        deliver({
+          ...dispatch,
+          delivery,
+          ack: resolve,
+          term: () => resolve(),
+          working: () => {},
+          nak: () =>
+            exhausted.has(dispatch.sequence)
+              ? setImmediate(deliverIt, delivery + 1)
+              : reject(new Error(`dispatch ${dispatch.sequence} failed in a clean run`)),
+        });
+      deliverIt(1);
     });
   }
   return { log, rejected };

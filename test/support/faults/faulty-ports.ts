@@ -70,7 +70,7 @@ export class FaultyNetwork {
   source(source: DispatchSource, life: Life): DispatchSource {
     return {
       publish: (subject, body, id) => this.#write(life, () => source.publish(subject, body, id)),
-      consume: (handler) =>
+      consume: (handler, hasRoom) =>
         source.consume((delivery) => {
           const { dropped, doubled } = this.#weather;
           const arrive = () => {
@@ -79,7 +79,7 @@ export class FaultyNetwork {
           if (this.#happens(dropped)) return;
           this.#later(arrive);
           if (this.#happens(doubled)) this.#later(arrive);
-        }),
+        }, hasRoom),
     };
   }
 

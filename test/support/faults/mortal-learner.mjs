@@ -43,7 +43,7 @@ const learningSnapshots = {
 };
 
 const { logger, incidents } = countingLogger(silentLogger, systemClock);
-const health = { uptimeMs: () => 0, connection: watchConnection(nats.connection), incidents };
+const health = { host: 'here', uptimeMs: () => 0, connection: watchConnection(nats.connection), incidents };
 const serving = { config, logger, releasers: new Releasers(), health };
 const ports = { ...nats, learnings, learningSnapshots };
 const sessions = openSessions(nats, config, logger, false);

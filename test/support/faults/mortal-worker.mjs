@@ -69,10 +69,10 @@ if (point.startsWith('during retry')) {
   for (const { id } of await rejected.list(1000)) await retryRejected({ source, rejected }, id);
   await nats.close();
 } else {
-  const { maxBodyBytes, maxDeliveries } = config;
+  const { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs } = config;
   await startExtractor(
     { source, log, rejected, logger: silentLogger },
-    { maxBodyBytes, maxDeliveries, random: Math.random },
+    { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs, random: Math.random },
   );
   // As many requests for prompts would do it.
   const { reader } = sessionReader({ ...nats, snapshots }, config, silentLogger);

@@ -83,6 +83,7 @@ export async function simulate(seed: number): Promise<Simulated> {
         maxBodyBytes: 262_144,
         maxDeliveries,
         random: () => chance.fraction(),
+        now: () => scheduler.now(),
       },
     );
     extractors.push(extractor);

@@ -1,0 +1,336 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Command, Option } from 'commander';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { loggerFor } from '../../src/cli/logger.js';
+import { createProgram, runCli } from '../../src/cli/program.js';
+import { loadConfig } from '../../src/config.js';
+import { cleanEnv } from '../support/cli.js';
+import { allDealtWith, implemented, reviewed, type System, startSystem } from '../support/system.js';
+
+/**
+ * Hostile text is stored wherever text can be stored, and every command of the program is run, as it stands in the
+ * program: none may let a character through that a terminal acts on, or does not show.
+ */
+
+/** Renames the window, clears the screen, turns the reading direction around, hides, goes back over the line. */
+const HOSTILE =
+  'begin\u001b]0;owned\u0007\u001b[2J\u001b[8m\u009b31m\u202egnp\u2066x\u2069\u200b\u200d\u200e\u200f\u061c\u00ad\ufeff\u2060\u2028\r\b\u007f\u{e0041}end';
+/** What a terminal acts on or does not show: controls without line break and tab, marks without a glyph, separators. */
+const UNSAFE: readonly (readonly [from: number, to: number])[] = [
+  ...([
+    [0x00, 0x08],
+    [0x0b, 0x1f],
+    [0x7f, 0x9f],
+    [0xad, 0xad],
+    [0x61c, 0x61c],
+    [0x180e, 0x180e],
+  ] as const),
+  ...([
+    [0x200b, 0x200f],
+    [0x2028, 0x202e],
+    [0x2060, 0x206f],
+    [0xfeff, 0xfeff],
+    [0xe0000, 0xe007f],
+  ] as const),
+];
+/** What colours look like, where commands set some. */
+const COLOURS = /\p{Cc}\[(?:1|2|22|3[1236]|39)m/gu;
+
+/** The unsafe characters of a text, as numbers. */
+function unsafeIn(text: string): string[] {
+  const isUnsafe = (code: number) => UNSAFE.some(([from, to]) => from <= code && code <= to);
+  const codes = Array.from(text, (sign) => sign.codePointAt(0) ?? 0);
+  return codes.filter(isUnsafe).map((code) => code.toString(16));
+}
+
+const SESSION = 'hostile';
+
+const TASKS_MD = `# ${HOSTILE}\n\n- [ ] 1. ${HOSTILE}\n  - Requirements: ${HOSTILE}\n- [x] 2. Done ${HOSTILE}\n`;
+
+interface Leaf {
+  readonly path: string;
+  readonly command: Command;
+}
+
+/** Every command that does something. */
+function leavesOf(command: Command, path: readonly string[] = []): Leaf[] {
+  if (command.commands.length === 0) return [{ path: path.join(' '), command }];
+  return command.commands.flatMap((each) => leavesOf(each, [...path, each.name()]));
+}
+const LEAVES = leavesOf(await createProgram());
+
+let system: System;
+let folder: string;
+let ids: Record<'proposal' | 'accept' | 'reject' | 'edit' | 'supersede' | 'retract' | 'other', string>;
+let rejected: string;
+
+/** What commands are given for that which they must be given: a new kind of it has to be added here. */
+const given = (): Readonly<Record<string, string>> => ({
+  ...{
+    id: 'TAS-1',
+    content: HOSTILE,
+    priority: '1',
+    status: 'remaining',
+    dependsOn: 'TAS-2',
+    summary: HOSTILE,
+  },
+  ...{ role: 'reviewer', text: HOSTILE, intent: 'INT-1', spec: HOSTILE, task: '1', replacement: ids.other },
+  ...{ tasks: join(folder, 'tasks.md') },
+});
+
+/** Where that does not do: other arguments, one list for each run. */
+const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => ({
+  // Those that run until they are told to stop are run into a wrong option.
+  up: [['--port', HOSTILE]],
+  serve: [['--only', HOSTILE]],
+  publish: [
+    ['reviewer', '-s', SESSION, '--file', join(folder, 'result.json')],
+    ['reviewer', '-s', SESSION, '--file', join(folder, HOSTILE)],
+  ],
+  compile: [
+    ['-s', SESSION, '--task', '2', '--prompt', 'x', '--explain', '--max-learnings', '9'],
+    ['-s', SESSION, '--kind', 'iteration', '--max-learnings', '9', '--explain'],
+    ['-s', SESSION, '--kind', 'session-start'],
+    ['-s', SESSION, '--task', '2', '--prompt', 'x', '--intent', 'INT-1'],
+    ['-s', SESSION, '--kind', 'iteration', '--template', join(folder, HOSTILE)],
+  ],
+  'import git': [
+    ['-s', SESSION, '--repo', folder],
+    ['-s', SESSION, '--repo', join(folder, HOSTILE)],
+  ],
+  'template check': [[join(folder, 'template.md')], [join(folder, HOSTILE)]],
+  permissions: [
+    ['--role', 'reader'],
+    ['--role', 'publisher', '--session', HOSTILE],
+  ],
+  'trace append': [['-s', SESSION, '--file', join(folder, 'trace.jsonl')]],
+  'rejected show': [[rejected]],
+  'rejected retry': [[rejected], ['--all']],
+  'snapshot show': [['-s', SESSION]],
+  'proposals show': [[ids.proposal], [HOSTILE]],
+  'proposals accept': [[ids.accept], [HOSTILE]],
+  'proposals reject': [[ids.reject, '--reason', HOSTILE], [HOSTILE]],
+  'learnings edit': [[ids.edit, '--content', `Edited ${HOSTILE}`], [HOSTILE]],
+  'learnings supersede': [
+    [ids.supersede, ids.other],
+    [HOSTILE, HOSTILE],
+  ],
+  'learnings retract': [[ids.retract, '--reason', HOSTILE], [HOSTILE]],
+  'tool note-edit': [['-n', SESSION, '--id', 'NOT-1', '--content', HOSTILE]],
+  'tool note-delete': [['-n', SESSION, '--id', 'NOT-2']],
+  'tool inbox-mark-read': [['-n', SESSION, '--id', 'MSG-1']],
+  'tool task-delete': [['-n', SESSION, '--id', 'TAS-3']],
+  'tool task-status': [['-n', SESSION, '--id', '1', '--status', 'blocked', '--reason', HOSTILE]],
+  'tool session-open': [['-n', SESSION, '--goal', HOSTILE, '--project', HOSTILE]],
+  'tool iteration-summary': [['-n', SESSION, '--summary', HOSTILE, '--replace']],
+  ledger: [
+    ['-s', SESSION, '--task', '1'],
+    ['-s', SESSION, '--task', HOSTILE],
+  ],
+});
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'throughline-hostile-'));
+  system = await startSystem({ env: { THROUGHLINE_TASKS_ROOTS: folder } });
+  await Promise.all([
+    writeFile(join(folder, 'tasks.md'), TASKS_MD),
+    writeFile(
+      join(folder, 'result.json'),
+      JSON.stringify(reviewed('1', 'approved', { strengths: [HOSTILE] })),
+    ),
+    writeFile(join(folder, 'trace.jsonl'), `{"intent_id":"INT-1","action_type":"${'x'}"}\n"${HOSTILE}"\n`),
+  ]);
+  await writeFile(join(folder, 'template.md'), `# ${HOSTILE}\n{{goal}}\n`);
+  const git = (...args: string[]) =>
+    promisify(execFile)('git', ['-C', folder, ...args], {
+      env: cleanEnv({ GIT_CONFIG_GLOBAL: '/dev/null' }),
+    });
+  await git('init', '--quiet');
+  const author = ['-c', 'user.name=x', '-c', 'user.email=x@example.com'];
+  await git(...author, 'commit', '--quiet', '--allow-empty', '--no-gpg-sign', '-m', HOSTILE);
+  const { client, ports } = system;
+  const { tools, learnings, proposals } = client;
+  const session = SESSION;
+  await tools.sessionOpen({ session, goal: HOSTILE, spec: HOSTILE, specPath: HOSTILE });
+  for (const n of [1, 2, 3]) {
+    await tools.taskAdd({ session, content: `${n} ${HOSTILE}` });
+    await tools.noteAdd({ session, content: `${n} ${HOSTILE}` });
+    await tools.inboxAdd({ session, content: `${n} ${HOSTILE}` });
+  }
+  await tools.taskNext({ session, claim: HOSTILE });
+  await tools.iterationStart({ session });
+  await tools.iterationSummary({ session, summary: HOSTILE });
+  await client.appendTrace(session, [
+    {
+      ...{ intent_id: 'INT-1', action_type: 'TOOL_EXECUTION', payload: { tool_name: HOSTILE } },
+      result: { status: 'FAILURE', error_message: HOSTILE },
+    },
+  ]);
+  await client.initRun({ session, spec: HOSTILE, goal: HOSTILE, tasksText: TASKS_MD });
+  const implementer = {
+    summary: HOSTILE,
+    files_modified: [`src/${HOSTILE}.ts`],
+    follow_up_actions: [HOSTILE],
+  };
+  await client.publishImplementer(session, implemented('1', implementer));
+  const issues = [{ severity: 'critical' as const, message: HOSTILE, file: HOSTILE, fix: HOSTILE }];
+  for (const task of ['1', '2']) {
+    const required_fixes = [`Always name ${HOSTILE}`];
+    await client.publishReviewer(session, reviewed(task, 'needs_changes', { issues, required_fixes }));
+  }
+  await client.publishText(session, 'reviewer', `no result ${HOSTILE}`);
+  await client.publishText(session, 'reviewer', JSON.stringify({ task_id: '1', assessment: HOSTILE }));
+  await allDealtWith(ports);
+  const propose = async (text: string) =>
+    (await learnings.propose({ content: `${text} ${HOSTILE}`, tags: [HOSTILE] })).proposal.id;
+  const accepted = async (text: string) =>
+    (await proposals.accept({ id: await propose(text), by: HOSTILE, separate: true }).catch(() => undefined))
+      ?.proposal.id ?? '';
+  ids = {
+    proposal: await propose('Name the field'),
+    accept: await propose('Close each file'),
+    reject: await propose('Free every lock'),
+    edit: await propose('Say which unit'),
+    supersede: await accepted('Write tests first'),
+    retract: await accepted('Keep functions pure'),
+    other: await accepted('Prefer plain words'),
+  };
+  rejected = String((await ports.rejected.list(1))[0]?.id);
+  vi.stubEnv('NATS_URL', system.url);
+  vi.stubEnv('NO_COLOR', '');
+  vi.stubEnv('THROUGHLINE_LOG_LEVEL', 'error');
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await system.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Runs a command in this process, and gives all that it writes. */
+async function written(args: readonly string[]): Promise<string> {
+  const chunks: Buffer[] = [];
+  const take = (chunk: string | Uint8Array) => {
+    chunks.push(Buffer.from(chunk));
+    return true;
+  };
+  const spies = [process.stdout, process.stderr].map((stream) =>
+    vi.spyOn(stream, 'write').mockImplementation(take),
+  );
+  try {
+    await runCli(['node', 'throughline', ...args]);
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+    process.exitCode = undefined;
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** The least that a command must be given. */
+function least({ path, command }: Leaf): string[] {
+  const need = (name: string): string => {
+    const value = given()[name];
+    if (value === undefined) throw new Error(`say in this test what ${path} is given for ${name}`);
+    return value;
+  };
+  const session = command.options.find(({ long }) => long === '--session');
+  return [
+    ...(session === undefined ? [] : ['--session', SESSION]),
+    ...command.registeredArguments.filter(({ required }) => required).map((each) => need(each.name())),
+    ...command.options
+      .filter(({ mandatory }) => mandatory)
+      .flatMap((option) => [option.long ?? '', need(option.attributeName())]),
+  ];
+}
+
+function runsOf(leaf: Leaf): string[][] {
+  const runs = special()[leaf.path] ?? [least(leaf)];
+  const flags = leaf.command.options.filter(isFlag).map(({ long }) => long ?? '');
+  const words = leaf.path.split(' ');
+  const [first = []] = runs;
+  return [...runs, ...flags.map((flag) => [...first, flag])].map((run) => [...words, ...run]);
+}
+
+/** Those that a test cannot run to their end in this process. All others must come to their work. */
+const NOT_RUN: ReadonlySet<string> = new Set(['up', 'serve', 'proposals review']);
+
+/** `--raw` is asked for by those who want the bytes. */
+function isFlag({ required, optional, long }: Option): boolean {
+  return !required && !optional && long !== '--raw';
+}
+
+describe('hostile text', () => {
+  it.each([
+    ...['facts', 'tasks', 'history', 'session show', 'status', 'ledger', 'trace show', 'rejected show'],
+    ...['proposals ls', 'proposals show', 'learnings ls', 'compile', 'tool note-list', 'tool inbox-list'],
+  ])('is shown by throughline %s all the same', async (path) => {
+    const leaf = LEAVES.find((each) => each.path === path) ?? expect.fail();
+    const [run = [], json] = runsOf(leaf);
+    expect(await written(run)).toContain('begin');
+    if (json?.includes('--json')) expect(JSON.parse((await written(json)).split('\n')[0] ?? '')).toBeTruthy();
+  });
+
+  it('stays the same in JSON', async () => {
+    const shown = await written(['tool', 'note-list', '--session', SESSION, '--json']);
+    expect(JSON.parse(shown)).toMatchObject({
+      notes: [1, 2, 3].map((n) => ({ content: `${n} ${HOSTILE}` })),
+    });
+  });
+
+  it.each([
+    'tasks',
+    'history',
+    'session show',
+    'proposals ls',
+    'proposals show',
+    'learnings ls',
+    'tool note-list',
+  ])('is not coloured text either: throughline %s', async (path) => {
+    vi.stubEnv('FORCE_COLOR', '1');
+    const leaf = LEAVES.find((each) => each.path === path) ?? expect.fail();
+    const shown = await written(runsOf(leaf)[0] ?? []);
+    vi.stubEnv('FORCE_COLOR', '');
+    expect(shown).toMatch(COLOURS);
+    expect(unsafeIn(shown.replace(COLOURS, ''))).toEqual([]);
+  });
+
+  it('is named by its escapes where a server does not answer, and given whole only where that is asked for', async () => {
+    expect(
+      unsafeIn(await written(['facts', '-s', SESSION, '--nats', `nats://127.0.0.1:1/${HOSTILE}`])),
+    ).toEqual([]);
+    expect(await written(['rejected', 'show', rejected])).toContain('begin\\u001b]0;owned\\u0007\\u001b[2J');
+    expect(await written(['rejected', 'show', rejected, '--raw'])).toContain(`no result ${HOSTILE}`);
+  });
+
+  it('reaches no terminal by a log', () => {
+    let log = '';
+    const write = (line: string) => {
+      log += line;
+    };
+    loggerFor(loadConfig({}), { write }).error({ session: HOSTILE, err: new Error(HOSTILE) }, HOSTILE);
+    expect(unsafeIn(log)).toEqual([]);
+    expect(JSON.parse(log)).toMatchObject({ session: HOSTILE });
+  });
+
+  // The last of all: it retries, deletes and decides.
+  it.each(LEAVES.map((leaf) => [leaf.path, leaf] as const))(
+    'reaches no terminal by throughline %s',
+    async (_, leaf) => {
+      const [first = []] = runsOf(leaf);
+      if (!NOT_RUN.has(leaf.path)) expect(await written(first)).not.toMatch(/^error:|\(usage\)/m);
+      for (const run of runsOf(leaf)) {
+        expect(unsafeIn(await written(run)), run.join(' ')).toEqual([]);
+      }
+      const wrong = [['--no-such-thing-', HOSTILE].join(''), HOSTILE];
+      for (const each of wrong) {
+        expect(unsafeIn(await written([...leaf.path.split(' '), each])), each).toEqual([]);
+      }
+      if (leaf.command.options.some(({ long }) => long === '--session')) {
+        expect(unsafeIn(await written([...leaf.path.split(' '), '--session', HOSTILE]))).toEqual([]);
+      }
+    },
+  );
+});

@@ -1,0 +1,159 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'nats';
+import { afterEach, describe, expect, it } from 'vitest';
+import { messageOf } from '../../src/errors.js';
+import { orphanOn, stopOrphan } from '../../src/server/orphaned-server.js';
+import { freePort } from '../../src/server/ports.js';
+import { cli, type RunningProcess, startCli } from '../support/cli.js';
+import { onTerminal, PTY_MISSING } from '../support/pty.js';
+import { soon } from '../support/soon.js';
+import { mountTmpfs, TMPFS_MISSING } from '../support/tmpfs.js';
+
+const releases: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const release of releases.splice(0).reverse()) await release();
+});
+
+async function newStore(): Promise<string> {
+  const store = await mkdtemp(join(tmpdir(), 'throughline-up-store-'));
+  releases.push(() => rm(store, { recursive: true, force: true, maxRetries: 5 }));
+  return store;
+}
+
+async function upArgs(store: string): Promise<string[]> {
+  return ['up', '--port', String(await freePort('127.0.0.1')), '--store', store];
+}
+
+/** Starts `up`, and stops it after the test. */
+async function started(args: readonly string[]): Promise<RunningProcess> {
+  const up = await startCli(args);
+  releases.push(() => up.stop());
+  return up;
+}
+
+const answers = (args: readonly string[]) =>
+  connect({ servers: `127.0.0.1:${args[2]}`, reconnect: false }).then(
+    (connection) => connection.close().then(() => true),
+    () => false,
+  );
+
+describe('a store', () => {
+  it.each([2, 3])('is opened by exactly one of %i commands that start at the same moment', async (count) => {
+    for (let round = 0; round < 3; round += 1) {
+      const store = await newStore();
+      const each = await Promise.all(Array.from({ length: count }, () => upArgs(store)));
+      const outcomes = await Promise.all(each.map((args) => started(args).catch(messageOf)));
+      const running = outcomes.filter((outcome) => typeof outcome !== 'string');
+      expect(running, outcomes.map(String).join('\n')).toHaveLength(1);
+      for (const outcome of outcomes) {
+        if (typeof outcome !== 'string') continue;
+        expect(outcome).toMatch(/ended \(1\) before it was ready/);
+        expect(outcome).toMatch(
+          new RegExp(
+            `the store ${store} is in use by .*process ${running[0]?.pid}[, ].*--store \\(store_in_use\\)`,
+          ),
+        );
+      }
+      await running[0]?.stop();
+    }
+  });
+});
+
+/** An `up` that was killed, and what it was started with; its server goes on. */
+async function orphaned(store: string): Promise<string[]> {
+  const args = await upArgs(store);
+  const up = await startCli(args);
+  releases.push(async () => {
+    const left = await orphanOn(store);
+    if (left !== undefined) await stopOrphan(left);
+  });
+  up.signal('SIGKILL');
+  await up.exited;
+  expect(await answers(args)).toBe(true);
+  return args;
+}
+
+describe('a server whose command was killed', () => {
+  it('is named by the next command on its store, which stops it with --yes and goes on', async () => {
+    const store = await newStore();
+    const left = await orphaned(store);
+    const next = await upArgs(store);
+    const refused = await cli(next);
+    expect(refused.stderr).toMatch(
+      new RegExp(
+        `^throughline: the store ${store} is in use by the nats-server at 127.0.0.1:${left[2]}, process \\d+, which was left behind .*"throughline up --yes"`,
+      ),
+    );
+    expect(refused.code).toBe(1);
+    expect(await answers(left)).toBe(true);
+
+    const up = await started([...next, '--yes']);
+    expect(up.stderr()).toMatch(/process \d+, was left on .* it is stopped/);
+    expect(await answers(left)).toBe(false);
+    expect(await answers(next)).toBe(true);
+  });
+
+  it('is not touched where its command runs still', async () => {
+    const store = await newStore();
+    const first = await upArgs(store);
+    await started(first);
+    const { code, stderr } = await cli([...(await upArgs(store)), '--yes']);
+    expect(stderr).toContain('(store_in_use)');
+    expect(code).toBe(1);
+    expect(await answers(first)).toBe(true);
+  });
+
+  it.skipIf(PTY_MISSING !== undefined)('is asked about on a terminal', async () => {
+    const store = await newStore();
+    const left = await orphaned(store);
+    const next = await upArgs(store);
+    await using no = await onTerminal(next, {});
+    await no.shows('Stop it and go on? [y/N]');
+    no.type('n\n');
+    await no.shows('(store_in_use)');
+    expect((await no.ended()).code).toBe(1);
+    expect(await answers(left)).toBe(true);
+
+    await using interrupted = await onTerminal(next, {});
+    await interrupted.shows('Stop it and go on? [y/N]');
+    interrupted.signal('SIGINT');
+    expect((await interrupted.ended()).code).toBe(130);
+    expect(await answers(left)).toBe(true);
+
+    await using yes = await onTerminal(next, {});
+    await yes.shows('Stop it and go on? [y/N]');
+    yes.type('y\n');
+    await yes.shows('throughline ready');
+    expect(await answers(left)).toBe(false);
+    yes.signal('SIGTERM');
+    expect((await yes.ended()).code).toBe(0);
+    await soon(async () => expect(await answers(next)).toBe(false));
+  });
+});
+
+describe('a store that cannot be used ends the command with one line:', () => {
+  const said = async (store: string) => {
+    const { code, stderr } = await cli(await upArgs(store));
+    expect(code).toBe(1);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    return stderr;
+  };
+
+  it('where the system takes no folder', async () => {
+    expect(await said('/proc/x')).toMatch(/the store \/proc\/x cannot be used .*--store \(store_unusable\)/);
+  });
+
+  it.skipIf(TMPFS_MISSING !== undefined)('on a file system that is read-only', async () => {
+    await using disk = await mountTmpfs({ readOnly: true });
+    expect(await said(disk.path)).toMatch(/EROFS.*\(store_unusable\)/);
+    expect(await said(join(disk.path, 'store'))).toMatch(/EROFS.*\(store_unusable\)/);
+  });
+
+  it.skipIf(TMPFS_MISSING !== undefined)('on a disk that is full', async () => {
+    await using disk = await mountTmpfs({ megabytes: 1 });
+    await disk.fill();
+    expect(await said(disk.path)).toMatch(/ENOSPC.*make room.*\(store_full\)/);
+  });
+});

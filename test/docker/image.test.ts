@@ -1,0 +1,158 @@
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { VERSION } from '../../src/version.js';
+import { startNode } from '../support/cli.js';
+import { NOBODY } from '../support/nobody.js';
+import { startSystem } from '../support/system.js';
+import { composeFile } from './compose.js';
+import { buildImage, type Image, runIn } from './image.js';
+
+/** What `docker build` makes, made in directories: there is not an engine on every machine that tests run on. */
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const { services } = await composeFile();
+
+let folder: string;
+let image: Image;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'throughline-image-'));
+  image = await buildImage(root, join(folder, 'stages'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** How a command in the image ended. */
+async function ran(command: readonly string[] | undefined, env: Record<string, string> = {}) {
+  if (command === undefined) throw new Error('docker-compose.yml gives no command');
+  return runIn(image, command, env).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
+      code,
+      stdout,
+      stderr,
+    }),
+  );
+}
+
+describe('the image', () => {
+  it('has throughline on its PATH', async () => {
+    expect(await ran(['throughline', '--version'])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
+  });
+
+  it('does not run as root', () => {
+    expect(image.user).toBe('node');
+  });
+
+  it('holds the program, its manifest and what it depends on, and nothing else', async () => {
+    expect((await readdir(join(image.root, image.workdir))).sort()).toEqual([
+      'dist',
+      'node_modules',
+      'package.json',
+    ]);
+    const names = await readdir(join(image.root, image.workdir, 'dist'), {
+      recursive: true,
+      withFileTypes: true,
+    });
+    const files = names.filter((entry) => entry.isFile()).map(({ name }) => name);
+    expect(files).toContain('bin.js');
+    expect(files.filter((name) => !name.endsWith('.js'))).toEqual(['LICENSES.txt']);
+  });
+
+  it('holds no package that only development needs', async () => {
+    const lock = z
+      .object({ packages: z.record(z.string(), z.object({ dev: z.boolean().optional() })) })
+      .parse(JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')));
+    const installed = await installedPackages();
+    expect(installed).toContain('node_modules/nats');
+    expect(
+      installed.filter((path) => lock.packages[path]?.dev !== undefined || !(path in lock.packages)),
+    ).toEqual([]);
+  });
+
+  it('ends with one line and exit code 2 for a bad setting', async () => {
+    expect(await ran(image.command, { THROUGHLINE_REPLICAS: 'many' })).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        'throughline: THROUGHLINE_REPLICAS is "many": use a whole number from 1 to 5 (config_invalid)\n',
+    });
+  });
+
+  it('serves, by the command that it is started with', async () => {
+    await using system = await startSystem({ only: [] });
+    const [name = '', ...args] = image.command;
+    const program = join(image.root, 'usr/local/bin', name);
+    await using running = await startNode([program, ...args], { NATS_URL: system.url });
+    expect(running.readyLine).toMatch(/^throughline ready /);
+    const health = await ran(services.throughline?.healthcheck?.test?.slice(1), { NATS_URL: system.url });
+    expect(health).toMatchObject({ code: 0, stderr: '' });
+    expect(health.stdout).toMatch(/^ok {4}service extractor: 1 instance answers; .*\n$/);
+  });
+
+  async function installedPackages(): Promise<string[]> {
+    const modules = join(image.root, image.workdir, 'node_modules');
+    const manifests = await readdir(modules, { recursive: true });
+    return manifests
+      .filter((path) => /^(.*node_modules\/)?(@[^/]+\/)?[^/@]+\/package\.json$/.test(path))
+      .map((path) => `node_modules/${dirname(path)}`);
+  }
+});
+
+describe('the commands of docker-compose.yml, in the image', () => {
+  it('find the server and the services missing, in one line each', async () => {
+    const test = services.throughline?.healthcheck?.test?.slice(1);
+    const nobody = await ran(test, { NATS_URL: `nats://${NOBODY}` });
+    expect(nobody).toMatchObject({ code: 1, stdout: '' });
+    expect(nobody.stderr).toMatch(/^throughline: no NATS server answers at .*\n$/);
+    await using system = await startSystem({ only: ['extractor', 'compiler', 'tools'] });
+    expect(await ran(test, { NATS_URL: system.url })).toEqual({
+      code: 1,
+      stdout: `fail  service learnings: nobody answers on ${hostname()}\n`,
+      stderr: '',
+    });
+  });
+
+  it('check the settings without a server, and say in one line what is wrong', async () => {
+    const command = services.settings?.command;
+    expect(await ran(command)).toEqual({ code: 0, stdout: 'the settings are in order\n', stderr: '' });
+    expect(await ran(command, { THROUGHLINE_LOG_LEVEL: 'loud' })).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/^throughline: THROUGHLINE_LOG_LEVEL is "loud": use one of .*\n$/),
+    });
+  });
+});
+
+describe('the builder', () => {
+  const context = async (dockerfile: string, ignore: string) => {
+    const place = await mkdtemp(join(folder, 'context-'));
+    await mkdir(join(place, 'scripts'));
+    for (const name of ['clean.mjs', 'executable.mjs'])
+      await cp(join(root, 'scripts', name), join(place, 'scripts', name));
+    await writeFile(join(place, 'Dockerfile'), `FROM any\nWORKDIR /app\n${dockerfile}\n`);
+    await writeFile(join(place, '.dockerignore'), ignore);
+    return { place, built: () => buildImage(place, join(place, 'stages')) };
+  };
+
+  it('copies what .dockerignore leaves, and nothing else', async () => {
+    const { place, built } = await context('COPY scripts/ ./', '*\n!scripts/clean.mjs');
+    await built();
+    expect(await readdir(join(place, 'stages/0/app'))).toEqual(['clean.mjs']);
+  });
+
+  it('refuses to copy what .dockerignore hides', async () => {
+    const { built } = await context(
+      'COPY scripts/clean.mjs scripts/executable.mjs ./',
+      '*\n!scripts/clean.mjs',
+    );
+    await expect(built()).rejects.toThrow('"scripts/executable.mjs" is not in the build context');
+  });
+
+  it('fails with a step that fails', async () => {
+    const { built } = await context('RUN true && node missing.mjs && true', '*');
+    await expect(built()).rejects.toThrow('missing.mjs');
+  });
+});

@@ -1,0 +1,108 @@
+import { hostname } from 'node:os';
+import { connect } from 'nats';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EXTRACTOR_SERVICE } from '../../src/contracts/names.js';
+import { startService } from '../../src/nats/service.js';
+import { healthEndpoint } from '../../src/nats/service-endpoint.js';
+import { silentLogger } from '../../src/ports/logger.js';
+import { VERSION } from '../../src/version.js';
+import { cli, startCli } from '../support/cli.js';
+import { startTestNats, type TestNats } from '../support/nats-server.js';
+import { NOBODY } from '../support/nobody.js';
+
+/** What an instance tells of itself where nothing went wrong. */
+const WELL = { warnings: 0, errors: 0, lastIncident: null };
+
+let nats: TestNats;
+let env: Record<string, string>;
+beforeAll(async () => {
+  nats = await startTestNats();
+  env = { NATS_URL: nats.url };
+});
+afterAll(() => nats.stop());
+
+describe('throughline health', () => {
+  it('says in one line that all services answer, and exits 0', async () => {
+    await using _serving = await startCli(['serve'], env);
+    expect(await cli(['health'], { env })).toEqual({
+      code: 0,
+      stdout: `ok    ${['extractor', 'prompt-compiler', 'session-tools', 'learnings']
+        .map((name) => `service ${name}: 1 instance answers`)
+        .join('; ')}\n`,
+      stderr: '',
+    });
+  });
+
+  it('names what does not answer, asks only what it is told to, and gives JSON', async () => {
+    await using _serving = await startCli(['serve', '--only', 'extractor', 'tools', 'learnings'], env);
+    expect(await cli(['health'], { env })).toEqual({
+      code: 1,
+      stdout: 'fail  service prompt-compiler: nobody answers\n',
+      stderr: '',
+    });
+    expect(await cli(['health', '--only', 'extractor', 'tools'], { env })).toMatchObject({ code: 0 });
+    const compiler = await cli(['health', '--only', 'compiler', '--json'], { env });
+    expect(compiler.code).toBe(1);
+    expect(JSON.parse(compiler.stdout)).toEqual([
+      expect.objectContaining({ check: 'service prompt-compiler', level: 'fail' }),
+    ]);
+  });
+
+  it('looks past instances on other machines where it is told to', async () => {
+    const connection = await connect({ servers: nats.url });
+    await startService(connection, {
+      ...{ name: EXTRACTOR_SERVICE, version: VERSION, description: 'elsewhere', logger: silentLogger },
+      endpoints: [healthEndpoint(EXTRACTOR_SERVICE, async () => ({ host: 'elsewhere', ...WELL }))],
+    });
+    expect(await cli(['health', '--only', 'extractor'], { env })).toMatchObject({ code: 0 });
+    const here = ['health', '--only', 'extractor', '--here'];
+    expect(await cli(here, { env })).toEqual({
+      code: 1,
+      stdout: `fail  service extractor: nobody answers on ${hostname()}\n`,
+      stderr: '',
+    });
+    await using _serving = await startCli(['serve', '--only', 'extractor'], env);
+    expect(await cli(here, { env })).toMatchObject({
+      code: 0,
+      stdout: 'ok    service extractor: 1 instance answers\n',
+    });
+    await connection.close();
+  });
+
+  it('finds a process that hangs, when the time for an answer is over', async () => {
+    await using serving = await startCli(['serve'], env);
+    serving.signal('SIGSTOP');
+    const hanging = await cli(['health'], { env: { ...env, THROUGHLINE_REQUEST_TIMEOUT_MS: '500' } });
+    serving.signal('SIGCONT');
+    expect(hanging).toMatchObject({ code: 1, stderr: '' });
+    expect(hanging.stdout).toMatch(/^fail {2}service extractor: nobody answers; .*\n$/);
+  });
+
+  it('says in one line that there is not a server', async () => {
+    const { code, stdout, stderr } = await cli(['health'], { env: { NATS_URL: `nats://${NOBODY}` } });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^throughline: no NATS server answers at .*\n$/);
+  });
+});
+
+describe('throughline serve --check', () => {
+  const check = (more: Record<string, string>) => cli(['serve', '--check'], { env: { ...more } });
+
+  it('finds the settings in order without a server', async () => {
+    expect(await check({ NATS_URL: `nats://${NOBODY}` })).toEqual({
+      code: 0,
+      stdout: 'the settings are in order\n',
+      stderr: '',
+    });
+  });
+
+  it.each([
+    ['a variable', 'THROUGHLINE_CACHE_MB', 'lots'],
+    ['a file of credentials', 'NATS_CREDS', '/nowhere/me.creds'],
+    ['the directory of a model', 'THROUGHLINE_EMBED_DIR', '/nowhere'],
+  ])('ends with one line and exit code 2 for %s that cannot be used', async (_, name, value) => {
+    const { code, stdout, stderr } = await check({ [name]: value });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(new RegExp(`^throughline: ${name}\\b.*\\(config_invalid\\)\\n$`));
+  });
+});

@@ -1,0 +1,122 @@
+import { connect, headers } from 'nats';
+import { expect, it, vi } from 'vitest';
+import { DISPATCH_STREAM, dispatchSubject, token } from '../../src/contracts/names.js';
+import { connectThroughline } from '../../src/index.js';
+import { retryRejected } from '../../src/workers/retry-rejected.js';
+import { cli } from '../support/cli.js';
+import { implemented, type System, startSystem } from '../support/system.js';
+
+/** Message ids count for all sessions together: who can guess one can have another's result taken for a repetition. */
+
+const OWN = /^b:[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+async function storedAt({ ports }: System, sequence: number) {
+  const jsm = await ports.connection.jetstreamManager();
+  const { header, subject, data } = await jsm.streams.getMessage(DISPATCH_STREAM, { seq: sequence });
+  return { id: header.get('Nats-Msg-Id'), subject, text: Buffer.from(data).toString() };
+}
+
+it('holds the session and random bits, in each result that SDK and CLI publish', async () => {
+  await using system = await startSystem({ only: [] });
+  const body = JSON.stringify(implemented('1'));
+  const published = [
+    await system.client.publishImplementer('b', implemented('1')),
+    await system.client.publishReviewer('b', { task_id: '1', assessment: 'approved' }),
+    await system.client.publishText('b', 'implementer', body),
+    await cli(['publish', 'implementer', '-s', 'b', '--json'], {
+      env: { NATS_URL: system.url },
+      input: body,
+    }).then(({ stdout }): { sequence: number } => JSON.parse(stdout)),
+  ];
+  const ids = await Promise.all(published.map(async ({ sequence }) => (await storedAt(system, sequence)).id));
+  for (const id of ids) expect(id).toMatch(OWN);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+it('lets a publish be tried again, and names itself where the answer did not come', async () => {
+  await using system = await startSystem({ only: [] });
+  const first = await system.client.publishImplementer('b', implemented('1'), { messageId: 'b:mine' });
+  expect(await system.client.publishImplementer('b', implemented('1'), { messageId: 'b:mine' })).toEqual(
+    first,
+  );
+
+  for (const messageId of ['', 'a b', 'x\r\nNats-Rollup: all', 'x'.repeat(257)]) {
+    await expect(system.client.publishText('b', 'reviewer', '{}', { messageId })).rejects.toMatchObject({
+      ...{ code: 'schema_invalid', message: expect.stringMatching(/^messageId: /) },
+    });
+  }
+
+  const jsm = await system.ports.connection.jetstreamManager();
+  await jsm.streams.delete(DISPATCH_STREAM);
+  // A listener without answers: only the deadline tells.
+  const deaf = await connect({ servers: system.url });
+  deaf.subscribe('dispatch.>');
+  await deaf.flush();
+  const impatient = await connectThroughline({ url: system.url, timeoutMs: 300 });
+  await expect(impatient.publishImplementer('b', implemented('1'))).rejects.toMatchObject({
+    ...{ code: 'unavailable', details: { messageId: expect.stringMatching(OWN) } },
+  });
+  await impatient.close();
+  await deaf.close();
+});
+
+it('cannot be used up by another session, where a rejected result is retried', async () => {
+  await using system = await startSystem({ only: [] });
+  const { rejected, source } = system.ports;
+  const [attacker, session] = [token('a', 'session'), token('b', 'session')];
+  const body = Buffer.from('{}');
+  const subject = dispatchSubject(session, 'implementer');
+  const at = new Date().toISOString();
+  const rejection = {
+    session,
+    role: 'implementer' as const,
+    subject,
+    at,
+    code: 'schema_invalid',
+    reason: 'x',
+    body,
+  };
+  for (const sequence of [1, 2, 3]) await rejected.put({ ...rejection, sequence });
+
+  const publisher = await connect({ servers: system.url });
+  const guesses = [1, 2, 3].flatMap((n) => [`retry:${n}`, `b:retry:${n}`, `b:${n}`, `b:rejected:${n}:1`]);
+  for (const guess of guesses) {
+    const head = headers();
+    head.set('Nats-Msg-Id', guess);
+    await publisher.jetstream().publish(dispatchSubject(attacker, 'implementer'), '{}', { headers: head });
+  }
+  await publisher.close();
+  for (const { id } of await rejected.list(10)) {
+    const sequence = await retryRejected({ source, rejected }, id);
+    expect(await storedAt(system, sequence)).toMatchObject({
+      subject,
+      text: '{}',
+      id: expect.stringMatching(OWN),
+    });
+  }
+  expect(await rejected.list(10)).toEqual([]);
+});
+
+it('is the same again for a retry that was cut short', async () => {
+  await using system = await startSystem({ only: [] });
+  const { rejected, source } = system.ports;
+  const session = token('b', 'session');
+  const subject = dispatchSubject(session, 'implementer');
+  const at = new Date().toISOString();
+  const rejection = {
+    session,
+    role: 'implementer' as const,
+    subject,
+    at,
+    code: 'schema_invalid',
+    reason: 'x',
+  };
+  await rejected.put({ ...rejection, sequence: 1, body: Buffer.from('{}') });
+  const [entry] = await rejected.list(1);
+  const remove = vi.spyOn(rejected, 'remove').mockRejectedValueOnce(new Error('killed'));
+  await expect(retryRejected({ source, rejected }, entry?.id ?? 0)).rejects.toThrow('killed');
+  remove.mockRestore();
+  const jsm = await system.ports.connection.jetstreamManager();
+  const { state } = await jsm.streams.info(DISPATCH_STREAM);
+  expect(await retryRejected({ source, rejected }, entry?.id ?? 0)).toBe(state.last_seq);
+});

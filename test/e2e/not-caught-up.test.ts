@@ -1,0 +1,30 @@
+import { connect } from 'nats';
+import { expect, it } from 'vitest';
+import { connectThroughline } from '../../src/index.js';
+import { implemented, startSystem } from '../support/system.js';
+
+/** What `nats request` and most clients wait for an answer. */
+const USUAL_MS = 5000;
+const ASKED = { session: 'demo', taskId: '1', taskPrompt: 'x', after: 999 };
+
+it('is what a client sees that waits for five seconds, as clients do, or for less and says so', async () => {
+  await using system = await startSystem({ only: ['extractor', 'compiler'] });
+  await system.client.publishImplementer('demo', implemented('1'));
+  const usual = await connect({ servers: system.url });
+  const asked = (more: object) =>
+    usual.request('prompt.compile', JSON.stringify({ ...ASKED, ...more }), { timeout: USUAL_MS });
+  const shorter = await asked({ afterTimeoutMs: 100 });
+  expect(shorter.json()).toMatchObject({
+    error: { code: 'not_caught_up', message: expect.stringContaining('after 100 ms') },
+  });
+  expect((await asked({})).json()).toMatchObject({
+    error: { code: 'not_caught_up', message: expect.stringContaining('after 4500 ms') },
+  });
+  await usual.close();
+
+  await using impatient = await connectThroughline({ url: system.url, timeoutMs: 1000 });
+  await expect(impatient.compile(ASKED)).rejects.toMatchObject({ code: 'not_caught_up' });
+  await expect(system.client.compile({ ...ASKED, afterTimeoutMs: 50 })).rejects.toMatchObject({
+    ...{ code: 'not_caught_up', message: expect.stringContaining('after 50 ms') },
+  });
+});

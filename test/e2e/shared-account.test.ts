@@ -1,0 +1,100 @@
+import { connect, type JetStreamManager } from 'nats';
+import { describe, expect, it } from 'vitest';
+import { connectThroughline } from '../../src/index.js';
+import { cli } from '../support/cli.js';
+import { doctor, of } from '../support/doctor.js';
+import { startTestNats } from '../support/nats-server.js';
+import { implemented, startSystem } from '../support/system.js';
+
+/** An account in which the stream `ORDERS` of another application takes these subjects. */
+async function accountOf(subjects: string) {
+  const server = await startTestNats();
+  const connection = await connect({ servers: server.url });
+  const jsm: JetStreamManager = await connection.jetstreamManager();
+  await jsm.streams.add({ name: 'ORDERS', subjects: [subjects] });
+  return {
+    ...server,
+    jsm,
+    async [Symbol.asyncDispose]() {
+      await connection.close();
+      await server.stop();
+    },
+  };
+}
+
+const APART = 'give one of the two an account of its own, or the other stream other subjects';
+
+describe('a stream of another application on our subjects', () => {
+  it.each([
+    ['dispatch.>', 'dispatch.> belongs to stream DISPATCH'],
+    ['dispatch.demo.*', 'dispatch.> belongs to stream DISPATCH'],
+    ['session.>', 'session.> belongs to stream SESSION_NAME'],
+    ['session.*.fact.>', 'session.> belongs to stream SESSION_NAME'],
+    ['rejected.>', 'rejected.> belongs to stream DISPATCH_REJECTED'],
+    ['learning.*.proposed', 'learning.*.> belongs to stream LEARNINGS'],
+  ])('is named where services start: %s', async (subjects, belongs) => {
+    await using server = await accountOf(subjects);
+    await expect(startSystem({ nats: server })).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: `${belongs}, but is taken by stream ORDERS of another application: ${APART}`,
+    });
+  });
+
+  it('is named to a publisher, who is not told that the result was stored', async () => {
+    await using server = await accountOf('dispatch.>');
+    const message = `dispatch.demo.implementer belongs to stream DISPATCH, but is taken by stream ORDERS of another application: ${APART}`;
+    await using client = await connectThroughline({ url: server.url });
+    await expect(client.publishImplementer('demo', implemented('1'))).rejects.toMatchObject({
+      ...{ code: 'config_invalid', message },
+    });
+    const published = await cli(['publish', 'implementer', '-s', 'demo'], {
+      env: { NATS_URL: server.url },
+      input: JSON.stringify(implemented('1')),
+    });
+    expect(published).toEqual({ code: 2, stdout: '', stderr: `throughline: ${message} (config_invalid)\n` });
+  });
+
+  it('is named where only one session cannot get its stream', async () => {
+    await using server = await accountOf('session.demo.>');
+    await using system = await startSystem({ nats: server });
+    await expect(system.client.tools.taskAdd({ session: 'demo', content: 'x' })).rejects.toMatchObject({
+      ...{
+        code: 'config_invalid',
+        message: expect.stringMatching(
+          /^session\.demo\.> belongs to stream SESSION_demo, but is taken by stream ORDERS/,
+        ),
+      },
+    });
+    expect(await system.client.tools.taskAdd({ session: 'other', content: 'x' })).toHaveProperty('task');
+  });
+
+  it('has no event of a session taken for stored that only it has', async () => {
+    await using server = await startTestNats();
+    await using system = await startSystem({ nats: server });
+    await system.client.tools.taskAdd({ session: 'demo', content: 'x' });
+    const jsm = await system.ports.connection.jetstreamManager();
+    await jsm.streams.delete('SESSION_demo');
+    await jsm.streams.add({ name: 'ORDERS', subjects: ['session.>'] });
+    await expect(system.client.tools.noteAdd({ session: 'demo', content: 'y' })).rejects.toMatchObject({
+      ...{ code: 'config_invalid', message: expect.stringContaining('is taken by stream ORDERS') },
+    });
+  });
+
+  it('is named by the doctor, and nothing where there is none', async () => {
+    await using server = await startTestNats();
+    await using _system = await startSystem({ nats: server });
+    expect(of((await doctor(server.url)).found, 'subjects')).toEqual([
+      { check: 'subjects', level: 'ok', message: 'no other stream takes any of ours' },
+    ]);
+    await using taken = await accountOf('session.demo.>');
+    await taken.jsm.streams.add({ name: 'BILLS', subjects: ['dispatch.*.reviewer'] });
+    const { code, found } = await doctor(taken.url);
+    expect(code).toBe(1);
+    const message = (subjects: string, name: string) =>
+      `${subjects} is taken in whole or in part by 1 stream of another application: ${name}`;
+    expect(of(found, 'subjects')).toEqual([
+      { check: 'subjects', level: 'fail', message: message('dispatch.>', 'BILLS'), fix: APART },
+      { check: 'subjects', level: 'fail', message: message('session.>', 'ORDERS'), fix: APART },
+    ]);
+  });
+});

@@ -1,0 +1,150 @@
+import { DiscardPolicy, type JetStreamManager } from 'nats';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { sessionStream, type Token } from '../../src/contracts/names.js';
+import { examine } from '../../src/nats/doctor/examine.js';
+import { EXPECTED, of } from '../support/doctor.js';
+import { startFaultyServer } from '../support/faults/server.js';
+import { loggedWarnings } from '../support/logged.js';
+import {
+  allDealtWith,
+  freshState,
+  implemented,
+  newSession,
+  type System,
+  soon,
+  startSystem,
+} from '../support/system.js';
+
+/** More than all extractors together held when one session could take all of it. */
+const MANY = 600;
+/** Of the server's streams, these are the product's own. */
+const LIMITED = `
+accounts { A { jetstream { max_streams: 7 }, users: [{ user: a, password: a }] } }
+no_auth_user: a
+`;
+
+interface Cause {
+  /** Has the session's log take nothing. */
+  readonly begin: (jsm: JetStreamManager, session: Token) => Promise<unknown>;
+  readonly end: (jsm: JetStreamManager, session: Token) => Promise<unknown>;
+  readonly told: { readonly code: string; readonly reason: RegExp };
+  readonly config?: string;
+}
+
+const CAUSES: Readonly<Record<string, Cause>> = {
+  'is full, and refuses what is new': {
+    begin: (jsm, session) =>
+      jsm.streams.add({
+        ...{ name: sessionStream(session), subjects: [`session.${session}.>`], allow_direct: true },
+        ...{ max_bytes: 1, discard: DiscardPolicy.New },
+      }),
+    end: (jsm, session) => jsm.streams.update(sessionStream(session), { max_bytes: -1 }),
+    told: { code: 'store_full', reason: /maximum bytes exceeded; raise .*max_bytes/ },
+  },
+  'cannot be made, since another stream takes its subjects': {
+    begin: (jsm, session) => jsm.streams.add({ name: 'THEIRS', subjects: [`session.${session}.x`] }),
+    end: (jsm) => jsm.streams.delete('THEIRS'),
+    told: { code: 'config_invalid', reason: /subjects overlap.*; another stream takes these subjects: find/ },
+  },
+  'cannot be made, since the account has as many streams as it may': {
+    begin: async (jsm) => {
+      // One more is left for the other session.
+      await jsm.streams.add({ name: 'FILLER', subjects: ['filler'] });
+    },
+    end: (jsm) => jsm.streams.delete('FILLER'),
+    told: { code: 'store_full', reason: /maximum number of streams reached; raise/ },
+    config: LIMITED,
+  },
+};
+
+const health = z.object({
+  setAside: z.object({
+    sessions: z.number(),
+    dispatches: z.number(),
+    worst: z.array(
+      z.object({ session: z.string(), code: z.string(), reason: z.string(), since: z.iso.datetime() }),
+    ),
+  }),
+});
+
+async function setAsideIn({ ports }: System) {
+  const reply = await ports.connection.request('health.extractor', '{}', { timeout: 5000 });
+  return health.parse(reply.json()).setAside;
+}
+
+describe('a session whose stream', () => {
+  it.each(Object.entries(CAUSES))(
+    '%s, keeps no other from being served, is told of, and goes on once that has ended',
+    async (_, { begin, end, told, config }) => {
+      await using server = await startFaultyServer(config === undefined ? {} : { extraConfig: config });
+      const { logger, warnings } = loggedWarnings();
+      await using system = await startSystem({ nats: server, logger });
+      const jsm = await system.ports.connection.jetstreamManager();
+      const [stuck, other] = [newSession('stuck'), newSession('other')];
+      // Its stream is there already.
+      await system.client.publishImplementer(other, implemented('1'));
+      await allDealtWith(system.ports);
+      await begin(jsm, stuck);
+      const published = Array.from({ length: MANY }, (_, index) =>
+        system.client.publishImplementer(stuck, implemented(`t${index}`)),
+      );
+      await Promise.all(published);
+
+      const { sequence: after } = await system.client.publishImplementer(other, implemented('2'));
+      await system.client.compile({ session: other, taskId: '3', taskPrompt: 'x', after });
+
+      const aside = await soon(async () => {
+        const seen = await setAsideIn(system);
+        expect(seen).toMatchObject({ sessions: 1, worst: [{ session: stuck, code: told.code }] });
+        expect(seen.dispatches).toBeGreaterThan(MANY / 2);
+        return seen;
+      });
+      expect(aside.worst[0]?.reason).toMatch(told.reason);
+      const found = await examine(system.ports, EXPECTED);
+      expect(of(found, 'service extractor')).toContainEqual(
+        expect.objectContaining({
+          level: 'fail',
+          message: expect.stringContaining(`session ${stuck} aside since`),
+          fix: expect.stringMatching(/^remove the cause/),
+        }),
+      );
+      const said = warnings.filter(({ message }) => message.startsWith('the log of a session takes nothing'));
+      expect(said).toMatchObject([{ fields: { session: stuck, code: told.code } }]);
+
+      await end(jsm, stuck);
+      await allDealtWith(system.ports);
+      const { counts } = (await freshState(system, stuck)).dispatches.current();
+      expect(counts).toEqual({ implementer: MANY, reviewer: 0, rejected: 0 });
+      expect(await setAsideIn(system)).toEqual({ sessions: 0, dispatches: 0, worst: [] });
+    },
+    90_000,
+  );
+
+  it('refuses everything for good, has its dispatches rejected in the end, each kept whole', async () => {
+    await using system = await startSystem({ env: { THROUGHLINE_MAX_DELIVERIES: '4' } });
+    const jsm = await system.ports.connection.jetstreamManager();
+    const stuck = newSession('stuck');
+    await CAUSES['is full, and refuses what is new']?.begin(jsm, stuck);
+    const published = Array.from({ length: 50 }, (_, index) =>
+      index % 10 === 0
+        ? system.client.publishText(stuck, 'implementer', `no result ${index}`)
+        : system.client.publishImplementer(stuck, implemented(`t${index}`)),
+    );
+    const sequences = (await Promise.all(published)).map(({ sequence }) => sequence);
+    await allDealtWith(system.ports);
+    const kept = await system.ports.rejected.list(100);
+    expect(kept.map(({ sequence }) => sequence).sort((a, b) => a - b)).toEqual(
+      sequences.sort((a, b) => a - b),
+    );
+    expect(new Set(kept.map(({ code }) => code))).toEqual(
+      new Set(['deliveries_exhausted', 'marker_missing']),
+    );
+    for (const { reason } of kept)
+      expect(reason).toMatch(/not noted on its session: .*maximum bytes exceeded/);
+    const whole = await system.ports.rejected.get(
+      kept.find(({ code }) => code === 'marker_missing')?.id ?? 0,
+    );
+    expect(Buffer.from(whole?.body ?? []).toString()).toMatch(/^no result \d+$/);
+  });
+});
