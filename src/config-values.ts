@@ -25,7 +25,7 @@ export const decimal = (low: number, high: number, fallback: number) =>
     .optional()
     .transform((raw, context) => {
       if (raw === undefined || raw === '') return fallback;
-      const value = /^\d*\.?\d+$/.test(raw) ? Number(raw) : Number.NaN;
+      const value = /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(raw) ? Number(raw) : Number.NaN;
       if (value >= low && value <= high) return value;
       context.addIssue(`is ${JSON.stringify(raw)}: use a number from ${low} to ${high}`);
       return z.NEVER;

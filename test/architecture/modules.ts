@@ -10,7 +10,8 @@ export interface Module {
   readonly imports: readonly string[];
 }
 
-const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
+/** The folder, with a slash at its end. */
+export const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
 
 /** All files of src. */
 export function modulesOfSrc(): Module[] {

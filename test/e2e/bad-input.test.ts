@@ -65,7 +65,12 @@ beforeAll(async () => {
   await attacker.connection.flush();
   // In a process of its own: what ends it would be seen.
   services = await startCli(['serve'], {
-    ...{ NATS_URL: system.url, THROUGHLINE_LOG_LEVEL: 'info', THROUGHLINE_REQUESTS_PER_SECOND: '0' },
+    ...{
+      NATS_URL: system.url,
+      THROUGHLINE_LOG_LEVEL: 'info',
+      THROUGHLINE_REQUESTS_PER_SECOND: '0',
+      THROUGHLINE_REQUEST_KB_PER_SECOND: '0',
+    },
   });
   await furnish(BYSTANDER);
   await furnish(ATTACKED);
