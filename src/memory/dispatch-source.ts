@@ -63,6 +63,10 @@ export class MemoryDispatchSource implements DispatchSource {
     return { sequence };
   }
 
+  async newest(): Promise<number> {
+    return this.#dispatches.length;
+  }
+
   async consume(handler: (delivery: DispatchDelivery) => void): Promise<DispatchConsumption> {
     const consumer = { handler, inHand: 0 };
     this.#consumers.push(consumer);

@@ -24,7 +24,8 @@ interface Batch {
 }
 
 /**
- * Reads all messages of a stream from `from` on, through `through` if given. A missing stream gives none.
+ * Reads all messages of a stream from `from` on, through `through` and at most `limit` if given. A missing stream gives
+ * none.
  *
  * @throws ThroughlineError `unavailable` when the server does not answer within `timeoutMs`,
  * `permission_denied` when the user may not
@@ -33,14 +34,15 @@ export async function readStream(
   connection: NatsConnection,
   stream: string,
   filter: string,
-  range: { from: number; through?: number },
+  range: { from: number; through?: number; limit?: number },
   timeoutMs: number,
 ): Promise<StreamMessage[]> {
   const found: StreamMessage[] = [];
   let from = range.from;
-  const through = range.through ?? Number.MAX_SAFE_INTEGER;
-  while (from <= through) {
-    const { messages, pending } = await readBatch(connection, stream, filter, from, timeoutMs);
+  const { through = Number.MAX_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER } = range;
+  while (from <= through && found.length < limit) {
+    const batch = Math.min(BATCH, limit - found.length);
+    const { messages, pending } = await readBatch(connection, stream, filter, { from, batch }, timeoutMs);
     for (const message of messages) {
       if (message.sequence > through) return found;
       found.push(message);
@@ -56,7 +58,7 @@ function readBatch(
   connection: NatsConnection,
   stream: string,
   filter: string,
-  from: number,
+  { from, batch }: { readonly from: number; readonly batch: number },
   timeoutMs: number,
 ): Promise<Batch> {
   return new Promise((resolve, reject) => {
@@ -94,7 +96,7 @@ function readBatch(
         reject(new ThroughlineError('unavailable', `${stream} was not read within ${timeoutMs} ms`)),
       );
     }, timeoutMs);
-    const wanted = JSON.stringify({ seq: from, batch: BATCH, next_by_subj: filter });
+    const wanted = JSON.stringify({ seq: from, batch, next_by_subj: filter });
     try {
       connection.publish(request, wanted, { reply: inbox });
     } catch (error) {

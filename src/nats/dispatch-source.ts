@@ -62,6 +62,14 @@ export class NatsDispatchSource implements DispatchSource {
     );
   }
 
+  async newest(): Promise<number> {
+    try {
+      return (await this.#jsm.streams.info(DISPATCH_STREAM)).state.last_seq;
+    } catch (error) {
+      throw toThroughlineError(error, 'asking for the newest dispatch');
+    }
+  }
+
   /** Dispatches that are still to be delivered, and those in the hands of all extractors together. */
   async backlog(): Promise<{ readonly waiting: number; readonly inHand: number }> {
     try {

@@ -132,12 +132,12 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   async #messages(
     key: Token,
     stream: LogStream,
-    { after, through = Number.MAX_SAFE_INTEGER, type }: ReadRange,
+    { after, through = Number.MAX_SAFE_INTEGER, limit, type }: ReadRange,
   ): Promise<StreamMessage[]> {
     const { connection, timeoutMs } = this.#ports;
     const { kind, stream: nameOf, subjects, subject } = this.#layout;
     const filter = type === undefined ? subjects(key) : subject(key, type);
-    const range = { from: after + 1, through };
+    const range = { from: after + 1, through, ...(limit !== undefined && { limit }) };
     // Which types were appended is not kept.
     const isSure = stream.replicas === 1 || type !== undefined;
     const expected = isSure ? 0 : Math.min(stream.appended, through);
@@ -150,7 +150,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
         },
       );
       const reached = messages.at(-1)?.sequence ?? after;
-      if (reached >= expected) return messages;
+      if (reached >= expected || messages.length === limit) return messages;
       const waited = performance.now() - started;
       if (waited > askAfterMs) {
         // What was appended may be gone since, by age or by hand, or lie beyond `through`.

@@ -3,22 +3,24 @@ import { EVENT_VERSION } from '../contracts/event.js';
 import { parseDispatchSubject, type Role, type Token } from '../contracts/names.js';
 import { outcomeOf } from '../contracts/outcome.js';
 import type { RoleResult } from '../contracts/results.js';
-import type { FactRecorded, SessionEvent } from '../contracts/session-events.js';
-import { codeOf } from '../errors.js';
+import type { DispatchRejected, FactRecorded } from '../contracts/session-events.js';
+import { codeOf, ThroughlineError } from '../errors.js';
 import { RuleBasedFactExtractor } from '../facts/extractor.js';
 import type { DispatchDelivery, DispatchSource } from '../ports/dispatch-source.js';
 import type { Logger } from '../ports/logger.js';
 import type { RejectedStore } from '../ports/rejected-store.js';
 import type { SessionLog } from '../ports/session-log.js';
+import type { SnapshotStore } from '../ports/snapshot-store.js';
 import { addCounts, redactJson, type SecretCounts } from '../redaction/redactor.js';
 import { NO_SCANNER, type SecretScanner } from '../redaction/scanner.js';
 import { type Disposition, dispose, retryDelay } from './disposition.js';
+import { LateGuard } from './late-guard.js';
 
 /**
  * The extractor worker: pull a dispatch, validate it, extract its facts, append ONE event, then acknowledge.
  *
- * Nothing is acknowledged before its event is stored, so a crash at any point leads to a redelivery and at worst to
- * a second event of the same dispatch, which the fold counts once. What cannot be used is kept whole in the rejected
+ * Nothing is acknowledged before an event is stored by which it counts, so a crash at any point leads to a redelivery
+ * and at worst to a second event of the same dispatch, which the fold counts once. What cannot be used is kept whole in the rejected
  * store, noted on its session, and terminated. What fails for a passing reason comes back after a delay; when it has
  * failed too often it is rejected as well.
  */
@@ -26,6 +28,8 @@ export interface ExtractorPorts {
   readonly source: DispatchSource;
   readonly log: SessionLog;
   readonly rejected: RejectedStore;
+  /** Where to begin when a log must be looked through. Default: at its first event. */
+  readonly snapshots?: Pick<SnapshotStore, 'loadAtOrBefore'>;
   readonly logger: Logger;
 }
 
@@ -64,6 +68,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
   const { secrets = NO_SCANNER } = options;
   const stats: ExtractorStats = { recorded: 0, rejected: 0, retried: 0, redacted: {} };
   const inHand = new Set<Promise<void>>();
+  const guard = new LateGuard(ports);
   const rulesFor = (session: Token, { sequence: dispatch }: DispatchDelivery) =>
     new RuleBasedFactExtractor({
       onRuleFailure: (rule, error) =>
@@ -111,16 +116,22 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
       const reason = 'the subject must be dispatch.<session>.<role>, role implementer or reviewer';
       return reject(delivery, session, role, { code: 'subject_invalid', reason });
     }
-    const parsed = parseDispatchBody(delivery.body, role, options.maxBodyBytes, (json, text) => {
-      const { value, found } = redactJson(json, secrets, { source: text });
-      noteRedacted(delivery, session, found);
-      return value;
-    });
+    const parse = (isFirst: boolean) =>
+      parseDispatchBody(delivery.body, role, options.maxBodyBytes, (json, text) => {
+        const { value, found } = redactJson(json, secrets, { source: text });
+        if (isFirst) noteRedacted(delivery, session, found);
+        return value;
+      });
+    const parsed = parse(true);
     if (!parsed.ok) return reject(delivery, session, role, parsed);
-    return ports.log
-      .append(session, recordedEvent(delivery, parsed.value, rulesFor(session, delivery)), {
-        messageId: `dispatch:${delivery.sequence}`,
-      })
+    const eventOf = (result: RoleResult) => recordedEvent(delivery, result, rulesFor(session, delivery));
+    const again = () => {
+      const same = parse(false);
+      if (!same.ok) throw new ThroughlineError(same.code, same.reason);
+      return eventOf(same.value);
+    };
+    return guard
+      .record(session, eventOf(parsed.value), again)
       .then(recorded, (error: unknown) => {
         if (delivery.delivery < options.maxDeliveries) throw error;
         // While nothing can be stored it cannot be rejected either: an outage, however long, costs no dispatch.
@@ -154,13 +165,13 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     const { sequence, at, subject, body } = delivery;
     // The note first: the fold takes it once however often it comes, the rejected store does not for ever.
     if (session !== undefined) {
-      const event: SessionEvent = {
+      const event: DispatchRejected = {
         v: EVENT_VERSION,
         type: 'dispatch.rejected',
         at,
         data: { dispatch: { sequence, ...(role && { role }), at }, error: { code, reason } },
       };
-      await ports.log.append(session, event, { messageId: `rejected:${sequence}` });
+      await guard.record(session, event, () => event);
     }
     await ports.rejected.put({ session, role, subject, sequence, at, code, reason, body });
     stats.rejected += 1;
