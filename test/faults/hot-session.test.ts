@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { DISPATCH_STREAM, dispatchSubject, EXTRACTOR_CONSUMER, token } from '../../src/contracts/names.js';
+import { startCli } from '../support/cli.js';
+import { loadFresh } from '../support/faults/clean-run.js';
+import { expectNobodyConnected } from '../support/faults/nats-run.js';
+import { type Chance, chanceOf } from '../support/faults/random.js';
+import { seeds, withSeed } from '../support/faults/settings.js';
+import { startTestNats } from '../support/nats-server.js';
+import { allDealtWith, freshState, manyResults, type System, soon, startSystem } from '../support/system.js';
+
+/**
+ * One session takes in results as fast as they are dealt with, others a few, and the services are killed again and again.
+ * What a killed process held comes back after the ack wait, behind thousands of newer results of its session.
+ */
+const ACK_WAIT_MS = 4000;
+const HOT = token('hot', 'session');
+const OTHERS = ['calm-1', 'calm-2', 'calm-3'].map((name) => token(name, 'session'));
+const RESULTS = manyResults(66);
+const env = { THROUGHLINE_ACK_WAIT_MS: String(ACK_WAIT_MS), THROUGHLINE_LOG_LEVEL: 'silent' };
+/** Results of the hot session that may wait while more are published. */
+const AHEAD = 3000;
+const BURST = 300;
+const KILLS = 2;
+/** More than any process holds and what comes in within the ack wait. */
+const AT_LEAST = 9000;
+
+describe('a hot session among others', () => {
+  it.each(seeds(1, 40).map((seed) => ({ seed })))(
+    'loses no result when the services are killed under load: seed $seed',
+    ({ seed }) => withSeed('hot-session', seed, () => round(chanceOf(seed))),
+    240_000,
+  );
+});
+
+async function round(chance: Chance): Promise<void> {
+  await using nats = await startTestNats({ monitor: true });
+  {
+    await using system = await startSystem({ nats, env, only: [] });
+    const published = new Map([HOT, ...OTHERS].map((session) => [session, 0]));
+    let over = false;
+    const publishing = publish(system, published, () => over && (published.get(HOT) ?? 0) >= AT_LEAST);
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      await using services = await startCli(['serve'], { NATS_URL: nats.url, ...env });
+      await soon(async () => expect(await inHand(system)).toBeGreaterThan(0));
+      await sleep(chance.between(100, 900));
+      services.signal('SIGKILL');
+      await services.exited;
+    }
+    await using services = await startCli(['serve'], { NATS_URL: nats.url, ...env });
+    await sleep(ACK_WAIT_MS);
+    over = true;
+    await publishing;
+    await allDealtWith(system.ports);
+    for (const [session, count] of published) {
+      for (const state of [await freshState(system, session), await loadFresh(system.ports.log, session)]) {
+        const { implementer, reviewer, rejected } = state.dispatches.current().counts;
+        expect([implementer + reviewer, rejected], session).toEqual([count, 0]);
+      }
+    }
+    expect(await services.stop()).toEqual({ code: 0, signal: null });
+  }
+  await expectNobodyConnected(nats);
+}
+
+/** Publishes, mostly to the hot session, never far ahead of what is dealt with, and counts the PubAcks. */
+async function publish({ ports }: System, published: Map<string, number>, over: () => boolean): Promise<void> {
+  const jsm = await ports.connection.jetstreamManager({ checkAPI: false });
+  for (let next = 0; !over(); ) {
+    const { num_pending } = await jsm.consumers
+      .info(DISPATCH_STREAM, EXTRACTOR_CONSUMER)
+      .catch(() => ({ num_pending: 0 }));
+    if (num_pending > AHEAD) {
+      await sleep(20);
+      continue;
+    }
+    const sent = Array.from({ length: BURST }, async (_, index) => {
+      const session = index < OTHERS.length ? (OTHERS[index] ?? HOT) : HOT;
+      const result = RESULTS[next++ % RESULTS.length];
+      if (result === undefined) return;
+      await ports.source.publish(dispatchSubject(session, result.role), Buffer.from(result.body));
+      published.set(session, (published.get(session) ?? 0) + 1);
+    });
+    await Promise.all(sent);
+  }
+}
+
+async function inHand({ ports }: System): Promise<number> {
+  const jsm = await ports.connection.jetstreamManager({ checkAPI: false });
+  return (await jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER)).num_ack_pending;
+}
