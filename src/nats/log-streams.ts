@@ -1,6 +1,7 @@
 import type { JetStreamManager, StreamInfo } from 'nats';
 import type { Token } from '../contracts/names.js';
 import { API, apiCode, toThroughlineError } from './errors.js';
+import type { MadeStream } from './topology.js';
 import { Turns } from './turns.js';
 
 /**
@@ -24,6 +25,8 @@ interface Known extends LogStream {
   appended: number;
   /** Highest sequence that was ever seen of the key, in this stream or in one before it. */
   highest: number;
+  /** The same when the stream was made or found: what is stored since has a higher one. */
+  floor: number;
   /** When it was last seen, in the process's own milliseconds. */
   seenAt: number;
   /** Whether an append may count on it. */
@@ -43,7 +46,7 @@ export interface LogStreamsOptions {
   /** The stream that holds the events of a key. */
   readonly nameOf: (key: Token) => string;
   /** Makes that stream, or finds it made; sequences up to `highest` must not come again. */
-  readonly make: (key: Token, highest: number) => Promise<StreamInfo>;
+  readonly make: (key: Token, highest: number) => Promise<MadeStream>;
 }
 
 export class LogStreams {
@@ -85,6 +88,16 @@ export class LogStreams {
     await creating;
   }
 
+  /** Highest sequence that was seen of a key; 0 for none. */
+  highest(key: Token): number {
+    return this.#known.get(key)?.highest ?? 0;
+  }
+
+  /** Sequence that whatever is stored now must be above; 0 where none is known. */
+  floor(key: Token): number {
+    return this.#known.get(key)?.floor ?? 0;
+  }
+
   /** Notes a sequence of a key; `appended` by this process, or read. */
   reached(key: Token, sequence: number, by: 'append' | 'read'): void {
     const known = this.#known.get(key);
@@ -111,7 +124,7 @@ export class LogStreams {
     if (known !== undefined) known.present = false;
   }
 
-  #saw(key: Token, { created, config, state }: StreamInfo): Known {
+  #saw(key: Token, { created, config, state }: StreamInfo, floor?: number): Known {
     // Forgetting costs one request for each session that is met again.
     if (this.#known.size >= MAX_KNOWN) this.#known.clear();
     const before = this.#known.get(key);
@@ -122,8 +135,10 @@ export class LogStreams {
       emptyAt: state.messages === 0 ? state.last_seq : 0,
       appended: before?.epoch === epoch ? before.appended : 0,
       highest: Math.max(before?.highest ?? 0, state.last_seq),
+      floor: floor ?? before?.floor ?? 0,
       seenAt: performance.now(),
-      present: true,
+      // One that has gone back was restored: before it takes an event it is to be looked at.
+      present: floor !== undefined || state.last_seq >= (before?.highest ?? 0),
     };
     this.#known.set(key, known);
     return known;
@@ -132,7 +147,8 @@ export class LogStreams {
   async #create(key: Token): Promise<void> {
     try {
       const highest = this.#known.get(key)?.highest ?? 0;
-      this.#saw(key, await this.#turns.run(() => this.#options.make(key, highest)));
+      const made = await this.#turns.run(() => this.#options.make(key, highest));
+      this.#saw(key, made.info, made.highest);
     } catch (error) {
       throw toThroughlineError(error, `making the stream of ${key}`);
     } finally {

@@ -16,6 +16,7 @@ import { NatsLearningLog } from './learning-log.js';
 import { NatsRejectedStore } from './rejected-store.js';
 import { NatsSessionLog } from './session-log.js';
 import { type NatsSnapshotStore, openSnapshotStore } from './snapshot-store.js';
+import { repairStreams } from './repair-streams.js';
 import { ensureDispatchStream, ensureLearningsStream, ensureRejectedStream } from './topology.js';
 import { NatsVectorStore } from './vector-store.js';
 
@@ -31,6 +32,8 @@ export interface NatsPorts {
   readonly reviews: NatsDispatchSource;
   readonly rejected: NatsRejectedStore;
   readonly vectors: NatsVectorStore;
+  /** Mends what a restored backup of single streams leaves behind, and says what. */
+  repair(): Promise<string[]>;
   /** Sends what is still to be sent, then closes. Consumers and services must have been stopped before. */
   close(): Promise<void>;
 }
@@ -89,7 +92,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
     const logPorts = { connection, jsm, publisher, timeoutMs };
     const dispatches = (consumer: DispatchConsumer, most = Number.POSITIVE_INFINITY) =>
       new NatsDispatchSource(connection, jsm, publisher, {
-        ...{ consumer, logger, replicas, ackWaitMs, maxInHand: Math.min(maxInHand, most) },
+        ...{ consumer, logger, replicas, ackWaitMs, timeoutMs, maxInHand: Math.min(maxInHand, most) },
       });
     return {
       connection,
@@ -101,6 +104,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       reviews: dispatches(LEARNER, MAX_REVIEWS),
       rejected: new NatsRejectedStore(connection, jsm, publisher, { replicas }),
       vectors: new NatsVectorStore(connection, { replicas, timeoutMs }),
+      repair: () => repairStreams({ ...logPorts }),
       async close() {
         publisher.close();
         await closeConnection(connection);
