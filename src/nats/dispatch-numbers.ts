@@ -3,7 +3,7 @@ import { DISPATCH_STREAM, sessionOfStream, sessionSubjects } from '../contracts/
 import { parseSessionEvent } from '../contracts/session-events.js';
 import { ThroughlineError } from '../errors.js';
 import { readStream } from './direct-get.js';
-import { API, apiCode } from './errors.js';
+import { API, apiCode, toThroughlineError } from './errors.js';
 
 /**
  * Whether the stream `DISPATCH` may go on with its numbers. Sessions tell dispatches apart by them: where the stream was
@@ -103,10 +103,20 @@ export const REPAIR = 'throughline repair';
 
 /** @throws ThroughlineError `config_invalid` when the stream gives numbers that sessions have seen */
 export async function assertNumbers(ports: NumbersPorts): Promise<SeenDispatch | undefined> {
-  const seen = await highestSeen(ports);
-  const fault = await numbersFault(ports, seen);
+  const [seen, fault] = await lookedUp(ports);
   if (fault !== undefined) throw new ThroughlineError('config_invalid', `${fault.message}: run "${REPAIR}"`);
   return seen;
+}
+
+async function lookedUp(
+  ports: NumbersPorts,
+): Promise<[seen: SeenDispatch | undefined, fault: NumbersFault | undefined]> {
+  try {
+    const seen = await highestSeen(ports);
+    return [seen, await numbersFault(ports, seen)];
+  } catch (error) {
+    throw toThroughlineError(error, 'comparing numbers of dispatches');
+  }
 }
 
 async function messageAt(

@@ -6,6 +6,8 @@ import { VOID_DISPATCHES } from './repair-streams.js';
 
 /** What was refused comes again after this time, and is looked at again then. */
 const AGAIN_MS = 5000;
+const UNSEEN =
+  'whether numbers of dispatches are used again is not known: give the user what throughline permissions worker prints';
 
 /**
  * Holds dispatches back while the stream may give numbers that sessions have seen: after a reconnect, and when a dispatch
@@ -25,11 +27,20 @@ export class NumbersWatch {
     this.#logger = logger;
   }
 
-  /** @throws ThroughlineError `config_invalid` when numbers are used again */
+  /**
+   * Whoever may not list streams, as users of earlier versions, goes without.
+   *
+   * @throws ThroughlineError `config_invalid` when numbers are used again
+   */
   async look(): Promise<void> {
     this.#isSound = false;
-    const seen = await this.#assert();
-    if (seen !== undefined) this.#note(seen);
+    try {
+      const seen = await this.#assert();
+      if (seen !== undefined) this.#note(seen);
+    } catch (err) {
+      if (codeOf(err) !== 'permission_denied') throw err;
+      this.#logger.warn({ code: codeOf(err), err }, UNSEEN);
+    }
     this.#isSound = true;
   }
 
