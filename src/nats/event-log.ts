@@ -112,14 +112,18 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   ): Promise<Appended> {
     this.#streams.missed(key);
     await this.#streams.ensure(key);
-    const again = messageId === undefined ? {} : { messageId: `${messageId}:beyond:${this.#streams.floor(key)}` };
+    const again =
+      messageId === undefined ? {} : { messageId: `${messageId}:beyond:${this.#streams.floor(key)}` };
     const published = await this.#publish(key, subject, body, { ...options, ...again });
     if (published.outcome === 'wrong_sequence') return { outcome: 'conflict' };
     if (published.outcome === 'stored' && published.sequence > (published.duplicate ? 0 : before)) {
       this.#streams.reached(key, published.sequence, 'append');
       return { outcome: 'appended', sequence: published.sequence, duplicate: published.duplicate };
     }
-    throw new ThroughlineError('unavailable', `stream ${this.#layout.stream(key)} goes back while it is written to`);
+    throw new ThroughlineError(
+      'unavailable',
+      `stream ${this.#layout.stream(key)} goes back while it is written to`,
+    );
   }
 
   async read(key: Token, range: ReadRange): Promise<ReadResult<Event>> {

@@ -14,9 +14,9 @@ import { type DispatchConsumer, NatsDispatchSource } from './dispatch-source.js'
 import { toThroughlineError } from './errors.js';
 import { NatsLearningLog } from './learning-log.js';
 import { NatsRejectedStore } from './rejected-store.js';
+import { repairStreams } from './repair-streams.js';
 import { NatsSessionLog } from './session-log.js';
 import { type NatsSnapshotStore, openSnapshotStore } from './snapshot-store.js';
-import { repairStreams } from './repair-streams.js';
 import { ensureDispatchStream, ensureLearningsStream, ensureRejectedStream } from './topology.js';
 import { NatsVectorStore } from './vector-store.js';
 

@@ -24,7 +24,11 @@ export interface RepairPorts extends NumbersPorts {
 
 /** What was mended, a line for each stream. */
 export async function repairStreams(ports: RepairPorts): Promise<string[]> {
-  return [...(await repairDispatches(ports)), ...(await repairSessions(ports)), ...(await repairLearnings(ports))];
+  return [
+    ...(await repairDispatches(ports)),
+    ...(await repairSessions(ports)),
+    ...(await repairLearnings(ports)),
+  ];
 }
 
 async function repairDispatches(ports: RepairPorts): Promise<string[]> {
@@ -35,17 +39,26 @@ async function repairDispatches(ports: RepairPorts): Promise<string[]> {
   await raise(ports, DISPATCH_STREAM, VOID_DISPATCHES, seen.sequence + MARGIN);
   const range = { since: seen.at, through: seen.sequence };
   let again = 0;
-  for (const { sequence, subject, data } of await readStream(connection, DISPATCH_STREAM, '>', range, timeoutMs)) {
+  for (const { sequence, subject, data } of await readStream(
+    connection,
+    DISPATCH_STREAM,
+    '>',
+    range,
+    timeoutMs,
+  )) {
     if (subject === VOID_DISPATCHES) continue;
     // Cut off here, the next repair finds it again: so soon, its id is still known.
     const published = await publisher.publish(subject, data, { messageId: `repaired:${sequence}` });
-    if (published.outcome !== 'stored') throw new ThroughlineError('unavailable', `no stream takes ${subject}`);
+    if (published.outcome !== 'stored')
+      throw new ThroughlineError('unavailable', `no stream takes ${subject}`);
     await jsm.streams.deleteMessage(DISPATCH_STREAM, sequence, false);
     again += 1;
   }
   await jsm.streams.purge(DISPATCH_STREAM, { filter: VOID_DISPATCHES });
   const moved = `numbers moved up from ${last} to beyond ${seen.sequence}`;
-  return [`${DISPATCH_STREAM}: ${moved}; results under numbers that were used before, published again: ${again}`];
+  return [
+    `${DISPATCH_STREAM}: ${moved}; results under numbers that were used before, published again: ${again}`,
+  ];
 }
 
 async function repairSessions(ports: RepairPorts): Promise<string[]> {
@@ -75,11 +88,18 @@ function movedUp(stream: string, last: number, snapshot: number): string {
 }
 
 /** Stores messages that say nothing until the stream's numbers have come so far. */
-async function raise({ jsm, publisher }: RepairPorts, stream: string, subject: string, to: number): Promise<void> {
+async function raise(
+  { jsm, publisher }: RepairPorts,
+  stream: string,
+  subject: string,
+  to: number,
+): Promise<void> {
   const nothing = new Uint8Array();
   for (let { last_seq: last } = (await jsm.streams.info(stream)).state; last < to; ) {
     const count = Math.min(AT_ONCE, to - last);
-    const stored = await Promise.all(Array.from({ length: count }, () => publisher.publish(subject, nothing)));
+    const stored = await Promise.all(
+      Array.from({ length: count }, () => publisher.publish(subject, nothing)),
+    );
     last = Math.max(...stored.map((each) => (each.outcome === 'stored' ? each.sequence : 0)));
     if (last === 0) throw new ThroughlineError('unavailable', `stream ${stream} takes no ${subject}`);
     await jsm.streams.purge(stream, { filter: subject });

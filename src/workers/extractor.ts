@@ -130,14 +130,12 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
       if (!same.ok) throw new ThroughlineError(same.code, same.reason);
       return eventOf(same.value);
     };
-    return guard
-      .record(session, eventOf(parsed.value), again)
-      .then(recorded, (error: unknown) => {
-        if (delivery.delivery < options.maxDeliveries) throw error;
-        // While nothing can be stored it cannot be rejected either: an outage, however long, costs no dispatch.
-        const reason = `still failing after ${options.maxDeliveries} deliveries`;
-        return reject(delivery, session, role, { code: 'deliveries_exhausted', reason });
-      });
+    return guard.record(session, eventOf(parsed.value), again).then(recorded, (error: unknown) => {
+      if (delivery.delivery < options.maxDeliveries) throw error;
+      // While nothing can be stored it cannot be rejected either: an outage, however long, costs no dispatch.
+      const reason = `still failing after ${options.maxDeliveries} deliveries`;
+      return reject(delivery, session, role, { code: 'deliveries_exhausted', reason });
+    });
   }
 
   function recorded(): Disposition {

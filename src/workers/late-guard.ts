@@ -108,7 +108,10 @@ export class LateGuard {
         messageId: `${messageId}:${looked.through}`,
       });
     }
-    throw new ThroughlineError('unavailable', `dispatch ${dispatch} keeps being overtaken by other late ones`);
+    throw new ThroughlineError(
+      'unavailable',
+      `dispatch ${dispatch} keeps being overtaken by other late ones`,
+    );
   }
 
   /** Whether too few events were stored since the dispatch was for the fold to have forgotten it. */

@@ -6,9 +6,9 @@ import { DISPATCH_STREAM, dispatchSubject, sessionStream, type Token } from '../
 import { runCommand } from '../../src/server/command.js';
 import { BIN, cleanEnv, cli, startCli } from '../support/cli.js';
 import { bad, doctor } from '../support/doctor.js';
+import { loadFresh } from '../support/faults/clean-run.js';
 import { natsCli } from '../support/nats-cli.js';
 import { startTestNats, type TestNats } from '../support/nats-server.js';
-import { loadFresh } from '../support/faults/clean-run.js';
 import {
   allDealtWith,
   freshState,
@@ -42,7 +42,9 @@ async function shell(server: TestNats, folder: string, lines: string): Promise<s
 
 /** The commands of docs/backup.md, as they stand there. */
 async function documented(): Promise<{ readonly backup: string; readonly restore: string }> {
-  const blocks = [...(await readFile(DOCUMENT, 'utf8')).matchAll(/```sh\n([\s\S]*?)```/g)].map(([, lines]) => lines ?? '');
+  const blocks = [...(await readFile(DOCUMENT, 'utf8')).matchAll(/```sh\n([\s\S]*?)```/g)].map(
+    ([, lines]) => lines ?? '',
+  );
   expect(blocks).toHaveLength(2);
   return { backup: blocks[0] ?? '', restore: blocks[1] ?? '' };
 }
@@ -73,7 +75,8 @@ async function counted(system: System, session: Token): Promise<[number, number]
 }
 
 const backup = (stream: string) => `nats stream backup --no-progress ${stream} ${stream}`;
-const replace = (stream: string) => `nats stream rm -f ${stream}\nnats stream restore --no-progress ${stream}`;
+const replace = (stream: string) =>
+  `nats stream rm -f ${stream}\nnats stream restore --no-progress ${stream}`;
 
 describe('docs/backup.md', () => {
   it('describes a backup under load and a restore after which every result counts', async () => {
@@ -96,7 +99,9 @@ describe('docs/backup.md', () => {
       expect(await shell(server, folder, restore)).toContain('nothing to repair');
       await using system = await startSystem({ nats: server, env });
       await allDealtWith(system.ports);
-      const { state } = await (await system.ports.connection.jetstreamManager()).streams.info(DISPATCH_STREAM);
+      const { state } = await (await system.ports.connection.jetstreamManager()).streams.info(
+        DISPATCH_STREAM,
+      );
       expect(state.messages).toBeGreaterThanOrEqual(60);
       expect(await counted(system, session)).toEqual([state.messages, state.messages]);
       await publish(system, session, 5, 1000);
@@ -146,7 +151,11 @@ describe('DISPATCH restored behind what a session has seen', () => {
     const session = newSession('live');
     await using server = await startTestNats();
     await using system = await startSystem({ nats: server, env, only: [] });
-    await using services = await startCli(['serve'], { ...env, NATS_URL: server.url, THROUGHLINE_LOG_LEVEL: 'warn' });
+    await using services = await startCli(['serve'], {
+      ...env,
+      NATS_URL: server.url,
+      THROUGHLINE_LOG_LEVEL: 'warn',
+    });
     await inFolder(async (folder) => {
       await publish(system, session, 20);
       await soon(async () => expect(await counted(system, session)).toEqual([20, 20]));
@@ -179,7 +188,9 @@ describe('the stream of a session restored behind its snapshot', () => {
         await shell(server, folder, backup(sessionStream(session)));
         await publish(system, session, 30, 21);
         await allDealtWith(system.ports);
-        expect(await cli(['snapshot', 'write', '-s', session], { env: { NATS_URL: server.url, ...env } })).toMatchObject({ code: 0 });
+        expect(
+          await cli(['snapshot', 'write', '-s', session], { env: { NATS_URL: server.url, ...env } }),
+        ).toMatchObject({ code: 0 });
         await shell(server, folder, replace(sessionStream(session)));
       }
       await using system = await startSystem({ nats: server, env });
@@ -187,14 +198,20 @@ describe('the stream of a session restored behind its snapshot', () => {
       const { code, found } = await doctor(server.url);
       expect({ code, found: bad(found) }).toMatchObject({
         code: 1,
-        found: expect.arrayContaining([expect.objectContaining({ check: `session ${session}`, fix: 'throughline repair' })]),
+        found: expect.arrayContaining([
+          expect.objectContaining({ check: `session ${session}`, fix: 'throughline repair' }),
+        ]),
       });
       await expect(system.client.tools.taskAdd({ session, content: 'x' })).rejects.toMatchObject({
         code: 'config_invalid',
       });
-      expect(await shell(server, folder, 'throughline repair')).toContain('numbers moved up from 20 to beyond 50');
+      expect(await shell(server, folder, 'throughline repair')).toContain(
+        'numbers moved up from 20 to beyond 50',
+      );
       await soon(async () => expect((await counted(system, session))[0]).toBe(90));
-      expect(await system.client.tools.taskAdd({ session, content: 'x' })).toMatchObject({ task: { id: 'TAS-1' } });
+      expect(await system.client.tools.taskAdd({ session, content: 'x' })).toMatchObject({
+        task: { id: 'TAS-1' },
+      });
     });
   });
 });

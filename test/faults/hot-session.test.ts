@@ -68,7 +68,11 @@ async function round(chance: Chance): Promise<void> {
 }
 
 /** Publishes, mostly to the hot session, and counts the PubAcks. */
-async function publish({ ports }: System, published: Map<string, number>, over: () => boolean): Promise<void> {
+async function publish(
+  { ports }: System,
+  published: Map<string, number>,
+  over: () => boolean,
+): Promise<void> {
   for (let next = 0; !over(); ) {
     const pause = sleep(BURST_EVERY_MS);
     const sent = Array.from({ length: BURST }, async (_, index) => {

@@ -11,6 +11,7 @@ import {
 import { evolve } from '../../src/session/evolve.js';
 import { decodeSnapshot, encodeSnapshot } from '../../src/session/snapshot.js';
 import { DEFAULT_LIMITS, emptyState, type SessionState, tracesOf } from '../../src/session/state.js';
+import { tracesToJson } from '../../src/session/traces.js';
 import { recordedOf, step, steps } from '../compaction/entries.js';
 import { implementer, recorded, rejected, reviewer, stored, timeOf } from '../support/builders.js';
 import { folded } from './arrivals.js';
@@ -145,6 +146,39 @@ describe('dispatches that name an intent', () => {
 
   it('count when they were rejected first and recorded after all', () => {
     expect(traceIn(foldedFrom([rejected(3), done(3), rejected(3), done(3)]))?.total).toBe(1);
+  });
+
+  it('stand in their order, and appended entries among them by their time, whatever came first', () => {
+    const dispatches = Array.from({ length: 60 }, (_, index) =>
+      done(2 * index + 2, { intent_id: index % 7 === 0 ? 'INT-2' : 'INT-1', summary: `step ${index}` }),
+    );
+    const appends = [11, 40, 41, 90].map((at) => ({
+      ...appended([step(at), step(at + 1000)]),
+      at: timeOf(at),
+    }));
+    const inOrder = [...dispatches, ...appends].sort((one, other) => (one.at < other.at ? -1 : 1));
+    const arrivals = fc.tuple(
+      fc.shuffledSubarray(dispatches, { minLength: dispatches.length }),
+      fc.array(fc.nat(60), { minLength: appends.length, maxLength: appends.length }),
+      fc.array(fc.constantFrom(...dispatches), { maxLength: 10 }),
+    );
+    const shown = (state: SessionState) => JSON.stringify(tracesToJson(tracesOf(state)));
+    fc.assert(
+      fc.property(arrivals, fc.infiniteStream(fc.boolean()), ([shuffled, places, repeated], reads) => {
+        const events: SessionEvent[] = [...shuffled, ...repeated];
+        // What was appended stands in the log in its order.
+        for (const [index, place] of [...places].sort((one, other) => other - one).entries()) {
+          events.splice(place, 0, ...appends.slice(appends.length - 1 - index, appends.length - index));
+        }
+        const state = emptyState('demo');
+        for (const event of stored(events)) {
+          evolve(state, event);
+          if (reads.next().value) tracesOf(state);
+        }
+        expect(shown(state)).toBe(shown(foldedFrom(inOrder)));
+      }),
+      { numRuns: 40 },
+    );
   });
 
   it('with an empty intent name none', () => {

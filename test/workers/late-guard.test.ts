@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { SessionEvent } from '../../src/contracts/session-events.js';
 import { token } from '../../src/contracts/names.js';
+import type { SessionEvent } from '../../src/contracts/session-events.js';
 import { MemorySessionLog } from '../../src/memory/session-log.js';
 import { CountedDispatches, type CountedMemory } from '../../src/session/counted-dispatches.js';
 import { LateGuard, type LateGuardPorts } from '../../src/workers/late-guard.js';
@@ -37,7 +37,10 @@ class World {
         return this.log.read(session, range);
       },
     };
-    return new LateGuard({ log, source: { newest: async () => this.published } }, { memory: SMALL, askMs: 0 });
+    return new LateGuard(
+      { log, source: { newest: async () => this.published } },
+      { memory: SMALL, askMs: 0 },
+    );
   }
 
   /** How often each dispatch counts in the fold of the log. */
@@ -80,14 +83,18 @@ describe('dispatches of a session', () => {
         for (const { publish, oldest, picks, worker, fault, twice } of turns) {
           for (let count = 0; count < publish; count += 1) waiting.add(++world.published);
           const open = [...waiting];
-          const taken = [...new Set(picks.map((pick) => open[(oldest ? pick % 3 : open.length - 1 - (pick % 15))] ?? 0))];
+          const taken = [
+            ...new Set(picks.map((pick) => open[oldest ? pick % 3 : open.length - 1 - (pick % 15)] ?? 0)),
+          ];
           if (fault !== 'none') faults[worker === 0 ? 0 : 1].push(fault);
           await Promise.all(
             taken
               .filter((dispatch) => dispatch > 0)
               .map(async (dispatch) => {
                 const [first, second] = worker === 0 ? workers : [workers[1], workers[0]];
-                const tries = twice ? [record(first, dispatch), record(second, dispatch)] : [record(first, dispatch)];
+                const tries = twice
+                  ? [record(first, dispatch), record(second, dispatch)]
+                  : [record(first, dispatch)];
                 const ended = await Promise.allSettled(tries);
                 if (ended.some(({ status }) => status === 'fulfilled')) waiting.delete(dispatch);
               }),
@@ -139,7 +146,9 @@ describe('a dispatch that the fold is known to have forgotten', () => {
     await record(guard, 8);
     await record(world.worker(), 100);
     expect(world.appends).toBe(appends + 1);
-    const events: SessionEvent[] = (await world.log.read(SESSION, { after: 0 })).events.map(({ event }) => event);
+    const events: SessionEvent[] = (await world.log.read(SESSION, { after: 0 })).events.map(
+      ({ event }) => event,
+    );
     expect(events.filter((event) => JSON.stringify(event).includes('"checked"'))).toHaveLength(1);
   });
 });

@@ -2,8 +2,8 @@ import type { Token } from '../../contracts/names.js';
 import { counted } from '../../counted.js';
 import type { SnapshotStore } from '../../ports/snapshot-store.js';
 import { age } from '../../prompt/age.js';
-import { snapshotTime } from '../snapshot-sequence.js';
 import { REPAIR } from '../dispatch-numbers.js';
+import { snapshotTime } from '../snapshot-sequence.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
 /** Logs whose snapshots are read: each is a request or two. The longest logs first. */
