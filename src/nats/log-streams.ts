@@ -29,8 +29,10 @@ interface Known extends LogStream {
   floor: number;
   /** When it was last seen, in the process's own milliseconds. */
   seenAt: number;
-  /** Whether an append may count on it. */
+  /** Whether it is there. */
   present: boolean;
+  /** Whether it is known to be ahead of all that was seen of the key, snapshots included: only then it takes events. */
+  sound: boolean;
 }
 
 /** How long a stream is taken to be the same for reading. */
@@ -77,7 +79,8 @@ export class LogStreams {
 
   /** Whether an append may count on the stream of a key. */
   present(key: Token): boolean {
-    return this.#known.get(key)?.present === true;
+    const known = this.#known.get(key);
+    return known?.present === true && known.sound;
   }
 
   /** Makes the stream of a key where it is not known to be there. */
@@ -129,16 +132,17 @@ export class LogStreams {
     if (this.#known.size >= MAX_KNOWN) this.#known.clear();
     const before = this.#known.get(key);
     const epoch = String(created);
+    const isSame = before?.epoch === epoch;
     const known = {
       epoch,
       replicas: config.num_replicas,
       emptyAt: state.messages === 0 ? state.last_seq : 0,
-      appended: before?.epoch === epoch ? before.appended : 0,
+      appended: isSame ? before.appended : 0,
       highest: Math.max(before?.highest ?? 0, state.last_seq),
       floor: floor ?? before?.floor ?? 0,
       seenAt: performance.now(),
-      // One that has gone back was restored: before it takes an event it is to be looked at.
-      present: floor !== undefined || state.last_seq >= (before?.highest ?? 0),
+      present: true,
+      sound: floor !== undefined || (isSame && before.sound && state.last_seq >= before.highest),
     };
     this.#known.set(key, known);
     return known;

@@ -51,7 +51,10 @@ export class NumbersWatch {
 
   /** Hands a dispatch on at once, or when its number is known to be its own; otherwise it comes again later. */
   pass<Delivery extends DispatchDelivery>(delivery: Delivery, handler: (delivery: Delivery) => void): void {
-    if (delivery.subject === VOID_DISPATCHES) return delivery.ack();
+    if (delivery.subject === VOID_DISPATCHES) {
+      delivery.ack();
+      return;
+    }
     const { sequence, at } = this.#highest;
     const isOdd = delivery.sequence <= sequence && delivery.at > at;
     if (this.#isSound && !isOdd) {
@@ -63,9 +66,10 @@ export class NumbersWatch {
       this.#looking = undefined;
     });
     void this.#looking.then((isSound) => {
-      if (!isSound) return delivery.nak(AGAIN_MS);
-      this.#note(delivery);
-      handler(delivery);
+      if (isSound) {
+        this.#note(delivery);
+        handler(delivery);
+      } else delivery.nak(AGAIN_MS);
     });
   }
 
