@@ -25,7 +25,7 @@ interface Known extends LogStream {
   appended: number;
   /** Highest sequence that was ever seen of the key, in this stream or in one before it. */
   highest: number;
-  /** The same when the stream was made or found: what is stored since has a higher one. */
+  /** That of its snapshot when the stream was last made or found for an append. */
   floor: number;
   /** When it was last seen, in the process's own milliseconds. */
   seenAt: number;
@@ -138,7 +138,7 @@ export class LogStreams {
       replicas: config.num_replicas,
       emptyAt: state.messages === 0 ? state.last_seq : 0,
       appended: isSame ? before.appended : 0,
-      highest: Math.max(before?.highest ?? 0, state.last_seq),
+      highest: Math.max(floor ?? before?.highest ?? 0, state.last_seq),
       floor: floor ?? before?.floor ?? 0,
       seenAt: performance.now(),
       present: true,
@@ -152,7 +152,7 @@ export class LogStreams {
     try {
       const highest = this.#known.get(key)?.highest ?? 0;
       const made = await this.#turns.run(() => this.#options.make(key, highest));
-      this.#saw(key, made.info, made.highest);
+      this.#saw(key, made.info, made.snapshot);
     } catch (error) {
       throw toThroughlineError(error, `making the stream of ${key}`);
     } finally {

@@ -40,10 +40,10 @@ export interface TopologyOptions {
 /** A stream that is made anew continues well after the old one's numbers. */
 const SEQUENCE_MARGIN = 100_000;
 
-/** A stream that was made, or found, and the sequence up to which none must come again. */
+/** A stream that was made, or found, and the sequence of the newest snapshot, 0 for none: it is ahead of that. */
 export interface MadeStream {
   readonly info: StreamInfo;
-  readonly highest: number;
+  readonly snapshot: number;
 }
 
 export async function ensureDispatchStream(jsm: JetStreamManager, options: TopologyOptions): Promise<void> {
@@ -85,7 +85,7 @@ export async function createLearningsStream(
     'Learnings and proposals of each project',
     options,
   );
-  return createBeyond(jsm, config, Math.max(highest, await newestLearningSnapshot(jsm)));
+  return createBeyond(jsm, config, highest, await newestLearningSnapshot(jsm));
 }
 
 /**
@@ -95,7 +95,7 @@ export async function createLearningsStream(
  * counts as newer than events with lower ones.
  *
  * @param highest highest sequence that the caller has seen of the session
- * @throws ThroughlineError `config_invalid` when there is one that is behind that, or behind its snapshot
+ * @throws ThroughlineError `config_invalid` when there is one that is behind its snapshot
  */
 export async function createSessionStream(
   jsm: JetStreamManager,
@@ -106,23 +106,24 @@ export async function createSessionStream(
   const description = `Events of session ${session}`;
   const name = sessionStream(session);
   const config = fileStream(name, sessionSubjects(session), description, options);
-  const seen = Math.max(highest, await newestSnapshot(jsm, session));
-  return createBeyond(jsm, config, seen);
+  return createBeyond(jsm, config, highest, await newestSnapshot(jsm, session));
 }
 
 async function createBeyond(
   jsm: JetStreamManager,
   config: Partial<StreamConfig> & { name: string },
   highest: number,
+  snapshot: number,
 ): Promise<MadeStream> {
-  const beyond = highest === 0 ? config : { ...config, first_seq: highest + SEQUENCE_MARGIN };
+  const seen = Math.max(highest, snapshot);
+  const beyond = seen === 0 ? config : { ...config, first_seq: seen + SEQUENCE_MARGIN };
   const made = await create(jsm, beyond);
   const info = made ?? (await jsm.streams.info(config.name));
   const { last_seq: last } = info.state;
-  if (made !== undefined || last >= highest) return { info, highest };
+  if (made !== undefined || last >= snapshot) return { info, snapshot };
   throw new ThroughlineError(
     'config_invalid',
-    `stream ${config.name} stands at ${last}, but its readers and its snapshot at ${highest}: it was restored from an earlier backup, and new events would not count: run "throughline repair"`,
+    `stream ${config.name} stands at ${last}, but its snapshot at ${snapshot}: it was restored from an earlier backup, and new events would not count: run "throughline repair"`,
   );
 }
 
