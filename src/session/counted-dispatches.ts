@@ -99,7 +99,8 @@ export class CountedDispatches {
    * @param checked sequence up to which the log was looked through, for one that brings a proof
    */
   count(sequence: number, event: number, checked?: number): boolean {
-    if (this.has(sequence)) return false;
+    // Nearly always it is the newest.
+    if (sequence <= this.newest() && this.has(sequence)) return false;
     if (sequence > this.#floor) {
       this.#add(sequence);
       this.#forget();
@@ -176,8 +177,9 @@ export class CountedDispatches {
 
   #forget(): void {
     const { maxBytes, surely } = this.#memory;
-    for (let [oldest] = this.#chunks; oldest !== undefined; [oldest] = this.#chunks) {
-      if (this.#bytes <= maxBytes || this.#count <= surely) return;
+    while (this.#bytes > maxBytes && this.#count > surely) {
+      const [oldest] = this.#chunks;
+      if (oldest === undefined) return;
       this.#bytes -= writtenLength(oldest.first - this.#floor);
       this.#count -= 1;
       this.#floor = oldest.first;

@@ -90,8 +90,10 @@ export function addDispatch(
   dispatch: { readonly at: string; readonly trace?: RecordedEntry },
   rhythm: CompactionRhythm,
 ): void {
-  const later = traces.pending.findIndex(({ at }) => at >= dispatch.at);
-  addFirst(traces, later < 0 ? traces.pending.length : later, rhythm);
+  if (traces.pending.length > 0) {
+    const later = traces.pending.findIndex(({ at }) => at >= dispatch.at);
+    addFirst(traces, later < 0 ? traces.pending.length : later, rhythm);
+  }
   if (dispatch.trace !== undefined) traceEntry(traces, dispatch.trace, rhythm);
 }
 
