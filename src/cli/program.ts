@@ -15,6 +15,7 @@ import { permissionsCommand } from './permissions.js';
 import { proposalsCommand } from './proposals.js';
 import { publishCommand } from './publish.js';
 import { rejectedCommand } from './rejected.js';
+import { repairCommand } from './repair.js';
 import { initCommand, ledgerCommand, statusCommand } from './run.js';
 import { serveCommand } from './serve.js';
 import { historyCommand, sessionCommand, tasksCommand } from './session.js';
@@ -69,6 +70,7 @@ export function createProgram(): Command {
     traceCommand,
     doctorCommand,
     healthCommand,
+    repairCommand,
     permissionsCommand,
     natsServerCommand,
   ];

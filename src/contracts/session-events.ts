@@ -52,7 +52,10 @@ const reviewerOutcome = z.object({
   intent_id: z.string().optional(),
 });
 
-const dispatch = { sequence, task: taskId, at: timestamp };
+/** Up to which event the log was looked through: it holds no event by which this dispatch has counted. */
+const checked = z.int().nonnegative().optional();
+
+const dispatch = { sequence, task: taskId, at: timestamp, checked };
 
 const factRecorded = z.object({
   v: z.literal(EVENT_VERSION),
@@ -74,7 +77,7 @@ const dispatchRejected = z.object({
   type: z.literal('dispatch.rejected'),
   at: timestamp,
   data: z.object({
-    dispatch: z.object({ sequence, role: z.enum(ROLES).optional(), at: timestamp }),
+    dispatch: z.object({ sequence, role: z.enum(ROLES).optional(), at: timestamp, checked }),
     error: z.object({ code: z.string(), reason: z.string() }),
   }),
 });

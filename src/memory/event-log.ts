@@ -63,14 +63,14 @@ export class MemoryEventLog<Event extends { readonly type: string }> implements 
 
   async read(
     key: Token,
-    { after, through = Number.MAX_SAFE_INTEGER, type }: ReadRange,
+    { after, through = Number.MAX_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER, type }: ReadRange,
   ): Promise<ReadResult<Event>> {
     const messages = this.#logs.get(key)?.messages ?? [];
     const events: Stored<Event>[] = [];
     let read = 0;
     let last = after;
     for (const { sequence, data } of messages.slice(messages.findLastIndex((m) => m.sequence <= after) + 1)) {
-      if (sequence > through) break;
+      if (sequence > through || read >= limit) break;
       const event = this.#parse(data);
       if (type !== undefined && event?.type !== type) continue;
       if (event !== undefined) events.push({ sequence, event });

@@ -17,6 +17,18 @@ export interface StreamMessage {
   readonly data: Uint8Array;
 }
 
+/** What to read: from a sequence on, or what was stored since a time, ISO 8601. */
+export type StreamRange = ({ readonly from: number } | { readonly since: string }) & {
+  readonly through?: number;
+  readonly limit?: number;
+};
+
+/** Where a batch begins, in the server's own words. */
+interface Begin {
+  readonly seq?: number;
+  readonly start_time?: string;
+}
+
 /** One batch, and whether more messages wait behind it. */
 interface Batch {
   readonly messages: StreamMessage[];
@@ -24,7 +36,8 @@ interface Batch {
 }
 
 /**
- * Reads all messages of a stream from `from` on, through `through` if given. A missing stream gives none.
+ * Reads all messages of a stream from a place on, through `through` and at most `limit` if given. A missing stream gives
+ * none.
  *
  * @throws ThroughlineError `unavailable` when the server does not answer within `timeoutMs`,
  * `permission_denied` when the user may not
@@ -33,21 +46,22 @@ export async function readStream(
   connection: NatsConnection,
   stream: string,
   filter: string,
-  range: { from: number; through?: number },
+  range: StreamRange,
   timeoutMs: number,
 ): Promise<StreamMessage[]> {
   const found: StreamMessage[] = [];
-  let from = range.from;
-  const through = range.through ?? Number.MAX_SAFE_INTEGER;
-  while (from <= through) {
-    const { messages, pending } = await readBatch(connection, stream, filter, from, timeoutMs);
+  let begin: Begin = 'since' in range ? { start_time: range.since } : { seq: range.from };
+  const { through = Number.MAX_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER } = range;
+  while (found.length < limit && (begin.seq ?? 0) <= through) {
+    const batch = Math.min(BATCH, limit - found.length);
+    const { messages, pending } = await readBatch(connection, stream, filter, { ...begin, batch }, timeoutMs);
     for (const message of messages) {
       if (message.sequence > through) return found;
       found.push(message);
     }
     const last = messages.at(-1);
     if (!pending || last === undefined) return found;
-    from = last.sequence + 1;
+    begin = { seq: last.sequence + 1 };
   }
   return found;
 }
@@ -56,7 +70,7 @@ function readBatch(
   connection: NatsConnection,
   stream: string,
   filter: string,
-  from: number,
+  begin: Begin & { readonly batch: number },
   timeoutMs: number,
 ): Promise<Batch> {
   return new Promise((resolve, reject) => {
@@ -94,7 +108,7 @@ function readBatch(
         reject(new ThroughlineError('unavailable', `${stream} was not read within ${timeoutMs} ms`)),
       );
     }, timeoutMs);
-    const wanted = JSON.stringify({ seq: from, batch: BATCH, next_by_subj: filter });
+    const wanted = JSON.stringify({ ...begin, next_by_subj: filter });
     try {
       connection.publish(request, wanted, { reply: inbox });
     } catch (error) {

@@ -1,4 +1,4 @@
-import type { JetStreamManager, NatsConnection, StreamInfo } from 'nats';
+import type { JetStreamManager, NatsConnection } from 'nats';
 import type { Token } from '../contracts/names.js';
 import { ThroughlineError } from '../errors.js';
 import type {
@@ -14,6 +14,7 @@ import { readStream, type StreamMessage } from './direct-get.js';
 import { API, apiCode, toThroughlineError } from './errors.js';
 import { type LogStream, LogStreams } from './log-streams.js';
 import { eventsOf } from './stored-events.js';
+import type { MadeStream } from './topology.js';
 
 /** Between two looks at a replica that lags behind. */
 const LAG_PAUSE_MS = 2;
@@ -30,7 +31,7 @@ export interface LogLayout<Event> {
   readonly subjects: (key: Token) => string;
   readonly subject: (key: Token, type: string) => string;
   /** Makes the stream, or finds it made; sequences up to `highest` must not come again. */
-  readonly make: (key: Token, highest: number) => Promise<StreamInfo>;
+  readonly make: (key: Token, highest: number) => Promise<MadeStream>;
   /** How a publish says which sequence it expects, and what makes a message id unique in the stream. */
   readonly expecting: (key: Token, sequence: number) => PublishOptions;
   readonly messageId: (key: Token, id: string) => string;
@@ -70,6 +71,9 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
 
   async #append(key: Token, subject: string, body: Uint8Array, options: AppendOptions): Promise<Appended> {
     if (!this.#streams.present(key)) await this.#streams.ensure(key);
+    const { expectedSequence } = options;
+    if (expectedSequence !== undefined) this.#streams.reached(key, expectedSequence, 'read');
+    const before = this.#streams.highest(key);
     let published = await this.#publish(key, subject, body, options);
     if (published.outcome === 'no_stream') {
       this.#streams.missed(key);
@@ -78,6 +82,9 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     }
     switch (published.outcome) {
       case 'stored':
+        if (published.sequence <= (published.duplicate ? this.#streams.floor(key) : before)) {
+          return this.#appendBeyond(key, subject, body, options, before);
+        }
         this.#streams.reached(key, published.sequence, 'append');
         return { outcome: 'appended', sequence: published.sequence, duplicate: published.duplicate };
       case 'wrong_sequence':
@@ -90,6 +97,33 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
           `stream ${this.#layout.stream(key)} was made, but takes no events`,
         );
     }
+  }
+
+  /**
+   * Stores an event once more whose sequence readers have passed already: the stream was restored from an earlier
+   * backup, and mended since or not.
+   */
+  async #appendBeyond(
+    key: Token,
+    subject: string,
+    body: Uint8Array,
+    { messageId, ...options }: AppendOptions,
+    before: number,
+  ): Promise<Appended> {
+    this.#streams.missed(key);
+    await this.#streams.ensure(key);
+    const again =
+      messageId === undefined ? {} : { messageId: `${messageId}:beyond:${this.#streams.floor(key)}` };
+    const published = await this.#publish(key, subject, body, { ...options, ...again });
+    if (published.outcome === 'wrong_sequence') return { outcome: 'conflict' };
+    if (published.outcome === 'stored' && published.sequence > (published.duplicate ? 0 : before)) {
+      this.#streams.reached(key, published.sequence, 'append');
+      return { outcome: 'appended', sequence: published.sequence, duplicate: published.duplicate };
+    }
+    throw new ThroughlineError(
+      'unavailable',
+      `stream ${this.#layout.stream(key)} goes back while it is written to`,
+    );
   }
 
   async read(key: Token, range: ReadRange): Promise<ReadResult<Event>> {
@@ -133,12 +167,12 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   async #messages(
     key: Token,
     stream: LogStream,
-    { after, through = Number.MAX_SAFE_INTEGER, type }: ReadRange,
+    { after, through = Number.MAX_SAFE_INTEGER, limit, type }: ReadRange,
   ): Promise<StreamMessage[]> {
     const { connection, timeoutMs } = this.#ports;
     const { kind, stream: nameOf, subjects, subject } = this.#layout;
     const filter = type === undefined ? subjects(key) : subject(key, type);
-    const range = { from: after + 1, through };
+    const range = { from: after + 1, through, ...(limit !== undefined && { limit }) };
     // Which types were appended is not kept.
     const isSure = stream.replicas === 1 || type !== undefined;
     const expected = isSure ? 0 : Math.min(stream.appended, through);
@@ -151,7 +185,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
         },
       );
       const reached = messages.at(-1)?.sequence ?? after;
-      if (reached >= expected) return messages;
+      if (reached >= expected || messages.length === limit) return messages;
       const waited = performance.now() - started;
       if (waited > askAfterMs) {
         // What was appended may be gone since, by age or by hand, or lie beyond `through`.

@@ -41,6 +41,12 @@ export interface TopologyOptions {
 /** A stream that is made anew continues well after the old one's numbers. */
 const SEQUENCE_MARGIN = 100_000;
 
+/** A stream that was made, or found, and the sequence of the newest snapshot, 0 for none: it is ahead of that. */
+export interface MadeStream {
+  readonly info: StreamInfo;
+  readonly snapshot: number;
+}
+
 export async function ensureDispatchStream(jsm: JetStreamManager, options: TopologyOptions): Promise<void> {
   const config = fileStream(
     DISPATCH_STREAM,
@@ -73,14 +79,14 @@ export async function createLearningsStream(
   jsm: JetStreamManager,
   highest: number,
   options: TopologyOptions,
-): Promise<StreamInfo> {
+): Promise<MadeStream> {
   const config = fileStream(
     LEARNINGS_STREAM,
     LEARNINGS_SUBJECTS,
     'Learnings and proposals of each project',
     options,
   );
-  return createBeyond(jsm, config, Math.max(highest, await newestLearningSnapshot(jsm)));
+  return createBeyond(jsm, config, highest, await newestLearningSnapshot(jsm));
 }
 
 /**
@@ -90,38 +96,47 @@ export async function createLearningsStream(
  * counts as newer than events with lower ones.
  *
  * @param highest highest sequence that the caller has seen of the session
+ * @throws ThroughlineError `config_invalid` when there is one that is behind its snapshot
  */
 export async function createSessionStream(
   jsm: JetStreamManager,
   session: Token,
   highest: number,
   options: TopologyOptions,
-): Promise<StreamInfo> {
+): Promise<MadeStream> {
   const description = `Events of session ${session}`;
   const name = sessionStream(session);
   const config = fileStream(name, sessionSubjects(session), description, options);
-  const seen = Math.max(highest, await newestSnapshot(jsm, session));
-  return createBeyond(jsm, config, seen);
+  return createBeyond(jsm, config, highest, await newestSnapshot(jsm, session));
 }
 
 async function createBeyond(
   jsm: JetStreamManager,
   config: Partial<StreamConfig> & { name: string },
-  seen: number,
-): Promise<StreamInfo> {
-  const made = await create(jsm, seen === 0 ? config : { ...config, first_seq: seen + SEQUENCE_MARGIN });
-  return made ?? jsm.streams.info(config.name);
+  highest: number,
+  snapshot: number,
+): Promise<MadeStream> {
+  const seen = Math.max(highest, snapshot);
+  const beyond = seen === 0 ? config : { ...config, first_seq: seen + SEQUENCE_MARGIN };
+  const made = await create(jsm, beyond);
+  const info = made ?? (await jsm.streams.info(config.name));
+  const { last_seq: last } = info.state;
+  if (made !== undefined || last >= snapshot) return { info, snapshot };
+  throw new ThroughlineError(
+    'config_invalid',
+    `stream ${config.name} stands at ${last}, but its snapshot at ${snapshot}: it was restored from an earlier backup, and new events would not count: run "throughline repair"`,
+  );
 }
 
 /** Sequence of a session's newest snapshot, 0 for none. */
-async function newestSnapshot(jsm: JetStreamManager, session: Token): Promise<number> {
+export async function newestSnapshot(jsm: JetStreamManager, session: Token): Promise<number> {
   const subject = `$KV.${SNAPSHOT_BUCKET}.${session}`;
   const message = await newestMessage(jsm, `KV_${SNAPSHOT_BUCKET}`, subject);
   return message === undefined ? 0 : snapshotSequence(message.string());
 }
 
 /** Highest sequence that a project's newest snapshot stands at, 0 without any. */
-async function newestLearningSnapshot(jsm: JetStreamManager): Promise<number> {
+export async function newestLearningSnapshot(jsm: JetStreamManager): Promise<number> {
   const stream = `KV_${LEARNING_SNAPSHOT_BUCKET}`;
   let highest = 0;
   try {

@@ -80,6 +80,32 @@ const taskLedger = z.object({
   assessment: z.enum(ASSESSMENTS).exactOptional(),
 });
 
+const recent = z.array(
+  z.discriminatedUnion('kind', [
+    z.object({
+      kind: z.literal('recorded'),
+      ...entry,
+      role: z.enum(ROLES),
+      task: z.string(),
+      facts: z.array(z.object({ ...words, confidence: z.number().optional() })),
+      digest: outcomeDigest,
+      trace: recordedEntry.exactOptional(),
+    }),
+    z.object({
+      kind: z.literal('rejected'),
+      ...entry,
+      error: z.object({ code: z.string(), reason: z.string() }),
+    }),
+  ]),
+);
+
+const counted = z.object({
+  floor: z.number(),
+  steps: z.string(),
+  late: z.array(z.tuple([z.number(), z.number()])),
+  late_floor: z.number(),
+});
+
 const stateJson = z.object({
   limits: z.object({
     maxFacts: z.number(),
@@ -102,26 +128,9 @@ const stateJson = z.object({
     }),
   ),
   ledgers: z.array(taskLedger),
-  window: z.object({
-    recent: z.array(
-      z.discriminatedUnion('kind', [
-        z.object({
-          kind: z.literal('recorded'),
-          ...entry,
-          role: z.enum(ROLES),
-          task: z.string(),
-          facts: z.array(z.object({ ...words, confidence: z.number().optional() })),
-          digest: outcomeDigest,
-        }),
-        z.object({
-          kind: z.literal('rejected'),
-          ...entry,
-          error: z.object({ code: z.string(), reason: z.string() }),
-        }),
-      ]),
-    ),
-    settled: z.array(z.number()),
-  }),
+  window: z
+    .object({ recent, counted: counted.exactOptional(), settled: z.array(z.number()).exactOptional() })
+    .refine((window) => window.counted ?? window.settled, 'must say which dispatches have counted'),
   charter: z.object({
     status: z.enum(['open', 'completed']),
     goal: z.string().exactOptional(),
@@ -189,6 +198,7 @@ const stateJson = z.object({
     ),
     without_intent: z.number(),
     malformed: z.number(),
+    pending: z.array(z.object({ at: z.string(), entry: recordedEntry })).exactOptional(),
   }),
   run: z
     .object({

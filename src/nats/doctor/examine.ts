@@ -3,6 +3,7 @@ import type { NatsPorts } from '../open.js';
 import { type ConfiguredEmbedder, embedderFindings } from './embedder.js';
 import { examined, type Finding, fail } from './finding.js';
 import { projectFindings, vectorFindings } from './learnings.js';
+import { numbersFindings } from './numbers.js';
 import { clockFindings, jetStreamIsOff, limitFindings, serverFindings } from './server.js';
 import { serviceFindings } from './services.js';
 import { sessionFindings } from './sessions.js';
@@ -55,6 +56,7 @@ export async function examine(nats: NatsPorts, expected: Expected): Promise<Find
     ...Object.keys(CONSUMERS).map(
       (consumer) => [`consumer ${consumer}`, () => consumerFindings(jsm, consumer, ackWaitMs)] as const,
     ),
+    ['dispatch numbers', () => numbersFindings({ connection, jsm, timeoutMs: timeout })],
     ['rejected', () => rejectedFindings(jsm)],
     ['sessions', () => sessionFindings({ jsm, snapshots, replicas, snapshotEvery, now: now() })],
     [

@@ -70,6 +70,7 @@ export class FaultyNetwork {
   source(source: DispatchSource, life: Life): DispatchSource {
     return {
       publish: (subject, body, id) => this.#write(life, () => source.publish(subject, body, id)),
+      newest: () => this.#read(life, () => source.newest()),
       consume: (handler, hasRoom) =>
         source.consume((delivery) => {
           const { dropped, doubled } = this.#weather;
