@@ -35,6 +35,10 @@ export class MemoryRejectedStore implements RejectedStore {
     return [...this.#kept].slice(0, limit).map(([id, rejected]) => entryOf(id, rejected));
   }
 
+  async foreign(): Promise<number[]> {
+    return [];
+  }
+
   async get(id: number): Promise<(RejectedEntry & { readonly body: Uint8Array }) | undefined> {
     const rejected = this.#kept.get(id);
     return rejected && { ...entryOf(id, rejected), body: rejected.body.slice() };

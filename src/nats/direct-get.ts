@@ -1,7 +1,8 @@
-import type { Msg, NatsConnection } from 'nats';
+import type { Msg, MsgHdrs, NatsConnection } from 'nats';
 import { ThroughlineError } from '../errors.js';
 import { newInbox } from './connection.js';
 import { onDenied } from './denials.js';
+import { foreignBy } from './foreign.js';
 
 /**
  * Batch direct get, spoken by hand: the client's own reader stops at an empty payload and knows no start sequence.
@@ -15,6 +16,9 @@ export interface StreamMessage {
   readonly sequence: number;
   readonly subject: string;
   readonly data: Uint8Array;
+  readonly headers: MsgHdrs | undefined;
+  /** What it is, where nobody who may publish there has published it: it must not count. */
+  readonly foreign?: string;
 }
 
 /** One batch, and whether more messages wait behind it. */
@@ -50,6 +54,25 @@ export async function readStream(
     from = last.sequence + 1;
   }
   return found;
+}
+
+/**
+ * Reads the newest message on a subject, or gives `undefined` where there is none.
+ *
+ * @throws what the request throws: without an answer, without a stream, or where the user may not
+ */
+export async function readLast(
+  connection: NatsConnection,
+  stream: string,
+  subject: string,
+  timeoutMs: number,
+): Promise<StreamMessage | undefined> {
+  const request = `$JS.API.DIRECT.GET.${stream}.${subject}`;
+  const message = await connection.request(request, '', { timeout: timeoutMs });
+  const status = message.headers?.code ?? 0;
+  if (status === 0) return streamMessage(message);
+  if (status === 404) return undefined;
+  throw new ThroughlineError('internal', `${stream} cannot be read: status ${status}`);
 }
 
 function readBatch(
@@ -104,10 +127,13 @@ function readBatch(
 }
 
 function streamMessage(message: Msg): StreamMessage {
+  const foreign = foreignBy(message.headers, 'direct_get');
   return {
     sequence: header(message, 'Nats-Sequence'),
     subject: message.headers?.last('Nats-Subject') ?? '',
     data: message.data,
+    headers: message.headers,
+    ...(foreign !== undefined && { foreign }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { NatsConnection, Service } from 'nats';
 import { toThroughlineError } from './errors.js';
+import { guardedServices } from './guarded-services.js';
 import { keepService } from './kept-service.js';
 import { type AnswerOptions, answer } from './service-answer.js';
 import { type Endpoint, ofOneSession } from './service-endpoint.js';
@@ -53,7 +54,7 @@ async function listen(
   inHand: Set<Promise<void>>,
 ): Promise<Service> {
   const { name, version, description } = options;
-  const service = await connection.services.add({
+  const service = await guardedServices(connection, options.logger).add({
     name,
     version,
     description,

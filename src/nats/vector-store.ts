@@ -86,9 +86,9 @@ export class NatsVectorStore implements VectorStore {
     ).catch((error: unknown) => {
       throw toThroughlineError(error, `reading the vectors of project ${project}`);
     });
-    const vectors = messages.flatMap(({ subject, data }) => {
+    const vectors = messages.flatMap(({ subject, data, foreign }) => {
       const learning = learningOfVectorSubject(subject);
-      const stored = storedVector(data);
+      const stored = foreign === undefined ? storedVector(data) : undefined;
       return learning === undefined || stored === undefined ? [] : [{ learning, ...stored }];
     });
     return { vectors, through: messages.at(-1)?.sequence ?? after };

@@ -56,7 +56,11 @@ export function stateToJson(state: SessionState): SessionStateJson {
   };
 }
 
-export function stateFromJson(session: string, sequence: number, json: SessionStateJson): SessionState {
+export function stateFromJson(
+  session: string,
+  at: Pick<SessionState, 'sequence' | 'lastEvent'>,
+  json: SessionStateJson,
+): SessionState {
   return {
     session,
     limits: json.limits,
@@ -76,7 +80,7 @@ export function stateFromJson(session: string, sequence: number, json: SessionSt
       lastMessage: json.last.message,
     },
     history: { iterations: [...json.iterations] },
-    sequence,
+    ...at,
     lastEventAt: json.last_event_at,
   };
 }

@@ -30,6 +30,7 @@ async function extractorOn(failing: { put?: number; append?: number; downMs?: nu
         append: (...args) => (fails() ? Promise.reject(new Error('full')) : log.append(...args)),
       },
       rejected: {
+        foreign: () => rejected.foreign(),
         list: (...args) => rejected.list(...args),
         get: (...args) => rejected.get(...args),
         remove: (...args) => rejected.remove(...args),
