@@ -141,7 +141,9 @@ describe('a reader and a publisher of one session', () => {
   });
 
   it('change nothing by bringing what stands in their own session again', async () => {
-    await system.client.appendTrace('a', [{ intent_id: 'INT-1', action_type: 'TOOL_EXECUTION' }]);
+    // What was malformed is counted event by event: nothing else tells a copy from the first one.
+    const entries = [{ intent_id: 'INT-1', action_type: 'TOOL_EXECUTION' }, { action_type: 'UNKNOWN' }];
+    await system.client.request('trace.append', { session: 'a', entries });
     const before = await stateOf('a');
     const { seq } = await stored('SESSION_a', at('session.a.trace.appended'));
     await ask('visitor', ['$JS.API.DIRECT.GET.SESSION_a', { seq }, 'session.a.trace.appended']);
@@ -247,10 +249,10 @@ describe('a rejected body that is a valid event', () => {
     const before = await stateOf('b');
     const event = {
       v: 1,
-      type: 'session.completed',
+      type: 'inbox.added',
       at: '2026-01-01T00:00:00.000Z',
       session: 'b',
-      data: { reason: 'forged' },
+      data: { message: 'MSG-1', content: 'forged' },
     };
     await system.client.publishText('a', 'implementer', JSON.stringify(event));
     await stored('DISPATCH_REJECTED', (message) => message.string().includes('forged'));
@@ -258,7 +260,7 @@ describe('a rejected body that is a valid event', () => {
     const jsm = await admin.jetstreamManager();
     const { state } = await jsm.streams.info('DISPATCH_REJECTED');
     admin.publish('$JS.API.DIRECT.GET.DISPATCH_REJECTED', JSON.stringify({ seq: state.last_seq }), {
-      reply: 'session.b.session.completed',
+      reply: 'session.b.inbox.added',
     });
     await stored('SESSION_b', (message) => message.string().includes('forged'));
     expect(await stateOf('b')).toEqual(before);
