@@ -5,6 +5,7 @@ import { examples, note } from './cli.js';
 import { compileCommand } from './compile.js';
 import { doctorCommand } from './doctor.js';
 import { factsCommand } from './facts.js';
+import { foreignCommand } from './foreign.js';
 import { importCommand } from './import-git.js';
 import { Interrupted } from './interrupted.js';
 import { learningsCommand } from './learnings.js';
@@ -53,6 +54,7 @@ export function createProgram(): Command {
     learningsCommand,
     snapshotCommand,
     rejectedCommand,
+    foreignCommand,
     importCommand,
     templateCommand,
     initCommand,

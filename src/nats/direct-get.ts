@@ -2,7 +2,7 @@ import type { Msg, MsgHdrs, NatsConnection } from 'nats';
 import { ThroughlineError } from '../errors.js';
 import { newInbox } from './connection.js';
 import { onDenied } from './denials.js';
-import { foreignBy } from './foreign.js';
+import { foreignBy } from './foreign/foreign.js';
 
 /**
  * Batch direct get, spoken by hand: the client's own reader stops at an empty payload and knows no start sequence.
@@ -41,19 +41,33 @@ export async function readStream(
   timeoutMs: number,
 ): Promise<StreamMessage[]> {
   const found: StreamMessage[] = [];
-  let from = range.from;
-  const through = range.through ?? Number.MAX_SAFE_INTEGER;
-  while (from <= through) {
-    const { messages, pending } = await readBatch(connection, stream, filter, from, timeoutMs);
+  const { from, through = Number.MAX_SAFE_INTEGER } = range;
+  if (from > through) return found;
+  for await (const messages of batchesOf(connection, stream, filter, from, timeoutMs)) {
     for (const message of messages) {
       if (message.sequence > through) return found;
       found.push(message);
     }
-    const last = messages.at(-1);
-    if (!pending || last === undefined) return found;
-    from = last.sequence + 1;
+    if ((messages.at(-1)?.sequence ?? 0) >= through) return found;
   }
   return found;
+}
+
+/** The same batch by batch, for what need not be in memory at once. Throws as `readStream`. */
+export async function* batchesOf(
+  connection: NatsConnection,
+  stream: string,
+  filter: string,
+  from: number,
+  timeoutMs: number,
+): AsyncGenerator<readonly StreamMessage[]> {
+  for (let next = from; ; ) {
+    const { messages, pending } = await readBatch(connection, stream, filter, next, timeoutMs);
+    const last = messages.at(-1);
+    if (last !== undefined) yield messages;
+    if (!pending || last === undefined) return;
+    next = last.sequence + 1;
+  }
 }
 
 /**

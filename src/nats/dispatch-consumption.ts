@@ -3,7 +3,7 @@ import { codeOf } from '../errors.js';
 import type { DispatchConsumption } from '../ports/dispatch-source.js';
 import type { Logger } from '../ports/logger.js';
 import { NatsDelivery } from './dispatch-delivery.js';
-import { foreignDispatch } from './foreign.js';
+import { foreignDispatch } from './foreign/foreign.js';
 import { Backoff, pause } from './pause.js';
 import { HEARTBEAT_MS, PullLane } from './pull-lane.js';
 
@@ -105,7 +105,7 @@ export class NatsConsumption implements DispatchConsumption {
     const delivery = NatsDelivery.of(message, this.#settled);
     if (delivery === undefined) return;
     this.#bytesInHand += delivery.body.length;
-    const foreign = foreignDispatch(message.headers, delivery.body);
+    const foreign = foreignDispatch(message.headers, delivery.body, 'as_stored');
     if (foreign === undefined) this.#options.handler(delivery);
     else this.#passOver(delivery, foreign);
   }

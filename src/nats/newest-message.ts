@@ -1,6 +1,6 @@
 import type { JetStreamManager, StoredMsg } from 'nats';
 import { API, apiCode } from './errors.js';
-import { foreignBy } from './foreign.js';
+import { foreignBy } from './foreign/foreign.js';
 
 /** The newest message on a subject, whatever it is, or `undefined`. */
 export function newestMessage(

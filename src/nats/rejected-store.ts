@@ -12,7 +12,7 @@ import type { RejectedEntry, RejectedStore, Rejection } from '../ports/rejected-
 import { clipText, oneLine } from '../text.js';
 import type { AckedPublisher } from './acked-publisher.js';
 import { API, apiCode, toThroughlineError } from './errors.js';
-import { foreignBy } from './foreign.js';
+import { foreignBy } from './foreign/foreign.js';
 import { ensureRejectedStream, type TopologyOptions } from './topology.js';
 
 /** Room for subject and headers: a body of the largest size does not fit a message that says why it was rejected. */

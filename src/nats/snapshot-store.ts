@@ -191,13 +191,13 @@ export class NatsSnapshotStore implements SnapshotStore {
   }
 }
 
-/** Whether a message says that everything before it was deleted. */
-function isDeletion({ headers, foreign }: StreamMessage): boolean {
+/** Whether a message says that everything before it under its key was deleted. */
+export function isDeletion({ headers, foreign }: StreamMessage): boolean {
   return foreign === undefined && headers?.has('KV-Operation') === true;
 }
 
 /** The snapshot that a message is; `undefined` for what is foreign, and for any other text. */
-function snapshotIn({ data, foreign }: StreamMessage): StoredSnapshot | undefined {
+export function snapshotIn({ data, foreign }: StreamMessage): StoredSnapshot | undefined {
   if (foreign !== undefined) return undefined;
   const text = new TextDecoder().decode(data);
   const sequence = snapshotSequence(text);

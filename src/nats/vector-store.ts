@@ -124,6 +124,11 @@ export class NatsVectorStore implements VectorStore {
   }
 }
 
+/** Whether a value is a vector. */
+export function isVector(data: Uint8Array): boolean {
+  return storedVector(data) !== undefined;
+}
+
 /** `undefined` for a key that was deleted, and for what is no vector. */
 function storedVector(data: Uint8Array): StoredVector | undefined {
   if (data.length === 0) return undefined;

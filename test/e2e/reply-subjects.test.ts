@@ -21,6 +21,7 @@ beforeAll(async () => {
   system = await startGuardedSystem([
     { name: 'publisher', role: 'publisher' },
     { name: 'reader', role: 'reader' },
+    { name: 'operator', role: 'operator' },
     { name: 'guest', role: 'publisher', args: ['--session', 'a'] },
     { name: 'visitor', role: 'reader', args: ['--session', 'a'] },
   ]);
@@ -277,5 +278,82 @@ describe('rejected results', () => {
     const { code, stderr, stdout } = await system.as('admin', 'rejected', 'retry', '--all');
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('no rejected result') });
     expect(stdout).toContain('published again');
+  });
+});
+
+describe('foreign messages', () => {
+  it('are named by the doctor, also to a reader', async () => {
+    const { stdout } = await system.as('reader', 'doctor');
+    expect(stdout).toMatch(
+      /^warn {2}foreign messages: \d+ of the newest 1000 of SESSION_b: \d+ \(a copy of message/m,
+    );
+    expect(stdout).toMatch(/^warn {2}foreign messages: .* of DISPATCH_REJECTED: .*no rejected result/m);
+    expect(stdout).toContain('throughline foreign rm');
+    expect(stdout).not.toContain('permission_denied');
+  });
+
+  it('are listed with what they are', async () => {
+    const { code, stdout } = await system.as('admin', 'foreign', 'ls', '--json');
+    expect(code).toBe(0);
+    const listed: { stream: string; what: string }[] = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const streams = new Set(listed.map(({ stream }) => stream));
+    expect([...streams].sort()).toEqual([
+      'DISPATCH',
+      'DISPATCH_REJECTED',
+      'KV_learning_snapshots',
+      'KV_session_snapshots',
+      'LEARNINGS',
+      'SESSION_a',
+      'SESSION_b',
+    ]);
+    const of = (stream: string) =>
+      new Set(listed.filter((each) => each.stream === stream).map(({ what }) => what));
+    expect(of('DISPATCH')).toContain('an answer of the server');
+    expect(of('LEARNINGS')).toEqual(new Set(['no event']));
+  });
+
+  it('are removed for good, and nothing else is', async () => {
+    const before = await Promise.all([stateOf('a'), stateOf('b')]);
+    expect(await system.as('admin', 'foreign', 'rm')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--yes'),
+    });
+    expect(await system.as('operator', 'foreign', 'rm', '--yes')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('permission_denied'),
+    });
+    // An event behind the last of them: that one would stay otherwise.
+    for (const session of ['a', 'b']) await system.client.tools.noteAdd({ session, content: 'the last' });
+    const { code, stderr } = await system.as('admin', 'foreign', 'rm', '--yes');
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(/-- \d+ foreign messages removed/),
+    });
+    expect(await system.as('admin', 'foreign', 'ls')).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: '-- 0 foreign messages\n',
+    });
+    const after = await Promise.all([stateOf('a'), stateOf('b')]);
+    for (const [index, state] of after.entries()) {
+      expect(state.tasks).toEqual(before[index]?.tasks);
+      expect(state.facts).toEqual(before[index]?.facts);
+    }
+    const { stdout } = await system.as('admin', 'doctor');
+    expect(stdout).toMatch(/^ok {4}foreign messages: none/m);
+  });
+
+  it('the last one of a session stays until an event follows it, and commands go on', async () => {
+    await ask('visitor', ['$JS.API.STREAM.INFO.SESSION_a', '', 'session.b.x']);
+    await stored('SESSION_b', at('session.b.x'));
+    const { stderr } = await system.as('admin', 'foreign', 'rm', '--yes', '--session', 'b');
+    expect(stderr).toContain('left, as no event follows it yet');
+    await system.client.tools.noteAdd({ session: 'b', content: 'one more' });
+    const { stderr: then } = await system.as('admin', 'foreign', 'rm', '--yes', '--session', 'b');
+    expect(then).toContain('-- 1 foreign message removed');
+    await system.client.tools.noteAdd({ session: 'b', content: 'and one more' });
   });
 });

@@ -2,6 +2,7 @@ import { VECTOR_BUCKET } from '../../contracts/names.js';
 import type { NatsPorts } from '../open.js';
 import { type ConfiguredEmbedder, embedderFindings } from './embedder.js';
 import { examined, type Finding, fail } from './finding.js';
+import { foreignFindings } from './foreign.js';
 import { projectFindings, vectorFindings } from './learnings.js';
 import { clockFindings, jetStreamIsOff, limitFindings, serverFindings } from './server.js';
 import { serviceFindings } from './services.js';
@@ -24,7 +25,7 @@ export interface Expected {
 
 /** Looks at everything, and changes nothing. */
 export async function examine(nats: NatsPorts, expected: Expected): Promise<Finding[]> {
-  const { connection, snapshots, learnings, learningSnapshots } = nats;
+  const { connection, rejected, snapshots, learnings, learningSnapshots } = nats;
   const { replicas, ackWaitMs, snapshotEvery, requestTimeoutMs: timeout, version, now, embedder } = expected;
   const jsm = await connection.jetstreamManager({ checkAPI: false, timeout });
   if (await jetStreamIsOff(jsm)) {
@@ -43,6 +44,7 @@ export async function examine(nats: NatsPorts, expected: Expected): Promise<Find
       (consumer) => [`consumer ${consumer}`, () => consumerFindings(jsm, consumer, ackWaitMs)] as const,
     ),
     ['rejected', () => rejectedFindings(jsm)],
+    ['foreign messages', () => foreignFindings({ connection, jsm, rejected, timeoutMs: timeout })],
     ['sessions', () => sessionFindings({ jsm, snapshots, replicas, snapshotEvery, now: now() })],
     [
       'projects',

@@ -1,5 +1,5 @@
 import type { MsgHdrs } from 'nats';
-import { jsonOf } from '../contracts/event.js';
+import { jsonOf } from '../../contracts/event.js';
 
 /**
  * NATS does not check the reply subject of a request: anyone who may ask for something can have the answer stored in a
@@ -49,11 +49,17 @@ const MAX_PUB_ACK = 2048;
  * By headers and body, for a stream that takes any body: no result is empty and without a header, none is the answer to
  * a publish, and none is an answer of JetStream or of the services' protocol.
  */
-export function foreignDispatch(headers: MsgHdrs | undefined, data: Uint8Array): string | undefined {
-  const foreign = foreignBy(headers, 'as_stored');
+export function foreignDispatch(
+  headers: MsgHdrs | undefined,
+  data: Uint8Array,
+  readBy: ReadBy,
+): string | undefined {
+  const foreign = foreignBy(headers, readBy);
   if (foreign !== undefined) return foreign;
-  if (data.length === 0)
-    return headers === undefined ? 'empty, as the answer to a read of nothing' : undefined;
+  if (data.length === 0) {
+    const bare = headers === undefined || headers.keys().every((name) => COPIED.has(name));
+    return bare ? 'empty, as the answer to a read of nothing' : undefined;
+  }
   return isServerAnswer(data) ? 'an answer of the server' : undefined;
 }
 
