@@ -22,10 +22,10 @@ interface ServiceImport {
 
 /** What an account must lend for these permissions of users of another one. */
 export function sharingFor({ publish }: Pick<Permissions, 'publish'>, account: string): AccountSharing {
-  // Two imports that match one request would have it asked twice.
-  const subjects = [...new Set(publish.allow)].filter(
-    (subject, _, all) => !all.some((other) => other !== subject && covers(other, subject)),
-  );
+  // Two imports that match one request would have it asked twice. The API of JetStream goes as a whole: an account without
+  // JetStream answers any part of it by itself. The permissions of its users say what of it they may ask.
+  const all = [...new Set(publish.allow.map((subject) => (subject.startsWith(API) ? `${API}>` : subject)))];
+  const subjects = all.filter((subject) => !all.some((other) => other !== subject && covers(other, subject)));
   return {
     exports: subjects.map((service) => ({
       service,
@@ -36,7 +36,9 @@ export function sharingFor({ publish }: Pick<Permissions, 'publish'>, account: s
 }
 
 /** A batch of messages, and every instance of a service that is asked who it is. */
-const MANY_ANSWERS = /^\$JS\.API\.DIRECT\.GET\.|^\$SRV\./;
+const MANY_ANSWERS = /^\$(JS\.API|SRV)\./;
+
+const API = '$JS.API.';
 
 /** Whether every subject that the one pattern matches is matched by the wider one. */
 function covers(wider: string, pattern: string): boolean {

@@ -168,7 +168,7 @@ function streamsOf({ session }: Names): string[] {
 
 function jetStream(victim: Names, own: Names): Attempt[] {
   const first = JSON.stringify({ seq: 1 });
-  const batch = JSON.stringify({ seq: 1, batch: 100, next_by_subj: '>' });
+  const batch = JSON.stringify({ seq: 1, batch: 3, next_by_subj: '>' });
   const subjectsOf = ({ session, project }: Names) => [
     [`KV_${SNAPSHOT_BUCKET}`, `$KV.${SNAPSHOT_BUCKET}.${session}`],
     [`KV_${LEARNING_SNAPSHOT_BUCKET}`, `$KV.${LEARNING_SNAPSHOT_BUCKET}.${project}`],
