@@ -229,21 +229,21 @@ describe('a snapshot', () => {
     ['whose state is damaged', (text) => text.replace(/"facts":\[/, '"facts":[7,')],
     ['of another session', (text) => text.replace('"session":"demo"', '"session":"other"')],
   ])('%s is logged, and the one before it is taken', async (_, damage) => {
-    const { reader, kept, logger, text } = await withSnapshot(5, 6);
+    const { reader, kept, logger, text, sequence } = await withSnapshot(5, 6);
     expect(damage(text)).not.toBe(text);
-    await kept.snapshots.save(DEMO, { sequence: 6, text: damage(text) });
+    await kept.snapshots.save(DEMO, { sequence: sequence + 1, text: damage(text) });
     const { folded, replayed } = await reader().load(DEMO);
     expect(replayed).toBe(1);
-    expect(folded.snapshotSequence).toBe(5);
+    expect(folded.snapshotSequence).toBe(sequence);
     expect(logger.warn.mock.calls).toEqual([
       [{ session: DEMO, code: 'schema_invalid', reason: expect.any(String) }, expect.any(String)],
     ]);
   });
 
   it('that is the only one, and damaged, leaves all events to be read', async () => {
-    const { reader, kept, text } = await withSnapshot(5, 6);
-    for (const sequence of [6, 7, 8, 9, 10]) {
-      await kept.snapshots.save(DEMO, { sequence, text: text.slice(0, -5) });
+    const { reader, kept, text, sequence } = await withSnapshot(5, 6);
+    for (const later of upTo(5)) {
+      await kept.snapshots.save(DEMO, { sequence: sequence + later, text: text.slice(0, -5) });
     }
     const { folded, replayed } = await reader().load(DEMO);
     expect({ replayed, from: folded.snapshotSequence }).toEqual({ replayed: 6, from: 0 });
