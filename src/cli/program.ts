@@ -6,6 +6,7 @@ import { examples, note } from './cli.js';
 import { compileCommand } from './compile.js';
 import { doctorCommand } from './doctor.js';
 import { factsCommand } from './facts.js';
+import { foreignCommand } from './foreign.js';
 import { healthCommand } from './health.js';
 import { importCommand } from './import-git.js';
 import { Interrupted } from './interrupted.js';
@@ -61,6 +62,7 @@ export function createProgram(): Command {
     learningsCommand,
     snapshotCommand,
     rejectedCommand,
+    foreignCommand,
     importCommand,
     templateCommand,
     initCommand,

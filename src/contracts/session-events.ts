@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EVENT_VERSION, parseEvent, type Stored, timestamp } from './event.js';
+import { EVENT_VERSION, type EventFormat, jsonOf, parseEvent, type Stored, timestamp } from './event.js';
 import { ROLES } from './names.js';
 import { ASSESSMENTS, IMPLEMENTER_STATUSES, SEVERITIES, taskId, testRun } from './results.js';
 import { runEvents } from './run.js';
@@ -107,5 +107,11 @@ export type StoredEvent = Stored<SessionEvent>;
 
 /** Reads an event of a session, or gives `undefined` for what is none. */
 export function parseSessionEvent(data: Uint8Array): SessionEvent | undefined {
-  return parseEvent(sessionEvent, data);
+  return SESSION_EVENTS.parse(jsonOf(data));
 }
+
+/** The events of session logs. */
+export const SESSION_EVENTS: EventFormat<SessionEvent> = {
+  kind: 'session',
+  parse: (json) => parseEvent(sessionEvent, json),
+};

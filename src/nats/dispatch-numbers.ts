@@ -1,9 +1,10 @@
 import type { JetStreamManager, NatsConnection, StreamInfo } from 'nats';
-import { DISPATCH_STREAM, sessionOfStream, sessionSubjects } from '../contracts/names.js';
-import { parseSessionEvent } from '../contracts/session-events.js';
+import { DISPATCH_STREAM, sessionOfStream, sessionSubject, sessionSubjects } from '../contracts/names.js';
+import { SESSION_EVENTS } from '../contracts/session-events.js';
 import { ThroughlineError } from '../errors.js';
 import { readStream } from './direct-get.js';
 import { API, apiCode, toThroughlineError } from './errors.js';
+import { eventsOf } from './stored-events.js';
 
 /**
  * Whether the stream `DISPATCH` may go on with its numbers. Sessions tell dispatches apart by them: where the stream was
@@ -66,9 +67,10 @@ async function highestIn(
   // From the end backwards: the last events may all be commands.
   for (let end = state.last_seq; end >= state.first_seq && highest === undefined; end -= NEWEST_EVENTS) {
     const range = { from: Math.max(state.first_seq, end - NEWEST_EVENTS + 1), through: end };
-    for (const { data } of await readStream(connection, stream, subjects, range, timeoutMs)) {
-      const event = parseSessionEvent(data);
-      if (event?.type !== 'fact.recorded' && event?.type !== 'dispatch.rejected') continue;
+    const messages = await readStream(connection, stream, subjects, range, timeoutMs);
+    const { events } = eventsOf(messages, 0, session, { format: SESSION_EVENTS, subject: sessionSubject });
+    for (const { event } of events) {
+      if (event.type !== 'fact.recorded' && event.type !== 'dispatch.rejected') continue;
       const { sequence, at } = event.data.dispatch;
       if (sequence > (highest?.sequence ?? 0)) highest = { sequence, at, stream };
     }

@@ -39,14 +39,14 @@ async function repairDispatches(ports: RepairPorts): Promise<string[]> {
   await raise(ports, DISPATCH_STREAM, VOID_DISPATCHES, seen.sequence + MARGIN);
   const range = { since: seen.at, through: seen.sequence };
   let again = 0;
-  for (const { sequence, subject, data } of await readStream(
+  for (const { sequence, subject, data, foreign } of await readStream(
     connection,
     DISPATCH_STREAM,
     '>',
     range,
     timeoutMs,
   )) {
-    if (subject === VOID_DISPATCHES) continue;
+    if (subject === VOID_DISPATCHES || foreign !== undefined) continue;
     // Cut off here, the next repair finds it again: so soon, its id is still known.
     const published = await publisher.publish(subject, data, { messageId: `repaired:${sequence}` });
     if (published.outcome !== 'stored')

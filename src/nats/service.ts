@@ -1,6 +1,7 @@
 import type { NatsConnection, Service } from 'nats';
 import { EndpointCounts } from './endpoint-counts.js';
 import { toThroughlineError } from './errors.js';
+import { guardedServices } from './guarded-services.js';
 import { keepService } from './kept-service.js';
 import { type AnswerOptions, answer } from './service-answer.js';
 import { keepDiscoverable } from './service-discovery.js';
@@ -56,7 +57,7 @@ async function listen(
 ): Promise<Service> {
   const { name, version, description } = options;
   const counts = new EndpointCounts();
-  const service = await connection.services.add({
+  const service = await guardedServices(connection, options.logger).add({
     name,
     version,
     description,

@@ -7,6 +7,7 @@ import {
   type StreamConfig,
   type StreamInfo,
 } from 'nats';
+import { readEvent } from '../contracts/event.js';
 import {
   DISPATCH_STREAM,
   DISPATCH_SUBJECTS,
@@ -24,9 +25,10 @@ import {
   type Token,
   token,
 } from '../contracts/names.js';
-import { parseSessionEvent, type SessionEvent } from '../contracts/session-events.js';
+import { SESSION_EVENTS, type SessionEvent } from '../contracts/session-events.js';
 import { ThroughlineError } from '../errors.js';
 import { API, apiCode, takenByAnother } from './errors.js';
+import { newestOf } from './newest-message.js';
 import { snapshotSequence } from './snapshot-sequence.js';
 
 /**
@@ -131,8 +133,7 @@ async function createBeyond(
 /** Sequence of a session's newest snapshot, 0 for none. */
 export async function newestSnapshot(jsm: JetStreamManager, session: Token): Promise<number> {
   const subject = `$KV.${SNAPSHOT_BUCKET}.${session}`;
-  const message = await newestMessage(jsm, `KV_${SNAPSHOT_BUCKET}`, subject);
-  return message === undefined ? 0 : snapshotSequence(message.string());
+  return (await newestOf(jsm, `KV_${SNAPSHOT_BUCKET}`, subject, snapshotAt)) ?? 0;
 }
 
 /** Highest sequence that a project's newest snapshot stands at, 0 without any. */
@@ -142,13 +143,17 @@ export async function newestLearningSnapshot(jsm: JetStreamManager): Promise<num
   try {
     const { state } = await jsm.streams.info(stream, { subjects_filter: '>' });
     for (const subject of Object.keys(state.subjects ?? {})) {
-      const message = await newestMessage(jsm, stream, subject);
-      highest = Math.max(highest, message === undefined ? 0 : snapshotSequence(message.string()));
+      highest = Math.max(highest, (await newestOf(jsm, stream, subject, snapshotAt)) ?? 0);
     }
   } catch (error) {
     if (apiCode(error) !== API.streamNotFound) throw error;
   }
   return highest;
+}
+
+/** Where the snapshot that a message is stands. */
+function snapshotAt(message: StoredMsg): number | undefined {
+  return snapshotSequence(message.string()) || undefined;
 }
 
 function fileStream(
@@ -226,17 +231,19 @@ export const ALL_SESSIONS = 'session.>';
 
 /** Highest dispatch that a session or the rejected store knows of, by the newest message of each kind. */
 async function highestDispatchSeen(jsm: JetStreamManager): Promise<number> {
-  const rejected = await newestMessage(jsm, REJECTED_STREAM, REJECTED_SUBJECTS);
-  let highest = Number(rejected?.header.get(HEADERS.dispatchSequence) ?? 0);
+  const ofRejected = ({ header }: StoredMsg) => Number(header.get(HEADERS.dispatchSequence)) || undefined;
+  let highest = (await newestOf(jsm, REJECTED_STREAM, REJECTED_SUBJECTS, ofRejected)) ?? 0;
   for await (const name of jsm.streams.names(ALL_SESSIONS)) {
     const session = sessionOfStream(name);
     if (session === undefined) continue;
     for (const type of DISPATCH_EVENTS) {
-      const last = await newestMessage(jsm, name, sessionSubject(session, type));
-      const event = last && parseSessionEvent(last.data);
-      if (event?.type === 'fact.recorded' || event?.type === 'dispatch.rejected') {
-        highest = Math.max(highest, event.data.dispatch.sequence);
-      }
+      const ofEvent = ({ data }: StoredMsg) => {
+        const event = readEvent(SESSION_EVENTS, session, data)?.event;
+        const named = event?.type === 'fact.recorded' || event?.type === 'dispatch.rejected';
+        return named ? event.data.dispatch.sequence : undefined;
+      };
+      const seen = await newestOf(jsm, name, sessionSubject(session, type), ofEvent);
+      highest = Math.max(highest, seen ?? 0);
     }
   }
   return highest;
@@ -244,19 +251,3 @@ async function highestDispatchSeen(jsm: JetStreamManager): Promise<number> {
 
 /** Types of the events that name a dispatch. */
 const DISPATCH_EVENTS = ['fact.recorded', 'dispatch.rejected'] satisfies SessionEvent['type'][];
-
-/** The newest message on a subject, or `undefined`. */
-export async function newestMessage(
-  jsm: JetStreamManager,
-  stream: string,
-  subject: string,
-): Promise<StoredMsg | undefined> {
-  try {
-    return await jsm.streams.getMessage(stream, { last_by_subj: subject });
-  } catch (error) {
-    const code = apiCode(error);
-    // Any other fault must not pass for "none": sequences would come again.
-    if (code === API.messageNotFound || code === API.streamNotFound) return undefined;
-    throw error;
-  }
-}

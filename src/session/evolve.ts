@@ -1,3 +1,4 @@
+import { counts } from '../contracts/event.js';
 import type { StoredEvent } from '../contracts/session-events.js';
 import { assertNever } from '../errors.js';
 import { digestOf } from '../ledger/digest.js';
@@ -12,8 +13,11 @@ import { addAppended, entryOfDispatch } from './traces.js';
 /**
  * Folds one event into the state, in place, and returns it. Pure but for that: time and ids come with the event.
  */
-export function evolve(state: SessionState, { sequence, event }: StoredEvent): SessionState {
+export function evolve(state: SessionState, stored: StoredEvent): SessionState {
+  const { sequence, event } = stored;
   state.sequence = sequence;
+  if (!counts(stored, state.lastEvent)) return state;
+  state.lastEvent = sequence;
   if (event.at > state.lastEventAt) state.lastEventAt = event.at;
   switch (event.type) {
     case 'fact.recorded': {

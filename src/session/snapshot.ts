@@ -10,7 +10,8 @@ import type { SessionState } from './state.js';
 import { stateFromJson, stateToJson } from './state-json.js';
 
 /**
- * The text of a snapshot: `{"after_sequence":N,"created_at":…,"v":1,"state":{…}}` on one line, in that order.
+ * The text of a snapshot: `{"after_sequence":N,"created_at":…,"session":…,"v":1,"last_event"?:M,"state":{…}}` on one line,
+ * in that order. Those of earlier versions do not name their session; `last_event` is there where it is below N.
  */
 export const SNAPSHOT_VERSION = 1;
 
@@ -214,7 +215,9 @@ const stateJson = z.object({
 const snapshotJson = z.object({
   after_sequence: z.int().nonnegative(),
   created_at: z.string(),
+  session: z.string().exactOptional(),
   v: z.literal(SNAPSHOT_VERSION),
+  last_event: z.int().nonnegative().exactOptional(),
   state: stateJson,
 });
 
@@ -223,7 +226,9 @@ export function encodeSnapshot(state: SessionState, createdAt: string): string {
   return JSON.stringify({
     after_sequence: state.sequence,
     created_at: createdAt,
+    session: state.session,
     v: SNAPSHOT_VERSION,
+    ...(state.lastEvent < state.sequence && { last_event: state.lastEvent }),
     state: stateToJson(state),
   });
 }
@@ -240,8 +245,10 @@ export function decodeSnapshot(session: string, text: string): DecodedSnapshot {
       const issue = parsed.error.issues[0];
       return { ok: false, reason: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}` };
     }
-    const { after_sequence, created_at, state } = parsed.data;
-    return { ok: true, state: stateFromJson(session, after_sequence, state), createdAt: created_at };
+    const { after_sequence: sequence, created_at: createdAt, state, session: owner = session } = parsed.data;
+    if (owner !== session) return { ok: false, reason: `it is of session ${owner}` };
+    const at = { sequence, lastEvent: parsed.data.last_event ?? sequence };
+    return { ok: true, state: stateFromJson(session, at, state), createdAt };
   } catch {
     return { ok: false, reason: 'not JSON' };
   }

@@ -61,7 +61,11 @@ export type ReadableStateJson = Omit<SessionStateJson, 'window'> & {
   readonly window: ReadableWindowJson<DispatchEntry>;
 };
 
-export function stateFromJson(session: string, sequence: number, json: ReadableStateJson): SessionState {
+export function stateFromJson(
+  session: string,
+  at: Pick<SessionState, 'sequence' | 'lastEvent'>,
+  json: ReadableStateJson,
+): SessionState {
   return {
     session,
     limits: json.limits,
@@ -80,7 +84,7 @@ export function stateFromJson(session: string, sequence: number, json: ReadableS
       lastMessage: json.last.message,
     },
     history: { iterations: [...json.iterations] },
-    sequence,
+    ...at,
     lastEventAt: json.last_event_at,
   };
 }

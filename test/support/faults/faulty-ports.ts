@@ -61,6 +61,7 @@ export class FaultyNetwork {
   rejected(store: RejectedStore, life: Life): RejectedStore {
     return {
       put: (rejection) => this.#write(life, () => store.put(rejection)),
+      foreign: () => this.#read(life, () => store.foreign()),
       list: (limit) => this.#read(life, () => store.list(limit)),
       get: (id) => this.#read(life, () => store.get(id)),
       remove: (id) => this.#write(life, () => store.remove(id)),
