@@ -22,7 +22,7 @@ export function wholeNumber(low: number, high: number, fallback: number): Variab
 export function decimal(low: number, high: number, fallback: number): VariableReader<number> {
   return (raw) => {
     if (raw === undefined) return fallback;
-    const value = /^\d*\.?\d+$/.test(raw) ? Number(raw) : Number.NaN;
+    const value = /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(raw) ? Number(raw) : Number.NaN;
     if (value >= low && value <= high) return value;
     throw new WrongVariable(`is ${JSON.stringify(raw)}: use a number from ${low} to ${high}`);
   };

@@ -25,6 +25,7 @@ export interface Config {
   readonly maxRequestBytes: number;
   readonly maxReplyBytes: number;
   readonly requestsPerSecond: number;
+  readonly requestKbPerSecond: number;
   readonly redact: boolean;
   readonly maxDeliveries: number;
   readonly ackWaitMs: number;
@@ -86,6 +87,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     maxRequestBytes: values.THROUGHLINE_MAX_REQUEST_BYTES,
     maxReplyBytes: values.THROUGHLINE_MAX_REPLY_BYTES,
     requestsPerSecond: values.THROUGHLINE_REQUESTS_PER_SECOND,
+    requestKbPerSecond: values.THROUGHLINE_REQUEST_KB_PER_SECOND,
     redact: values.THROUGHLINE_REDACT === 'on',
     maxDeliveries: values.THROUGHLINE_MAX_DELIVERIES,
     ackWaitMs: values.THROUGHLINE_ACK_WAIT_MS,

@@ -49,6 +49,8 @@ export const VARIABLES = {
   THROUGHLINE_MAX_REPLY_BYTES: wholeNumber(1024, 64 * 1024 * 1024, 1024 * 1024),
   /** Requests a second that one session may send to one service over time, and twice as many at once; 0: no limit. */
   THROUGHLINE_REQUESTS_PER_SECOND: wholeNumber(0, 1_000_000, 1000),
+  /** KiB of requests a second that one session, or one caller, may send over time, and twice as much at once; 0: no limit. */
+  THROUGHLINE_REQUEST_KB_PER_SECOND: wholeNumber(0, 1_000_000, 8192),
   /** `off` keeps secrets where agents wrote some: for a store that nobody else can read. */
   THROUGHLINE_REDACT: oneOf(['on', 'off'], 'on'),
   /** Failed attempts after which a dispatch is rejected; that it was put back for a while does not count. */

@@ -9,6 +9,7 @@ import { openProjects, serveLearnings } from './services/learnings.js';
 import { natsOptions } from './services/nats-options.js';
 import { openSessions } from './services/sessions.js';
 import { serveTools } from './services/tools.js';
+import { byteBudget } from './workers/byte-budget.js';
 import type { HealthParts } from './workers/health.js';
 import { countingLogger } from './workers/incidents.js';
 
@@ -45,7 +46,7 @@ export async function serve(
     connection: watchConnection(nats.connection),
     incidents,
   };
-  const serving: Serving = { config, logger, releasers, health };
+  const serving: Serving = { config, logger, releasers, health, admit: byteBudget(config) };
   if (only.includes('extractor')) await serveExtractor(nats, serving);
   if (only.every((each) => each === 'extractor')) return nats;
   const sessions = openSessions(nats, config, logger, only.includes('tools'));

@@ -1,10 +1,13 @@
-import { stripVTControlCharacters } from 'node:util';
-
 /**
  * What agents wrote is data. These functions turn any text into one line that cannot be mistaken for a header, a
  * marker or the provenance of another line.
  */
 
+// Colours, cursor moves, titles and links of terminals. Like that of Node's `stripVTControlCharacters`, which takes the
+// square of the text's length for some texts, and is another one in each version of Node.
+const ESCAPES =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this pattern takes out
+  /[\u001b\u009b][[\]()#;?]*(?:(?:[-a-zA-Z\d/&.:=%@~_][-a-zA-Z\d/#&.:;=?%@~_]*)?(?:\u0007|\u001b\\|\u009c)|(?:\d{1,4}(?:;\d{0,4})*)?[\dA-PR-TZcf-ntqry=><~])/g;
 const BREAKS_AND_CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\s]+/gu;
 // Zero-width, bidirectional and ignorable characters: they change what a reader sees without being seen.
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
@@ -12,9 +15,12 @@ const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 const PROVENANCE = /\[(\s*task\s*:[^[\]]*)\]?/giu;
 const HEADER = /\[(\s*(?:session\s+context|compacted\s+history|recent\s+steps)\s*)\]?/giu;
 // How chats are written down for models: whoever renders a prompt may take these for the beginning of another role.
-const ROLE_TAG =
-  /<(?:\|\s*([^<>|]{0,64}?)\s*\|?>|(\/?\s*(?:system|developer|user|human|assistant|tool|start_of_turn|end_of_turn|s)\s*)>|<\s*(\/?SYS)\s*>>)/giu;
-const INSTRUCTION = /\[(\s*\/?\s*INST\s*)\]/giu;
+const ROLE_TAG = /<(\/?\s*(?:system|developer|user|human|assistant|tool|start_of_turn|end_of_turn|s)\s*)>/giu;
+const SYSTEM_TAG = /<<\s*(\/?SYS)\s*>>/giu;
+const BARRED_ROLE = /<\|([^<>|]*)\|?>/gu;
+/** Longest role between bars, in characters. */
+const MAX_ROLE = 64;
+const INSTRUCTION = /\[(\s*(?:\/\s*)?INST\s*)\]/giu;
 // Within a word too: whoever parses a body finds it there.
 const MARKER = /(BEGIN|END)_DISPATCH_RESULT/giu;
 const LINE_BREAK = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/u;
@@ -31,7 +37,9 @@ const MAX_PLAIN = 100_000;
 /** Folds line breaks, control and invisible characters: one line of well-formed text, trimmed. */
 export function oneLine(text: string): string {
   if (text.length <= MAX_PLAIN && PLAIN.test(text)) return text;
-  return stripVTControlCharacters(text.toWellFormed())
+  return text
+    .toWellFormed()
+    .replace(ESCAPES, '')
     .replace(INVISIBLE, '')
     .replace(BREAKS_AND_CONTROLS, ' ')
     .trim();
@@ -48,7 +56,9 @@ export function quoted(text: string): string {
 
 /** A text of several lines as a block quote, `> ` before each line, disarmed like one line. */
 export function quotedBlock(text: string): string {
-  return stripVTControlCharacters(text.toWellFormed())
+  return text
+    .toWellFormed()
+    .replace(ESCAPES, '')
     .replace(INVISIBLE, '')
     .split(LINE_BREAK)
     .map((line) => `> ${disarmed(line.replace(/\p{Cc}/gu, ' '))}`.trimEnd())
@@ -61,7 +71,11 @@ function disarmed(line: string): string {
     .replace(PROVENANCE, '($1)')
     .replace(HEADER, '($1)')
     .replace(INSTRUCTION, '($1)')
-    .replace(ROLE_TAG, (_, special, tag, sys) => `(${special ?? tag ?? sys})`)
+    .replace(ROLE_TAG, '($1)')
+    .replace(SYSTEM_TAG, '($1)')
+    .replace(BARRED_ROLE, (whole, role: string) =>
+      lengthOf(role.trim()) <= MAX_ROLE ? `(${role.trim()})` : whole,
+    )
     .replace(MARKER, (marker) => marker.replaceAll('_', ' '));
 }
 

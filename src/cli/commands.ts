@@ -84,6 +84,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./rejected.js')).rejectedCommand,
   },
   {
+    name: 'foreign',
+    summary: 'list, and remove, messages that were stored as the answer to a request',
+    load: async () => (await import('./foreign.js')).foreignCommand,
+  },
+  {
     name: 'import',
     summary: 'start a session with knowledge',
     load: async () => (await import('./import-git.js')).importCommand,
@@ -133,6 +138,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     takes: '[options]',
     summary: 'ask the running services how they are, in one line',
     load: async () => (await import('./health.js')).healthCommand,
+  },
+  {
+    name: 'repair',
+    takes: '[options]',
+    summary: 'mend what a restored backup of single streams leaves behind',
+    load: async () => (await import('./repair.js')).repairCommand,
   },
   {
     name: 'permissions',

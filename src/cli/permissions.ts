@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type Token, token } from '../contracts/names.js';
 import { ThroughlineError } from '../errors.js';
+import { type AccountSharing, sharingFor } from '../nats/account-sharing.js';
 import {
   ACCESS_ROLES,
   type AccessRole,
@@ -15,6 +16,7 @@ interface PermissionsOptions {
   readonly session?: readonly string[];
   readonly sessionPrefix?: string;
   readonly inboxPrefix?: string;
+  readonly account?: string;
   readonly json?: boolean;
 }
 
@@ -31,11 +33,15 @@ export function permissionsCommand(program: Command): void {
         'Set THROUGHLINE_INBOX_PREFIX of each process to the prefix that its user may listen to.\n' +
         'Wildcards of NATS stand for whole tokens: no permission says "all sessions that begin with team-".\n' +
         '--session-prefix therefore asks the server which sessions there are, and names each; a session that is new\n' +
-        'needs a new print. To keep teams apart for good, give each an account of its own.',
+        'needs a new print.\n\n' +
+        'NATS does not check the reply subject of a request: in one account, a user who may read a stream can have what it\n' +
+        'reads sent to JetStream as a request, and so delete any stream. Give users that you do not trust an account of\n' +
+        'their own: --account prints, with their permissions, what the accounts must export and import.',
     )
     .addOption(new Option('--role <role>', 'the role').choices(ACCESS_ROLES).makeOptionMandatory())
     .option('-s, --session <name...>', 'publisher and reader: only these sessions, which need not exist yet')
     .option('--session-prefix <text>', 'the same with all sessions whose name begins so, now, on this server')
+    .option('--account <name>', 'users stand in another account than the streams, which are in this one')
     .option('--inbox-prefix <prefix>', 'what its reply subjects begin with (default: _INBOX_<role>)')
     .option('--json', 'print it as JSON')
     .addHelpText(
@@ -43,6 +49,7 @@ export function permissionsCommand(program: Command): void {
       examples(
         'throughline permissions --role publisher --session demo',
         'throughline permissions --role worker --json',
+        'throughline permissions --role reader --session demo --account THROUGHLINE',
       ),
     )
     .action(async (options: PermissionsOptions, command: Command) => {
@@ -50,10 +57,40 @@ export function permissionsCommand(program: Command): void {
       for (const part of inboxPrefix.split('.')) token(part, '--inbox-prefix');
       const sessions = await sessionsOf(options, command);
       const permissions = permissionsOf(role, { inboxPrefix, ...(sessions && { sessions }) });
-      if (options.json) return out(JSON.stringify({ role, inboxPrefix, ...inServerWords(permissions) }));
+      const sharing = sharingOf(options, permissions);
+      const printed = { role, inboxPrefix, ...inServerWords(permissions), ...sharing };
+      if (options.json) return out(JSON.stringify(printed));
       note(`-- ${role}: set THROUGHLINE_INBOX_PREFIX=${inboxPrefix} where it runs`);
+      if (sharing !== undefined) out(shared(options.account ?? '', sharing));
       out(block(permissions));
     });
+}
+
+function sharingOf(
+  { role, account }: PermissionsOptions,
+  permissions: Permissions,
+): AccountSharing | undefined {
+  if (account === undefined) return undefined;
+  if (permissions.allowResponses) {
+    throw new ThroughlineError('usage', `a ${role} runs in the account of the streams: leave --account out`);
+  }
+  return sharingFor(permissions, token(account, '--account'));
+}
+
+/** What stands in the two accounts. */
+function shared(account: string, { exports, imports }: AccountSharing): string {
+  const list = (name: string, entries: readonly object[]) => [
+    `${name} [`,
+    ...entries.map((entry) => `  ${JSON.stringify(entry)}`),
+    ']',
+  ];
+  return [
+    `# in the account ${account}, which has JetStream`,
+    ...list('exports', exports),
+    '# in the account of these users, which has none',
+    ...list('imports', imports),
+    '# of these users',
+  ].join('\n');
 }
 
 async function sessionsOf(options: PermissionsOptions, command: Command): Promise<Token[] | undefined> {

@@ -25,7 +25,11 @@ export function rejectedCommand(program: Command): void {
     .action(async (options: { limit: number; json?: boolean }, command: Command) => {
       const { limit, json } = options;
       // One more tells whether there are more.
-      const found = await withNats(cliOf(command), (nats) => nats.rejected.list(limit + 1));
+      const { found, foreign } = await withNats(cliOf(command), async ({ rejected }) => ({
+        found: await rejected.list(limit + 1),
+        foreign: await rejected.foreign(),
+      }));
+      noteForeign(foreign);
       const entries = found.slice(0, limit);
       if (json) return out(JSON.stringify(entries));
       for (const entry of entries) out(line(entry));
@@ -70,11 +74,22 @@ export function rejectedCommand(program: Command): void {
         for (const each of ids.slice(0, MAX_LISTED)) {
           out(`${each} published again as dispatch ${await retryRejected(nats, each)}`);
         }
+        if (id === undefined) noteForeign(await nats.rejected.foreign());
         if (ids.length === 0) note('-- nothing to retry');
         // Not by itself: what is rejected again right away would be retried without end.
         if (ids.length > MAX_LISTED) note(`-- the oldest ${MAX_LISTED} of more: run it again for the others`);
       });
     });
+}
+
+/** Numbers of messages that one line names. */
+const MAX_NAMED = 10;
+
+function noteForeign(ids: readonly number[]): void {
+  if (ids.length === 0) return;
+  const named = `${ids.slice(0, MAX_NAMED).join(', ')}${ids.length > MAX_NAMED ? ' …' : ''}`;
+  const are = counted(ids.length, 'message that is', 'messages that are');
+  note(`-- passed over ${are} no rejected result: ${named}; throughline foreign ls says what they are`);
 }
 
 async function found(nats: NatsPorts, id: number) {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { explainIssues } from '../contracts/explain-issues.js';
+import { longListIn } from '../contracts/list-limits.js';
 import { type ActionType, type RecordedEntry, type ResultStatus, traceEntry } from '../contracts/trace.js';
 import { clipText, quoted } from '../text.js';
 
@@ -18,6 +19,9 @@ export type Recorded = { readonly entry: RecordedEntry } | { readonly malformed:
  * @param newId names an entry that came without an id
  */
 export function recordEntry(input: unknown, newId: () => string): Recorded {
+  const long = longListIn(traceEntry, input);
+  if (long !== undefined)
+    return { malformed: `${long.path}: has ${long.length} entries, the limit is ${long.limit}` };
   const parsed = traceEntry.safeParse(input);
   if (!parsed.success) return { malformed: explainIssues(parsed.error, input) };
   const { id = newId(), timestamp: at, intent_id, state, action_type, payload } = parsed.data;

@@ -12,7 +12,9 @@ export const DEFAULT_MAX_TOKENS = 500;
 
 const sequence = z.int().positive('must be a sequence, 1 or more');
 
-const tags = z.array(z.enum(['file_change', 'convention', 'decision', 'error', 'dependency', 'test']));
+const tags = z
+  .array(z.enum(['file_change', 'convention', 'decision', 'error', 'dependency', 'test']))
+  .max(20, 'must be at most 20 tags');
 const taskPrompt = z.string().min(1, 'must not be empty').max(200_000, 'must be at most 200000 characters');
 
 /** What chooses among the learnings of a project. */

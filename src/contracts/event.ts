@@ -1,6 +1,11 @@
 import { z } from 'zod';
 
-/** The envelope of every event: `{"v":1,"type":…,"at":…,"id"?:…,"data":{…}}`. */
+/**
+ * The envelope of every event: `{"v":1,"type":…,"at":…,"id"?:…,"session"|"project":…,"after"?:…,"data":{…}}`.
+ *
+ * Which session or project it belongs to, and for a command the sequence that it was decided on, stand inside: a copy
+ * of an event in another log, or later in its own, must not count. Events of earlier versions have neither.
+ */
 export const EVENT_VERSION = 1;
 
 export const timestamp = z.iso.datetime();
@@ -21,20 +26,81 @@ export function eventOf<Type extends string, Shape extends z.ZodRawShape>(type: 
 export interface Stored<Event> {
   readonly sequence: number;
   readonly event: Event;
+  /** Of a command: the sequence of the state that it was decided on. */
+  readonly after?: number;
 }
 
 /**
- * Reads an event from its bytes, or gives `undefined` where it is none of the schema's. A reader skips such a message
- * and goes on: one bad message must not make a whole log unreadable.
+ * Whether an event counts behind the one at `last`, the newest that counted before it: a command counts only in the place
+ * that it was decided for. What was appended in its place has no event in between, so only copies are refused.
  */
-export function parseEvent<Schema extends z.ZodType>(
-  schema: Schema,
+export function counts({ after }: Pick<Stored<unknown>, 'after'>, last: number): boolean {
+  return after === undefined || after >= last;
+}
+
+/** What a log is of. */
+export type LogKind = 'session' | 'project';
+
+/** How the events of a kind of log are read: from the JSON of a message, or `undefined` for what is no event. */
+export interface EventFormat<Event> {
+  readonly kind: LogKind;
+  readonly parse: (json: unknown) => Event | undefined;
+}
+
+/** The bytes of an event in the log of a session or project. */
+export function writeEvent<Event extends object>(
+  kind: LogKind,
+  key: string,
+  event: Event,
+  after: number | undefined,
+): Uint8Array {
+  const { data, ...head } = { data: undefined, ...event };
+  const place = after === undefined ? { [kind]: key } : { [kind]: key, after };
+  return Buffer.from(JSON.stringify({ ...head, ...place, data }));
+}
+
+/**
+ * Reads an event of the log of a session or project from its bytes, or gives `undefined` for what is none, or one of
+ * another. A reader skips such a message and goes on: one bad message must not make a whole log unreadable.
+ */
+export function readEvent<Event>(
+  { kind, parse }: EventFormat<Event>,
+  key: string,
   data: Uint8Array,
-): z.output<Schema> | undefined {
+): Omit<Stored<Event>, 'sequence'> | undefined {
+  const json = jsonOf(data);
+  if (typeof json !== 'object' || json === null || belongsElsewhere(json, kind, key)) return undefined;
+  const after = 'after' in json ? json.after : undefined;
+  if (after !== undefined && !isSequence(after)) return undefined;
+  const event = parse(json);
+  return event && { event, ...(after !== undefined && { after }) };
+}
+
+/** Whether what was stored names another session or project than that of its log. */
+export function belongsElsewhere(json: object, kind: LogKind, key: string): boolean {
+  const { session, project }: { session?: unknown; project?: unknown } = json;
+  const owner = kind === 'session' ? session : project;
+  return owner !== undefined && owner !== key;
+}
+
+/** The JSON of a message, or `undefined`. */
+export function jsonOf(data: Uint8Array): unknown {
   try {
-    const parsed = schema.safeParse(JSON.parse(new TextDecoder().decode(data)));
-    return parsed.success ? parsed.data : undefined;
+    return JSON.parse(new TextDecoder().decode(data));
   } catch {
     return undefined;
   }
+}
+
+/** Reads an event by its schema, or gives `undefined` where it is none. */
+export function parseEvent<Schema extends z.ZodType>(
+  schema: Schema,
+  json: unknown,
+): z.output<Schema> | undefined {
+  const parsed = schema.safeParse(json);
+  return parsed.success ? parsed.data : undefined;
+}
+
+function isSequence(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { eventOf, parseEvent, type Stored } from './event.js';
+import { type EventFormat, eventOf, jsonOf, parseEvent, type Stored } from './event.js';
 
 /**
  * The events of a project's learnings, version 1, on `learning.<project>.<type>`. What nobody has accepted is a
@@ -89,5 +89,11 @@ export type StoredLearningEvent = Stored<LearningEvent>;
 
 /** Reads an event of a project, or gives `undefined` for what is none. */
 export function parseLearningEvent(data: Uint8Array): LearningEvent | undefined {
-  return parseEvent(learningEvent, data);
+  return LEARNING_EVENTS.parse(jsonOf(data));
 }
+
+/** The events of project logs. */
+export const LEARNING_EVENTS: EventFormat<LearningEvent> = {
+  kind: 'project',
+  parse: (json) => parseEvent(learningEvent, json),
+};

@@ -77,6 +77,21 @@ export const PROBE_SUBJECT = 'throughline.probe';
 
 const SESSION_STREAM_PREFIX = 'SESSION_';
 
+/** First tokens of the subjects that requests, results and events stand under. */
+const OWN_NAMESPACES: ReadonlySet<string> = new Set([
+  ...['dispatch', 'session', 'rejected', 'learning', 'proposal'],
+  ...['prompt', 'tool', 'run', 'trace', 'health'],
+]);
+
+/**
+ * Whether a subject is one of ours, or of NATS itself (`$JS.`, `$KV.`, `$SRV.` …): never where an answer is awaited. A
+ * service that answered there would write for its caller, who may not.
+ */
+export function isOwnSubject(subject: string): boolean {
+  const [first = ''] = subject.split('.', 1);
+  return first.startsWith('$') || OWN_NAMESPACES.has(first);
+}
+
 /** Headers that Throughline writes; the README lists them. */
 export const HEADERS = {
   errorCode: 'Throughline-Error-Code',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EVENT_VERSION, parseEvent, type Stored, timestamp } from './event.js';
+import { EVENT_VERSION, type EventFormat, jsonOf, parseEvent, type Stored, timestamp } from './event.js';
 import { ROLES } from './names.js';
 import { ASSESSMENTS, IMPLEMENTER_STATUSES, SEVERITIES, taskId, testRun } from './results.js';
 import { runEvents } from './run.js';
@@ -52,7 +52,10 @@ const reviewerOutcome = z.object({
   intent_id: z.string().optional(),
 });
 
-const dispatch = { sequence, task: taskId, at: timestamp };
+/** Up to which event the log was looked through: it holds no event by which this dispatch has counted. */
+const checked = z.int().nonnegative().optional();
+
+const dispatch = { sequence, task: taskId, at: timestamp, checked };
 
 const factRecorded = z.object({
   v: z.literal(EVENT_VERSION),
@@ -74,7 +77,7 @@ const dispatchRejected = z.object({
   type: z.literal('dispatch.rejected'),
   at: timestamp,
   data: z.object({
-    dispatch: z.object({ sequence, role: z.enum(ROLES).optional(), at: timestamp }),
+    dispatch: z.object({ sequence, role: z.enum(ROLES).optional(), at: timestamp, checked }),
     error: z.object({ code: z.string(), reason: z.string() }),
   }),
 });
@@ -104,5 +107,11 @@ export type StoredEvent = Stored<SessionEvent>;
 
 /** Reads an event of a session, or gives `undefined` for what is none. */
 export function parseSessionEvent(data: Uint8Array): SessionEvent | undefined {
-  return parseEvent(sessionEvent, data);
+  return SESSION_EVENTS.parse(jsonOf(data));
 }
+
+/** The events of session logs. */
+export const SESSION_EVENTS: EventFormat<SessionEvent> = {
+  kind: 'session',
+  parse: (json) => parseEvent(sessionEvent, json),
+};

@@ -14,6 +14,8 @@ export const TOOLS_SERVICE = 'session-tools';
 const MAX_CONTENT = 10_000;
 const MAX_SPEC = 200_000;
 const MAX_ITERATION = 1_000_000_000;
+/** Most ids of one request, and most tasks that one waits for. */
+export const MAX_IDS = 200;
 
 const text = (max: number) =>
   z.string().trim().min(1, 'must not be empty').max(max, `must be at most ${max} characters`);
@@ -30,7 +32,10 @@ const number = z
 const flag = z.boolean().default(false);
 /** An id as people write it: `TAS-12`, `tas-12`, `12`, or a prefix that fits only one. */
 const id = text(64);
-const ids = z.union([id.transform((one) => [one]), z.array(id).min(1, 'must name at least one')]);
+const ids = z.union([
+  id.transform((one) => [one]),
+  z.array(id).min(1, 'must name at least one').max(MAX_IDS, `must name at most ${MAX_IDS}`),
+]);
 
 /** One tool: what it takes beside the session, and what its help says. */
 function tool<const Shape extends z.ZodRawShape>(summary: string, example: string, shape: Shape) {

@@ -157,7 +157,8 @@ export class HttpEmbedder implements Embedder {
 /** The address of embeddings under a base address. Throws `TypeError` on what is no address. */
 export function endpoint(base: string): URL {
   const url = new URL(base);
-  const path = url.pathname.replace(/\/+$/, '');
+  let path = url.pathname;
+  while (path.endsWith('/')) path = path.slice(0, -1);
   if (path.endsWith('/embeddings')) url.pathname = path;
   else url.pathname = `${path.endsWith('/v1') ? path : `${path}/v1`}/embeddings`;
   return url;

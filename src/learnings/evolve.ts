@@ -1,3 +1,4 @@
+import { counts } from '../contracts/event.js';
 import type { LearningEventOf, StoredLearningEvent } from '../contracts/learning-events.js';
 import { assertNever } from '../errors.js';
 import { confidenceOf, withEvidence } from './evidence.js';
@@ -10,8 +11,11 @@ import type { Learning, Proposal } from './types.js';
  * What reviews demanded comes to the same in whatever order, and however often, its events come: as long as nothing
  * had to be forgotten.
  */
-export function evolveLearnings(state: LearningState, { sequence, event }: StoredLearningEvent): void {
+export function evolveLearnings(state: LearningState, stored: StoredLearningEvent): void {
+  const { sequence, event } = stored;
   state.sequence = sequence;
+  if (!counts(stored, state.lastEvent)) return;
+  state.lastEvent = sequence;
   if (event.at > state.lastEventAt) state.lastEventAt = event.at;
   switch (event.type) {
     case 'proposed':

@@ -12,7 +12,10 @@ import { PROPOSAL_STATUSES } from '../contracts/learning-requests.js';
 import { type Entry, type LearningState, learningOf } from './state.js';
 import type { Learning, Proposal } from './types.js';
 
-/** The snapshot of a project: `{"after_sequence":N,"created_at":…,"v":1,"state":{…}}` on one line, in that order. */
+/**
+ * The snapshot of a project: `{"after_sequence":N,"created_at":…,"project":…,"v":1,"last_event"?:M,"state":{…}}` on one
+ * line, in that order. Those of earlier versions do not name their project; `last_event` is there where it is below N.
+ */
 export const LEARNINGS_SNAPSHOT_VERSION = 1;
 
 const text = z.string();
@@ -62,7 +65,9 @@ const entry = z.object({
 const snapshotJson = z.object({
   after_sequence: z.int().nonnegative(),
   created_at: text,
+  project: text.exactOptional(),
   v: z.literal(LEARNINGS_SNAPSHOT_VERSION),
+  last_event: z.int().nonnegative().exactOptional(),
   state: z.object({
     last_event_at: text,
     entries: z.array(entry),
@@ -85,7 +90,9 @@ export function encodeLearnings(state: LearningState, createdAt: string): string
   return JSON.stringify({
     after_sequence: state.sequence,
     created_at: createdAt,
+    project: state.project,
     v: LEARNINGS_SNAPSHOT_VERSION,
+    ...(state.lastEvent < state.sequence && { last_event: state.lastEvent }),
     state: {
       last_event_at: state.lastEventAt,
       entries: [...state.entries.values()].map(entryToJson),
@@ -136,7 +143,9 @@ export function decodeLearnings(project: string, snapshot: string): DecodedLearn
       const issue = parsed.error.issues[0];
       return { ok: false, reason: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}` };
     }
-    const { after_sequence: sequence, state } = parsed.data;
+    const { after_sequence: sequence, last_event: lastEvent = sequence, state } = parsed.data;
+    const owner = parsed.data.project ?? project;
+    if (owner !== project) return { ok: false, reason: `it is of project ${owner}` };
     const entries = new Map(state.entries.map((each) => [each.proposal.id, entryFromJson(each)]));
     const active = new Map<string, Learning>();
     for (const [index, id] of state.active.entries()) {
@@ -146,7 +155,7 @@ export function decodeLearnings(project: string, snapshot: string): DecodedLearn
     }
     const observations = new Map(state.observations.map(({ id, ...observation }) => [id, observation]));
     const lastEventAt = state.last_event_at;
-    return { ok: true, state: { project, entries, active, observations, sequence, lastEventAt } };
+    return { ok: true, state: { project, entries, active, observations, sequence, lastEvent, lastEventAt } };
   } catch {
     return { ok: false, reason: 'not JSON' };
   }

@@ -12,6 +12,8 @@ export interface LearningState {
   readonly observations: Map<string, Observation>;
   /** Sequence up to which the log has been folded; 0 before the first event. */
   sequence: number;
+  /** Sequence of the newest event that counted; 0 before the first. What is no event of the project stands beyond it. */
+  lastEvent: number;
   /** Time of the newest event, ISO 8601; empty before the first. */
   lastEventAt: string;
 }
@@ -70,6 +72,7 @@ export function emptyLearnings(project: string): LearningState {
     active: new Map(),
     observations: new Map(),
     sequence: 0,
+    lastEvent: 0,
     lastEventAt: '',
   };
 }

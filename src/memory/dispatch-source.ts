@@ -64,6 +64,10 @@ export class MemoryDispatchSource implements DispatchSource {
     return { sequence };
   }
 
+  async newest(): Promise<number> {
+    return this.#dispatches.length;
+  }
+
   async consume(
     handler: (delivery: DispatchDelivery) => void,
     hasRoom: () => boolean = () => true,

@@ -1,4 +1,4 @@
-import type { Stored } from '../contracts/event.js';
+import { type EventFormat, readEvent, type Stored, writeEvent } from '../contracts/event.js';
 import type { Token } from '../contracts/names.js';
 import type {
   Appended,
@@ -24,17 +24,17 @@ interface Log {
 
 /** Event logs in memory. Events are kept as bytes, as on a stream: nobody shares an object with the log. */
 export class MemoryEventLog<Event extends { readonly type: string }> implements EventLog<Event> {
-  readonly #parse: (data: Uint8Array) => Event | undefined;
+  readonly #format: EventFormat<Event>;
   readonly #logs = new Map<Token, Log>();
   readonly #watchers = new Map<Token, Set<() => void>>();
   readonly #step: number;
   readonly #dedupeLast: number;
 
   constructor(
-    parse: (data: Uint8Array) => Event | undefined,
+    format: EventFormat<Event>,
     { sequenceStep = 1, dedupeLast = DEFAULT_DEDUPE_LAST }: MemoryEventLogOptions = {},
   ) {
-    this.#parse = parse;
+    this.#format = format;
     this.#step = sequenceStep;
     this.#dedupeLast = dedupeLast;
   }
@@ -46,7 +46,7 @@ export class MemoryEventLog<Event extends { readonly type: string }> implements 
     if (expectedSequence !== undefined && expectedSequence !== lastOf(log)) return { outcome: 'conflict' };
     const earlier = messageId === undefined ? undefined : log?.ids.get(messageId);
     if (earlier !== undefined) return { outcome: 'appended', sequence: earlier, duplicate: true };
-    const sequence = this.inject(key, new TextEncoder().encode(JSON.stringify(event)));
+    const sequence = this.inject(key, writeEvent(this.#format.kind, key, event, expectedSequence));
     if (messageId !== undefined) this.#logs.get(key)?.ids.add(messageId, sequence);
     return { outcome: 'appended', sequence, duplicate: false };
   }
@@ -63,17 +63,17 @@ export class MemoryEventLog<Event extends { readonly type: string }> implements 
 
   async read(
     key: Token,
-    { after, through = Number.MAX_SAFE_INTEGER, type }: ReadRange,
+    { after, through = Number.MAX_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER, type }: ReadRange,
   ): Promise<ReadResult<Event>> {
     const messages = this.#logs.get(key)?.messages ?? [];
     const events: Stored<Event>[] = [];
     let read = 0;
     let last = after;
     for (const { sequence, data } of messages.slice(messages.findLastIndex((m) => m.sequence <= after) + 1)) {
-      if (sequence > through) break;
-      const event = this.#parse(data);
-      if (type !== undefined && event?.type !== type) continue;
-      if (event !== undefined) events.push({ sequence, event });
+      if (sequence > through || read >= limit) break;
+      const stored = readEvent(this.#format, key, data);
+      if (type !== undefined && stored?.event.type !== type) continue;
+      if (stored !== undefined) events.push({ sequence, ...stored });
       read += 1;
       last = sequence;
     }

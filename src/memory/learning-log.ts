@@ -1,4 +1,4 @@
-import { type LearningEvent, parseLearningEvent } from '../contracts/learning-events.js';
+import { LEARNING_EVENTS, type LearningEvent } from '../contracts/learning-events.js';
 import type { Token } from '../contracts/names.js';
 import type { LearningLog } from '../ports/learning-log.js';
 import { MemoryEventLog, type MemoryEventLogOptions } from './event-log.js';
@@ -6,7 +6,7 @@ import { MemoryEventLog, type MemoryEventLogOptions } from './event-log.js';
 /** The learning log in memory. */
 export class MemoryLearningLog extends MemoryEventLog<LearningEvent> implements LearningLog {
   constructor(options?: MemoryEventLogOptions) {
-    super(parseLearningEvent, options);
+    super(LEARNING_EVENTS, options);
   }
 
   async projects(): Promise<Token[]> {

@@ -37,6 +37,10 @@ export class MemoryRejectedStore implements RejectedStore {
     return [...this.#kept].slice(0, limit).map(([id, rejected]) => entryOf(id, rejected));
   }
 
+  async foreign(): Promise<number[]> {
+    return [];
+  }
+
   async get(id: number): Promise<WholeRejection | undefined> {
     const rejected = this.#kept.get(id);
     return (

@@ -18,24 +18,28 @@ export class MemorySnapshotStore implements SnapshotStore {
   }
 
   async load(session: Token): Promise<StoredSnapshot | undefined> {
-    return this.#kept.get(session)?.at(-1);
+    return this.#newest(session);
   }
 
   async loadAtOrBefore(session: Token, sequence: number): Promise<StoredSnapshot | undefined> {
-    return this.#kept.get(session)?.findLast((snapshot) => snapshot.sequence <= sequence);
+    return this.#kept.get(session)?.findLast((kept) => kept.sequence > 0 && kept.sequence <= sequence);
   }
 
   async save(session: Token, { sequence, text }: StoredSnapshot): Promise<SaveOutcome> {
     if (new TextEncoder().encode(text).length > this.#maxBytes) return 'too_large';
-    const newest = this.#kept.get(session)?.at(-1);
+    const newest = this.#newest(session);
     if (newest !== undefined && newest.sequence >= sequence) return 'older';
     this.#keep(session, { sequence, text });
     return 'saved';
   }
 
-  /** Puts any text in the place of the newest snapshot, as `nats kv put` would: it counts as sequence 0. */
+  /** Puts any text in the place of the newest snapshot, as `nats kv put` would: it is passed over. */
   overwrite(session: Token, text: string): void {
     this.#keep(session, { sequence: 0, text });
+  }
+
+  #newest(session: Token): StoredSnapshot | undefined {
+    return this.#kept.get(session)?.findLast((kept) => kept.sequence > 0);
   }
 
   #keep(session: Token, snapshot: StoredSnapshot): void {

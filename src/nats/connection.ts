@@ -5,6 +5,7 @@ import type { Logger } from '../ports/logger.js';
 import { requireSupportedServer } from '../server/version.js';
 import { accessOptions, type NatsAccess } from './access.js';
 import { codeOfReport, connectFault } from './errors.js';
+import { harden } from './hardened.js';
 import { pause } from './pause.js';
 import { withoutSecrets } from './shown-url.js';
 import { useEndingTransport } from './transport.js';
@@ -63,6 +64,7 @@ export async function connectNats(options: ConnectOptions): Promise<NatsConnecti
     await connection.close();
     throw error;
   }
+  harden(connection, options.logger);
   void logStatus(connection, options.logger);
   const prefix = options.access?.inboxPrefix;
   if (prefix !== undefined) setInboxPrefix(connection, prefix);
@@ -105,7 +107,13 @@ async function certificateFault(
 ): Promise<ThroughlineError | undefined> {
   const { askServer } = await import('../server/ready.js');
   for (const server of url.split(',')) {
-    const [, host = '', port] = /([^/@\s]+?)(?::(\d+))?\s*$/.exec(server) ?? [];
+    const address =
+      server
+        .trim()
+        .split(/[/@\s]/)
+        .at(-1) ?? '';
+    const [, port] = /:(\d+)$/.exec(address) ?? [];
+    const host = port === undefined ? address : address.slice(0, -port.length - 1);
     const info = await askServer(host.replace(/^\[|\]$/g, ''), Number(port ?? 4222), GREETING_MS);
     if (info?.tls_verify !== true) continue;
     return new ThroughlineError(

@@ -3,6 +3,7 @@ import { codeOf } from '../errors.js';
 import type { DispatchConsumption } from '../ports/dispatch-source.js';
 import type { Logger } from '../ports/logger.js';
 import { NatsDelivery } from './dispatch-delivery.js';
+import { foreignDispatch } from './foreign/foreign.js';
 import { Backoff, pause } from './pause.js';
 import { HEARTBEAT_MS, PullLane } from './pull-lane.js';
 
@@ -106,7 +107,21 @@ export class NatsConsumption implements DispatchConsumption {
     const delivery = NatsDelivery.of(message, this.#settled);
     if (delivery === undefined) return;
     this.#bytesInHand += delivery.body.length;
-    this.#options.handler(delivery);
+    const foreign = foreignDispatch(message.headers, delivery.body, 'as_stored');
+    if (foreign === undefined) this.#options.handler(delivery);
+    else this.#passOver(delivery, foreign);
+  }
+
+  /** Stored as the answer to a request: it is nobody's result, and no session must hear of it. It stays in the stream. */
+  #passOver(delivery: NatsDelivery, foreign: string): void {
+    const { subject, sequence } = delivery;
+    const fields = { code: 'permission_denied', subject, dispatch: sequence, foreign };
+    this.#options.logger.warn(fields, 'foreign message passed over: "throughline foreign ls" lists them');
+    try {
+      delivery.term(`foreign: ${foreign}`);
+    } catch {
+      // The connection is closed: it comes again.
+    }
   }
 
   readonly #settled = ({ body }: NatsDelivery): void => {

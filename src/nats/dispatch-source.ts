@@ -1,11 +1,13 @@
-import { AckPolicy, type JetStreamManager, type NatsConnection, nanos } from 'nats';
+import { AckPolicy, Events, type JetStreamManager, type NatsConnection, nanos } from 'nats';
 import { DISPATCH_STREAM } from '../contracts/names.js';
 import { ThroughlineError } from '../errors.js';
 import type { DispatchConsumption, DispatchDelivery, DispatchSource } from '../ports/dispatch-source.js';
 import type { Logger } from '../ports/logger.js';
 import type { AckedPublisher } from './acked-publisher.js';
 import { NatsConsumption } from './dispatch-consumption.js';
+import { assertNumbers } from './dispatch-numbers.js';
 import { API, apiCode, toThroughlineError } from './errors.js';
+import { NumbersWatch } from './numbers-watch.js';
 import { ensureDispatchStream, type TopologyOptions } from './topology.js';
 
 /** Dispatches by a durable pull consumer that all workers of one kind share. */
@@ -17,6 +19,8 @@ export interface DispatchSourceOptions extends TopologyOptions {
   readonly ackWaitMs: number;
   /** Dispatches that one worker asks for at a time. */
   readonly maxInHand: number;
+  /** Longest wait for one answer of the server, in milliseconds. */
+  readonly timeoutMs: number;
 }
 
 export interface DispatchConsumer {
@@ -69,6 +73,14 @@ export class NatsDispatchSource implements DispatchSource {
     );
   }
 
+  async newest(): Promise<number> {
+    try {
+      return (await this.#jsm.streams.info(DISPATCH_STREAM)).state.last_seq;
+    } catch (error) {
+      throw toThroughlineError(error, 'asking for the newest dispatch');
+    }
+  }
+
   /** Dispatches that are still to be delivered, and those in the hands of all extractors together. */
   async backlog(): Promise<{ readonly waiting: number; readonly inHand: number }> {
     try {
@@ -83,13 +95,18 @@ export class NatsDispatchSource implements DispatchSource {
     handler: (delivery: DispatchDelivery) => void,
     hasRoom: () => boolean = () => true,
   ): Promise<DispatchConsumption> {
-    const { consumer, logger, maxInHand } = this.#options;
+    const { consumer, logger, maxInHand, timeoutMs } = this.#options;
+    const ports = { connection: this.#connection, jsm: this.#jsm, timeoutMs };
+    const watch = new NumbersWatch(() => assertNumbers(ports), logger);
+    void this.#doubtOnReconnect(watch);
     try {
       const consumption = await NatsConsumption.open({
         ...{ connection: this.#connection, stream: DISPATCH_STREAM, consumer: consumer.name },
-        ...{ logger, batch: maxInHand, handler, hasRoom },
+        ...{ logger, batch: maxInHand, hasRoom },
+        handler: (delivery) => watch.pass(delivery, handler),
         ensure: async () => {
           await ensureDispatchStream(this.#jsm, this.#options);
+          await watch.look();
           await this.#ensureConsumer();
         },
         isGone: () => this.#isGone(),
@@ -98,6 +115,10 @@ export class NatsDispatchSource implements DispatchSource {
     } catch (error) {
       throw toThroughlineError(error, 'opening the dispatch consumer');
     }
+  }
+
+  async #doubtOnReconnect(watch: NumbersWatch): Promise<void> {
+    for await (const { type } of this.#connection.status()) if (type === Events.Reconnect) watch.doubt();
   }
 
   async #isGone(): Promise<boolean> {

@@ -182,7 +182,7 @@ export function connectFault(cause: unknown, url: string): ThroughlineError {
 }
 
 /** Codes of Node's TLS and of OpenSSL, and the client's own for a server that offers none. */
-const TLS_CODE = /^(ERR_(TLS|SSL|OSSL)_|TLS$|SERVER_OPT_NA$|.*(CERT|SELF_SIGNED|LEAF_SIGNATURE|ISSUER|CRL))/;
+const TLS_CODE = /^(?:ERR_(?:TLS|SSL|OSSL)_|TLS$|SERVER_OPT_NA$)|CERT|SELF_SIGNED|LEAF_SIGNATURE|ISSUER|CRL/;
 
 function codeOf(cause: unknown): string {
   return typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : '';

@@ -1,4 +1,5 @@
-import type { JetStreamManager, NatsConnection, StreamInfo } from 'nats';
+import type { JetStreamManager, NatsConnection } from 'nats';
+import { writeEvent } from '../contracts/event.js';
 import type { Token } from '../contracts/names.js';
 import { ThroughlineError } from '../errors.js';
 import type {
@@ -13,7 +14,8 @@ import type { AckedPublisher, PublishOptions, PubOutcome } from './acked-publish
 import { readStream, type StreamMessage } from './direct-get.js';
 import { API, apiCode, toThroughlineError } from './errors.js';
 import { type LogStream, LogStreams } from './log-streams.js';
-import { eventsOf } from './stored-events.js';
+import { type EventPlaces, eventsOf } from './stored-events.js';
+import type { MadeStream } from './topology.js';
 
 /** Between two looks at a replica that lags behind. */
 const LAG_PAUSE_MS = 2;
@@ -21,20 +23,18 @@ const LAG_PAUSE_MS = 2;
 const LONG_LAG_MS = 100;
 
 /** Where the events of a key stand. */
-export interface LogLayout<Event> {
-  /** What a key names, for messages. */
-  readonly kind: 'session' | 'project';
+export interface LogLayout<Event> extends EventPlaces<Event> {
   /** The stream that holds the events of a key. */
   readonly stream: (key: Token) => string;
   /** All subjects of a key's events. */
   readonly subjects: (key: Token) => string;
-  readonly subject: (key: Token, type: string) => string;
+  /** What is read of the stream, where that is more: all that counts for `expecting`. */
+  readonly read?: (key: Token) => string;
   /** Makes the stream, or finds it made; sequences up to `highest` must not come again. */
-  readonly make: (key: Token, highest: number) => Promise<StreamInfo>;
+  readonly make: (key: Token, highest: number) => Promise<MadeStream>;
   /** How a publish says which sequence it expects, and what makes a message id unique in the stream. */
   readonly expecting: (key: Token, sequence: number) => PublishOptions;
   readonly messageId: (key: Token, id: string) => string;
-  readonly parse: (data: Uint8Array) => Event | undefined;
 }
 
 export interface EventLogPorts {
@@ -63,13 +63,26 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   }
 
   append(key: Token, event: Event, options: AppendOptions = {}): Promise<Appended> {
+    return this.appendDecided(key, event, options.expectedSequence, options);
+  }
+
+  /** Appends an event that was decided on at `after`, which may be more than the sequence that is expected. */
+  protected appendDecided(
+    key: Token,
+    event: Event,
+    after: number | undefined,
+    options: AppendOptions,
+  ): Promise<Appended> {
     // Of an event that waits for its PubAck only the bytes are kept: thousands of them may be in flight.
-    const subject = this.#layout.subject(key, event.type);
-    return this.#append(key, subject, Buffer.from(JSON.stringify(event)), options);
+    const { subject, format } = this.#layout;
+    return this.#append(key, subject(key, event.type), writeEvent(format.kind, key, event, after), options);
   }
 
   async #append(key: Token, subject: string, body: Uint8Array, options: AppendOptions): Promise<Appended> {
     if (!this.#streams.present(key)) await this.#streams.ensure(key);
+    const { expectedSequence } = options;
+    if (expectedSequence !== undefined) this.#streams.reached(key, expectedSequence, 'read');
+    const before = this.#streams.highest(key);
     let published = await this.#publish(key, subject, body, options);
     if (published.outcome === 'no_stream') {
       this.#streams.missed(key);
@@ -78,6 +91,9 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     }
     switch (published.outcome) {
       case 'stored':
+        if (published.sequence <= (published.duplicate ? this.#streams.floor(key) : before)) {
+          return this.#appendBeyond(key, subject, body, options, before);
+        }
         this.#streams.reached(key, published.sequence, 'append');
         return { outcome: 'appended', sequence: published.sequence, duplicate: published.duplicate };
       case 'wrong_sequence':
@@ -92,13 +108,40 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     }
   }
 
+  /**
+   * Stores an event once more whose sequence readers have passed already: the stream was restored from an earlier
+   * backup, and mended since or not.
+   */
+  async #appendBeyond(
+    key: Token,
+    subject: string,
+    body: Uint8Array,
+    { messageId, ...options }: AppendOptions,
+    before: number,
+  ): Promise<Appended> {
+    this.#streams.missed(key);
+    await this.#streams.ensure(key);
+    const again =
+      messageId === undefined ? {} : { messageId: `${messageId}:beyond:${this.#streams.floor(key)}` };
+    const published = await this.#publish(key, subject, body, { ...options, ...again });
+    if (published.outcome === 'wrong_sequence') return { outcome: 'conflict' };
+    if (published.outcome === 'stored' && published.sequence > (published.duplicate ? 0 : before)) {
+      this.#streams.reached(key, published.sequence, 'append');
+      return { outcome: 'appended', sequence: published.sequence, duplicate: published.duplicate };
+    }
+    throw new ThroughlineError(
+      'unavailable',
+      `stream ${this.#layout.stream(key)} goes back while it is written to`,
+    );
+  }
+
   async read(key: Token, range: ReadRange): Promise<ReadResult<Event>> {
     const { after, through = Number.MAX_SAFE_INTEGER } = range;
     const stream = await this.#streams.find(key);
     if (stream === undefined) return { events: [], through: after, skipped: 0 };
     const messages = await this.#messages(key, stream, range);
     const reached = Math.max(after, Math.min(stream.emptyAt, through));
-    const stored = eventsOf(messages, reached, this.#layout.parse);
+    const stored = eventsOf(messages, reached, key, this.#layout);
     this.#streams.reached(key, stored.through, 'read');
     return { ...stored, epoch: stream.epoch };
   }
@@ -133,12 +176,12 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   async #messages(
     key: Token,
     stream: LogStream,
-    { after, through = Number.MAX_SAFE_INTEGER, type }: ReadRange,
+    { after, through = Number.MAX_SAFE_INTEGER, limit, type }: ReadRange,
   ): Promise<StreamMessage[]> {
     const { connection, timeoutMs } = this.#ports;
-    const { kind, stream: nameOf, subjects, subject } = this.#layout;
-    const filter = type === undefined ? subjects(key) : subject(key, type);
-    const range = { from: after + 1, through };
+    const { format, stream: nameOf, subjects, subject, read = subjects } = this.#layout;
+    const filter = type === undefined ? read(key) : subject(key, type);
+    const range = { from: after + 1, through, ...(limit !== undefined && { limit }) };
     // Which types were appended is not kept.
     const isSure = stream.replicas === 1 || type !== undefined;
     const expected = isSure ? 0 : Math.min(stream.appended, through);
@@ -147,11 +190,11 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
       const messages = await readStream(connection, nameOf(key), filter, range, timeoutMs).catch(
         (error: unknown) => {
           this.#streams.doubt(key);
-          throw toThroughlineError(error, `reading ${kind} ${key}`);
+          throw toThroughlineError(error, `reading ${format.kind} ${key}`);
         },
       );
       const reached = messages.at(-1)?.sequence ?? after;
-      if (reached >= expected) return messages;
+      if (reached >= expected || messages.length === limit) return messages;
       const waited = performance.now() - started;
       if (waited > askAfterMs) {
         // What was appended may be gone since, by age or by hand, or lie beyond `through`.
@@ -159,7 +202,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
         askAfterMs = waited + LONG_LAG_MS;
       }
       if (waited > timeoutMs) {
-        throw new ThroughlineError('unavailable', `the replicas of ${kind} ${key} lag behind`);
+        throw new ThroughlineError('unavailable', `the replicas of ${format.kind} ${key} lag behind`);
       }
       await new Promise((resolve) => setTimeout(resolve, LAG_PAUSE_MS));
     }
@@ -167,8 +210,8 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
 
   /** Sequence of a key's next message, as the leader of its stream has it; infinite for none. */
   async #next(key: Token, after: number): Promise<number> {
-    const { stream, subjects } = this.#layout;
-    const query = { seq: after + 1, next_by_subj: subjects(key) };
+    const { stream, subjects, read = subjects } = this.#layout;
+    const query = { seq: after + 1, next_by_subj: read(key) };
     try {
       return (await this.#ports.jsm.streams.getMessage(stream(key), query)).seq;
     } catch (error) {
@@ -178,7 +221,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
         this.#streams.gone(key, after);
         return Number.POSITIVE_INFINITY;
       }
-      throw toThroughlineError(error, `reading ${this.#layout.kind} ${key}`);
+      throw toThroughlineError(error, `reading ${this.#layout.format.kind} ${key}`);
     }
   }
 }

@@ -1,4 +1,4 @@
-import { type LearningEvent, parseLearningEvent } from '../contracts/learning-events.js';
+import { LEARNING_EVENTS, type LearningEvent } from '../contracts/learning-events.js';
 import {
   LEARNINGS_STREAM,
   LEARNINGS_SUBJECTS,
@@ -11,7 +11,8 @@ import type { Appended, AppendOptions, ReadRange, ReadResult } from '../ports/ev
 import type { LearningLog } from '../ports/learning-log.js';
 import { API, apiCode, toThroughlineError } from './errors.js';
 import { type EventLogPorts, NatsEventLog } from './event-log.js';
-import { createLearningsStream, newestMessage, type TopologyOptions } from './topology.js';
+import { newestMessage } from './newest-message.js';
+import { createLearningsStream, type TopologyOptions } from './topology.js';
 
 /** Forgetting costs a conflict where the newest event of a project is gone, and the look whether the stream is the same. */
 const MAX_READ = 10_000;
@@ -32,7 +33,7 @@ export class NatsLearningLog extends NatsEventLog<LearningEvent> implements Lear
 
   constructor(ports: EventLogPorts, options: TopologyOptions) {
     super(ports, {
-      kind: 'project',
+      format: LEARNING_EVENTS,
       stream: () => LEARNINGS_STREAM,
       subjects: learningSubjects,
       subject: learningSubject,
@@ -42,7 +43,6 @@ export class NatsLearningLog extends NatsEventLog<LearningEvent> implements Lear
       }),
       // Message ids count for the whole stream, whatever the subject.
       messageId: (project, id) => `${project}:${id}`,
-      parse: parseLearningEvent,
     });
     this.#ports = ports;
   }
@@ -60,7 +60,7 @@ export class NatsLearningLog extends NatsEventLog<LearningEvent> implements Lear
     // What was read last may be gone, by age or by hand, with nothing newer in its place.
     const last = await this.#lastOf(project);
     if (last >= expectedSequence || (await this.#isAnother(project, read))) return appended;
-    return super.append(project, event, { ...options, expectedSequence: last });
+    return this.appendDecided(project, event, expectedSequence, { ...options, expectedSequence: last });
   }
 
   /** What was decided on a stream that is gone must not stand in another, where nothing of what it is about does. */

@@ -1,6 +1,7 @@
 import type { JetStreamManager, StreamInfo } from 'nats';
 import type { Token } from '../contracts/names.js';
 import { API, apiCode, toThroughlineError } from './errors.js';
+import type { MadeStream } from './topology.js';
 import { Turns } from './turns.js';
 
 /**
@@ -24,10 +25,14 @@ interface Known extends LogStream {
   appended: number;
   /** Highest sequence that was ever seen of the key, in this stream or in one before it. */
   highest: number;
+  /** That of its snapshot when the stream was last made or found for an append. */
+  floor: number;
   /** When it was last seen, in the process's own milliseconds. */
   seenAt: number;
-  /** Whether an append may count on it. */
+  /** Whether it is there. */
   present: boolean;
+  /** Whether it is known to be ahead of all that was seen of the key, snapshots included: only then it takes events. */
+  sound: boolean;
 }
 
 /** How long a stream is taken to be the same for reading. */
@@ -43,7 +48,7 @@ export interface LogStreamsOptions {
   /** The stream that holds the events of a key. */
   readonly nameOf: (key: Token) => string;
   /** Makes that stream, or finds it made; sequences up to `highest` must not come again. */
-  readonly make: (key: Token, highest: number) => Promise<StreamInfo>;
+  readonly make: (key: Token, highest: number) => Promise<MadeStream>;
 }
 
 export class LogStreams {
@@ -74,7 +79,8 @@ export class LogStreams {
 
   /** Whether an append may count on the stream of a key. */
   present(key: Token): boolean {
-    return this.#known.get(key)?.present === true;
+    const known = this.#known.get(key);
+    return known?.present === true && known.sound;
   }
 
   /** Makes the stream of a key where it is not known to be there. */
@@ -83,6 +89,16 @@ export class LogStreams {
     const creating = this.#creating.get(key) ?? this.#create(key);
     this.#creating.set(key, creating);
     await creating;
+  }
+
+  /** Highest sequence that was seen of a key; 0 for none. */
+  highest(key: Token): number {
+    return this.#known.get(key)?.highest ?? 0;
+  }
+
+  /** Sequence that whatever is stored now must be above; 0 where none is known. */
+  floor(key: Token): number {
+    return this.#known.get(key)?.floor ?? 0;
   }
 
   /** Notes a sequence of a key; `appended` by this process, or read. */
@@ -111,19 +127,22 @@ export class LogStreams {
     if (known !== undefined) known.present = false;
   }
 
-  #saw(key: Token, { created, config, state }: StreamInfo): Known {
+  #saw(key: Token, { created, config, state }: StreamInfo, floor?: number): Known {
     // Forgetting costs one request for each session that is met again.
     if (this.#known.size >= MAX_KNOWN) this.#known.clear();
     const before = this.#known.get(key);
     const epoch = String(created);
+    const isSame = before?.epoch === epoch;
     const known = {
       epoch,
       replicas: config.num_replicas,
       emptyAt: state.messages === 0 ? state.last_seq : 0,
-      appended: before?.epoch === epoch ? before.appended : 0,
-      highest: Math.max(before?.highest ?? 0, state.last_seq),
+      appended: isSame ? before.appended : 0,
+      highest: Math.max(floor ?? before?.highest ?? 0, state.last_seq),
+      floor: floor ?? before?.floor ?? 0,
       seenAt: performance.now(),
       present: true,
+      sound: floor !== undefined || (isSame && before.sound && state.last_seq >= before.highest),
     };
     this.#known.set(key, known);
     return known;
@@ -132,7 +151,8 @@ export class LogStreams {
   async #create(key: Token): Promise<void> {
     try {
       const highest = this.#known.get(key)?.highest ?? 0;
-      this.#saw(key, await this.#turns.run(() => this.#options.make(key, highest)));
+      const made = await this.#turns.run(() => this.#options.make(key, highest));
+      this.#saw(key, made.info, made.snapshot);
     } catch (error) {
       throw toThroughlineError(error, `making the stream of ${key}`);
     } finally {

@@ -14,6 +14,7 @@ import { type DispatchConsumer, NatsDispatchSource } from './dispatch-source.js'
 import { toThroughlineError } from './errors.js';
 import { NatsLearningLog } from './learning-log.js';
 import { NatsRejectedStore } from './rejected-store.js';
+import { repairStreams } from './repair-streams.js';
 import { NatsSessionLog } from './session-log.js';
 import { type NatsSnapshotStore, openSnapshotStore } from './snapshot-store.js';
 import {
@@ -36,6 +37,8 @@ export interface NatsPorts {
   readonly reviews: NatsDispatchSource;
   readonly rejected: NatsRejectedStore;
   readonly vectors: NatsVectorStore;
+  /** Mends what a restored backup of single streams leaves behind, and says what. */
+  repair(): Promise<string[]>;
   /** Sends what is still to be sent, then closes. Consumers and services must have been stopped before. */
   close(): Promise<void>;
 }
@@ -97,7 +100,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
     const logPorts = { connection, jsm, publisher, timeoutMs };
     const dispatches = (consumer: DispatchConsumer, most = Number.POSITIVE_INFINITY) =>
       new NatsDispatchSource(connection, jsm, publisher, {
-        ...{ consumer, logger, replicas, ackWaitMs, maxInHand: Math.min(maxInHand, most) },
+        ...{ consumer, logger, replicas, ackWaitMs, timeoutMs, maxInHand: Math.min(maxInHand, most) },
       });
     return {
       connection,
@@ -109,6 +112,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       reviews: dispatches(LEARNER, MAX_REVIEWS),
       rejected: new NatsRejectedStore(connection, jsm, publisher, { replicas }),
       vectors: new NatsVectorStore(connection, { replicas, timeoutMs }),
+      repair: () => repairStreams({ ...logPorts }),
       async close() {
         publisher.close();
         await closeConnection(connection);

@@ -105,7 +105,8 @@ const GRANTS: Readonly<Record<AccessRole, (sessions: readonly Token[] | undefine
     publish: [
       ...['session.*.>', 'rejected.*.*', LEARNINGS_SUBJECTS],
       ...['$JS.API.STREAM.CREATE.*', '$JS.API.STREAM.INFO.*', '$JS.API.STREAM.NAMES'],
-      // The newest event of each session says where a dispatch stream that was lost must go on.
+      // The newest events of sessions say where a dispatch stream that was lost or restored must go on.
+      '$JS.API.STREAM.LIST',
       ...['$JS.API.STREAM.MSG.GET.*', '$JS.API.DIRECT.GET.*'],
       ...CONSUMERS.flatMap((consumer) => consuming(consumer)),
       ...BUCKETS.flatMap((bucket) => [`$JS.API.DIRECT.GET.KV_${bucket}.>`, `$KV.${bucket}.>`]),

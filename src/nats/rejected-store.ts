@@ -1,11 +1,19 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { JetStreamManager, MsgHdrs, NatsConnection, StoredMsg } from 'nats';
-import { HEADERS, isRole, isToken, REJECTED_STREAM, rejectedSubject } from '../contracts/names.js';
+import {
+  DISPATCH_SUBJECTS,
+  HEADERS,
+  isRole,
+  isToken,
+  REJECTED_STREAM,
+  rejectedSubject,
+} from '../contracts/names.js';
 import { ThroughlineError } from '../errors.js';
 import type { RejectedEntry, RejectedStore, Rejection, WholeRejection } from '../ports/rejected-store.js';
 import { clipText, oneLine } from '../text.js';
 import type { AckedPublisher } from './acked-publisher.js';
 import { API, apiCode, toThroughlineError } from './errors.js';
+import { foreignBy } from './foreign/foreign.js';
 import { ensureRejectedStream, type TopologyOptions } from './topology.js';
 
 /** Room for subject and headers: a body of the largest size does not fit a message that says why it was rejected. */
@@ -48,10 +56,19 @@ export class NatsRejectedStore implements RejectedStore {
     const entries: RejectedEntry[] = [];
     for (const id of await this.#ids()) {
       if (entries.length >= limit) break;
-      const message = await this.#message(id);
-      if (message !== undefined && partOf(message.header) === 1) entries.push(await this.#entry(message));
+      const message = await this.#first(id);
+      if (message !== undefined) entries.push(await this.#entry(message));
     }
     return entries;
+  }
+
+  async foreign(): Promise<number[]> {
+    const found: number[] = [];
+    for (const id of await this.#ids()) {
+      const message = await this.#message(id);
+      if (message !== undefined && foreignRejection(message) !== undefined) found.push(id);
+    }
+    return found;
   }
 
   async get(id: number): Promise<WholeRejection | undefined> {
@@ -115,7 +132,7 @@ export class NatsRejectedStore implements RejectedStore {
     for (const id of wanted > 1 ? await this.#ids() : []) {
       if (found.length === wanted) break;
       if (id <= first.seq) continue;
-      const message = await this.#message(id);
+      const message = await this.#own(id);
       const belongs = message?.header.get(HEADERS.dispatchSequence) === dispatch;
       if (message !== undefined && belongs && partOf(message.header) === found.length + 1)
         found.push(message);
@@ -141,8 +158,14 @@ export class NatsRejectedStore implements RejectedStore {
 
   /** What `id` names: the first part of a rejection, and no later one. */
   async #first(id: number): Promise<StoredMsg | undefined> {
-    const message = id > 0 ? await this.#message(id) : undefined;
+    const message = id > 0 ? await this.#own(id) : undefined;
     return message && partOf(message.header) === 1 ? message : undefined;
+  }
+
+  /** What `id` names, unless it is no part of a rejection. */
+  async #own(id: number): Promise<StoredMsg | undefined> {
+    const message = await this.#message(id);
+    return message && foreignRejection(message) === undefined ? message : undefined;
   }
 
   async #message(id: number): Promise<StoredMsg | undefined> {
@@ -155,6 +178,18 @@ export class NatsRejectedStore implements RejectedStore {
     }
   }
 }
+
+/** What a message is that no rejection was stored as, or `undefined`. */
+export function foreignRejection({ header }: Pick<StoredMsg, 'header'>): string | undefined {
+  const isRejection =
+    header.get(HEADERS.dispatchSubject).startsWith(DISPATCHES) &&
+    Number.isSafeInteger(Number(header.get(HEADERS.dispatchSequence) || Number.NaN)) &&
+    header.has(HEADERS.errorCode);
+  return foreignBy(header, 'as_stored') ?? (isRejection ? undefined : 'no rejected result');
+}
+
+/** What all subjects of dispatches begin with. */
+const DISPATCHES = DISPATCH_SUBJECTS.slice(0, -1);
 
 function describe(message: StoredMsg, bytes: number): RejectedEntry {
   const { header, seq } = message;

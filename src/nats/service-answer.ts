@@ -52,21 +52,30 @@ export interface AnswerOptions {
   /** Largest request and reply, in bytes. Default: what the server takes. */
   readonly maxRequestBytes?: number;
   readonly maxReplyBytes?: number;
+  /** Throws for a request that is not to be read. Default: all are. */
+  readonly admit?: (request: {
+    readonly bytes: number;
+    readonly caller: string;
+    readonly session?: string;
+  }) => void;
 }
 
 /** Answers one request, by an error reply where it is none that can be answered. Never rejects. */
 export async function answer(
   endpoint: Endpoint,
   message: ServiceMsg,
-  { connection, logger, counts, maxRequestBytes, maxReplyBytes }: AnswerOptions,
+  { connection, logger, counts, maxRequestBytes, maxReplyBytes, admit }: AnswerOptions,
 ): Promise<void> {
   const taken = connection.info?.max_payload ?? Number.POSITIVE_INFINITY;
   let request: unknown;
   try {
     checkSize('request', message.data.length, Math.min(taken, maxRequestBytes ?? taken), 'send less');
+    const caller = callerOf(message.reply);
+    const named = endpoint.subject.endsWith('.*') ? { session: lastOf(message.subject) } : {};
+    admit?.({ bytes: message.data.length, caller, ...named });
     request = parsed(message);
     if (endpoint.subject.endsWith('.*')) requireSession(message.subject, request);
-    const reply = JSON.stringify(await endpoint.handle(request));
+    const reply = JSON.stringify(await endpoint.handle(request, caller));
     const limit = Math.min(taken, maxReplyBytes ?? taken);
     const less = endpoint.lower === undefined ? 'ask for less' : `ask for less by ${endpoint.lower}`;
     checkSize('reply', Buffer.byteLength(reply), limit, less);
@@ -81,9 +90,23 @@ export async function answer(
   }
 }
 
+/**
+ * Who asks, as far as NATS tells: where the answer goes to, `_INBOX.<client>.<request>`, without what differs from one
+ * request to another. Nobody can prove to be the one; a client may take a new inbox whenever it likes.
+ */
+export function callerOf(reply: string | undefined): string {
+  const end = reply?.lastIndexOf('.') ?? -1;
+  if (reply === undefined || !reply.slice(0, Math.max(0, end)).includes('.')) return reply ?? '';
+  return reply.slice(0, end);
+}
+
+function lastOf(subject: string): string {
+  return subject.slice(subject.lastIndexOf('.') + 1);
+}
+
 /** A caller that may only send to its own session's subject must not get at another through the body. */
 function requireSession(subject: string, request: unknown): void {
-  if (sessionIn(request) === subject.slice(subject.lastIndexOf('.') + 1)) return;
+  if (sessionIn(request) === lastOf(subject)) return;
   throw new ThroughlineError(
     'permission_denied',
     `session: the request names another session than its subject ${subject}`,

@@ -5,8 +5,8 @@ export interface Endpoint {
   readonly name: string;
   readonly subject: string;
   readonly description: string;
-  /** From a request's JSON to the reply's. What it throws becomes an error reply. */
-  readonly handle: (request: unknown) => Promise<unknown>;
+  /** From a request's JSON, and who sent it, to the reply's. What it throws becomes an error reply. */
+  readonly handle: (request: unknown, caller: string) => Promise<unknown>;
   /** Whether a request names its session: it may then also come to `<subject>.<session>`, for that one alone. */
   readonly bySession?: boolean;
   /** What a caller can ask less of, for a reply that is too large: `maxFacts or maxTokens`. */

@@ -1,8 +1,10 @@
 import type { NatsConnection, Service } from 'nats';
 import { EndpointCounts } from './endpoint-counts.js';
 import { toThroughlineError } from './errors.js';
+import { guardedServices } from './guarded-services.js';
 import { keepService } from './kept-service.js';
 import { type AnswerOptions, answer } from './service-answer.js';
+import { keepDiscoverable } from './service-discovery.js';
 import { type Endpoint, ofOneSession } from './service-endpoint.js';
 
 /** A NATS micro service whose endpoints take and give JSON, found by `nats micro ls`. */
@@ -55,7 +57,7 @@ async function listen(
 ): Promise<Service> {
   const { name, version, description } = options;
   const counts = new EndpointCounts();
-  const service = await connection.services.add({
+  const service = await guardedServices(connection, options.logger).add({
     name,
     version,
     description,
@@ -81,6 +83,7 @@ async function listen(
         },
       });
     }
+    keepDiscoverable(service, () => connection.info?.max_payload);
     // Whatever is denied is told before the answer to this, and the client stops the service for it.
     await connection.flush();
     if (service.isStopped) throw toThroughlineError(await service.stopped, name);

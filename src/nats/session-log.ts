@@ -5,7 +5,7 @@ import {
   sessionSubjects,
   type Token,
 } from '../contracts/names.js';
-import { parseSessionEvent, type SessionEvent } from '../contracts/session-events.js';
+import { SESSION_EVENTS, type SessionEvent } from '../contracts/session-events.js';
 import type { SessionLog } from '../ports/session-log.js';
 import { toThroughlineError } from './errors.js';
 import { type EventLogPorts, NatsEventLog } from './event-log.js';
@@ -17,14 +17,15 @@ export class NatsSessionLog extends NatsEventLog<SessionEvent> implements Sessio
 
   constructor(ports: EventLogPorts, options: TopologyOptions) {
     super(ports, {
-      kind: 'session',
+      format: SESSION_EVENTS,
       stream: sessionStream,
       subjects: sessionSubjects,
       subject: sessionSubject,
+      // A consumer's delivery is stored under the subject that it came from: not ours, but the last sequence then.
+      read: () => '>',
       make: (session, highest) => createSessionStream(ports.jsm, session, highest, options),
       expecting: (_, expectedLastSequence) => ({ expectedLastSequence }),
       messageId: (_, id) => id,
-      parse: parseSessionEvent,
     });
     this.#ports = ports;
   }

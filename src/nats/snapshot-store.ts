@@ -1,8 +1,8 @@
-import { type KV, type KvEntry, type NatsConnection, StorageType } from 'nats';
+import { type KV, type NatsConnection, StorageType } from 'nats';
 import type { Token } from '../contracts/names.js';
 import { ThroughlineError } from '../errors.js';
 import type { SaveOutcome, SnapshotStore, StoredSnapshot } from '../ports/snapshot-store.js';
-import { readStream } from './direct-get.js';
+import { readLast, readStream, type StreamMessage } from './direct-get.js';
 import { API, apiCode, isNoResponders, toThroughlineError } from './errors.js';
 import { packedText, unpackedText } from './packed-text.js';
 import { snapshotSequence } from './snapshot-sequence.js';
@@ -50,6 +50,12 @@ interface Bucket {
   readonly timeoutMs: number;
 }
 
+/** What is stored last of a key, whatever it is, and the newest snapshot. */
+interface Kept {
+  readonly revision: number;
+  readonly snapshot: StoredSnapshot | undefined;
+}
+
 export class NatsSnapshotStore implements SnapshotStore {
   #kv: KV;
   readonly #bucket: Bucket;
@@ -64,28 +70,15 @@ export class NatsSnapshotStore implements SnapshotStore {
   }
 
   async load(key: Token): Promise<StoredSnapshot | undefined> {
-    const entry = await this.#get(key);
-    return entry && unpacked(snapshotOf(entry.string()));
+    const kept = await this.#reading(key, () => this.#kept(key));
+    return kept?.snapshot && unpacked(kept.snapshot);
   }
 
   async loadAtOrBefore(key: Token, sequence: number): Promise<StoredSnapshot | undefined> {
-    const newest = await this.#get(key);
-    if (newest === undefined) return undefined;
-    const snapshot = snapshotOf(newest.string());
-    if (snapshot.sequence <= sequence) return unpacked(snapshot);
-    let best: StoredSnapshot | undefined;
-    // By direct get like every other read: the client's own history makes a consumer, which a reader has no right to.
-    const { name, timeoutMs } = this.#bucket;
-    const subject = `$KV.${name}.${key}`;
-    const kept = await readStream(this.#connection, `KV_${name}`, subject, { from: 1 }, timeoutMs).catch(
-      (error: unknown) => {
-        throw toThroughlineError(error, `reading the snapshots of ${key}`);
-      },
-    );
-    for (const { data } of kept) {
-      const older = snapshotOf(new TextDecoder().decode(data));
-      if (older.sequence <= sequence && older.sequence > (best?.sequence ?? 0)) best = older;
-    }
+    const newest = await this.load(key);
+    if (newest === undefined || newest.sequence <= sequence) return newest;
+    const older = await this.#reading(key, () => this.#history(key));
+    const best = older?.findLast((snapshot) => snapshot.sequence <= sequence);
     return best && unpacked(best);
   }
 
@@ -100,10 +93,9 @@ export class NatsSnapshotStore implements SnapshotStore {
       const follows = last !== undefined && last.sequence < snapshot.sequence;
       if (follows && (await this.#replace(key, packed, last.revision))) return 'saved';
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-        const entry = await this.#onBucket((kv) => kv.get(key));
-        const kept = entry?.operation === 'PUT' ? snapshotOf(entry.string()) : undefined;
-        if (kept !== undefined && kept.sequence >= snapshot.sequence) return 'older';
-        if (await this.#replace(key, packed, entry?.revision)) return 'saved';
+        const kept = await this.#kept(key);
+        if (kept?.snapshot !== undefined && kept.snapshot.sequence >= snapshot.sequence) return 'older';
+        if (await this.#replace(key, packed, kept?.revision)) return 'saved';
       }
     } catch (error) {
       throw toThroughlineError(error, `writing the snapshot of ${key}`);
@@ -152,10 +144,45 @@ export class NatsSnapshotStore implements SnapshotStore {
     }
   }
 
-  async #get(key: Token): Promise<KvEntry | undefined> {
+  /** What is stored last of a key, and the newest snapshot: another one where the last is no snapshot. */
+  async #kept(key: Token): Promise<Kept | undefined> {
+    const last = await this.#last(key);
+    if (last === undefined) return undefined;
+    const { sequence: revision } = last;
+    if (isDeletion(last)) return { revision, snapshot: undefined };
+    return { revision, snapshot: snapshotIn(last) ?? (await this.#history(key)).at(-1) };
+  }
+
+  /** The newest message of a key, by one request: a user who may read no other key has the right to it. */
+  #last(key: Token): Promise<StreamMessage | undefined> {
+    const { name, timeoutMs } = this.#bucket;
+    return this.#onBucket(() => readLast(this.#connection, `KV_${name}`, this.#subject(key), timeoutMs));
+  }
+
+  /** The snapshots of a key, oldest first. Not by the client's own history: it makes a consumer, as no reader may. */
+  async #history(key: Token): Promise<StoredSnapshot[]> {
+    const { name, timeoutMs } = this.#bucket;
+    const subject = this.#subject(key);
     try {
-      const entry = await this.#onBucket((kv) => kv.get(key));
-      return entry?.operation === 'PUT' ? entry : undefined;
+      const kept = await readStream(this.#connection, `KV_${name}`, subject, { from: 1 }, timeoutMs);
+      return kept
+        .slice(kept.findLastIndex(isDeletion) + 1)
+        .flatMap((message) => snapshotIn(message) ?? [])
+        .sort((one, other) => one.sequence - other.sequence);
+    } catch (error) {
+      // Who may read the newest of one key alone does without a snapshot.
+      if (error instanceof ThroughlineError && error.code === 'permission_denied') return [];
+      throw error;
+    }
+  }
+
+  #subject(key: Token): string {
+    return `$KV.${this.#bucket.name}.${key}`;
+  }
+
+  async #reading<T>(key: Token, read: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await read();
     } catch (error) {
       // There is no bucket, and nobody who only reads makes one.
       if (isNoResponders(error)) return undefined;
@@ -164,8 +191,17 @@ export class NatsSnapshotStore implements SnapshotStore {
   }
 }
 
-function snapshotOf(text: string): StoredSnapshot {
-  return { sequence: snapshotSequence(text), text };
+/** Whether a message says that everything before it under its key was deleted. */
+export function isDeletion({ headers, foreign }: StreamMessage): boolean {
+  return foreign === undefined && headers?.has('KV-Operation') === true;
+}
+
+/** The snapshot that a message is; `undefined` for what is foreign, and for any other text. */
+export function snapshotIn({ data, foreign }: StreamMessage): StoredSnapshot | undefined {
+  if (foreign !== undefined) return undefined;
+  const text = new TextDecoder().decode(data);
+  const sequence = snapshotSequence(text);
+  return sequence > 0 ? { sequence, text } : undefined;
 }
 
 async function unpacked({ sequence, text }: StoredSnapshot): Promise<StoredSnapshot> {

@@ -7,6 +7,7 @@ import {
   type StreamConfig,
   type StreamInfo,
 } from 'nats';
+import { readEvent } from '../contracts/event.js';
 import {
   DISPATCH_STREAM,
   DISPATCH_SUBJECTS,
@@ -24,9 +25,10 @@ import {
   type Token,
   token,
 } from '../contracts/names.js';
-import { parseSessionEvent, type SessionEvent } from '../contracts/session-events.js';
+import { SESSION_EVENTS, type SessionEvent } from '../contracts/session-events.js';
 import { ThroughlineError } from '../errors.js';
 import { API, apiCode, takenByAnother } from './errors.js';
+import { newestOf } from './newest-message.js';
 import { snapshotSequence } from './snapshot-sequence.js';
 
 /**
@@ -40,6 +42,12 @@ export interface TopologyOptions {
 
 /** A stream that is made anew continues well after the old one's numbers. */
 const SEQUENCE_MARGIN = 100_000;
+
+/** A stream that was made, or found, and the sequence of the newest snapshot, 0 for none: it is ahead of that. */
+export interface MadeStream {
+  readonly info: StreamInfo;
+  readonly snapshot: number;
+}
 
 export async function ensureDispatchStream(jsm: JetStreamManager, options: TopologyOptions): Promise<void> {
   const config = fileStream(
@@ -73,14 +81,14 @@ export async function createLearningsStream(
   jsm: JetStreamManager,
   highest: number,
   options: TopologyOptions,
-): Promise<StreamInfo> {
+): Promise<MadeStream> {
   const config = fileStream(
     LEARNINGS_STREAM,
     LEARNINGS_SUBJECTS,
     'Learnings and proposals of each project',
     options,
   );
-  return createBeyond(jsm, config, Math.max(highest, await newestLearningSnapshot(jsm)));
+  return createBeyond(jsm, config, highest, await newestLearningSnapshot(jsm));
 }
 
 /**
@@ -90,50 +98,62 @@ export async function createLearningsStream(
  * counts as newer than events with lower ones.
  *
  * @param highest highest sequence that the caller has seen of the session
+ * @throws ThroughlineError `config_invalid` when there is one that is behind its snapshot
  */
 export async function createSessionStream(
   jsm: JetStreamManager,
   session: Token,
   highest: number,
   options: TopologyOptions,
-): Promise<StreamInfo> {
+): Promise<MadeStream> {
   const description = `Events of session ${session}`;
   const name = sessionStream(session);
   const config = fileStream(name, sessionSubjects(session), description, options);
-  const seen = Math.max(highest, await newestSnapshot(jsm, session));
-  return createBeyond(jsm, config, seen);
+  return createBeyond(jsm, config, highest, await newestSnapshot(jsm, session));
 }
 
 async function createBeyond(
   jsm: JetStreamManager,
   config: Partial<StreamConfig> & { name: string },
-  seen: number,
-): Promise<StreamInfo> {
-  const made = await create(jsm, seen === 0 ? config : { ...config, first_seq: seen + SEQUENCE_MARGIN });
-  return made ?? jsm.streams.info(config.name);
+  highest: number,
+  snapshot: number,
+): Promise<MadeStream> {
+  const seen = Math.max(highest, snapshot);
+  const beyond = seen === 0 ? config : { ...config, first_seq: seen + SEQUENCE_MARGIN };
+  const made = await create(jsm, beyond);
+  const info = made ?? (await jsm.streams.info(config.name));
+  const { last_seq: last } = info.state;
+  if (made !== undefined || last >= snapshot) return { info, snapshot };
+  throw new ThroughlineError(
+    'config_invalid',
+    `stream ${config.name} stands at ${last}, but its snapshot at ${snapshot}: it was restored from an earlier backup, and new events would not count: run "throughline repair"`,
+  );
 }
 
 /** Sequence of a session's newest snapshot, 0 for none. */
-async function newestSnapshot(jsm: JetStreamManager, session: Token): Promise<number> {
+export async function newestSnapshot(jsm: JetStreamManager, session: Token): Promise<number> {
   const subject = `$KV.${SNAPSHOT_BUCKET}.${session}`;
-  const message = await newestMessage(jsm, `KV_${SNAPSHOT_BUCKET}`, subject);
-  return message === undefined ? 0 : snapshotSequence(message.string());
+  return (await newestOf(jsm, `KV_${SNAPSHOT_BUCKET}`, subject, snapshotAt)) ?? 0;
 }
 
 /** Highest sequence that a project's newest snapshot stands at, 0 without any. */
-async function newestLearningSnapshot(jsm: JetStreamManager): Promise<number> {
+export async function newestLearningSnapshot(jsm: JetStreamManager): Promise<number> {
   const stream = `KV_${LEARNING_SNAPSHOT_BUCKET}`;
   let highest = 0;
   try {
     const { state } = await jsm.streams.info(stream, { subjects_filter: '>' });
     for (const subject of Object.keys(state.subjects ?? {})) {
-      const message = await newestMessage(jsm, stream, subject);
-      highest = Math.max(highest, message === undefined ? 0 : snapshotSequence(message.string()));
+      highest = Math.max(highest, (await newestOf(jsm, stream, subject, snapshotAt)) ?? 0);
     }
   } catch (error) {
     if (apiCode(error) !== API.streamNotFound) throw error;
   }
   return highest;
+}
+
+/** Where the snapshot that a message is stands. */
+function snapshotAt(message: StoredMsg): number | undefined {
+  return snapshotSequence(message.string()) || undefined;
 }
 
 function fileStream(
@@ -211,17 +231,19 @@ export const ALL_SESSIONS = 'session.>';
 
 /** Highest dispatch that a session or the rejected store knows of, by the newest message of each kind. */
 async function highestDispatchSeen(jsm: JetStreamManager): Promise<number> {
-  const rejected = await newestMessage(jsm, REJECTED_STREAM, REJECTED_SUBJECTS);
-  let highest = Number(rejected?.header.get(HEADERS.dispatchSequence) ?? 0);
+  const ofRejected = ({ header }: StoredMsg) => Number(header.get(HEADERS.dispatchSequence)) || undefined;
+  let highest = (await newestOf(jsm, REJECTED_STREAM, REJECTED_SUBJECTS, ofRejected)) ?? 0;
   for await (const name of jsm.streams.names(ALL_SESSIONS)) {
     const session = sessionOfStream(name);
     if (session === undefined) continue;
     for (const type of DISPATCH_EVENTS) {
-      const last = await newestMessage(jsm, name, sessionSubject(session, type));
-      const event = last && parseSessionEvent(last.data);
-      if (event?.type === 'fact.recorded' || event?.type === 'dispatch.rejected') {
-        highest = Math.max(highest, event.data.dispatch.sequence);
-      }
+      const ofEvent = ({ data }: StoredMsg) => {
+        const event = readEvent(SESSION_EVENTS, session, data)?.event;
+        const named = event?.type === 'fact.recorded' || event?.type === 'dispatch.rejected';
+        return named ? event.data.dispatch.sequence : undefined;
+      };
+      const seen = await newestOf(jsm, name, sessionSubject(session, type), ofEvent);
+      highest = Math.max(highest, seen ?? 0);
     }
   }
   return highest;
@@ -229,19 +251,3 @@ async function highestDispatchSeen(jsm: JetStreamManager): Promise<number> {
 
 /** Types of the events that name a dispatch. */
 const DISPATCH_EVENTS = ['fact.recorded', 'dispatch.rejected'] satisfies SessionEvent['type'][];
-
-/** The newest message on a subject, or `undefined`. */
-export async function newestMessage(
-  jsm: JetStreamManager,
-  stream: string,
-  subject: string,
-): Promise<StoredMsg | undefined> {
-  try {
-    return await jsm.streams.getMessage(stream, { last_by_subj: subject });
-  } catch (error) {
-    const code = apiCode(error);
-    // Any other fault must not pass for "none": sequences would come again.
-    if (code === API.messageNotFound || code === API.streamNotFound) return undefined;
-    throw error;
-  }
-}

@@ -86,9 +86,9 @@ export class NatsVectorStore implements VectorStore {
     ).catch((error: unknown) => {
       throw toThroughlineError(error, `reading the vectors of project ${project}`);
     });
-    const vectors = messages.flatMap(({ subject, data }) => {
+    const vectors = messages.flatMap(({ subject, data, foreign }) => {
       const learning = learningOfVectorSubject(subject);
-      const stored = storedVector(data);
+      const stored = foreign === undefined ? storedVector(data) : undefined;
       return learning === undefined || stored === undefined ? [] : [{ learning, ...stored }];
     });
     return { vectors, through: messages.at(-1)?.sequence ?? after };
@@ -122,6 +122,11 @@ export class NatsVectorStore implements VectorStore {
       if (apiCode(error) !== API.streamNameInUse) throw error;
     }
   }
+}
+
+/** Whether a value is a vector. */
+export function isVector(data: Uint8Array): boolean {
+  return storedVector(data) !== undefined;
 }
 
 /** `undefined` for a key that was deleted, and for what is no vector. */

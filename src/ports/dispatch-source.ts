@@ -13,6 +13,9 @@ export interface DispatchSource {
    */
   publish(subject: string, body: Uint8Array, messageId?: string): Promise<{ readonly sequence: number }>;
 
+  /** Sequence of the newest dispatch; none that was stored before this was called has a higher one. 0 for none. */
+  newest(): Promise<number>;
+
   /**
    * Delivers dispatches to `handler` until closed. The handler must not throw.
    *

@@ -54,6 +54,8 @@ export interface ReadRange {
   readonly after: number;
   /** Last sequence to read; everything by default. */
   readonly through?: number;
+  /** Most messages to read; `through` is then the last of them. Everything by default. */
+  readonly limit?: number;
   /**
    * Only events of this type, as if there were no others: `through` is the last one of them. Of replicas that lag
    * behind, such a read may miss what was appended a moment ago.

@@ -12,7 +12,7 @@ import { formatSessionFacts } from '../facts/format.js';
 import { KeywordFactRetriever } from '../facts/retriever.js';
 import type { RankedFact } from '../facts/types.js';
 import { formatRelevantLearnings, type LearningsInPrompt } from '../learnings/format.js';
-import { factsOf, type SessionState } from '../session/state.js';
+import { factsOf, type SessionState, tracesOf } from '../session/state.js';
 import { quoted } from '../text.js';
 import { type Candidate, firstFitting, type PromptBudget } from './budget.js';
 import type { CompiledAs } from './compiled-prompt.js';
@@ -66,7 +66,7 @@ export function compileDispatch(
   });
   const stable = request.systemPrompt ?? stablePrefix(request.role);
   const trace =
-    request.activeIntentId === undefined ? undefined : state.traces.intents.get(request.activeIntentId);
+    request.activeIntentId === undefined ? undefined : tracesOf(state).intents.get(request.activeIntentId);
   const summary = trace === undefined ? null : summarise(trace, budget.tokenizer, budget.maxSummaryTokens);
   const full: Tail = {
     packet: deltaPacket(state, request.taskId),

@@ -6,7 +6,7 @@ import { KeywordFactRetriever } from '../facts/retriever.js';
 import { formatRelevantLearnings, type LearningsInPrompt } from '../learnings/format.js';
 import type { Charter } from '../session/charter.js';
 import { currentNumber } from '../session/iterations.js';
-import { factsOf, type SessionState } from '../session/state.js';
+import { factsOf, type SessionState, tracesOf } from '../session/state.js';
 import { quoted, quotedBlock } from '../text.js';
 import type { PromptBudget } from './budget.js';
 import type { CompiledAs } from './compiled-prompt.js';
@@ -85,7 +85,7 @@ export function compileIteration(
     learnings: formatRelevantLearnings(learnings),
   };
   const trace =
-    request.activeIntentId === undefined ? undefined : state.traces.intents.get(request.activeIntentId);
+    request.activeIntentId === undefined ? undefined : tracesOf(state).intents.get(request.activeIntentId);
   const summary = trace === undefined ? null : summarise(trace, tokenizer, maxSummaryTokens);
   const rendered = renderTemplate(template, values);
   const recent =

@@ -17,12 +17,13 @@ export interface UnknownPlaceholder {
 
 /** Placeholders in a template that are not among the known ones. */
 export function unknownPlaceholders(template: string, known: readonly string[]): UnknownPlaceholder[] {
-  return [...template.matchAll(ANYTHING_IN_BRACES)]
-    .filter(([, name]) => name?.trim() && !known.includes(name.trim()))
-    .map((match) => ({
-      name: match[1]?.trim() ?? '',
-      line: template.slice(0, match.index).split('\n').length,
-    }));
+  return template
+    .split('\n')
+    .flatMap((text, at) =>
+      [...text.matchAll(ANYTHING_IN_BRACES)]
+        .map(([, name = '']) => ({ name: name.trim(), line: at + 1 }))
+        .filter(({ name }) => name !== '' && !known.includes(name)),
+    );
 }
 
 /**

@@ -91,7 +91,7 @@ export const SECRET_PATTERNS: readonly SecretPattern[] = [
     rule: 'variable',
     hint: '=(?<=(?:PASSWORD|PASSWD|SECRET|TOKEN|KEY)=)',
     pattern:
-      /(?:PASSWORD|PASSWD|SECRET|TOKEN|KEY)=(?:\\{0,31}["'])?(?<secret>(?=[^\s"'`;,\\]{0,64}\d)[^\s"'`;,$<{(%\\]{8,512})/g,
+      /(?:PASSWORD|PASSWD|SECRET|TOKEN|KEY)=(?:\\{0,31}["'])?(?<secret>(?=[^\s"'`;,\\\d]{0,64}\d)[^\s"'`;,$<{(%\\]{8,512})/g,
     standsIn,
   },
 ];

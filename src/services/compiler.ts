@@ -20,7 +20,7 @@ export async function serveCompiler(
   nats: NatsPorts,
   sessions: Sessions,
   projects: Projects,
-  { config, logger, releasers, health }: Serving,
+  { config, logger, releasers, health, admit }: Serving,
 ): Promise<void> {
   const telemetry = new Telemetry();
   const compile = createPromptCompiler({
@@ -42,6 +42,7 @@ export async function serveCompiler(
     description: 'Compiles the next prompt from what a session remembers',
     logger,
     ...limitsOf(config),
+    admit,
     // Nothing of such a request is kept: it stays as its caller wrote it.
     endpoints: guarded<Endpoint>({ ...config, logger }, [
       {

@@ -1,6 +1,7 @@
 import type { Config } from '../config.js';
 import type { Releasers } from '../lifecycle.js';
 import type { Logger } from '../ports/logger.js';
+import type { RawRequest } from '../workers/byte-budget.js';
 import type { HealthParts } from '../workers/health.js';
 import type { ProgressTracker } from '../workers/progress-tracker.js';
 import type { SessionCommander, SessionReader, SessionSnapshotWriter } from '../workers/session-reader.js';
@@ -15,6 +16,8 @@ export interface Context {
 /** The same with the health that all services of one process share. */
 export interface Serving extends Context {
   readonly health: HealthParts;
+  /** Whether a request may be read: one budget for all services of the process. */
+  readonly admit: (request: RawRequest) => void;
 }
 
 /** What the services that fold sessions share: one cache of states, one queue of commands, one view of task files. */

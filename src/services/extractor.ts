@@ -13,7 +13,7 @@ export async function serveExtractor(nats: NatsPorts, serving: Serving): Promise
   const { config, logger, releasers, health } = serving;
   const { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs } = config;
   const extractor = await startExtractor(
-    { source: nats.source, log: nats.log, rejected: nats.rejected, logger },
+    { source: nats.source, log: nats.log, snapshots: nats.snapshots, rejected: nats.rejected, logger },
     {
       ...{ maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs },
       ...{ random: Math.random, secrets: scannerFor(config) },

@@ -76,7 +76,7 @@ export async function serveLearnings(
   nats: NatsPorts,
   projects: Projects,
   sessions: SessionReader,
-  { config, logger, releasers, health }: Serving,
+  { config, logger, releasers, health, admit }: Serving,
 ): Promise<void> {
   const { reader, command, relevance, embedder } = projects;
   const vectoriser =
@@ -132,6 +132,7 @@ export async function serveLearnings(
     description: 'Learnings and proposals of projects',
     logger,
     ...limitsOf(config),
+    admit,
     endpoints: guarded<Endpoint>(
       { ...config, logger, secrets },
       LEARNING_REQUEST_SUBJECTS.map((subject) => ({

@@ -29,7 +29,7 @@ export async function serveTools(
   nats: NatsPorts,
   sessions: Sessions,
   projects: Projects,
-  { config, logger, releasers, health }: Serving,
+  { config, logger, releasers, health, admit }: Serving,
 ): Promise<void> {
   const harvester = new NoteHarvester({
     ...{ sessions: sessions.reader, projects: projects.reader, command: projects.inBackground, logger },
@@ -52,6 +52,7 @@ export async function serveTools(
     description: 'Tasks, notes, inbox, iterations and runs of sessions',
     logger,
     ...limitsOf(config),
+    admit,
     endpoints: guarded<Endpoint>({ ...config, logger, secrets: scannerFor(config) }, [
       ...TOOL_NAMES.map((name) => ({
         name,

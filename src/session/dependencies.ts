@@ -37,12 +37,17 @@ export function nextTask(board: TaskBoard): Task | undefined {
 }
 
 /**
- * The shortest cycle that a new dependency would close, from the task back to itself, or `undefined`.
+ * The shortest cycle that new dependencies would close, from the task back to itself, or `undefined`. One walk for all
+ * of them, which looks at each dependency of the board once at most.
  */
-export function cycleThrough(board: TaskBoard, task: string, dependsOn: string): string[] | undefined {
-  const cameFrom = new Map([[dependsOn, task]]);
+export function cycleThrough(
+  board: TaskBoard,
+  task: string,
+  dependsOn: readonly string[],
+): string[] | undefined {
+  const cameFrom = new Map(dependsOn.map((other) => [other, task]));
   // A loop, not a recursion: a chain may be as long as a session has tasks. It grows while it is walked.
-  const ahead = [dependsOn];
+  const ahead = [...cameFrom.keys()];
   for (const from of ahead) {
     if (from === task) return wayTo(task, cameFrom);
     for (const next of board.tasks.get(from)?.depends_on ?? []) {

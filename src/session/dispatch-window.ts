@@ -6,57 +6,75 @@
  * them, one that arrives twice is ignored. When the window is full its oldest dispatch is settled: folded for good.
  * What readers see is the settled part with the window folded on top (`current`).
  *
- * A dispatch older than everything in the window is folded into the settled part on arrival, unless it is remembered
- * as settled already. So up to a window's length of disorder changes nothing at all, and beyond it nothing is lost or
- * counted twice.
+ * A dispatch older than everything in the window is folded into the settled part on arrival, unless it has counted
+ * already. So up to a window's length of disorder changes nothing at all, and beyond it nothing is lost or counted twice.
  */
+
+import { CountedDispatches, type CountedJson } from './counted-dispatches.js';
 
 /** Dispatches kept in order before they are settled. */
 export const WINDOW_LENGTH = 64;
-/** Settled dispatches that are remembered, to tell a late one from a repeated one. */
-export const SETTLED_MEMORY = 4096;
+/** Settled dispatches that earlier versions remembered. */
+const EARLIER_MEMORY = 4096;
 
 /** How one dispatch at a time is folded, and how what was folded is copied. */
 export interface DispatchFold<Entry, Folded> {
   /** Folds the entry in place. Entries come in ascending order, but for one that is older than the window. */
   apply(folded: Folded, entry: Entry): void;
   copy(folded: Folded): Folded;
+  /** Ends what readers see, once the window has been folded on top. Default: nothing is to be ended. */
+  finish?(folded: Folded): void;
+  /** Whether an entry may be folded on top of what was ended. Default: always. */
+  follows?(folded: Folded, entry: Entry): boolean;
 }
 
 /** The window as plain JSON. */
 export interface DispatchWindowJson<Entry> {
   readonly recent: readonly Entry[];
-  /** Settled sequences, ascending: the first one, then the steps from each to the next. */
-  readonly settled: readonly number[];
+  readonly counted: CountedJson;
 }
 
-export type Insertion = 'folded' | 'replaced' | 'repeated';
+/** The same, as this version or an earlier one wrote it. */
+export interface ReadableWindowJson<Entry> extends Partial<DispatchWindowJson<Entry>> {
+  /** Settled sequences, ascending: the first one, then the steps from each to the next. */
+  readonly settled?: readonly number[];
+}
+
+/** `uncounted`: perhaps a repetition, perhaps not; it changed nothing, and counts once it brings a proof. */
+export type Insertion = 'folded' | 'replaced' | 'repeated' | 'uncounted';
+
+export interface InsertOptions<Entry> {
+  /** Whether the new entry shall stand in for a known one of the same sequence. Default: never. */
+  readonly replaces?: (known: Entry) => boolean;
+  /** Sequence of the event that brings it, in its log. */
+  readonly event?: number;
+  /** Sequence up to which the log was looked through for a dispatch that may be forgotten. */
+  readonly checked?: number | undefined;
+}
 
 export class DispatchWindow<Entry extends { readonly sequence: number }, Folded> {
   readonly #fold: DispatchFold<Entry, Folded>;
   readonly #settledPart: Folded;
   #recent: Entry[];
-  #settledSequences: number[];
+  readonly #counted: CountedDispatches;
   /** Settled part with the window on top; made when first asked for. */
   #current: Folded | undefined;
 
   constructor(
     fold: DispatchFold<Entry, Folded>,
     settledPart: Folded,
-    json: DispatchWindowJson<Entry> = { recent: [], settled: [] },
+    { recent = [], counted, settled = [] }: ReadableWindowJson<Entry> = {},
   ) {
     this.#fold = fold;
     this.#settledPart = settledPart;
-    this.#recent = [...json.recent];
-    this.#settledSequences = fromSteps(json.settled);
+    this.#recent = [...recent];
+    this.#counted = counted === undefined ? countedBefore(settled, recent) : new CountedDispatches(counted);
   }
 
   /**
    * Takes in one dispatch. `repeated` means that it was known and nothing changed.
-   *
-   * @param replaces whether the new entry shall stand in for a known one of the same sequence
    */
-  insert(entry: Entry, replaces: (known: Entry) => boolean = () => false): Insertion {
+  insert(entry: Entry, { replaces = () => false, event = 0, checked }: InsertOptions<Entry> = {}): Insertion {
     const at = this.#position(entry.sequence);
     const known = this.#recent[at];
     if (known?.sequence === entry.sequence) {
@@ -65,25 +83,26 @@ export class DispatchWindow<Entry extends { readonly sequence: number }, Folded>
       this.#current = undefined;
       return 'replaced';
     }
-    if (at === 0 && this.#isSettled(entry.sequence)) return 'repeated';
+    if (!this.#counted.count(entry.sequence, event, checked)) {
+      return this.#counted.has(entry.sequence) ? 'repeated' : 'uncounted';
+    }
     this.#recent.splice(at, 0, entry);
-    if (at < this.#recent.length - 1) this.#current = undefined;
-    else if (this.#current !== undefined) this.#fold.apply(this.#current, entry);
+    this.#show(entry, at);
     if (this.#recent.length > WINDOW_LENGTH) {
       const oldest = this.#recent.shift();
-      if (oldest !== undefined) this.#settle(oldest);
+      if (oldest !== undefined) this.#fold.apply(this.#settledPart, oldest);
     }
     return 'folded';
   }
 
   /** Whether this dispatch has been folded. */
   has(sequence: number): boolean {
-    return this.#recent[this.#position(sequence)]?.sequence === sequence || this.#isSettled(sequence);
+    return this.#counted.has(sequence);
   }
 
   /** The newest dispatch folded, 0 before the first. */
   newest(): number {
-    return this.#recent.at(-1)?.sequence ?? this.#settledSequences.at(-1) ?? 0;
+    return this.#counted.newest();
   }
 
   /** Everything folded so far, in dispatch order. Not to be changed by the caller. */
@@ -91,8 +110,20 @@ export class DispatchWindow<Entry extends { readonly sequence: number }, Folded>
     if (this.#current === undefined) {
       this.#current = this.#fold.copy(this.#settledPart);
       for (const entry of this.#recent) this.#fold.apply(this.#current, entry);
+      this.#fold.finish?.(this.#current);
     }
     return this.#current;
+  }
+
+  /** Changes the settled part by something that is no dispatch. */
+  change(how: (settled: Folded) => void): void {
+    how(this.#settledPart);
+    this.#current = undefined;
+  }
+
+  /** Which dispatches have counted. Not to be changed by the caller. */
+  counted(): CountedDispatches {
+    return this.#counted;
   }
 
   /** The settled part. Not to be changed by the caller. */
@@ -106,21 +137,16 @@ export class DispatchWindow<Entry extends { readonly sequence: number }, Folded>
   }
 
   toJSON(): DispatchWindowJson<Entry> {
-    return { recent: this.#recent, settled: toSteps(this.#settledSequences) };
+    return { recent: this.#recent, counted: this.#counted.toJSON() };
   }
 
-  #settle(entry: Entry): void {
-    this.#fold.apply(this.#settledPart, entry);
-    const at = lowerBound(this.#settledSequences, entry.sequence, (sequence) => sequence);
-    this.#settledSequences.splice(at, 0, entry.sequence);
-    if (this.#settledSequences.length > SETTLED_MEMORY) this.#settledSequences.shift();
-  }
-
-  /** Also true below everything remembered: so old a dispatch can only be a repetition. */
-  #isSettled(sequence: number): boolean {
-    const settled = this.#settledSequences;
-    if (settled.length === SETTLED_MEMORY && sequence < (settled[0] ?? 0)) return true;
-    return settled[lowerBound(settled, sequence, (value) => value)] === sequence;
+  /** Has readers see an entry that now stands in the window. */
+  #show(entry: Entry, at: number): void {
+    if (this.#current === undefined) return;
+    const isNewest = at === this.#recent.length - 1;
+    if (isNewest && (this.#fold.follows?.(this.#current, entry) ?? true))
+      this.#fold.apply(this.#current, entry);
+    else this.#current = undefined;
   }
 
   #position(sequence: number): number {
@@ -143,14 +169,18 @@ function lowerBound<T>(sorted: readonly T[], key: number, keyOf: (item: T) => nu
   return low;
 }
 
-function toSteps(sequences: readonly number[]): number[] {
-  return sequences.map((sequence, index) => sequence - (sequences[index - 1] ?? 0));
-}
-
-function fromSteps(steps: readonly number[]): number[] {
+/** What an earlier version remembered. Of what it had forgotten nobody knows any more whether it counted. */
+function countedBefore(
+  steps: readonly number[],
+  recent: readonly { readonly sequence: number }[],
+): CountedDispatches {
+  const floor = steps.length < EARLIER_MEMORY ? 0 : (steps[0] ?? 1) - 1;
+  const counted = new CountedDispatches({ floor, steps: '', late: [], late_floor: 0 });
   let sequence = 0;
-  return steps.map((step) => {
+  for (const step of steps) {
     sequence += step;
-    return sequence;
-  });
+    counted.count(sequence, 0);
+  }
+  for (const entry of recent) counted.count(entry.sequence, 0);
+  return counted;
 }

@@ -1,3 +1,4 @@
+import { counts } from '../contracts/event.js';
 import type { StoredEvent } from '../contracts/session-events.js';
 import { assertNever } from '../errors.js';
 import { digestOf } from '../ledger/digest.js';
@@ -7,19 +8,23 @@ import { evolveNotebook } from './notebook.js';
 import { evolveRun } from './run.js';
 import type { SessionState } from './state.js';
 import { evolveTasks, expireClaims } from './tasks.js';
-import { entryOfDispatch, traceEntry } from './traces.js';
+import { addAppended, entryOfDispatch } from './traces.js';
 
 /**
  * Folds one event into the state, in place, and returns it. Pure but for that: time and ids come with the event.
  */
-export function evolve(state: SessionState, { sequence, event }: StoredEvent): SessionState {
+export function evolve(state: SessionState, stored: StoredEvent): SessionState {
+  const { sequence, event } = stored;
   state.sequence = sequence;
+  if (!counts(stored, state.lastEvent)) return state;
+  state.lastEvent = sequence;
   if (event.at > state.lastEventAt) state.lastEventAt = event.at;
   switch (event.type) {
     case 'fact.recorded': {
       const { dispatch, facts } = event.data;
       // A dispatch that was given up and recorded after all counts as recorded.
-      const insertion = state.dispatches.insert(
+      const trace = entryOfDispatch(dispatch);
+      state.dispatches.insert(
         {
           kind: 'recorded',
           sequence: dispatch.sequence,
@@ -29,24 +34,18 @@ export function evolve(state: SessionState, { sequence, event }: StoredEvent): S
           task: dispatch.task,
           facts,
           digest: digestOf(dispatch),
+          ...(trace !== undefined && { trace }),
         },
-        (known) => known.kind === 'rejected',
+        { replaces: (known) => known.kind === 'rejected', event: sequence, checked: dispatch.checked },
       );
-      const traced = entryOfDispatch(dispatch);
-      if (traced !== undefined && insertion !== 'repeated') {
-        traceEntry(state.traces, traced, state.limits.compaction);
-      }
       return state;
     }
     case 'dispatch.rejected': {
       const { dispatch, error } = event.data;
-      state.dispatches.insert({
-        kind: 'rejected',
-        sequence: dispatch.sequence,
-        at: dispatch.at,
-        event: sequence,
-        error,
-      });
+      state.dispatches.insert(
+        { kind: 'rejected', sequence: dispatch.sequence, at: dispatch.at, event: sequence, error },
+        { event: sequence, checked: dispatch.checked },
+      );
       return state;
     }
     case 'task.added':
@@ -89,9 +88,8 @@ export function evolve(state: SessionState, { sequence, event }: StoredEvent): S
       state.run = evolveRun(state.run, event);
       return state;
     case 'trace.appended': {
-      const { entries, malformed } = event.data;
-      for (const entry of entries) traceEntry(state.traces, entry, state.limits.compaction);
-      state.traces.malformed += malformed;
+      const { compaction } = state.limits;
+      state.dispatches.change(({ traces }) => addAppended(traces, event, compaction));
       return state;
     }
     default:

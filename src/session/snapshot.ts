@@ -10,7 +10,8 @@ import type { SessionState } from './state.js';
 import { stateFromJson, stateToJson } from './state-json.js';
 
 /**
- * The text of a snapshot: `{"after_sequence":N,"created_at":…,"v":1,"state":{…}}` on one line, in that order.
+ * The text of a snapshot: `{"after_sequence":N,"created_at":…,"session":…,"v":1,"last_event"?:M,"state":{…}}` on one line,
+ * in that order. Those of earlier versions do not name their session; `last_event` is there where it is below N.
  */
 export const SNAPSHOT_VERSION = 1;
 
@@ -80,6 +81,32 @@ const taskLedger = z.object({
   assessment: z.enum(ASSESSMENTS).exactOptional(),
 });
 
+const recent = z.array(
+  z.discriminatedUnion('kind', [
+    z.object({
+      kind: z.literal('recorded'),
+      ...entry,
+      role: z.enum(ROLES),
+      task: z.string(),
+      facts: z.array(z.object({ ...words, confidence: z.number().optional() })),
+      digest: outcomeDigest,
+      trace: recordedEntry.exactOptional(),
+    }),
+    z.object({
+      kind: z.literal('rejected'),
+      ...entry,
+      error: z.object({ code: z.string(), reason: z.string() }),
+    }),
+  ]),
+);
+
+const counted = z.object({
+  floor: z.number(),
+  steps: z.string(),
+  late: z.array(z.tuple([z.number(), z.number()])),
+  late_floor: z.number(),
+});
+
 const stateJson = z.object({
   limits: z.object({
     maxFacts: z.number(),
@@ -102,26 +129,9 @@ const stateJson = z.object({
     }),
   ),
   ledgers: z.array(taskLedger),
-  window: z.object({
-    recent: z.array(
-      z.discriminatedUnion('kind', [
-        z.object({
-          kind: z.literal('recorded'),
-          ...entry,
-          role: z.enum(ROLES),
-          task: z.string(),
-          facts: z.array(z.object({ ...words, confidence: z.number().optional() })),
-          digest: outcomeDigest,
-        }),
-        z.object({
-          kind: z.literal('rejected'),
-          ...entry,
-          error: z.object({ code: z.string(), reason: z.string() }),
-        }),
-      ]),
-    ),
-    settled: z.array(z.number()),
-  }),
+  window: z
+    .object({ recent, counted: counted.exactOptional(), settled: z.array(z.number()).exactOptional() })
+    .refine((window) => window.counted ?? window.settled, 'must say which dispatches have counted'),
   charter: z.object({
     status: z.enum(['open', 'completed']),
     goal: z.string().exactOptional(),
@@ -189,6 +199,7 @@ const stateJson = z.object({
     ),
     without_intent: z.number(),
     malformed: z.number(),
+    pending: z.array(z.object({ at: z.string(), entry: recordedEntry })).exactOptional(),
   }),
   run: z
     .object({
@@ -204,7 +215,9 @@ const stateJson = z.object({
 const snapshotJson = z.object({
   after_sequence: z.int().nonnegative(),
   created_at: z.string(),
+  session: z.string().exactOptional(),
   v: z.literal(SNAPSHOT_VERSION),
+  last_event: z.int().nonnegative().exactOptional(),
   state: stateJson,
 });
 
@@ -213,7 +226,9 @@ export function encodeSnapshot(state: SessionState, createdAt: string): string {
   return JSON.stringify({
     after_sequence: state.sequence,
     created_at: createdAt,
+    session: state.session,
     v: SNAPSHOT_VERSION,
+    ...(state.lastEvent < state.sequence && { last_event: state.lastEvent }),
     state: stateToJson(state),
   });
 }
@@ -230,8 +245,10 @@ export function decodeSnapshot(session: string, text: string): DecodedSnapshot {
       const issue = parsed.error.issues[0];
       return { ok: false, reason: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}` };
     }
-    const { after_sequence, created_at, state } = parsed.data;
-    return { ok: true, state: stateFromJson(session, after_sequence, state), createdAt: created_at };
+    const { after_sequence: sequence, created_at: createdAt, state, session: owner = session } = parsed.data;
+    if (owner !== session) return { ok: false, reason: `it is of session ${owner}` };
+    const at = { sequence, lastEvent: parsed.data.last_event ?? sequence };
+    return { ok: true, state: stateFromJson(session, at, state), createdAt };
   } catch {
     return { ok: false, reason: 'not JSON' };
   }

@@ -1,7 +1,7 @@
 import type { SessionFact } from '../facts/types.js';
 import type { TaskLedger } from '../ledger/task-ledger.js';
 import type { Charter } from './charter.js';
-import { DispatchWindow, type DispatchWindowJson } from './dispatch-window.js';
+import { DispatchWindow, type DispatchWindowJson, type ReadableWindowJson } from './dispatch-window.js';
 import type { Iteration } from './iterations.js';
 import type { InboxMessage, Note } from './notebook.js';
 import type { Run } from './run.js';
@@ -50,24 +50,32 @@ export function stateToJson(state: SessionState): SessionStateJson {
     notes: [...notebook.notes.values()],
     inbox: [...notebook.inbox.values()],
     iterations: history.iterations.map(orderedIteration),
-    traces: tracesToJson(state.traces),
+    traces: tracesToJson(settled.traces),
     ...(run !== undefined && { run: orderedRun(run) }),
     last: { task: board.lastNumber, note: notebook.lastNote, message: notebook.lastMessage },
   };
 }
 
-export function stateFromJson(session: string, sequence: number, json: SessionStateJson): SessionState {
+/** A state as JSON of this version or an earlier one. */
+export type ReadableStateJson = Omit<SessionStateJson, 'window'> & {
+  readonly window: ReadableWindowJson<DispatchEntry>;
+};
+
+export function stateFromJson(
+  session: string,
+  at: Pick<SessionState, 'sequence' | 'lastEvent'>,
+  json: ReadableStateJson,
+): SessionState {
   return {
     session,
     limits: json.limits,
     dispatches: new DispatchWindow(
       dispatchFold(json.limits),
-      dispatchMemory(json.facts, json.counts, json.ledgers),
+      dispatchMemory(json.facts, json.counts, json.ledgers, tracesFromJson(json.traces)),
       json.window,
     ),
     charter: { ...json.charter },
     run: json.run,
-    traces: tracesFromJson(json.traces),
     board: { tasks: byId(json.tasks), lastNumber: json.last.task },
     notebook: {
       notes: byId(json.notes),
@@ -76,7 +84,7 @@ export function stateFromJson(session: string, sequence: number, json: SessionSt
       lastMessage: json.last.message,
     },
     history: { iterations: [...json.iterations] },
-    sequence,
+    ...at,
     lastEventAt: json.last_event_at,
   };
 }

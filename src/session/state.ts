@@ -1,6 +1,7 @@
 import { type CompactionRhythm, DEFAULT_RHYTHM } from '../compaction/intent-trace.js';
 import type { Role } from '../contracts/names.js';
 import type { DispatchRejected } from '../contracts/session-events.js';
+import type { RecordedEntry } from '../contracts/trace.js';
 import { sessionFact } from '../facts/extractor.js';
 import { InMemorySessionFactStore } from '../facts/store.js';
 import type { RecordedFact, SessionFact } from '../facts/types.js';
@@ -13,7 +14,7 @@ import { emptyHistory, type IterationHistory } from './iterations.js';
 import { emptyNotebook, type Notebook } from './notebook.js';
 import type { Run } from './run.js';
 import { emptyBoard, type TaskBoard } from './tasks.js';
-import { emptyTraces, type Traces } from './traces.js';
+import { addDispatch, addPending, copyOfTraces, emptyTraces, type Traces } from './traces.js';
 
 /** Limits that shape the fold; a snapshot made under other limits is not used. */
 export interface SessionLimits {
@@ -43,6 +44,8 @@ export type DispatchEntry =
       readonly task: string;
       readonly facts: readonly RecordedFact[];
       readonly digest: OutcomeDigest;
+      /** What it is in the trace of the intent that it names. */
+      readonly trace?: RecordedEntry;
     }
   | {
       readonly kind: 'rejected';
@@ -65,6 +68,7 @@ export interface DispatchMemory {
   readonly counts: DispatchCounts;
   /** By task, the one whose dispatch came last at the end. */
   readonly ledgers: Map<string, TaskLedger>;
+  readonly traces: Traces;
 }
 
 /** Everything that a session's events add up to. `evolve` owns and changes it; everybody else only reads. */
@@ -74,12 +78,13 @@ export interface SessionState {
   readonly dispatches: DispatchWindow<DispatchEntry, DispatchMemory>;
   readonly charter: Charter;
   run: Run | undefined;
-  readonly traces: Traces;
   readonly board: TaskBoard;
   readonly notebook: Notebook;
   readonly history: IterationHistory;
   /** Sequence up to which the session's log has been folded; 0 before the first event. */
   sequence: number;
+  /** Sequence of the newest event that counted; 0 before the first. What is no event of the session stands beyond it. */
+  lastEvent: number;
   /** Time of the newest event, ISO 8601; empty before the first. Ages in prompts are counted from it. */
   lastEventAt: string;
 }
@@ -91,15 +96,15 @@ export function emptyState(session: string, limits: SessionLimits = DEFAULT_LIMI
     limits,
     dispatches: new DispatchWindow(
       dispatchFold(limits),
-      dispatchMemory([], { implementer: 0, reviewer: 0, rejected: 0 }, []),
+      dispatchMemory([], { implementer: 0, reviewer: 0, rejected: 0 }, [], emptyTraces()),
     ),
     charter: emptyCharter(),
     run: undefined,
-    traces: emptyTraces(),
     board: emptyBoard(),
     notebook: emptyNotebook(),
     history: emptyHistory(),
     sequence: 0,
+    lastEvent: 0,
     lastEventAt: '',
   };
 }
@@ -109,16 +114,23 @@ export function factsOf(state: SessionState): InMemorySessionFactStore {
   return state.dispatches.current().facts;
 }
 
+/** The traces of a session: entries that were appended and all dispatches, in their order. */
+export function tracesOf(state: SessionState): Traces {
+  return state.dispatches.current().traces;
+}
+
 /** What dispatches add up to, from the facts and counts of a snapshot. */
 export function dispatchMemory(
   facts: Iterable<SessionFact>,
   counts: DispatchCounts,
   ledgers: Iterable<TaskLedger>,
+  traces: Traces,
 ): DispatchMemory {
   return {
     facts: InMemorySessionFactStore.of(facts),
     counts: { ...counts },
     ledgers: new Map([...ledgers].map((ledger) => [ledger.task, ledger])),
+    traces,
   };
 }
 
@@ -128,6 +140,7 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
   const tolerated = limits.maxFacts + Math.floor(limits.maxFacts / 4);
   return {
     apply(folded, entry) {
+      addDispatch(folded.traces, entry, limits.compaction);
       if (entry.kind === 'rejected') {
         folded.counts.rejected += 1;
         return;
@@ -138,7 +151,10 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
       if (folded.facts.size() > tolerated) folded.facts.compact(limits.maxFacts);
       foldLedger(folded.ledgers, entry, limits.stall);
     },
-    copy: (folded) => dispatchMemory(folded.facts.all(), folded.counts, folded.ledgers.values()),
+    copy: ({ facts, counts, ledgers, traces }) =>
+      dispatchMemory(facts.all(), counts, ledgers.values(), copyOfTraces(traces)),
+    finish: ({ traces }) => addPending(traces, limits.compaction),
+    follows: ({ traces }, { at }) => at > traces.appendedUntil,
   };
 }
 

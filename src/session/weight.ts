@@ -11,9 +11,12 @@ const ITEM = 800;
 /** An intent's trace: its lists are bounded, and seldom full. */
 const TRACE = 10_000;
 
+/** An appended trace entry that waits for its place. */
+const PENDING = 500;
+
 /** About how many bytes of memory a state takes: by what it holds, so that asking costs nothing. */
 export function stateBytes(state: SessionState): number {
-  const { facts, ledgers } = state.dispatches.settled();
+  const { facts, ledgers, traces } = state.dispatches.settled();
   const recent = state.dispatches.recent();
   const recentFacts = recent.reduce(
     (sum, entry) => sum + (entry.kind === 'recorded' ? entry.facts.length : 0),
@@ -28,6 +31,8 @@ export function stateBytes(state: SessionState): number {
     LEDGER * (ledgers.size + recent.length) +
     TASK * state.board.tasks.size +
     ITEM * items +
-    TRACE * state.traces.intents.size
+    TRACE * traces.intents.size +
+    PENDING * traces.pending.length +
+    state.dispatches.counted().bytes
   );
 }

@@ -33,7 +33,7 @@ export async function loadTokenizer(
   };
 }
 
-const LONG_RUN = /\S{1000}|\s{1000}/u;
+const LONG_RUN = /(?<!\S)\S{1000}|(?<!\s)\s{1000}/u;
 const PIECE = /\s{0,1000}\S{1,1000}|\s{1,1000}/gu;
 
 /**

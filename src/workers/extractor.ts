@@ -4,15 +4,17 @@ import { EVENT_VERSION } from '../contracts/event.js';
 import { parseDispatchSubject, type Role, type Token } from '../contracts/names.js';
 import { outcomeOf } from '../contracts/outcome.js';
 import type { RoleResult } from '../contracts/results.js';
-import type { FactRecorded, SessionEvent } from '../contracts/session-events.js';
-import { codeOf, messageOf } from '../errors.js';
+import type { DispatchRejected, FactRecorded } from '../contracts/session-events.js';
+import { codeOf, messageOf, ThroughlineError } from '../errors.js';
 import { RuleBasedFactExtractor } from '../facts/extractor.js';
 import type { DispatchDelivery, DispatchSource } from '../ports/dispatch-source.js';
 import type { Logger } from '../ports/logger.js';
 import type { RejectedStore } from '../ports/rejected-store.js';
 import type { SessionLog } from '../ports/session-log.js';
+import type { SnapshotStore } from '../ports/snapshot-store.js';
 import { addCounts, redactJson, type SecretCounts } from '../redaction/redactor.js';
 import { NO_SCANNER, type SecretScanner } from '../redaction/scanner.js';
+import { LateGuard } from './late-guard.js';
 import { type Held, isRefusal } from './session-lane.js';
 import { SessionLanes } from './session-lanes.js';
 import { type Outcome, workInTurns } from './session-turns.js';
@@ -22,8 +24,8 @@ import { type SetAside, setAsideOf } from './set-aside.js';
  * The extractor worker: pull a dispatch, wait for its session's turn, validate it, extract its facts, append ONE event,
  * then acknowledge.
  *
- * Nothing is acknowledged before its event is stored, so a crash at any point leads to a redelivery and at worst to
- * a second event of the same dispatch, which the fold counts once. What cannot be used is kept whole in the rejected
+ * Nothing is acknowledged before an event is stored by which it counts, so a crash at any point leads to a redelivery
+ * and at worst to a second event of the same dispatch, which the fold counts once. What cannot be used is kept whole in the rejected
  * store, noted on its session, and terminated. What fails for a passing reason comes back after a delay; when it has
  * failed too often it is rejected as well. A session whose log takes nothing keeps no other from being served: what it
  * has is set aside meanwhile.
@@ -32,6 +34,8 @@ export interface ExtractorPorts {
   readonly source: DispatchSource;
   readonly log: SessionLog;
   readonly rejected: RejectedStore;
+  /** Where to begin when a log must be looked through. Default: at its first event. */
+  readonly snapshots?: Pick<SnapshotStore, 'loadAtOrBefore'>;
   readonly logger: Logger;
 }
 
@@ -79,6 +83,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
   const { now = () => performance.timeOrigin + performance.now() } = options;
   const lanes = new SessionLanes({ maxActive, now, random });
   const stats: ExtractorStats = { recorded: 0, rejected: 0, retried: 0, redacted: {} };
+  const guard = new LateGuard(ports);
   const rulesFor = (session: Token, { sequence: dispatch }: DispatchDelivery) =>
     new RuleBasedFactExtractor({
       onRuleFailure: (rule, error) =>
@@ -93,24 +98,29 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
       const reason = 'the subject must be dispatch.<session>.<role>, role implementer or reviewer';
       return reject(held, session, role, { code: 'subject_invalid', reason });
     }
-    const clean = (json: unknown, text: string) => {
-      const { value, found } = redactJson(json, secrets, { source: text });
-      noteRedacted(delivery, session, found);
-      return value;
+    const parse = (isFirst: boolean) => {
+      const clean = (json: unknown, text: string) => {
+        const { value, found } = redactJson(json, secrets, { source: text });
+        if (isFirst) noteRedacted(delivery, session, found);
+        return value;
+      };
+      return parseDispatchBody(delivery.body, role, options.maxBodyBytes, clean, COMPILED_RESULTS);
     };
-    const parsed = parseDispatchBody(delivery.body, role, options.maxBodyBytes, clean, COMPILED_RESULTS);
+    const parsed = parse(true);
     if (!parsed.ok) return reject(held, session, role, parsed);
-    return ports.log
-      .append(session, recordedEvent(delivery, parsed.value, rulesFor(session, delivery)), {
-        messageId: `dispatch:${delivery.sequence}`,
-      })
-      .then(recorded, (error: unknown) => {
-        const triedTooOften = lanes.failures(held) + 1 >= options.maxDeliveries;
-        if (!triedTooOften && !(isRefusal(error) && isGivenUp(held))) throw error;
-        // While nothing can be stored it cannot be rejected either: an outage, however long, costs no dispatch.
-        const reason = `still failing after ${options.maxDeliveries} deliveries`;
-        return reject(held, session, role, { code: 'deliveries_exhausted', reason });
-      });
+    const eventOf = (result: RoleResult) => recordedEvent(delivery, result, rulesFor(session, delivery));
+    const again = () => {
+      const same = parse(false);
+      if (!same.ok) throw new ThroughlineError(same.code, same.reason);
+      return eventOf(same.value);
+    };
+    return guard.record(session, eventOf(parsed.value), again).then(recorded, (error: unknown) => {
+      const triedTooOften = lanes.failures(held) + 1 >= options.maxDeliveries;
+      if (!triedTooOften && !(isRefusal(error) && isGivenUp(held))) throw error;
+      // While nothing can be stored it cannot be rejected either: an outage, however long, costs no dispatch.
+      const reason = `still failing after ${options.maxDeliveries} deliveries`;
+      return reject(held, session, role, { code: 'deliveries_exhausted', reason });
+    });
   }
 
   /** Whether the log of its session, now failing once more, has refused as many events in a row as one may fail. */
@@ -160,7 +170,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     error: DispatchFault,
   ): Promise<string | undefined> {
     const { sequence, at } = held.delivery;
-    const event: SessionEvent = {
+    const event: DispatchRejected = {
       v: EVENT_VERSION,
       type: 'dispatch.rejected',
       at,
@@ -170,7 +180,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
       },
     };
     try {
-      await ports.log.append(session, event, { messageId: `rejected:${sequence}` });
+      await guard.record(session, event, () => event);
       return undefined;
     } catch (fault) {
       if (isRefusal(fault) && isGivenUp(held)) return messageOf(fault);

@@ -40,7 +40,7 @@ export type ReadDocument =
   | { readonly ok: true; readonly document: TasksDocument; readonly parsed: ParsedTasks }
   | {
       readonly ok: false;
-      readonly code: 'progress_ledger_missing_tasks' | 'progress_ledger_parse_failed';
+      readonly code: 'progress_ledger_missing_tasks' | 'progress_ledger_parse_failed' | 'too_large';
       readonly message: string;
     };
 
@@ -123,8 +123,19 @@ function isOf(path: string, { run }: SessionState): boolean {
   return run?.source.kind === 'file' && run.source.path === path;
 }
 
-/** Parses the text of a tasks document. One without tasks is refused, with the first line that could not be placed. */
+/** Most lines of a tasks document: to read one that is all tasks takes about 20 µs a line, and everyone waits. */
+const MAX_LINES = 20_000;
+
+/**
+ * Parses the text of a tasks document. One with too many lines is refused unread, one without tasks with the first line
+ * that could not be placed.
+ */
 export function readText(text: string, name: string, mtimeMs: number): ReadDocument {
+  const lines = linesOf(text);
+  if (lines > MAX_LINES) {
+    const message = `${name} has ${lines} lines, the limit is ${MAX_LINES}: leave out what is done, or split it`;
+    return { ok: false, code: 'too_large', message };
+  }
   const parsed = parseTasksMd(text);
   if (parsed.tasks.length === 0) {
     const hint = parsed.problems[0];
@@ -136,4 +147,13 @@ export function readText(text: string, name: string, mtimeMs: number): ReadDocum
     };
   }
   return { ok: true, document: documentOf(parsed, { mtimeMs, hash: hashOf(text) }), parsed };
+}
+
+function linesOf(text: string): number {
+  let lines = 1;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit === 10 || (unit === 13 && text.charCodeAt(at + 1) !== 10)) lines += 1;
+  }
+  return lines;
 }

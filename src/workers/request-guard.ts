@@ -18,7 +18,8 @@ export interface GuardOptions {
 /** The part of an endpoint that the guard works on. */
 export interface Guardable {
   readonly name: string;
-  readonly handle: (request: unknown) => Promise<unknown>;
+  /** `caller` is whom the answer goes to, as far as NATS tells. */
+  readonly handle: (request: unknown, caller: string) => Promise<unknown>;
   readonly stats?: () => unknown;
 }
 
@@ -30,10 +31,10 @@ export function guarded<Endpoint extends Guardable>(
   const limiter = new RateLimiter({ perSecond: requestsPerSecond, now });
   return endpoints.map((endpoint) => {
     const redacted: SecretCounts = {};
-    const handle = async (request: unknown) => {
+    const handle = async (request: unknown, caller: string) => {
       const session = nameOf(request);
-      limiter.admit(session ?? '');
-      if (secrets === undefined) return endpoint.handle(request);
+      limiter.admit(session ?? `${CALLER}${caller}`);
+      if (secrets === undefined) return endpoint.handle(request, caller);
       const { value, found } = redactJson(request, secrets);
       if (Object.keys(found).length > 0) {
         addCounts(redacted, found);
@@ -42,20 +43,22 @@ export function guarded<Endpoint extends Guardable>(
           'secrets taken out of a request',
         );
       }
-      return endpoint.handle(value);
+      return endpoint.handle(value, caller);
     };
     const stats = () => (Object.keys(redacted).length === 0 ? null : { redacted });
     return { stats, ...endpoint, handle };
   });
 }
 
+// Neither is a name that a session may have.
 const PROJECT = 'project ';
+const CALLER = 'caller ';
 
 function fieldOf(name: string | undefined): object {
   return name?.startsWith(PROJECT) ? { project: name.slice(PROJECT.length) } : { session: name };
 }
 
-/** The session that a request is about, or the project; all requests that name neither share one bucket. */
+/** The session that a request is about, or the project; those of one caller that name neither share one bucket. */
 function nameOf(request: unknown): string | undefined {
   if (typeof request !== 'object' || request === null) return undefined;
   if ('session' in request && isToken(request.session)) return request.session;

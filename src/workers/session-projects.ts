@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { counts } from '../contracts/event.js';
 import { projectOf, type Token } from '../contracts/names.js';
 import type { SessionLog } from '../ports/session-log.js';
 import type { SessionReader } from './session-reader.js';
@@ -44,10 +45,13 @@ export class SessionProjects {
     const range = { after: known.through, type: 'session.opened' };
     const { events, through, epoch } = await this.#options.log.read(session, range);
     if (epoch !== known.epoch) return undefined;
-    const named = events.flatMap(
-      ({ event }) => (event.type === 'session.opened' && event.data.project) || [],
-    );
-    return { project: named.at(-1) ?? known.project, through, epoch };
+    let { project, through: last } = known;
+    for (const stored of events) {
+      if (stored.event.type !== 'session.opened' || !counts(stored, last)) continue;
+      last = stored.sequence;
+      project = stored.event.data.project || project;
+    }
+    return { project, through, epoch };
   }
 
   async #fold(session: Token): Promise<Known> {

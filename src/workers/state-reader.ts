@@ -102,7 +102,7 @@ export class StateReader<State extends Sequenced, Event> {
         { details: { [kind]: key, asOf: sequence, sequence: at } },
       );
     }
-    const folded = this.#start(key, await snapshots.loadAtOrBefore(key, sequence));
+    const folded = await this.#start(key, await snapshots.loadAtOrBefore(key, sequence));
     const range = { after: folded.state.sequence, through: sequence };
     const replayed = this.#fold(folded, await log.read(key, range));
     return { folded, replayed };
@@ -126,7 +126,7 @@ export class StateReader<State extends Sequenced, Event> {
   async #refresh(key: Token): Promise<Loaded<State>> {
     const { log, snapshots, onFolded, folding, logger } = this.#options;
     const cached = this.#folded.get(key);
-    const folded = cached ?? this.#start(key, await snapshots.load(key));
+    const folded = cached ?? (await this.#start(key, await snapshots.load(key)));
     const read = await log.read(key, { after: folded.state.sequence });
     // Should the fold throw halfway, the changed state is not to be found in the cache.
     this.#folded.delete(key);
@@ -157,7 +157,8 @@ export class StateReader<State extends Sequenced, Event> {
     for (const stored of read.events) folding.evolve(state, stored);
     state.sequence = Math.max(state.sequence, read.through);
     folded.epoch = read.epoch;
-    folded.sinceSnapshot += read.events.length;
+    // What is skipped costs a reading as well: a flood of it must not be read at each start.
+    folded.sinceSnapshot += read.events.length + read.skipped;
     if (read.skipped > 0) {
       logger.warn(
         { [folding.kind]: key, code: 'schema_invalid', skipped: read.skipped },
@@ -167,8 +168,9 @@ export class StateReader<State extends Sequenced, Event> {
     return read.events.length;
   }
 
-  #start(key: Token, snapshot: StoredSnapshot | undefined): Folded<State> {
-    const { folding, logger } = this.#options;
+  /** Where the fold begins: at the newest snapshot that is of use, else at nothing. */
+  async #start(key: Token, snapshot: StoredSnapshot | undefined): Promise<Folded<State>> {
+    const { folding, logger, snapshots } = this.#options;
     const decoded = snapshot && folding.decode(key, snapshot.text);
     if (decoded?.ok) {
       const { state } = decoded;
@@ -179,6 +181,9 @@ export class StateReader<State extends Sequenced, Event> {
         { [folding.kind]: key, code: 'schema_invalid', reason: decoded.reason },
         'snapshot ignored',
       );
+    }
+    if (snapshot !== undefined && snapshot.sequence > 0) {
+      return this.#start(key, await snapshots.loadAtOrBefore(key, snapshot.sequence - 1));
     }
     return { key, state: folding.empty(key), snapshotSequence: 0, sinceSnapshot: 0, epoch: undefined };
   }

@@ -8,6 +8,7 @@ import { ThroughlineError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { SessionLog } from '../ports/session-log.js';
 import type { Tokenizer } from '../prompt/tokenizer.js';
+import { tracesOf } from '../session/state.js';
 import type { SessionReader } from './session-reader.js';
 
 /** Answers `trace.append` and `trace.compact`. */
@@ -60,15 +61,15 @@ export function createTraceService(options: TraceServiceOptions): TraceService {
     async compact(input) {
       const { session: name, intentId } = checkedBy(traceCompactRequest, input);
       const { state } = (await reader.load(token(name, 'session'))).folded;
-      const trace = state.traces.intents.get(intentId);
+      const trace = tracesOf(state).intents.get(intentId);
       const summary = trace === undefined ? null : summarise(trace, tokenizer, maxTokens);
       return {
         summary: summary?.text ?? null,
         compacted: summary && compactedReport(summary),
         recent: trace === undefined ? [] : recentLines(trace),
         total: trace?.total ?? 0,
-        malformed: state.traces.malformed,
-        withoutIntent: state.traces.withoutIntent,
+        malformed: tracesOf(state).malformed,
+        withoutIntent: tracesOf(state).withoutIntent,
         sequence: state.sequence,
       };
     },

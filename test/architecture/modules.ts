@@ -12,7 +12,8 @@ export interface Module {
   readonly loads: readonly string[];
 }
 
-const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
+/** The folder, with a slash at its end. */
+export const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
 
 /** All files of src. */
 export function modulesOfSrc(): Module[] {

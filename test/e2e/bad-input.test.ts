@@ -65,7 +65,12 @@ beforeAll(async () => {
   await attacker.connection.flush();
   // In a process of its own: what ends it would be seen.
   services = await startCli(['serve'], {
-    ...{ NATS_URL: system.url, THROUGHLINE_LOG_LEVEL: 'info', THROUGHLINE_REQUESTS_PER_SECOND: '0' },
+    ...{
+      NATS_URL: system.url,
+      THROUGHLINE_LOG_LEVEL: 'info',
+      THROUGHLINE_REQUESTS_PER_SECOND: '0',
+      THROUGHLINE_REQUEST_KB_PER_SECOND: '0',
+    },
   });
   await furnish(BYSTANDER);
   await furnish(ATTACKED);
@@ -165,7 +170,10 @@ describe('every contract', () => {
     const count = await counted();
     await Promise.all(bodies.map((body) => attacker.source.publish(`dispatch.${ATTACKED}.${role}`, body)));
     await allDealtWith(system.ports);
-    expect(await counted()).toBe(count + bodies.length);
+    // Without a body or a header it is what the server answers to a read of nothing: no result, and nobody's fault.
+    const results = bodies.filter((body) => body.length > 0);
+    expect(results.length).toBeGreaterThan(bodies.length - 2);
+    expect(await counted()).toBe(count + results.length);
   });
 
   it('rejects a dispatch whose subject names no session or no role', async () => {

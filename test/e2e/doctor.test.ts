@@ -33,7 +33,8 @@ describe('throughline doctor on a healthy installation', () => {
         ...['JetStream writes', 'clock', 'subjects'],
         ...['stream DISPATCH', 'stream DISPATCH_REJECTED', 'stream LEARNINGS'],
         ...['stream KV_session_snapshots', 'stream KV_learning_snapshots'],
-        ...['consumer extractor', 'consumer learner', 'rejected', 'sessions', 'projects'],
+        ...['consumer extractor', 'consumer learner', 'rejected', 'foreign messages'],
+        ...['sessions', 'projects'],
         ...['service extractor', 'service prompt-compiler', 'service session-tools', 'service learnings'],
       ],
     });

@@ -107,7 +107,7 @@ describe('a line of the log', () => {
     await soon(() => jsm.streams.info(sessionStream(session)));
     await admin.jetstream().publish(`session.${session}.fact.recorded`, 'no event');
     const kv = await admin.jetstream().views.kv('session_snapshots');
-    await kv.put(session, 'no snapshot');
+    await kv.put(session, '{"after_sequence":1,"state":"none"}');
     await client.compile({ session, taskId: '1', taskPrompt: 'x', after });
     await said({ msg: 'snapshot ignored', session, code: 'schema_invalid' });
     await said({ msg: 'messages that are no valid events were skipped', session, code: 'schema_invalid' });

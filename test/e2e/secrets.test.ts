@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { REJECTED_STREAM, token } from '../../src/contracts/names.js';
 import { TOOL_NAMES, TOOLS_SERVICE } from '../../src/contracts/tools.js';
 import { serviceStats } from '../../src/nats/service-stats.js';
+import { tracesOf } from '../../src/session/state.js';
 import { capturedLog } from '../support/captured-log.js';
 import { cli, startCli } from '../support/cli.js';
 import { TASKS_MD, tasksFolder } from '../support/runs.js';
@@ -129,7 +130,7 @@ describe('secrets that agents send', () => {
     bad = await sendEverything(system, session, file);
     await allDealtWith(system.ports);
     await soon(async () => {
-      expect((await freshState(system, session)).traces.intents.get('INT-1')?.total).toBe(26);
+      expect(tracesOf(await freshState(system, session)).intents.get('INT-1')?.total).toBe(26);
     });
   });
   afterAll(async () => {

@@ -45,7 +45,7 @@ const CAUSES: Readonly<Record<string, Cause>> = {
   'cannot be made, since another stream takes its subjects': {
     begin: (jsm, session) => jsm.streams.add({ name: 'THEIRS', subjects: [`session.${session}.x`] }),
     end: (jsm) => jsm.streams.delete('THEIRS'),
-    told: { code: 'config_invalid', reason: /subjects overlap.*; another stream takes these subjects: find/ },
+    told: { code: 'config_invalid', reason: /is taken by stream THEIRS of another application: give one/ },
   },
   'cannot be made, since the account has as many streams as it may': {
     begin: async (jsm) => {

@@ -3,6 +3,7 @@ import { SUMMARY_HEADER } from '../../src/compaction/summary.js';
 import { COMPILE_SUBJECT, type Token } from '../../src/contracts/names.js';
 import { TRACE_APPEND_SUBJECT, TRACE_COMPACT_SUBJECT } from '../../src/contracts/request-names.js';
 import { type PreparedPrompt, withPreLlmCompaction } from '../../src/entries/traces.js';
+import { tracesOf } from '../../src/session/state.js';
 import { step, steps } from '../compaction/entries.js';
 import { cli } from '../support/cli.js';
 import {
@@ -46,7 +47,7 @@ describe('trace.append', () => {
     });
     const [stored] = await eventsOf(system, session);
     expect(stored?.event).toMatchObject({ type: 'trace.appended', data: { malformed: 2 } });
-    expect((await freshState(system, session)).traces.malformed).toBe(2);
+    expect(tracesOf(await freshState(system, session)).malformed).toBe(2);
   });
 
   it('refuses a request of which nothing can be read, names the field, and counts it', async () => {
@@ -90,7 +91,7 @@ describe('trace.record', () => {
     const wrong: unknown = { intent_id: 'INT-1', action_type: 'DANCE' };
     system.client.recordTrace(session, step(1), wrong as ReturnType<typeof step>);
     await soon(async () => {
-      const { traces } = await freshState(system, session);
+      const traces = tracesOf(await freshState(system, session));
       expect(traces.malformed).toBe(1);
       expect(traces.intents.get('INT-1')?.total).toBe(1);
     });

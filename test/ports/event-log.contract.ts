@@ -186,6 +186,22 @@ export function eventLogContract<Event extends { readonly type: string }>(
         expect(await read(s4 + 100)).toEqual([`through ${s4 + 100}`]);
       });
 
+      it('reads at most so many messages, and goes on after them', async () => {
+        const key = newSession();
+        const [s1, s2] = [await append(key, 1), await append(key, 2)];
+        await opened.injected(key, bytes('no event'));
+        const s4 = await append(key, 3);
+        const read = async (after: number, limit: number) => {
+          const { events, through } = await opened.log.read(key, { after, limit });
+          return [...events.map(({ sequence }) => sequence), `through ${through}`];
+        };
+        expect(await read(0, 1)).toEqual([s1, `through ${s1}`]);
+        expect((await read(0, 3)).slice(0, 2)).toEqual([s1, s2]);
+        expect(await read(s2, 2)).toEqual([s4, `through ${s4}`]);
+        expect(await read(s2, 5)).toEqual([s4, `through ${s4}`]);
+        expect(await read(s4, 5)).toEqual([`through ${s4}`]);
+      });
+
       it('gives the events of one type alone, as if there were no others', async () => {
         const key = newSession();
         const stored: { sequence: number; event: Event }[] = [];

@@ -118,15 +118,27 @@ export function snapshotStoreContract(name: string, open: () => Promise<OpenedSn
       expect(await save(session, 20)).toBe('saved');
     });
 
-    it.each(['', 'no snapshot', '{"v":9}', '[]', 'null'])('survives a damaged value: %j', async (text) => {
+    it.each(['', 'no snapshot', '{"v":9}', '[]', 'null'])('passes over a damaged value: %j', async (text) => {
       const session = newSession();
       await save(session, 10);
       await save(session, 20);
       await opened.damaged(session, text);
-      expect(await opened.store.load(session)).toEqual({ sequence: 0, text });
-      await expect(opened.store.loadAtOrBefore(session, 15)).resolves.toBeDefined();
-      expect(await save(session, 5)).toBe('saved');
-      expect(await opened.other.load(session)).toEqual(snapshot(5));
+      expect(await opened.store.load(session)).toEqual(snapshot(20));
+      expect(await opened.store.loadAtOrBefore(session, 15)).toEqual(snapshot(10));
+      expect(await save(session, 20)).toBe('older');
+      expect(await opened.other.save(session, snapshot(5))).toBe('older');
+      expect(await save(session, 30)).toBe('saved');
+      expect(await opened.other.load(session)).toEqual(snapshot(30));
+    });
+
+    it('goes on where nothing but damaged values is left', async () => {
+      const session = newSession();
+      await save(session, 20);
+      for (let at = 0; at < 5; at += 1) await opened.damaged(session, `no snapshot ${at}`);
+      expect(await opened.store.load(session)).toBeUndefined();
+      expect(await opened.store.loadAtOrBefore(session, 1000)).toBeUndefined();
+      expect(await opened.other.save(session, snapshot(21))).toBe('saved');
+      expect(await opened.store.load(session)).toEqual(snapshot(21));
     });
   });
 }

@@ -7,6 +7,7 @@ import type { LearningsInPrompt } from '../../src/learnings/format.js';
 import { DEFAULT_BUDGET } from '../../src/prompt/budget.js';
 import { compileDispatch } from '../../src/prompt/compile-dispatch.js';
 import { compileIteration } from '../../src/prompt/compile-iteration.js';
+import { tracesOf } from '../../src/session/state.js';
 import { spokenAttacks } from '../support/attacks.js';
 import { implementer, recorded, reviewer } from '../support/builders.js';
 import { runInitialized } from '../support/ledgers.js';
@@ -240,7 +241,7 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
         const sections = dispatchSections(compiled, request);
         expect(lengthOf(sections, 'learnings')).toBe(3);
         expect(lengthOf(sections, 'facts')).toBe(compiled.factsShown);
-        expect(lengthOf(sections, 'recent')).toBe(state.traces.intents.get('INT-1')?.recent.length);
+        expect(lengthOf(sections, 'recent')).toBe(tracesOf(state).intents.get('INT-1')?.recent.length);
         expect(lengthOf(sections, 'summary')).toBeGreaterThan(2);
         expect(lengthOf(sections, 'ledger')).toBe(1);
         expect(JSON.parse(sections.find(({ name }) => name === 'ledger')?.lines[0] ?? '')).toMatchObject({

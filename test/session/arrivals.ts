@@ -3,8 +3,15 @@ import type { RoleResult } from '../../src/contracts/results.js';
 import type { DispatchRejected, FactRecorded, StoredEvent } from '../../src/contracts/session-events.js';
 import { WINDOW_LENGTH } from '../../src/session/dispatch-window.js';
 import { evolve } from '../../src/session/evolve.js';
-import { emptyState, factsOf, type SessionLimits, type SessionState } from '../../src/session/state.js';
+import {
+  emptyState,
+  factsOf,
+  type SessionLimits,
+  type SessionState,
+  tracesOf,
+} from '../../src/session/state.js';
 import { stateToJson } from '../../src/session/state-json.js';
+import { tracesToJson } from '../../src/session/traces.js';
 import { recorded, rejected, roleResults, stored } from '../support/builders.js';
 
 /** An event of a dispatch. */
@@ -97,7 +104,7 @@ export function foldedInOrder(events: readonly DispatchEvent[], limits: SessionL
 }
 
 /** Everything that a state says, but for where in the session's log the events happened to stand. */
-export function said(state: SessionState): object {
+export function said(state: SessionState) {
   const { facts, window, ...json } = stateToJson(state);
   return {
     ...json,
@@ -106,6 +113,7 @@ export function said(state: SessionState): object {
     newest: state.dispatches.newest(),
     current: {
       counts: state.dispatches.current().counts,
+      traces: tracesToJson(tracesOf(state)),
       ledgers: [...state.dispatches.current().ledgers.values()],
       valid: factsOf(state).count(),
       facts: factsOf(state)

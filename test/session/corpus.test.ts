@@ -40,6 +40,12 @@ function decoded(text: string): SessionState {
 const bytes = (state: SessionState) => encodeSnapshot(state, SNAPSHOT_TIME);
 const allOf = (state: SessionState) => ({ sequence: state.sequence, ...stateToJson(state) });
 
+/** What readers see of a state. */
+const shown = (state: SessionState) => {
+  const { traces: _, window: __, ...json } = stateToJson(state);
+  return { ...json, shown: said(state).current, counted: state.dispatches.counted().toJSON() };
+};
+
 /** The fold of a whole version, under the limits that its snapshot was made under. */
 function replayed(version: string): SessionState {
   const { limits } = decoded(frozen(version).snapshot);
@@ -61,8 +67,9 @@ describe.each(VERSIONS)('the frozen session of %s', (version) => {
     expect(state.sequence).toBeGreaterThan(0);
     expect(state.sequence).toBeLessThan(frozen(version).expected.sequence);
     for (const stored of eventsOf(version).slice(state.sequence)) evolve(state, stored);
-    expect(bytes(state)).toBe(bytes(replayed(version)));
-    expect(said(state)).toEqual(said(replayed(version)));
+    // Earlier versions added dispatches to their traces as they arrived, not as they were settled.
+    if (frozen(version).snapshot.includes('"counted"')) expect(bytes(state)).toBe(bytes(replayed(version)));
+    else expect(shown(state)).toEqual(shown(replayed(version)));
   });
 
   it('is kept whole by a snapshot after each of its events', () => {
@@ -96,6 +103,6 @@ describe('the newest frozen session', () => {
     expect(empty).toEqual([]);
     expect(new Set(Object.keys(state))).toEqual(new Set(Object.keys(stateToJson(replayed(version)))));
     expect(state.window.recent.length).toBeGreaterThan(0);
-    expect(state.window.settled.length).toBeGreaterThan(0);
+    expect(state.window.counted.steps.length).toBeGreaterThan(0);
   });
 });

@@ -3,7 +3,6 @@ import {
   type DispatchFold,
   DispatchWindow,
   type DispatchWindowJson,
-  SETTLED_MEMORY,
   WINDOW_LENGTH,
 } from '../../src/session/dispatch-window.js';
 
@@ -35,7 +34,10 @@ describe('an empty window', () => {
     expect(window.settled()).toEqual([]);
     expect(window.newest()).toBe(0);
     expect(window.has(1)).toBe(false);
-    expect(window.toJSON()).toEqual({ recent: [], settled: [] });
+    expect(window.toJSON()).toEqual({
+      recent: [],
+      counted: { floor: 0, steps: '', late: [], late_floor: 0 },
+    });
   });
 });
 
@@ -51,13 +53,15 @@ describe('a window that is not full', () => {
     const window = windowOf(5);
     expect(window.insert({ sequence: 3 })).toBe('folded');
     expect(window.insert({ sequence: 5 })).toBe('repeated');
-    expect(window.insert({ sequence: 3, word: 'new' }, () => true)).toBe('replaced');
+    expect(window.insert({ sequence: 3, word: 'new' }, { replaces: () => true })).toBe('replaced');
     expect(window.current()).toEqual([{ sequence: 3, word: 'new' }, { sequence: 5 }]);
   });
 
   it('keeps what it knows when the new entry does not replace it', () => {
     const window = windowOf(5);
-    expect(window.insert({ sequence: 5, word: 'new' }, (known) => known.word === 'old')).toBe('repeated');
+    expect(window.insert({ sequence: 5, word: 'new' }, { replaces: (known) => known.word === 'old' })).toBe(
+      'repeated',
+    );
     expect(window.current()).toEqual([{ sequence: 5 }]);
   });
 
@@ -73,7 +77,7 @@ describe('a window that is not full', () => {
     expect(sequences(window.current())).toEqual([2, 6, 8]);
     window.insert({ sequence: 4 });
     expect(sequences(window.current())).toEqual([2, 4, 6, 8]);
-    window.insert({ sequence: 6, word: 'new' }, () => true);
+    window.insert({ sequence: 6, word: 'new' }, { replaces: () => true });
     expect(window.current()[2]).toEqual({ sequence: 6, word: 'new' });
   });
 });
@@ -91,7 +95,7 @@ describe('a full window', () => {
     const window = full();
     expect(window.has(1)).toBe(true);
     expect(window.insert({ sequence: 1 })).toBe('repeated');
-    expect(window.insert({ sequence: 1, word: 'new' }, () => true)).toBe('repeated');
+    expect(window.insert({ sequence: 1, word: 'new' }, { replaces: () => true })).toBe('repeated');
     expect(window.current()).toHaveLength(WINDOW_LENGTH + 2);
   });
 
@@ -114,30 +118,27 @@ describe('a full window', () => {
   });
 });
 
-describe('the memory of what was settled', () => {
-  const total = SETTLED_MEMORY + WINDOW_LENGTH + 5;
-  const window = windowOf(...upTo(total).map((sequence) => sequence * 2));
-
-  it('is bounded', () => {
-    expect(window.toJSON().settled).toHaveLength(SETTLED_MEMORY);
-    expect(window.settled()).toHaveLength(SETTLED_MEMORY + 5);
-  });
-
-  it('takes anything older than itself for a repetition, and nothing newer', () => {
-    expect(window.insert({ sequence: 2 })).toBe('repeated');
+describe('a dispatch that comes after more newer ones than earlier versions remembered', () => {
+  it('counts, and once', () => {
+    const window = windowOf(...upTo(10_000).map((sequence) => sequence * 2));
+    expect(window.insert({ sequence: 3 })).toBe('folded');
     expect(window.insert({ sequence: 3 })).toBe('repeated');
-    expect(window.insert({ sequence: 13 })).toBe('folded');
+    expect(window.insert({ sequence: 4 })).toBe('repeated');
+    expect(window.settled()).toHaveLength(10_001 - WINDOW_LENGTH);
   });
 });
 
 describe('a window as JSON', () => {
-  it('holds the settled sequences as steps', () => {
-    const window = windowOf(...upTo(WINDOW_LENGTH), 100, 130, 190);
-    window.insert({ sequence: 101 });
-    expect(window.toJSON().settled).toEqual([1, 1, 1, 1]);
-    expect(windowOf(...upTo(WINDOW_LENGTH + 3).map((sequence) => sequence * 10)).toJSON().settled).toEqual([
-      10, 10, 10,
-    ]);
+  it('is read as earlier versions wrote it', () => {
+    const settled = Array.from({ length: 4096 }, (_, index) => (index === 0 ? 50 : 2));
+    const window = new DispatchWindow(APPEND, [], { recent: [{ sequence: 9000 }], settled });
+    expect([50, 52, 9000].map((sequence) => window.insert({ sequence }))).toEqual(Array(3).fill('repeated'));
+    expect(window.insert({ sequence: 51 })).toBe('folded');
+    // Whether that one counted was forgotten.
+    expect(window.insert({ sequence: 49 })).toBe('uncounted');
+    expect(new DispatchWindow(APPEND, [], { recent: [], settled: [50, 2] }).insert({ sequence: 49 })).toBe(
+      'folded',
+    );
   });
 
   it('goes on as the window it was made from', () => {

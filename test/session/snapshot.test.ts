@@ -84,15 +84,23 @@ const EVENTS = stored([
 describe('the text of a snapshot', () => {
   const text = bytes(folded(EVENTS, DEFAULT_LIMITS));
 
-  it('is one line of after_sequence, created_at, v and state, in that order', () => {
+  it('is one line of after_sequence, created_at, session, v and state, in that order', () => {
     expect(text).not.toMatch(/[\n\r\u2028\u2029]/);
-    expect(Object.keys(JSON.parse(text))).toEqual(['after_sequence', 'created_at', 'v', 'state']);
-    expect(text.startsWith(`{"after_sequence":4,"created_at":"${NOW}","v":1,"state":{"limits":`)).toBe(true);
+    expect(Object.keys(JSON.parse(text))).toEqual(['after_sequence', 'created_at', 'session', 'v', 'state']);
+    const head = `{"after_sequence":4,"created_at":"${NOW}","session":"demo","v":1,"state":{"limits":`;
+    expect(text.startsWith(head)).toBe(true);
   });
 
-  it('says when it was made, and which session it is read for is the reader’s to say', () => {
-    const decoded = decodeSnapshot('elsewhere', text);
-    expect(decoded).toMatchObject({ ok: true, createdAt: NOW, state: { session: 'elsewhere', sequence: 4 } });
+  it('says when it was made, and is of no use to another session', () => {
+    const decoded = decodeSnapshot('demo', text);
+    expect(decoded).toMatchObject({ ok: true, createdAt: NOW, state: { session: 'demo', sequence: 4 } });
+    expect(decodeSnapshot('elsewhere', text)).toEqual({ ok: false, reason: 'it is of session demo' });
+  });
+
+  it('of an earlier version names no session, and is read for any', () => {
+    const earlier = text.replace('"session":"demo",', '');
+    const decoded = decodeSnapshot('elsewhere', earlier);
+    expect(decoded).toMatchObject({ ok: true, state: { session: 'elsewhere', lastEvent: 4, sequence: 4 } });
   });
 
   it('is that of an empty session too', () => {

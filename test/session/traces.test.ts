@@ -10,7 +10,8 @@ import {
 } from '../../src/contracts/trace.js';
 import { evolve } from '../../src/session/evolve.js';
 import { decodeSnapshot, encodeSnapshot } from '../../src/session/snapshot.js';
-import { DEFAULT_LIMITS, emptyState, type SessionState } from '../../src/session/state.js';
+import { DEFAULT_LIMITS, emptyState, type SessionState, tracesOf } from '../../src/session/state.js';
+import { tracesToJson } from '../../src/session/traces.js';
 import { recordedOf, step, steps } from '../compaction/entries.js';
 import { implementer, recorded, rejected, reviewer, stored, timeOf } from '../support/builders.js';
 import { folded } from './arrivals.js';
@@ -33,7 +34,7 @@ function restored(text: string): SessionState {
   return decoded.state;
 }
 
-const traceIn = (state: SessionState, intent = 'INT-1') => state.traces.intents.get(intent);
+const traceIn = (state: SessionState, intent = 'INT-1') => tracesOf(state).intents.get(intent);
 
 describe('trace entries in the fold', () => {
   it('go to the trace of their intent', () => {
@@ -50,8 +51,8 @@ describe('trace entries in the fold', () => {
       appended([step(1, { intent_id: null }), step(2)], 3),
       appended([step(3, { intent_id: null })], 1),
     ]);
-    expect(state.traces).toMatchObject({ withoutIntent: 2, malformed: 4 });
-    expect([...state.traces.intents.keys()]).toEqual(['INT-1']);
+    expect(tracesOf(state)).toMatchObject({ withoutIntent: 2, malformed: 4 });
+    expect([...tracesOf(state).intents.keys()]).toEqual(['INT-1']);
   });
 
   it('are compacted by the limits of the session, in one event or in many', () => {
@@ -78,9 +79,9 @@ describe('trace entries in the fold', () => {
     const events = names.map((intent_id, index) => appended([step(index, { intent_id })]));
     const busy = events.flatMap((event, index) => [event, appended([step(1000 + index)])]);
     const state = foldedFrom([appended([step(999)]), ...busy]);
-    expect(state.traces.intents.size).toBe(12);
+    expect(tracesOf(state).intents.size).toBe(12);
     expect(traceIn(state)?.total).toBe(42);
-    expect([...state.traces.intents.keys()].slice(-3)).toEqual(['INT-38', 'INT-39', 'INT-1']);
+    expect([...tracesOf(state).intents.keys()].slice(-3)).toEqual(['INT-38', 'INT-39', 'INT-1']);
     expect(traceIn(state, 'INT-5')).toBeUndefined();
   });
 });
@@ -147,9 +148,42 @@ describe('dispatches that name an intent', () => {
     expect(traceIn(foldedFrom([rejected(3), done(3), rejected(3), done(3)]))?.total).toBe(1);
   });
 
+  it('stand in their order, and appended entries among them by their time, whatever came first', () => {
+    const dispatches = Array.from({ length: 60 }, (_, index) =>
+      done(2 * index + 2, { intent_id: index % 7 === 0 ? 'INT-2' : 'INT-1', summary: `step ${index}` }),
+    );
+    const appends = [11, 40, 41, 90].map((at) => ({
+      ...appended([step(at), step(at + 1000)]),
+      at: timeOf(at),
+    }));
+    const inOrder = [...dispatches, ...appends].sort((one, other) => (one.at < other.at ? -1 : 1));
+    const arrivals = fc.tuple(
+      fc.shuffledSubarray(dispatches, { minLength: dispatches.length }),
+      fc.array(fc.nat(60), { minLength: appends.length, maxLength: appends.length }),
+      fc.array(fc.constantFrom(...dispatches), { maxLength: 10 }),
+    );
+    const shown = (state: SessionState) => JSON.stringify(tracesToJson(tracesOf(state)));
+    fc.assert(
+      fc.property(arrivals, fc.infiniteStream(fc.boolean()), ([shuffled, places, repeated], reads) => {
+        const events: SessionEvent[] = [...shuffled, ...repeated];
+        // What was appended stands in the log in its order.
+        for (const [index, place] of [...places].sort((one, other) => other - one).entries()) {
+          events.splice(place, 0, ...appends.slice(appends.length - 1 - index, appends.length - index));
+        }
+        const state = emptyState('demo');
+        for (const event of stored(events)) {
+          evolve(state, event);
+          if (reads.next().value) tracesOf(state);
+        }
+        expect(shown(state)).toBe(shown(foldedFrom(inOrder)));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
   it('with an empty intent name none', () => {
     const state = foldedFrom([recorded(1, implementer({ intent_id: '' }))]);
-    expect(state.traces.intents.size).toBe(0);
+    expect(tracesOf(state).intents.size).toBe(0);
   });
 
   it('cannot forge what stands around their line', () => {
@@ -250,7 +284,7 @@ describe('snapshot and tail', () => {
       evolve(state, { sequence: intent + 1, event: appended(entries) });
     }
     expect(bytes(state).length).toBeLessThan(600 * 1024);
-    expect([...state.traces.intents.keys()].at(-1)).toBe('INT-11');
+    expect([...tracesOf(state).intents.keys()].at(-1)).toBe('INT-11');
     expect(bytes(restored(bytes(state)))).toBe(bytes(state));
   });
 

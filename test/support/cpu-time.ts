@@ -8,3 +8,27 @@ export function cpuMs(work: () => void): number {
   const { user, system } = process.cpuUsage(begun);
   return (user + system) / 1000;
 }
+
+/** Processor time of one measurement that says enough, in milliseconds: what else happens in the process takes less. */
+const ENOUGH_MS = 8;
+/** No text is longer: what takes no time at this length takes none. */
+const LONGEST = 1024 * 1024;
+const DOUBLINGS = 3;
+
+/**
+ * By how much the time of some work grows with each doubling of its input: about 2 where it is linear, 4 where it is
+ * quadratic. The input is doubled until the time can be measured, and three times more; the least of several runs counts.
+ *
+ * @returns 1 for work that takes no time to speak of with the largest input
+ */
+export function growth(work: (length: number) => void): number {
+  const factor = 2 ** DOUBLINGS;
+  for (let length = 1024; length * factor <= LONGEST; length *= 2) {
+    if (cpuMs(() => work(length)) < ENOUGH_MS) continue;
+    const least = (size: number) => Math.min(...[1, 2, 3].map(() => cpuMs(() => work(size))));
+    const before = least(length);
+    // The first run was slow for another reason: to be compiled, or to collect garbage.
+    if (before >= ENOUGH_MS) return (least(length * factor) / before) ** (1 / DOUBLINGS);
+  }
+  return 1;
+}

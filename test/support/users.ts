@@ -19,19 +19,39 @@ export interface TestUser {
   readonly role: AccessRole;
   /** Further arguments of `throughline permissions`. */
   readonly args?: readonly string[];
+  /** Whether it stands in an account of its own, as `--account` prints it. */
+  readonly ownAccount?: boolean;
 }
+
+/** The account of the streams and of all users that have none of their own. */
+const ACCOUNT = 'THROUGHLINE';
 
 /** `admin` may do anything: for what a test looks at. */
 export async function startGuardedNats(users: readonly TestUser[]): Promise<GuardedNats> {
   const password = randomBytes(12).toString('hex');
-  const printed = await Promise.all(users.map((user) => printedFor(user)));
-  const entries = users.map(
-    ({ name }, index) => `{ user: ${name}, password: "${password}", ${printed[index]} }`,
+  const together = users.filter(({ ownAccount }) => ownAccount !== true);
+  const entries = await Promise.all(
+    together.map(
+      async (user) => `{ user: ${user.name}, password: "${password}", ${await printedFor(user)} }`,
+    ),
   );
-  const admin = `{ user: admin, password: "${password}" }`;
-  const nats = await startTestNats({
-    extraConfig: `authorization { users = [\n${[admin, ...entries].join('\n')}\n] }`,
-  });
+  const ofAccount = [`{ user: admin, password: "${password}" }`, ...entries].join('\n');
+  const apart = await Promise.all(users.filter(({ ownAccount }) => ownAccount === true).map(accountFor));
+  const exported = [...new Set(apart.flatMap(({ exported = '' }) => exported.split('\n')))];
+  const extraConfig = `accounts {
+    ${ACCOUNT} {
+      jetstream: enabled
+      users = [\n${ofAccount}\n]
+      exports [\n${exported.join('\n')}\n]
+    }
+    ${apart
+      .map(
+        ({ user: { name }, imported, permissions }) => `${name} { imports [\n${imported}\n]
+      users = [ { user: ${name}, password: "${password}", ${permissions} } ] }`,
+      )
+      .join('\n')}
+  }`;
+  const nats = await startTestNats({ extraConfig });
   const inbox = (user: string) => `_INBOX_${user}`;
   return {
     nats,
@@ -45,6 +65,15 @@ export async function startGuardedNats(users: readonly TestUser[]): Promise<Guar
     }),
     [Symbol.asyncDispose]: () => nats.stop(),
   };
+}
+
+/** The three blocks that are printed for a user with an account of its own. */
+async function accountFor(user: TestUser) {
+  const printed = await printedFor({ ...user, args: [...(user.args ?? []), '--account', ACCOUNT] });
+  const [, exported, imported, permissions] =
+    /^#.*\nexports \[\n([^\]]*)\]\n#.*\nimports \[\n([^\]]*)\]\n#.*\n([\s\S]*)$/.exec(printed) ?? [];
+  if (permissions === undefined) throw new Error(`not the three blocks: ${printed}`);
+  return { user, exported, imported, permissions };
 }
 
 async function printedFor({ name, role, args = [] }: TestUser): Promise<string> {

@@ -38,6 +38,7 @@ async function extractorOn(failing: { put?: number; append?: number; downMs?: nu
         },
       },
       rejected: {
+        foreign: () => rejected.foreign(),
         list: (...args) => rejected.list(...args),
         get: (...args) => rejected.get(...args),
         remove: (...args) => rejected.remove(...args),

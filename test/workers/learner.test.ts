@@ -38,6 +38,7 @@ async function learning(ackWaitMs: number) {
     ...{ ack: vi.fn(), working: vi.fn(), nak: vi.fn(), term: vi.fn() },
   } satisfies DispatchDelivery;
   const source: DispatchSource = {
+    newest: async () => 0,
     publish: () => Promise.reject(new Error('nobody publishes here')),
     async consume(handler) {
       handler(delivery);

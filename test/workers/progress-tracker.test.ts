@@ -269,3 +269,18 @@ describe('a text', () => {
     });
   });
 });
+
+describe('the text of a tasks document', () => {
+  it.each(['\n', '\r\n', '\r'])(
+    'is refused unread where it has too many lines, parted by %j',
+    (lineBreak) => {
+      const plan = (lines: number) => Array.from({ length: lines }, () => '- [ ] a').join(lineBreak);
+      expect(readText(plan(20_001), 'tasksText', 0)).toEqual({
+        ok: false,
+        code: 'too_large',
+        message: 'tasksText has 20001 lines, the limit is 20000: leave out what is done, or split it',
+      });
+      expect(readText(plan(20_000), 'tasksText', 0)).toMatchObject({ ok: true });
+    },
+  );
+});

@@ -11,7 +11,7 @@ const secrets: SecretScanner = {
 
 function guardedEcho(more: { requestsPerSecond?: number; secrets?: SecretScanner } = {}) {
   const logger = { ...silentLogger, info: vi.fn() };
-  const handle = vi.fn(async (request: unknown) => request);
+  const handle = vi.fn(async (request: unknown, _caller: string) => request);
   const [first, second] = guarded({ requestsPerSecond: 1, now: () => 0, logger, ...more }, [
     { name: 'first', handle },
     { name: 'second', handle, stats: () => 'its own' },
@@ -25,7 +25,7 @@ describe('a guarded handler', () => {
     const { first, second, logger } = guardedEcho({ secrets });
     expect(first.stats?.()).toBeNull();
     const request = { session: 'demo', content: 'key-1 and key-2', id: 'key-3' };
-    expect(await first.handle(request)).toEqual({
+    expect(await first.handle(request, '_INBOX.a')).toEqual({
       session: 'demo',
       content: '<redacted:key> and <redacted:key>',
       id: 'key-3',
@@ -41,23 +41,27 @@ describe('a guarded handler', () => {
   it('gets the very request without a scanner', async () => {
     const { first } = guardedEcho();
     const request = { content: 'key-1' };
-    expect(await first.handle(request)).toBe(request);
+    expect(await first.handle(request, '_INBOX.a')).toBe(request);
   });
 
   it('is not asked by a session beyond its rate, which counts for all handlers together', async () => {
     const { first, second, handle } = guardedEcho();
-    await first.handle({ session: 'demo' });
-    await second.handle({ session: 'demo' });
-    await expect(first.handle({ session: 'demo' })).rejects.toMatchObject({ code: 'rate_limited' });
-    await expect(second.handle({ session: 'demo' })).rejects.toMatchObject({ code: 'rate_limited' });
-    await first.handle({ session: 'other' });
+    await first.handle({ session: 'demo' }, '_INBOX.a');
+    await second.handle({ session: 'demo' }, '_INBOX.a');
+    await expect(first.handle({ session: 'demo' }, '_INBOX.a')).rejects.toMatchObject({
+      code: 'rate_limited',
+    });
+    await expect(second.handle({ session: 'demo' }, '_INBOX.a')).rejects.toMatchObject({
+      code: 'rate_limited',
+    });
+    await first.handle({ session: 'other' }, '_INBOX.a');
     expect(handle).toHaveBeenCalledTimes(3);
   });
 
-  it('takes all that names no session for one', async () => {
+  it('takes all of one caller that names no session for one, and lets the others ask', async () => {
     const { first } = guardedEcho();
-    await first.handle(null);
-    await first.handle({ session: 'a.b' });
+    await first.handle(null, '_INBOX.a');
+    await first.handle({ session: 'a.b' }, '_INBOX.a');
     for (const request of [
       undefined,
       7,
@@ -67,7 +71,8 @@ describe('a guarded handler', () => {
       { session: '' },
       { session: 'x'.repeat(65) },
     ]) {
-      await expect(first.handle(request)).rejects.toMatchObject({ code: 'rate_limited' });
+      await expect(first.handle(request, '_INBOX.a')).rejects.toMatchObject({ code: 'rate_limited' });
     }
+    expect(await first.handle({}, '_INBOX.b')).toEqual({});
   });
 });

@@ -227,16 +227,26 @@ describe('a snapshot', () => {
     ['that is no JSON', (text) => text.slice(0, -5)],
     ['of an unknown version', (text) => text.replace('"v":1', '"v":999')],
     ['whose state is damaged', (text) => text.replace(/"facts":\[/, '"facts":[7,')],
-    ['that is empty', () => ''],
-  ])('%s is ignored and logged', async (_, damage) => {
-    const { reader, kept, logger, text } = await withSnapshot(5, 6);
-    kept.snapshots.overwrite(DEMO, damage(text));
+    ['of another session', (text) => text.replace('"session":"demo"', '"session":"other"')],
+  ])('%s is logged, and the one before it is taken', async (_, damage) => {
+    const { reader, kept, logger, text, sequence } = await withSnapshot(5, 6);
+    expect(damage(text)).not.toBe(text);
+    await kept.snapshots.save(DEMO, { sequence: sequence + 1, text: damage(text) });
     const { folded, replayed } = await reader().load(DEMO);
-    expect(replayed).toBe(6);
-    expect(folded.snapshotSequence).toBe(0);
+    expect(replayed).toBe(1);
+    expect(folded.snapshotSequence).toBe(sequence);
     expect(logger.warn.mock.calls).toEqual([
       [{ session: DEMO, code: 'schema_invalid', reason: expect.any(String) }, expect.any(String)],
     ]);
+  });
+
+  it('that is the only one, and damaged, leaves all events to be read', async () => {
+    const { reader, kept, text, sequence } = await withSnapshot(5, 6);
+    for (const later of upTo(5)) {
+      await kept.snapshots.save(DEMO, { sequence: sequence + later, text: text.slice(0, -5) });
+    }
+    const { folded, replayed } = await reader().load(DEMO);
+    expect({ replayed, from: folded.snapshotSequence }).toEqual({ replayed: 6, from: 0 });
   });
 
   it('that was made under other limits is ignored', async () => {

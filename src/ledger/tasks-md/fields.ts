@@ -32,21 +32,27 @@ const NAMES: ReadonlyMap<string, FieldKey> = new Map<string, FieldKey>([
   ...names('status', ['status', 'state', '状态', '狀態', 'ステータス', '状態', '進捗']),
 ]);
 
-const LINE =
-  /^\s*(?:[-*+]\s+)?([*_`]{0,3})([\p{L}][\p{L}() ]{1,23}?)([*_`]{0,3})\s*:\s*([*_]{0,3})\s*(.*)$/su;
-const INLINE = /(?:^|\s)_([\p{L}][\p{L} ]{1,23}):\s*([^_]*(?:_[^_\s][^_]*)*?)_(?=\s|$)/gu;
-const DEPENDS_IN_TEXT = /\((?:depends on|blocked by|依赖|依存)\s*:?\s*([^()]+)\)/iu;
+// What stands before the colon, without the bullet and blanks around it. The time must grow with the line and no
+// faster, whatever it holds: no expression here may find two ways to read a run of blanks.
+const BULLET = /^[-*+](?=\s)/;
+const NAME = /^([*_`]{0,3})([\p{L}][\p{L}() ]{1,23}?)([*_`]{0,3})$/u;
+const INLINE_NAME = /(?<=^|\s)_([\p{L}][\p{L} ]{1,23}):/gu;
+const DEPENDS_IN_TEXT = /\((?:depends on|blocked by|依赖|依存)([^()]+)\)/iu;
 const NOTHING = /^(?:none|n\/a|-|–|—|无|無|なし)$/i;
 
 /** Reads a line as a field, or gives undefined. */
 export function readField(line: string): Field | undefined {
   const flat = narrow(line);
-  if (!flat.includes(':')) return undefined;
-  const found = LINE.exec(flat);
+  const colon = flat.indexOf(':');
+  if (colon === -1) return undefined;
+  const found = NAME.exec(flat.slice(0, colon).trim().replace(BULLET, '').trimStart());
   if (found === null) return undefined;
-  const [, before = '', name = '', after = '', beyond = '', rest = ''] = found;
+  const [, before = '', name = '', after = ''] = found;
   const key = NAMES.get(name.trim().toLowerCase());
   if (key === undefined) return undefined;
+  const behind = flat.slice(colon + 1).trimStart();
+  const beyond = /^[*_]{0,3}/.exec(behind)?.[0] ?? '';
+  const rest = behind.slice(beyond.length).trimStart();
   const value = line.slice(line.length - rest.length).trimEnd();
   const isSpan = before === '_' && !after.includes('_') && !beyond.includes('_');
   // `_File:_ a` and `**File:** a` set the name apart; in `_File: a_` the underscores hold the value too.
@@ -65,19 +71,46 @@ export function closes(line: string): boolean {
 export function takeInlineFields(text: string): { text: string; fields: Field[] } {
   if (!text.includes('_')) return { text, fields: [] };
   const fields: Field[] = [];
-  const rest = text.replace(INLINE, (found, name: string, value: string) => {
+  let rest = '';
+  let kept = 0;
+  let from = 0;
+  for (const { 0: opening, 1: name = '', index } of text.matchAll(INLINE_NAME)) {
+    // Inside of the one before, or of what nothing closes.
+    if (index < from) continue;
+    const start = index + opening.length;
+    const { at, closes: isClosed } = endOfSpan(text, start);
+    from = at;
     const key = NAMES.get(name.trim().toLowerCase());
-    if (key === undefined) return found;
-    fields.push({ key, value: value.trim(), state: 'closed' });
-    return '';
-  });
-  return { text: rest.trim(), fields };
+    if (!isClosed || key === undefined) continue;
+    fields.push({ key, value: text.slice(start, at).trim(), state: 'closed' });
+    // With the blank before it.
+    rest += text.slice(kept, Math.max(kept, index - 1));
+    kept = at + 1;
+  }
+  return { text: (rest + text.slice(kept)).trim(), fields };
+}
+
+/** The underscore that ends a span: one before a blank closes it, one before another underscore leaves it open. */
+function endOfSpan(text: string, start: number): { at: number; closes: boolean } {
+  for (let at = text.indexOf('_', start); at !== -1; at = text.indexOf('_', at + 1)) {
+    const next = text.charAt(at + 1);
+    if (next.trim() === '') return { at, closes: true };
+    if (next === '_') return { at, closes: false };
+  }
+  return { at: text.length, closes: false };
 }
 
 /** Ids in a remark such as `(depends on T012, T013)`. */
 export function dependsInText(text: string): string[] {
   const found = DEPENDS_IN_TEXT.exec(narrow(text));
-  return found === null ? [] : splitList((found[1] ?? '').replace(/\s+and\s+/g, ','));
+  return found === null
+    ? []
+    : splitList(
+        (found[1] ?? '')
+          .trim()
+          .replace(/^:/, '')
+          .replace(/\sand\s/g, ','),
+      );
 }
 
 /** `1.2, 3` → `1.2`, `3`. "none" and its like are no entry. */
@@ -90,7 +123,7 @@ export function splitFiles(value: string): string[] {
   const quoted = [...value.matchAll(/`([^`]+)`|\]\(([^()\s]+)\)/g)].map(
     ([, code, link]) => code ?? link ?? '',
   );
-  return quoted.length > 0 ? quoted : entries(value.replace(/\s+\([^()]*\)/g, ''));
+  return quoted.length > 0 ? quoted : entries(value.replace(/\s\([^()]*\)/g, ''));
 }
 
 function entries(value: string): string[] {

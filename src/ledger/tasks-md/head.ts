@@ -24,8 +24,7 @@ const BOX = /^\\?\[([^[\]\\]{0,12})\\?\](\*(?=\s|$))?/;
 const WRAP = /^(\*\*|__|~~|`)/;
 const LABEL = /^(?:\[(?!T(?:ASK)?-?\d)([A-Z][A-Za-z0-9_-]{0,15})\]|\((P)\))(?!\()\s*/;
 const TRAILING_LABEL = /\s(?:\[([A-Z]{1,3}\d{0,3})\]|\((P)\))$/;
-const OPTIONAL =
-  /^[([](?:optional|可选|可選|任意|オプション)[)\]]|[([](?:optional|可选|可選|任意|オプション)[)\]]\W*$/i;
+const OPTIONAL = /[([](?:optional|可选|可選|任意|オプション)[)\]]/gi;
 
 /** The marker of a list item and the blanks around it, also one that Markdown does not know. */
 export function bulletOf(line: string): string {
@@ -116,10 +115,18 @@ export function readHead(line: string, bulleted: boolean, legend: Legend): Head 
     certain: found?.certain ?? false,
     text: raw.trim(),
     labels: labels.filter((label) => label !== 'P'),
-    optional: optional || OPTIONAL.test(narrow(raw)),
+    optional: optional || saysOptional(narrow(raw)),
     parallel: labels.includes('P'),
     struck,
   };
+}
+
+/** `(optional)` at the start, or at the end with no word after it. */
+function saysOptional(flat: string): boolean {
+  const found = [...flat.matchAll(OPTIONAL)];
+  const last = found.at(-1);
+  if (last === undefined) return false;
+  return found[0]?.index === 0 || !/\w/.test(flat.slice(last.index + last[0].length));
 }
 
 function trailingLabel(text: string): { label: string; length: number } | undefined {

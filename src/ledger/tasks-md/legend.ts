@@ -5,8 +5,8 @@ import { type Legend, type Mark, wholeWord } from './marks.js';
  * What it says goes before our reading; a blank and an `x` always mean what they mean everywhere.
  */
 
-const ENTRY = /\[(.)\]`?\*{0,2}\s*(?:=|:|：|-+>?|–|—|→)?\s*([\p{L}][\p{L}' ]*)/gu;
-const HEADING = /^#{1,6}\s+(.*)$/;
+const ENTRY = /\[(.)\]`?\*{0,2}\s*(?:(?:=|:|：|-+>?|–|—|→)\s*)?([\p{L}][\p{L}' ]*)/gu;
+const HEADING = /^#{1,6}\s(.*)$/s;
 const LEGEND_HEADING = /\b(legend|status key|status markers?|markers?)\b|图例|圖例|凡例|标记说明|状态说明/iu;
 
 /** Whether a heading opens a legend: its boxes are then explanations, not tasks. */

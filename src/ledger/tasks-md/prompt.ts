@@ -25,7 +25,10 @@ export function followSpan(
   let last = -1;
   for (; limit < end; limit += 1) {
     const line = lines[limit] ?? '';
-    if ((SPAN_FIELD.test(line) && readField(line) !== undefined) || stop(line)) break;
+    const field = readField(line);
+    // Whatever opens a span ends this one: spans that nothing closes would else be read to the end, each of them.
+    if (field !== undefined && (field.state !== 'plain' || SPAN_FIELD.test(line))) break;
+    if (stop(line)) break;
     if (closes(line)) last = limit;
   }
   const closed = last !== -1;

@@ -2,7 +2,9 @@ import { VECTOR_BUCKET } from '../../contracts/names.js';
 import type { NatsPorts } from '../open.js';
 import { type ConfiguredEmbedder, embedderFindings } from './embedder.js';
 import { examined, type Finding, fail } from './finding.js';
+import { foreignFindings } from './foreign.js';
 import { projectFindings, vectorFindings } from './learnings.js';
+import { numbersFindings } from './numbers.js';
 import { clockFindings, jetStreamIsOff, limitFindings, serverFindings } from './server.js';
 import { serviceFindings } from './services.js';
 import { sessionFindings } from './sessions.js';
@@ -26,7 +28,7 @@ export interface Expected {
 
 /** Looks at everything, and leaves everything as it was. */
 export async function examine(nats: NatsPorts, expected: Expected): Promise<Finding[]> {
-  const { connection, snapshots, learnings, learningSnapshots } = nats;
+  const { connection, rejected, snapshots, learnings, learningSnapshots } = nats;
   const { replicas, ackWaitMs, snapshotEvery, requestTimeoutMs: timeout, version, now, embedder } = expected;
   const jsm = await connection.jetstreamManager({ checkAPI: false, timeout });
   if (await jetStreamIsOff(jsm)) {
@@ -55,7 +57,9 @@ export async function examine(nats: NatsPorts, expected: Expected): Promise<Find
     ...Object.keys(CONSUMERS).map(
       (consumer) => [`consumer ${consumer}`, () => consumerFindings(jsm, consumer, ackWaitMs)] as const,
     ),
+    ['dispatch numbers', () => numbersFindings({ connection, jsm, timeoutMs: timeout })],
     ['rejected', () => rejectedFindings(jsm)],
+    ['foreign messages', () => foreignFindings({ connection, jsm, rejected, timeoutMs: timeout })],
     ['sessions', () => sessionFindings({ jsm, snapshots, replicas, snapshotEvery, now: now() })],
     [
       'projects',

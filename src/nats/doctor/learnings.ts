@@ -28,9 +28,9 @@ export interface ProjectsExamined {
 /** The projects whose snapshots are far behind. */
 export async function projectFindings(examined: ProjectsExamined): Promise<Finding[]> {
   const { jsm, learnings, snapshots, snapshotEvery, now } = examined;
-  const logs = [...eventsByProject(await subjectsOf(jsm))].map(([key, events]) => ({
-    key,
-    events,
+  const { subjects, last } = await subjectsOf(jsm);
+  const logs = [...eventsByProject(subjects)].map(([key, events]) => ({
+    ...{ key, events, last },
     // Projects share a stream: only the events themselves tell how many there are.
     eventsAfter: async (after: number) => {
       const tail = await learnings.read(key, { after });
@@ -51,13 +51,19 @@ function eventsByProject(subjects: Record<string, number>): Map<Token, number> {
   return projects;
 }
 
+interface Subjects {
+  readonly subjects: Record<string, number>;
+  /** Sequence that the stream stands at. */
+  readonly last: number;
+}
+
 /** How many events stand under each subject; none where the stream is missing, which has been told. */
-async function subjectsOf(jsm: JetStreamManager): Promise<Record<string, number>> {
+async function subjectsOf(jsm: JetStreamManager): Promise<Subjects> {
   try {
     const { state } = await jsm.streams.info(LEARNINGS_STREAM, { subjects_filter: LEARNINGS_SUBJECTS });
-    return state.subjects ?? {};
+    return { subjects: state.subjects ?? {}, last: state.last_seq };
   } catch (error) {
-    if (apiCode(error) === API.streamNotFound) return {};
+    if (apiCode(error) === API.streamNotFound) return { subjects: {}, last: 0 };
     throw toThroughlineError(error, 'listing projects');
   }
 }
@@ -80,7 +86,7 @@ export async function vectorFindings(
     if (apiCode(error) !== API.streamNotFound) throw toThroughlineError(error, check);
   }
   if (!embedder) return [];
-  const subjects = await subjectsOf(jsm);
+  const { subjects } = await subjectsOf(jsm);
   const accepted = [...eventsByProject(subjects).keys()].map((project) =>
     learningSubject(project, 'accepted'),
   );

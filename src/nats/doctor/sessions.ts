@@ -26,6 +26,7 @@ export async function sessionFindings(examined: SessionsExamined): Promise<Findi
   const logs = streams.map(({ session, info: { state } }) => ({
     key: session,
     events: state.messages,
+    last: state.last_seq,
     // The stream is the session's own: its sequences are dense.
     eventsAfter: async (from: number) => Math.max(0, state.last_seq - Math.max(from, state.first_seq - 1)),
   }));

@@ -2,8 +2,9 @@ import type { Token } from '../../contracts/names.js';
 import { counted } from '../../counted.js';
 import type { SnapshotStore } from '../../ports/snapshot-store.js';
 import { age } from '../../prompt/age.js';
+import { REPAIR } from '../dispatch-numbers.js';
 import { snapshotTime } from '../snapshot-sequence.js';
-import { type Finding, ok, warn } from './finding.js';
+import { type Finding, fail, ok, warn } from './finding.js';
 
 /** Logs whose snapshots are read: each is a request or two. The longest logs first. */
 const MAX_READ = 500;
@@ -16,6 +17,8 @@ const MANY_MISSED = 5;
 export interface ExaminedLog {
   readonly key: Token;
   readonly events: number;
+  /** Sequence that its stream stands at. */
+  readonly last: number;
   /** Events after a sequence. */
   readonly eventsAfter: (sequence: number) => Promise<number>;
 }
@@ -39,17 +42,24 @@ interface Tail {
   /** Since the snapshot. */
   readonly events: number;
   readonly from: number;
+  readonly last: number;
   readonly createdAt: string | undefined;
 }
 
 /** Logs whose snapshot is far behind, and how old the oldest one is that is behind at all. */
 export async function tailFindings(examined: TailsExamined): Promise<Finding[]> {
   const { kind, logs, snapshotEvery, faults } = examined;
-  const behind = (await tailsOf(examined)).filter(({ events }) => events > 0);
+  const tails = await tailsOf(examined);
+  const behind = tails.filter(({ events }) => events > 0);
   const far = behind
     .filter(({ events }) => events >= snapshotEvery * MANY_MISSED)
     .sort((one, other) => other.events - one.events);
-  const found = [...faults, ...far.map((tail) => farBehind(tail, examined))];
+  const restored = tails.filter(({ from, last }) => last < from);
+  const found = [
+    ...faults,
+    ...restored.map((tail) => gone(tail, kind)),
+    ...far.map((tail) => farBehind(tail, examined)),
+  ];
   if (found.length === 0) {
     const sum = `${counted(logs.length, kind)}, none with a snapshot far behind`;
     return [ok(`${kind}s`, `${sum}${oldest(behind, examined)}`)];
@@ -70,12 +80,11 @@ async function tailsOf({ logs, snapshots }: TailsExamined): Promise<Tail[]> {
     .slice(0, MAX_READ);
   const found: Tail[] = [];
   for (let at = 0; at < longest.length; at += AT_A_TIME) {
-    const read = longest.slice(at, at + AT_A_TIME).map(async ({ key, eventsAfter }) => {
+    const read = longest.slice(at, at + AT_A_TIME).map(async ({ key, last, eventsAfter }) => {
       const snapshot = await snapshots.load(key);
       const from = snapshot?.sequence ?? 0;
       return {
-        key,
-        from,
+        ...{ key, from, last },
         events: await eventsAfter(from),
         createdAt: snapshot && snapshotTime(snapshot.text),
       };
@@ -83,6 +92,11 @@ async function tailsOf({ logs, snapshots }: TailsExamined): Promise<Tail[]> {
     found.push(...(await Promise.all(read)));
   }
   return found;
+}
+
+function gone({ key, last, from }: Tail, kind: TailsExamined['kind']): Finding {
+  const message = `its stream stands at ${last} and its snapshot at ${from}: it was restored from an earlier backup, and new events would not count`;
+  return fail(`${kind} ${key}`, message, REPAIR);
 }
 
 function farBehind({ key, events, from, createdAt }: Tail, { kind, now, writes }: TailsExamined): Finding {

@@ -1,4 +1,4 @@
-import type { ToolArguments } from '../../contracts/tools.js';
+import { MAX_IDS, type ToolArguments } from '../../contracts/tools.js';
 import { cycleThrough, nextTask, type Unresolved, unresolved } from '../dependencies.js';
 import type { SessionState } from '../state.js';
 import { isOpen, type Task, type TaskBoard, taskIdOf } from '../tasks.js';
@@ -78,10 +78,14 @@ export function addDependencies(
   const depends = resolveAll(board, dependsOn);
   if ('refusal' in depends) return depends.refusal;
   return onTask(state, id, (task) => {
-    for (const other of depends.ids) {
-      const cycle = cycleThrough(board, task.id, other);
-      if (cycle === undefined) continue;
-      const message = `${task.id} cannot wait for ${other}: it would wait for itself (${shownCycle(cycle)})`;
+    const waitsFor = new Set([...task.depends_on, ...depends.ids]).size;
+    if (waitsFor > MAX_IDS && waitsFor > task.depends_on.length) {
+      const message = `dependsOn: ${task.id} would wait for ${waitsFor} tasks, the limit is ${MAX_IDS}: let it wait for a task that waits for some of them`;
+      return refuse('schema_invalid', message, { fields: ['dependsOn'], length: waitsFor, limit: MAX_IDS });
+    }
+    const cycle = cycleThrough(board, task.id, depends.ids);
+    if (cycle !== undefined) {
+      const message = `${task.id} cannot wait for ${cycle[1]}: it would wait for itself (${shownCycle(cycle)})`;
       return refuse('cycle', message, { cycle });
     }
     return {
@@ -176,13 +180,13 @@ function resolveAll(
   board: TaskBoard,
   given: readonly string[],
 ): { readonly ids: string[] } | { readonly refusal: Decision } {
-  const ids: string[] = [];
+  const ids = new Set<string>();
   for (const id of given) {
     const resolved = resolveId(board.tasks, id, 'task', 'TAS');
     if ('refusal' in resolved) return resolved;
-    if (!ids.includes(resolved.found.id)) ids.push(resolved.found.id);
+    ids.add(resolved.found.id);
   }
-  return { ids };
+  return { ids: [...ids] };
 }
 
 /** Long ones in a message without their middle; the details have them whole. */

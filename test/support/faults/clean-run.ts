@@ -49,6 +49,7 @@ export async function cleanRun(
   let deliver: (delivery: DispatchDelivery) => void = () => {};
   const source: DispatchSource = {
     publish: () => Promise.reject(new Error('nobody publishes here')),
+    newest: async () => 0,
     async consume(handler) {
       deliver = handler;
       return { close: async () => {} };

@@ -61,6 +61,7 @@ export class FaultyNetwork {
   rejected(store: RejectedStore, life: Life): RejectedStore {
     return {
       put: (rejection) => this.#write(life, () => store.put(rejection)),
+      foreign: () => this.#read(life, () => store.foreign()),
       list: (limit) => this.#read(life, () => store.list(limit)),
       get: (id) => this.#read(life, () => store.get(id)),
       remove: (id) => this.#write(life, () => store.remove(id)),
@@ -70,6 +71,7 @@ export class FaultyNetwork {
   source(source: DispatchSource, life: Life): DispatchSource {
     return {
       publish: (subject, body, id) => this.#write(life, () => source.publish(subject, body, id)),
+      newest: () => this.#read(life, () => source.newest()),
       consume: (handler, hasRoom) =>
         source.consume((delivery) => {
           const { dropped, doubled } = this.#weather;

@@ -43,6 +43,7 @@ const rejected = {
 };
 
 const source = {
+  newest: () => nats.source.newest(),
   consume: (handler) => nats.source.consume(handler),
   async publish(subject, body, id) {
     at('during retry, before it is published');
@@ -71,7 +72,7 @@ if (point.startsWith('during retry')) {
 } else {
   const { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs } = config;
   await startExtractor(
-    { source, log, rejected, logger: silentLogger },
+    { source, log, rejected, snapshots, logger: silentLogger },
     { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs, random: Math.random },
   );
   // As many requests for prompts would do it.

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+
+/** A list of a request that holds more than its schema allows. */
+export interface LongList {
+  /** Where it stands: `payload.target_files`. */
+  readonly path: string;
+  readonly length: number;
+  readonly limit: number;
+}
+
+/**
+ * The first list of `value` that is longer than its schema allows, found by lengths alone: a schema looks at every item
+ * before it looks at their number, and a message has room for half a million of them.
+ */
+export function longListIn(
+  schema: unknown,
+  value: unknown,
+  path: readonly string[] = [],
+): LongList | undefined {
+  if (schema instanceof z.ZodArray) {
+    const limit = limitOf(schema);
+    if (!Array.isArray(value) || limit === undefined || value.length <= limit) return undefined;
+    return { path: path.join('.'), length: value.length, limit };
+  }
+  if (schema instanceof z.ZodObject) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    return first(Object.entries(schema.shape), ([key, field]) =>
+      Object.hasOwn(value, key) ? longListIn(field, Reflect.get(value, key), [...path, key]) : undefined,
+    );
+  }
+  return first(insideOf(schema), (inner) => longListIn(inner, value, path));
+}
+
+/** The most items that the schema of a list allows. */
+export function limitOf(list: z.ZodArray): number | undefined {
+  for (const check of list.def.checks ?? []) {
+    if (check instanceof z.core.$ZodCheckMaxLength) return check._zod.def.maximum;
+  }
+  return undefined;
+}
+
+/** The schemas that look at the same value as this one. */
+export function insideOf(schema: unknown): readonly unknown[] {
+  if (schema instanceof z.ZodUnion) return schema.options;
+  if (schema instanceof z.ZodPipe) return [schema.in, schema.out];
+  if (
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodExactOptional ||
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodNullable ||
+    schema instanceof z.ZodReadonly
+  ) {
+    return [schema.unwrap()];
+  }
+  return [];
+}
+
+function first<Item, Found>(
+  items: readonly Item[],
+  find: (item: Item) => Found | undefined,
+): Found | undefined {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

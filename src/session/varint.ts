@@ -1,0 +1,28 @@
+/** Whole numbers in as many bytes as they need: seven bits to a byte, the lowest first, the top bit on all but the last. */
+
+export function writtenLength(value: number): number {
+  let length = 1;
+  for (let rest = value; rest >= 128; rest = Math.floor(rest / 128)) length += 1;
+  return length;
+}
+
+/** Writes a number at a place, and gives the place after it. */
+export function writeNumber(bytes: Uint8Array, at: number, value: number): number {
+  let [place, rest] = [at, value];
+  for (; rest >= 128; rest = Math.floor(rest / 128)) {
+    bytes[place] = 128 + (rest % 128);
+    place += 1;
+  }
+  bytes[place] = rest;
+  return place + 1;
+}
+
+/** Reads the number at a place; `next` is the place after it. */
+export function readNumber(bytes: Uint8Array, at: number): { readonly value: number; readonly next: number } {
+  let value = 0;
+  for (let [place, scale] = [at, 1]; ; place += 1, scale *= 128) {
+    const byte = bytes[place] ?? 0;
+    value += (byte % 128) * scale;
+    if (byte < 128) return { value, next: place + 1 };
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * A bucket for each key: it fills by so much a second, and holds what two seconds give. The keys are bounded: the one
+ * that was not used for longest is forgotten, and begins again with a full bucket.
+ */
+export interface BucketLimits {
+  /** What each bucket gains in a second; 0 for no limit. */
+  readonly perSecond: number;
+  /** Milliseconds from any fixed moment on. */
+  readonly now: () => number;
+}
+
+interface Bucket {
+  level: number;
+  at: number;
+}
+
+const BURST_SECONDS = 2;
+const MAX_BUCKETS = 10_000;
+
+export class TokenBuckets {
+  readonly #limits: BucketLimits;
+  readonly #buckets = new Map<string, Bucket>();
+
+  constructor(limits: BucketLimits) {
+    this.#limits = limits;
+  }
+
+  /**
+   * Milliseconds until the key may take so much, 0 for now. More than a bucket holds may be taken from a full one, which
+   * then owes the rest.
+   */
+  waitFor(key: string, cost: number): number {
+    const { perSecond } = this.#limits;
+    if (perSecond === 0) return 0;
+    const missing = Math.min(cost, perSecond * BURST_SECONDS) - this.#filled(key).level;
+    return missing > 0 ? Math.ceil((missing * 1000) / perSecond) : 0;
+  }
+
+  /** Takes so much from the key's bucket, whatever it holds. */
+  take(key: string, cost: number): void {
+    if (this.#limits.perSecond !== 0) this.#filled(key).level -= cost;
+  }
+
+  #filled(key: string): Bucket {
+    const { perSecond, now } = this.#limits;
+    const at = now();
+    const full = perSecond * BURST_SECONDS;
+    const known = this.#buckets.get(key);
+    // Deleted and set again, a key moves to the end of the map: the first one is the least recently used.
+    this.#buckets.delete(key);
+    const gained = known === undefined ? full : ((at - known.at) * perSecond) / 1000;
+    const bucket = { level: Math.min(full, (known?.level ?? 0) + Math.max(0, gained)), at };
+    this.#buckets.set(key, bucket);
+    const oldest = this.#buckets.keys().next();
+    if (this.#buckets.size > MAX_BUCKETS && !oldest.done) this.#buckets.delete(oldest.value);
+    return bucket;
+  }
+}

@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { checkSync } from 'recheck';
+import { describe, expect, it, vi } from 'vitest';
+import { type Expression, expressionsIn, expressionsOfSrc } from './expressions.js';
+
+// The build in JavaScript: the others need a JVM, or a binary for this very system.
+vi.stubEnv('RECHECK_SYNC_BACKEND', 'pure');
+
+/** Every one is checked, also those for which that takes long. */
+const LONG = process.env.THROUGHLINE_TEST_EXPRESSIONS === 'all';
+
+/**
+ * Expressions that the checker found to be linear, but took more than half a second for. One that is changed is not
+ * among them any more, and is checked: `THROUGHLINE_TEST_EXPRESSIONS=all` checks all of them.
+ */
+const CHECKED: readonly string[] = JSON.parse(
+  readFileSync(new URL('../fixtures/expressions/linear.json', import.meta.url), 'utf8'),
+);
+
+/** What the checker cannot judge, or takes for slow, and why it does no harm, each by how it begins. */
+const BOUNDED: readonly (readonly [path: string, begins: string, why: string])[] = [
+  ['learnings/content.ts', String.raw`[\p{L}\p{N}][`, 'each way to read on fails within two characters'],
+  ['ledger/tasks-md/ids.ts', '^', 'it sees the first 80 characters of a line, and nothing more'],
+  ['learnings/places.ts', '(?<!', 'it sees the text of a demand, which is cut to 200 characters before'],
+  ['nats/access.ts', '-----BEGIN NATS USER JWT', "it sees the operator's own file, and nothing from outside"],
+  [
+    'redaction/patterns.ts',
+    '(?:PASSWORD|',
+    'every repeat ends after 512 characters at most: see the scanner',
+  ],
+  ['redaction/patterns.ts', '-----BEGIN', 'a body ends at five dashes, and so before the next one begins'],
+  ['secretlint/scanner.ts', 'A(?:', 'one of many hints, each of which is checked by itself'],
+];
+
+const all = await expressionsOfSrc(async (path) => {
+  const module: object = await import(new URL(`../../src/${path}`, import.meta.url).pathname);
+  // The only expression that is not made with its module.
+  if ('secretlintScanner' in module && typeof module.secretlintScanner === 'function')
+    module.secretlintScanner();
+});
+const { RULE_HINTS } = await import('../../src/secretlint/scanner.js');
+const { SECRET_PATTERNS } = await import('../../src/redaction/patterns.js');
+const hints = [...Object.values(RULE_HINTS).flat(), ...SECRET_PATTERNS.map(({ hint }) => hint)];
+
+const written = ({ source, flags }: Pick<Expression, 'source' | 'flags'>) => `/${source}/${flags}`;
+const isBounded = ({ path, source }: Expression) =>
+  BOUNDED.some(([where, begins]) => where === path && source.startsWith(begins));
+
+const judged = [
+  ...all.filter((each) => !isBounded(each)),
+  ...[...new Set(hints)].map((source) => ({ path: 'secretlint/scanner.ts', source, flags: '' })),
+];
+
+function complexityOf({ source, flags }: Pick<Expression, 'source' | 'flags'>): string {
+  const found = checkSync(source, flags, { timeout: 120_000, randomSeed: 1 });
+  if (found.status === 'safe') return 'linear';
+  return found.status === 'vulnerable' ? found.complexity.summary : `not known: ${found.error.kind}`;
+}
+
+describe('every regular expression of src', () => {
+  it('is found', () => {
+    expect(all.length).toBeGreaterThan(140);
+    expect(all.filter(({ path }) => path === 'learnings/places.ts')).toHaveLength(1);
+  });
+
+  it.each(judged.filter((each) => LONG || !CHECKED.includes(written(each))))(
+    'takes time in proportion to its text: $path /$source/$flags',
+    (expression) => {
+      expect(complexityOf(expression)).toBe('linear');
+    },
+  );
+
+  it('that needs no check has had one, or sees little', () => {
+    expect(CHECKED.filter((known) => !judged.some((each) => written(each) === known))).toEqual([]);
+    const unused = BOUNDED.filter(
+      ([path, begins]) => !all.some((each) => each.path === path && each.source.startsWith(begins)),
+    );
+    expect(unused).toEqual([]);
+  });
+});
+
+describe('the check', () => {
+  it.each([
+    ['(a+)+$', 'exponential'],
+    [String.raw`\s+$`, '2nd degree polynomial'],
+    [String.raw`<\|\s*([^<>|]*?)\s*>`, '3rd degree polynomial'],
+    [String.raw`^\s+\S`, 'linear'],
+  ])('finds of %s that it is %s', (source, complexity) => {
+    expect(complexityOf({ source, flags: '' })).toBe(complexity);
+  });
+
+  it.each([
+    ['const a = /a+/g', ['a+'], 0],
+    ['text.replace(/b/, "").split("/c/")', ['b'], 0],
+    ["const a = new RegExp('a', 'g'); RegExp(b + c)", [], 2],
+    ['export const schema = z.string().regex(/^x$/)', ['^x$'], 0],
+  ])('reads of %s', (source, literals, made) => {
+    const found = expressionsIn('a.ts', source);
+    expect(found.literals.map((each) => each.source)).toEqual(literals);
+    expect(found.made).toBe(made);
+  });
+});

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { counts, readEvent, writeEvent } from '../../src/contracts/event.js';
+import { SESSION_EVENTS, type SessionEvent, type StoredEvent } from '../../src/contracts/session-events.js';
+import { evolve } from '../../src/session/evolve.js';
+import { decodeSnapshot, encodeSnapshot } from '../../src/session/snapshot.js';
+import { emptyState, type SessionState } from '../../src/session/state.js';
+
+const AT = '2026-01-01T00:00:00.000Z';
+const message = (number: number, content = `message ${number}`): SessionEvent => ({
+  ...{ v: 1, type: 'inbox.added', at: AT, id: `command-${number}` },
+  data: { message: `MSG-${number}`, content },
+});
+const read = (key: string, data: Uint8Array) => readEvent(SESSION_EVENTS, key, data);
+
+describe('an event as it is stored', () => {
+  it('names its session and what it was decided on, before its data', () => {
+    const text = Buffer.from(writeEvent('session', 'demo', message(1), 7)).toString();
+    expect(text).toMatch(
+      /^\{"v":1,"type":"inbox.added","at":"[^"]+","id":"command-1","session":"demo","after":7,"data":/,
+    );
+  });
+
+  it('is read back as it was, with what it was decided on', () => {
+    expect(read('demo', writeEvent('session', 'demo', message(1), 7))).toEqual({
+      event: message(1),
+      after: 7,
+    });
+    expect(read('demo', writeEvent('session', 'demo', message(1), undefined))).toEqual({ event: message(1) });
+  });
+
+  it('of an earlier version, which names no session, is read in any', () => {
+    expect(read('demo', Buffer.from(JSON.stringify(message(1))))).toEqual({ event: message(1) });
+  });
+
+  it.each([
+    ['of another session', JSON.stringify({ ...message(1), session: 'other' })],
+    ['decided on what is no sequence', JSON.stringify({ ...message(1), session: 'demo', after: -1 })],
+    ['that is no JSON', 'no event'],
+    ['that is no object', '7'],
+  ])('%s is none', (_, text) => {
+    expect(read('demo', Buffer.from(text))).toBeUndefined();
+  });
+});
+
+describe('a command', () => {
+  it('counts behind what it was decided on, and not behind anything newer', () => {
+    expect([
+      counts({ after: 7 }, 7),
+      counts({ after: 7 }, 5),
+      counts({ after: 7 }, 8),
+      counts({}, 8),
+    ]).toEqual([...[true, true, false, true]]);
+  });
+
+  /** 1 is decided on nothing; 3 follows what is no event at 2; 4 and 6 are the same commands again. */
+  const LOG: StoredEvent[] = [
+    { sequence: 1, event: message(1), after: 0 },
+    { sequence: 3, event: message(2), after: 2 },
+    { sequence: 4, event: message(1, 'again'), after: 0 },
+    { sequence: 5, event: message(3), after: 4 },
+    { sequence: 6, event: message(2, 'again'), after: 2 },
+  ];
+  const LAST = 8;
+  const bytes = (state: SessionState) => encodeSnapshot(state, AT);
+  const foldedFrom = (state: SessionState, through: number) => {
+    for (const stored of LOG) {
+      if (stored.sequence > state.sequence && stored.sequence <= through) evolve(state, stored);
+    }
+    // As a reader does, past what is no event.
+    state.sequence = Math.max(state.sequence, through);
+    return state;
+  };
+
+  it('changes nothing when it is stored again', () => {
+    const { notebook } = foldedFrom(emptyState('demo'), LAST);
+    expect([...notebook.inbox.values()].map(({ content }) => content)).toEqual([
+      ...['message 1', 'message 2', 'message 3'],
+    ]);
+  });
+
+  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8])('folds to the same bytes through a snapshot at %i', (cut) => {
+    const snapshot = decodeSnapshot('demo', bytes(foldedFrom(emptyState('demo'), cut)));
+    if (!snapshot.ok) throw new Error(snapshot.reason);
+    expect(bytes(foldedFrom(snapshot.state, LAST))).toBe(bytes(foldedFrom(emptyState('demo'), LAST)));
+  });
+});

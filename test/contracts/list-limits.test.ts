@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { checkedBy } from '../../src/contracts/checked.js';
+import { compileRequest } from '../../src/contracts/compile.js';
+import { LEARNING_REQUESTS } from '../../src/contracts/learning-requests.js';
+import { insideOf, limitOf, longListIn } from '../../src/contracts/list-limits.js';
+import { runInitRequest, runStatusRequest } from '../../src/contracts/run.js';
+import { TOOLS } from '../../src/contracts/tools.js';
+import { traceAppendRequest, traceCompactRequest, traceEntry } from '../../src/contracts/trace.js';
+import { cpuMs } from '../support/cpu-time.js';
+
+const REQUESTS: Readonly<Record<string, z.ZodType>> = {
+  ...Object.fromEntries(Object.entries(TOOLS).map(([name, tool]) => [name, tool.arguments])),
+  ...Object.fromEntries(Object.entries(LEARNING_REQUESTS).map(([name, each]) => [name, each.arguments])),
+  ...{ compileRequest, runInitRequest, runStatusRequest },
+  ...{ traceAppendRequest, traceCompactRequest, traceEntry },
+};
+
+/** Every list of a schema, with the path to it. */
+function listsOf(schema: unknown, path: string): { path: string; limit: number | undefined }[] {
+  if (schema instanceof z.ZodArray)
+    return [{ path, limit: limitOf(schema) }, ...listsOf(schema.element, `${path}[]`)];
+  if (schema instanceof z.ZodObject) {
+    return Object.entries(schema.shape).flatMap(([key, field]) => listsOf(field, `${path}.${key}`));
+  }
+  return insideOf(schema).flatMap((inner) => listsOf(inner, path));
+}
+
+describe('a list of a request', () => {
+  it('has a limit, wherever it stands', () => {
+    const lists = Object.entries(REQUESTS).flatMap(([name, schema]) => listsOf(schema, name));
+    expect(lists.length).toBeGreaterThan(9);
+    expect(lists.filter(({ limit }) => limit === undefined)).toEqual([]);
+  });
+
+  const million = Array.from({ length: 250_000 }, () => 'a');
+  it.each<[string, z.ZodType, object, string, number]>([
+    ['dependsOn', TOOLS['task-add'].arguments, { content: 'a', dependsOn: million }, 'dependsOn', 200],
+    [
+      'dependsOn of task-depends',
+      TOOLS['task-depends'].arguments,
+      { id: '1', dependsOn: million },
+      'dependsOn',
+      200,
+    ],
+    [
+      'tasksWorked',
+      TOOLS['iteration-summary'].arguments,
+      { summary: 's', tasksWorked: million },
+      'tasksWorked',
+      200,
+    ],
+    ['tags', LEARNING_REQUESTS['learning.propose'].arguments, { content: 'a', tags: million }, 'tags', 20],
+    [
+      'tags of a prompt',
+      compileRequest,
+      { session: 's', taskId: '1', taskPrompt: 'p', tags: million },
+      'tags',
+      20,
+    ],
+    ['entries', traceAppendRequest, { session: 's', entries: million }, 'entries', 500],
+  ])('of a MiB is refused by its length alone: %s', (_, schema, request, path, limit) => {
+    const refused = () => checkedBy(schema, request);
+    expect(refused).toThrow(
+      expect.objectContaining({
+        code: 'schema_invalid',
+        message: `${path}: has 250000 entries, the limit is ${limit}: send fewer, or several requests`,
+        details: { fields: [path], length: 250_000, limit },
+      }),
+    );
+    expect(cpuMs(() => expect(refused).toThrow())).toBeLessThan(20);
+  });
+
+  it('is found within objects, unions and what is optional, and left alone within its limit', () => {
+    const list = z.array(z.string()).max(2);
+    const schema = z.object({ a: z.object({ b: z.union([z.string(), list]).optional() }).default({}) });
+    expect(longListIn(schema, { a: { b: ['1', '2', '3'] } })).toEqual({ path: 'a.b', length: 3, limit: 2 });
+    for (const value of [{ a: { b: ['1', '2'] } }, { a: {} }, {}, null, 'text', { a: { b: 'b' } }]) {
+      expect(longListIn(schema, value)).toBeUndefined();
+    }
+  });
+});

@@ -1,0 +1,217 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { DISPATCH_STREAM, dispatchSubject, sessionStream, type Token } from '../../src/contracts/names.js';
+import { runCommand } from '../../src/server/command.js';
+import { BIN, cleanEnv, cli, startCli } from '../support/cli.js';
+import { bad, doctor } from '../support/doctor.js';
+import { loadFresh } from '../support/faults/clean-run.js';
+import { natsCli } from '../support/nats-cli.js';
+import { startTestNats, type TestNats } from '../support/nats-server.js';
+import {
+  allDealtWith,
+  freshState,
+  implemented,
+  newSession,
+  type System,
+  soon,
+  startSystem,
+} from '../support/system.js';
+
+const DOCUMENT = new URL('../../docs/backup.md', import.meta.url);
+const env = { THROUGHLINE_SNAPSHOT_EVERY: '10' };
+
+let nats: string;
+beforeAll(async () => {
+  const found = await natsCli();
+  if ('missing' in found) throw new Error(found.missing);
+  nats = found.path;
+});
+
+/** Runs shell lines with both command lines, in a folder. */
+async function shell(server: TestNats, folder: string, lines: string): Promise<string> {
+  const throughline = `throughline() { "${process.execPath}" "${BIN}" "$@"; }`;
+  const path = [dirname(nats), process.env.PATH].join(delimiter);
+  const given = cleanEnv({ NATS_URL: server.url, PATH: path });
+  const script = `set -eu\n${throughline}\n${lines}`;
+  const ran = await runCommand('/bin/sh', ['-c', script], { env: given, cwd: folder, timeoutMs: 120_000 });
+  if (!ran.ok) throw new Error(ran.reason);
+  return ran.stdout;
+}
+
+/** The commands of docs/backup.md, as they stand there. */
+async function documented(): Promise<{ readonly backup: string; readonly restore: string }> {
+  const blocks = [...(await readFile(DOCUMENT, 'utf8')).matchAll(/```sh\n([\s\S]*?)```/g)].map(
+    ([, lines]) => lines ?? '',
+  );
+  expect(blocks).toHaveLength(2);
+  return { backup: blocks[0] ?? '', restore: blocks[1] ?? '' };
+}
+
+async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'throughline-backup-'));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function publish({ ports }: System, session: Token, count: number, from = 1): Promise<number[]> {
+  const sequences: number[] = [];
+  for (let index = from; index < from + count; index += 1) {
+    const body = Buffer.from(JSON.stringify(implemented(`t${index}`)));
+    sequences.push((await ports.source.publish(dispatchSubject(session, 'implementer'), body)).sequence);
+  }
+  return sequences;
+}
+
+/** How many dispatches count, from the snapshot and by the whole log. */
+async function counted(system: System, session: Token): Promise<[number, number]> {
+  const states = [await freshState(system, session), await loadFresh(system.ports.log, session)];
+  const [loaded = 0, replayed = 0] = states.map((state) => state.dispatches.current().counts.implementer);
+  return [loaded, replayed];
+}
+
+const backup = (stream: string) => `nats stream backup --no-progress ${stream} ${stream}`;
+const replace = (stream: string) =>
+  `nats stream rm -f ${stream}\nnats stream restore --no-progress ${stream}`;
+
+describe('docs/backup.md', () => {
+  it('describes a backup under load and a restore after which every result counts', async () => {
+    const { backup: backingUp, restore } = await documented();
+    const session = newSession('kept');
+    await inFolder(async (folder) => {
+      let published = 0;
+      {
+        await using system = await startSystem({ env });
+        published += (await publish(system, session, 60)).length;
+        let over = false;
+        const publishing = (async () => {
+          while (!over) published += (await publish(system, session, 5, published + 1)).length;
+        })();
+        await shell(system.nats, folder, backingUp);
+        over = true;
+        await publishing;
+      }
+      await using server = await startTestNats();
+      expect(await shell(server, folder, restore)).toContain('nothing to repair');
+      await using system = await startSystem({ nats: server, env });
+      await allDealtWith(system.ports);
+      const { state } = await (await system.ports.connection.jetstreamManager()).streams.info(
+        DISPATCH_STREAM,
+      );
+      expect(state.messages).toBeGreaterThanOrEqual(60);
+      expect(await counted(system, session)).toEqual([state.messages, state.messages]);
+      await publish(system, session, 5, 1000);
+      await allDealtWith(system.ports);
+      expect(await counted(system, session)).toEqual([state.messages + 5, state.messages + 5]);
+      const { code, found } = await doctor(system.url);
+      expect({ code, bad: bad(found) }).toEqual({ code: 0, bad: [] });
+    });
+  });
+});
+
+describe('DISPATCH restored behind what a session has seen', () => {
+  it('lets no services start, fails the doctor, and loses no result once it is repaired', async () => {
+    const session = newSession('behind');
+    await using server = await startTestNats();
+    await inFolder(async (folder) => {
+      {
+        await using system = await startSystem({ nats: server, env });
+        await publish(system, session, 20);
+        await allDealtWith(system.ports);
+        await shell(server, folder, backup(DISPATCH_STREAM));
+        await publish(system, session, 30, 21);
+        await allDealtWith(system.ports);
+      }
+      await shell(server, folder, replace(DISPATCH_STREAM));
+      {
+        await using system = await startSystem({ nats: server, env, only: [] });
+        expect((await publish(system, session, 50, 51))[0]).toBe(21);
+      }
+      const started = await cli(['serve'], { env: { NATS_URL: server.url } });
+      expect(started).toMatchObject({ code: 2, stderr: expect.stringContaining('run "throughline repair"') });
+      const { code, found } = await doctor(server.url);
+      expect({ code, fixes: bad(found).map(({ fix }) => fix) }).toMatchObject({
+        code: 1,
+        fixes: expect.arrayContaining(['throughline repair']),
+      });
+      expect(await shell(server, folder, 'throughline repair')).toContain('published again: 30');
+      expect(await shell(server, folder, 'throughline repair')).toBe('nothing to repair\n');
+      await using system = await startSystem({ nats: server, env });
+      await allDealtWith(system.ports);
+      expect(await counted(system, session)).toEqual([100, 100]);
+      expect(bad((await doctor(system.url)).found)).toEqual([]);
+    });
+  });
+
+  it('stops an extractor that runs, which goes on by itself once it is repaired', async () => {
+    const session = newSession('live');
+    await using server = await startTestNats();
+    await using system = await startSystem({ nats: server, env, only: [] });
+    await using services = await startCli(['serve'], {
+      ...env,
+      NATS_URL: server.url,
+      THROUGHLINE_LOG_LEVEL: 'warn',
+    });
+    await inFolder(async (folder) => {
+      await publish(system, session, 20);
+      await soon(async () => expect(await counted(system, session)).toEqual([20, 20]));
+      await shell(server, folder, backup(DISPATCH_STREAM));
+      await publish(system, session, 30, 21);
+      await soon(async () => expect(await counted(system, session)).toEqual([50, 50]));
+      // Standing still, it cannot make the stream again before the backup is there.
+      services.signal('SIGSTOP');
+      await shell(server, folder, replace(DISPATCH_STREAM));
+      await publish(system, session, 50, 51);
+      services.signal('SIGCONT');
+      await soon(() => expect(services.stderr()).toContain('throughline repair'));
+      expect(await counted(system, session)).toEqual([50, 50]);
+      await shell(server, folder, 'throughline repair');
+      await soon(async () => expect(await counted(system, session)).toEqual([100, 100]));
+    });
+    expect(await services.stop()).toEqual({ code: 0, signal: null });
+  });
+});
+
+describe('the stream of a session restored behind its snapshot', () => {
+  it('takes no events until it is repaired, and then loses none, nor any command', async () => {
+    const session = newSession('early');
+    await using server = await startTestNats();
+    await inFolder(async (folder) => {
+      {
+        await using system = await startSystem({ nats: server, env });
+        await publish(system, session, 20);
+        await allDealtWith(system.ports);
+        await shell(server, folder, backup(sessionStream(session)));
+        await publish(system, session, 30, 21);
+        await allDealtWith(system.ports);
+        expect(
+          await cli(['snapshot', 'write', '-s', session], { env: { NATS_URL: server.url, ...env } }),
+        ).toMatchObject({ code: 0 });
+        await shell(server, folder, replace(sessionStream(session)));
+      }
+      await using system = await startSystem({ nats: server, env });
+      await publish(system, session, 40, 51);
+      const { code, found } = await doctor(server.url);
+      expect({ code, found: bad(found) }).toMatchObject({
+        code: 1,
+        found: expect.arrayContaining([
+          expect.objectContaining({ check: `session ${session}`, fix: 'throughline repair' }),
+        ]),
+      });
+      await expect(system.client.tools.taskAdd({ session, content: 'x' })).rejects.toMatchObject({
+        code: 'config_invalid',
+      });
+      expect(await shell(server, folder, 'throughline repair')).toContain(
+        'numbers moved up from 20 to beyond 50',
+      );
+      await soon(async () => expect((await counted(system, session))[0]).toBe(90));
+      expect(await system.client.tools.taskAdd({ session, content: 'x' })).toMatchObject({
+        task: { id: 'TAS-1' },
+      });
+    });
+  });
+});

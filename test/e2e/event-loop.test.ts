@@ -1,0 +1,122 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { NatsPorts } from '../../src/nats/open.js';
+import { BAD_BODIES, mutated, REQUESTS } from '../support/bad-input.js';
+import { holding } from '../support/event-loop.js';
+import { openPorts, type System, startSystem } from '../support/system.js';
+
+/** The longest that one request may keep all others waiting, in milliseconds. */
+const MAX_HELD_MS = 100;
+/** A plan is read in one go: 20,000 lines, all of them tasks, are the most there may be. */
+const MAX_PLAN_MS = 1000;
+
+/** What texts are filled with: each is hard for something that reads it. */
+const UNITS: readonly string[] = [
+  ...['x', 'word ', ' ', '\t ', '\n', '\r\n\r\n', '\u2028', '\u200b', '\u{1f600}', '\\', '"', '\u0000'],
+  ...['<| ', '<|', '</ ', '[ task : ', '[/ ', '[INST', 'BEGIN_DISPATCH_RESULT ', '{{ a }} {{', '{{'],
+  ...[
+    '\u001b;?',
+    '\u001b[',
+    '\u009b;#',
+    '-----BEGIN PRIVATE KEY-----',
+    'KEY=abcdef',
+    '://a:b',
+    'sk-abc',
+    'Bearer ',
+  ],
+  ...[
+    '- [ ] a [ ]\u2028\n',
+    '- [x] 1. a\n',
+    ' _File: a',
+    '_File(s): a\n',
+    '> - ',
+    '# ',
+    '| a |\n',
+    '(optional',
+    '\\[ ]',
+  ],
+];
+
+/** Characters that a field may have; others have 10,000. */
+const ROOM: Readonly<Record<string, number>> = {
+  ...{ spec: 200_000, taskPrompt: 200_000, systemPrompt: 200_000, template: 100_000, extra: 50_000 },
+  tasksText: 800_000,
+};
+
+const filled = (unit: string, room: number) => unit.repeat(Math.floor(room / unit.length));
+const json = (value: unknown) => Buffer.from(JSON.stringify(value) ?? 'null');
+
+let system: System;
+let attacker: NatsPorts;
+beforeAll(async () => {
+  system = await startSystem({
+    env: { THROUGHLINE_REQUESTS_PER_SECOND: '0', THROUGHLINE_REQUEST_KB_PER_SECOND: '0' },
+  });
+  attacker = await openPorts(system);
+  await system.client.tools.taskAdd({ session: 'attacked', content: 'one' });
+});
+afterAll(async () => {
+  await attacker.close();
+  await system.stop();
+});
+
+const asked = REQUESTS.filter(({ answers }) => answers !== false);
+
+/** How long the loop is held by each request; a second and a third time where something else may have held it. */
+async function heldBy(subject: string, body: Uint8Array): Promise<number> {
+  const ask = () => attacker.connection.request(subject, body, { timeout: 60_000 });
+  let least = await holding(ask);
+  for (let again = 0; again < 2 && least > MAX_HELD_MS; again += 1) {
+    const held = await holding(ask);
+    least = Math.min(least, held);
+  }
+  return least;
+}
+
+describe('no request holds the event loop for a tenth of a second', () => {
+  it.each(asked)('whatever its texts are filled with: $name', async ({ name, subject, good }) => {
+    const held: Record<string, number> = {};
+    for (const [key, value] of Object.entries(good)) {
+      if (typeof value !== 'string') continue;
+      for (const unit of UNITS) {
+        const body = json({ ...good, session: 'attacked', [key]: filled(unit, ROOM[key] ?? 10_000) });
+        if (body.length > 1024 * 1024) continue;
+        const limit = name === 'run-init' && key === 'tasksText' ? MAX_PLAN_MS : MAX_HELD_MS;
+        const ms = await heldBy(subject, body);
+        if (ms > limit) held[`${key} of ${JSON.stringify(unit)}`] = ms;
+      }
+    }
+    expect(held).toEqual({});
+  });
+
+  it('whatever the specification of its session is filled with', async () => {
+    const held: Record<string, number> = {};
+    for (const [at, unit] of UNITS.entries()) {
+      const session = `spec-${at}`;
+      const opened = json({ session, spec: `# A${filled(unit, 199_000)}`, goal: `g${filled(unit, 9_000)}` });
+      if (opened.length > 1024 * 1024) continue;
+      await attacker.connection.request('tool.session-open', opened, { timeout: 60_000 });
+      const ms = await heldBy('prompt.compile', json({ session, kind: 'iteration' }));
+      if (ms > MAX_HELD_MS) held[JSON.stringify(unit)] = ms;
+    }
+    expect(held).toEqual({});
+  });
+
+  it.each(asked)('whatever else is wrong with it: $name', async ({ subject, good }) => {
+    const random = fc.sample(mutated({ session: 'attacked', ...good }), { numRuns: 30, seed: 11 }).map(json);
+    const held: number[] = [];
+    for (const body of [...BAD_BODIES.map(([, bytes]) => bytes), ...random]) {
+      const ms = await heldBy(subject, body);
+      if (ms > MAX_HELD_MS) held.push(ms);
+    }
+    expect(held).toEqual([]);
+  });
+});
+
+it('the measure sees what holds the loop', async () => {
+  const ms = await holding(async () => {
+    const until = process.cpuUsage().user + 150_000;
+    while (process.cpuUsage().user < until);
+  });
+  expect(ms).toBeGreaterThan(MAX_HELD_MS);
+});

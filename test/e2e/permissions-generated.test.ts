@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DISPATCH_STREAM, LEARNER_CONSUMER, token } from '../../src/contracts/names.js';
+import { connectThroughline } from '../../src/index.js';
+import { MemorySnapshotStore } from '../../src/memory/snapshot-store.js';
+import { connectNats } from '../../src/nats/connection.js';
+import { type Permissions, permissionsOf } from '../../src/nats/permissions.js';
+import { silentLogger } from '../../src/ports/logger.js';
+import { foldedState } from '../../src/services/sessions.js';
+import { DEFAULT_LIMITS } from '../../src/session/state.js';
+import { stateToJson } from '../../src/session/state-json.js';
+import { createSessionReader } from '../../src/workers/session-reader.js';
+import { attemptsOn, mayPublish, type Names, repliesAt } from '../support/access-attempts.js';
+import { type GuardedSystem, startGuardedSystem } from '../support/guarded-system.js';
+import { allDealtWith, implemented, reviewed, soon } from '../support/system.js';
+import type { TestUser } from '../support/users.js';
+
+/**
+ * Each role, as it is printed and held to a session, publishes everything that there is to try to every subject, with every
+ * reply subject. What it is entitled to do to the victim is left out, by its grants; all else must leave the victim as it
+ * was.
+ */
+
+const VICTIM: Names = { session: token('victim', 'session'), project: token('vproject', 'project') };
+const OWN: Names = { session: token('mine', 'session'), project: token('mproject', 'project') };
+const BOUND = ['--session', OWN.session];
+const USERS: readonly TestUser[] = [
+  { name: 'publisher', role: 'publisher' },
+  { name: 'worker', role: 'worker' },
+  { name: 'compiler', role: 'compiler' },
+  { name: 'reader', role: 'reader' },
+  { name: 'operator', role: 'operator' },
+  { name: 'guest', role: 'publisher', args: BOUND },
+  { name: 'visitor', role: 'reader', args: BOUND },
+  { name: 'publisher_apart', role: 'publisher', ownAccount: true },
+  { name: 'reader_apart', role: 'reader', ownAccount: true },
+  { name: 'operator_apart', role: 'operator', ownAccount: true },
+  { name: 'guest_apart', role: 'publisher', args: BOUND, ownAccount: true },
+  { name: 'visitor_apart', role: 'reader', args: BOUND, ownAccount: true },
+];
+
+const ATTEMPTS = attemptsOn(VICTIM, OWN);
+const REPLIES = repliesAt(VICTIM);
+
+let system: GuardedSystem;
+
+beforeAll(async () => {
+  system = await startGuardedSystem(USERS.filter(({ name }) => name !== 'worker' && name !== 'compiler'));
+  const { client } = system;
+  for (const { session, project } of [VICTIM, OWN]) {
+    await client.tools.sessionOpen({ session, goal: `goal of ${session}`, project });
+    await client.tools.taskAdd({ session, content: `task of ${session}` });
+    await client.publishImplementer(session, implemented('1', { files_modified: [`src/${session}.ts`] }));
+    const fixes = { required_fixes: [`check the bounds of ${session}`] };
+    const { sequence: after } = await client.publishReviewer(session, reviewed('1', 'needs_changes', fixes));
+    await client.compile({ session, taskId: '2', taskPrompt: 'x', after });
+    await client.request('learning.propose', { project, content: `Close the files of ${project}` });
+  }
+  await quiet();
+});
+afterAll(() => system?.[Symbol.asyncDispose]());
+
+/**
+ * Reply subjects that a user tries. In the account of the streams JetStream takes what a direct get sends to its API for a
+ * request, as a test below shows: only an account of its own keeps a user from that who has a grant to read.
+ */
+function repliesFor({ ownAccount }: TestUser, { publish }: Permissions): readonly string[] {
+  const reads = publish.allow.some((subject) => subject.startsWith('$JS.API.DIRECT.GET.'));
+  return reads && ownAccount !== true ? REPLIES.filter((reply) => !reply.startsWith('$JS.')) : REPLIES;
+}
+
+/** Waits until nothing more is stored, and every dispatch is dealt with. */
+async function quiet(): Promise<void> {
+  const jsm = await system.ports.connection.jetstreamManager();
+  await allDealtWith(system.ports);
+  await allDealtWith(system.ports, LEARNER_CONSUMER);
+  const ends = async () => {
+    const found: string[] = [];
+    for await (const { config, state } of jsm.streams.list()) found.push(`${config.name} ${state.last_seq}`);
+    return found.sort();
+  };
+  let before = await ends();
+  await soon(async () => {
+    const last = before;
+    before = await ends();
+    expect(before).toEqual(last);
+  });
+}
+
+/** The victim, as everyone sees it. Sequences go on, and are left out. */
+async function victim() {
+  const { ports, client, config } = system;
+  const { session, project } = VICTIM;
+  const jsm = await ports.connection.jetstreamManager();
+  const streams: object[] = [];
+  for await (const { config, created } of jsm.streams.list()) streams.push({ config, created });
+  const consumers: object[] = [];
+  for await (const { name, created, config } of jsm.consumers.list(DISPATCH_STREAM)) {
+    consumers.push({ name, created, config });
+  }
+  // Whatever was stored over the snapshot: with it or without, the state is the same.
+  const withoutSnapshot = createSessionReader({
+    ...{ log: ports.log, snapshots: new MemorySnapshotStore(), limits: DEFAULT_LIMITS },
+    ...{ logger: silentLogger, maxSessions: 1 },
+  });
+  const { prompt } = await client.compile({ session, taskId: '2', taskPrompt: 'bounds' });
+  const { sequence: _, ...learnings } = await client.learnings.list({ project });
+  const { sequence: __, ...proposals } = await client.proposals.list({ project, status: 'all' });
+  return {
+    streams,
+    consumers,
+    state: stateToJson(await foldedState(ports, config, silentLogger, session)),
+    fromEvents: stateToJson((await withoutSnapshot.load(session)).folded.state),
+    prompt,
+    learnings,
+    proposals,
+    vectors: (await ports.vectors.read(project, 0)).vectors,
+  };
+}
+
+describe('whatever a user may ask for, and wherever the answer goes', () => {
+  it('many hundred combinations are tried', () => {
+    expect(ATTEMPTS.length * REPLIES.length).toBeGreaterThan(1000);
+  });
+
+  it.each(USERS)(
+    '$name changes nothing of a session, project, bucket or consumer that is not its own',
+    async (user) => {
+      const { name, role, args } = user;
+      const sessions = args === undefined ? {} : { sessions: [OWN.session] };
+      const permissions = permissionsOf(role, { inboxPrefix: `_INBOX_${name}`, ...sessions });
+      const tried = ATTEMPTS.filter(
+        ({ subject, changesVictim }) => !(changesVictim && mayPublish(permissions, subject)),
+      );
+      expect(tried.some(({ subject }) => mayPublish(permissions, subject))).toBe(true);
+      const before = await victim();
+      const connection = await connectNats({
+        ...{ url: system.url, name, logger: silentLogger, access: system.access(name) },
+      });
+      for (const { subject, body } of tried) {
+        // Where it may not publish, it may not with any reply.
+        const replies = mayPublish(permissions, subject)
+          ? repliesFor(user, permissions)
+          : REPLIES.slice(0, 2);
+        for (const reply of replies) connection.publish(subject, body, reply === '' ? {} : { reply });
+        await connection.flush();
+      }
+      await connection.close();
+      await quiet();
+      expect(await victim()).toEqual(before);
+    },
+  );
+
+  it('a reader in the account of the streams can have one deleted, one in an account of its own cannot', async () => {
+    const jsm = await system.ports.connection.jetstreamManager();
+    const isThere = async () => (await jsm.streams.names().next()).includes('BAIT');
+    for (const [name, isLeft] of [
+      ['visitor_apart', true],
+      ['visitor', false],
+    ] as const) {
+      await jsm.streams.add({ name: 'BAIT', subjects: ['bait'] });
+      const connection = await connectNats({
+        ...{ url: system.url, name, logger: silentLogger, access: system.access(name) },
+      });
+      const reply = '$JS.API.STREAM.DELETE.BAIT';
+      connection.publish('$JS.API.DIRECT.GET.SESSION_mine', '{"seq":999999}', { reply });
+      await connection.request('$JS.API.STREAM.INFO.SESSION_mine');
+      await connection.close();
+      await soon(async () => expect(await isThere()).toBe(isLeft));
+    }
+  });
+
+  it('users in accounts of their own can do all that they are granted', async () => {
+    const client = await connectThroughline({ url: system.url, ...system.access('guest_apart') });
+    const { sequence: after } = await client.publishImplementer('mine', implemented('apart'));
+    const request = { session: 'mine', taskId: '2', taskPrompt: 'x', after };
+    expect((await client.compile(request)).factsTotal).toBeGreaterThan(0);
+    await client.close();
+    const shown = await system.as('visitor_apart', 'facts', '-s', 'mine');
+    expect(shown).toEqual({
+      code: 0,
+      stderr: expect.any(String),
+      stdout: expect.stringContaining('did apart'),
+    });
+    const { stdout } = await system.as('reader_apart', 'doctor');
+    expect(stdout).toMatch(/ sessions: /);
+    expect(stdout).toMatch(/^ok {4}service extractor: /m);
+    expect(stdout).not.toContain('permission_denied');
+    const written = await system.as('operator_apart', 'snapshot', 'write', '-s', 'mine');
+    expect(written).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('though much was stored where it does not belong', async () => {
+    const rejected = await system.ports.rejected.list(10_000);
+    expect(rejected.filter(({ session }) => session === VICTIM.session)).toEqual([]);
+    const { stdout } = await system.as('admin', 'foreign', 'ls', '--json');
+    const streams = new Set(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line).stream),
+    );
+    expect(streams).toEqual(
+      new Set([
+        ...['SESSION_victim', 'DISPATCH', 'DISPATCH_REJECTED', 'LEARNINGS'],
+        ...['KV_session_snapshots', 'KV_learning_snapshots'],
+      ]),
+    );
+  });
+});

@@ -1,0 +1,359 @@
+import { headers, type NatsConnection, type StoredMsg } from 'nats';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { token } from '../../src/contracts/names.js';
+import { connectNats } from '../../src/nats/connection.js';
+import { silentLogger } from '../../src/ports/logger.js';
+import { stateToJson } from '../../src/session/state-json.js';
+import { type GuardedSystem, startGuardedSystem } from '../support/guarded-system.js';
+import { allDealtWith, freshState, implemented, soon } from '../support/system.js';
+
+/**
+ * NATS does not check the reply subject of a request. Each user here has the permissions that the command line prints, and
+ * asks for what it may ask for, to be answered where it may not publish.
+ */
+
+let system: GuardedSystem;
+let admin: NatsConnection;
+const A = token('a', 'session');
+const B = token('b', 'session');
+
+beforeAll(async () => {
+  system = await startGuardedSystem([
+    { name: 'publisher', role: 'publisher' },
+    { name: 'reader', role: 'reader' },
+    { name: 'operator', role: 'operator' },
+    { name: 'guest', role: 'publisher', args: ['--session', 'a'] },
+    { name: 'visitor', role: 'reader', args: ['--session', 'a'] },
+  ]);
+  admin = system.ports.connection;
+  const { client } = system;
+  for (const session of ['a', 'b']) {
+    await client.tools.sessionOpen({ session, goal: `goal of ${session}` });
+    await client.tools.taskAdd({ session, content: `task of ${session}` });
+    const { sequence: after } = await client.publishImplementer(
+      session,
+      implemented('1', { files_modified: [`src/only-in-${session}.ts`] }),
+    );
+    await client.compile({ session, taskId: '2', taskPrompt: 'x', after });
+  }
+  await soon(async () => {
+    expect(await system.ports.snapshots.load(A)).toBeDefined();
+    expect(await system.ports.snapshots.load(B)).toBeDefined();
+  });
+});
+afterAll(() => system?.[Symbol.asyncDispose]());
+
+/** Sends requests as a user, each to be answered at `reply`, and waits until the server has taken them all. */
+async function ask(
+  user: string,
+  ...requests: readonly (readonly [subject: string, body: object | string, reply: string])[]
+) {
+  const connection = await connectNats({
+    ...{ url: system.url, name: user, logger: silentLogger, access: system.access(user) },
+  });
+  for (const [subject, body, reply] of requests) {
+    connection.publish(subject, typeof body === 'string' ? body : JSON.stringify(body), { reply });
+  }
+  await connection.flush();
+  await connection.close();
+}
+
+/** Waits until a stream holds a message that makes `like` true, and gives it: else a test would show nothing. */
+async function stored(stream: string, like: (message: StoredMsg) => boolean): Promise<StoredMsg> {
+  const jsm = await admin.jetstreamManager();
+  return soon(async () => {
+    const { state } = await jsm.streams.info(stream);
+    for (let seq = state.last_seq; seq >= state.first_seq; seq -= 1) {
+      const message = await jsm.streams.getMessage(stream, { seq });
+      if (like(message)) return message;
+    }
+    throw new Error(`${stream} holds no such message`);
+  });
+}
+
+/** Has a stream of events end at a sequence, by what the server answers a visitor. */
+async function pad(stream: string, sequence: number): Promise<void> {
+  const jsm = await admin.jetstreamManager();
+  const { state } = await jsm.streams.info(stream);
+  const asked = Array.from({ length: sequence - state.last_seq }, () => {
+    return ['$JS.API.STREAM.INFO.SESSION_a', '', 'session.b.x'] as const;
+  });
+  await ask('visitor', ...asked);
+  await soon(async () => expect((await jsm.streams.info(stream)).state.last_seq).toBe(sequence));
+}
+
+const isCopy = ({ header }: StoredMsg) => header.has('Nats-Stream');
+const at = (subject: string) => (message: StoredMsg) => message.subject === subject;
+const stateOf = async (session: string) => stateToJson(await freshState(system, session));
+const promptOf = async (session: string) =>
+  (await system.client.compile({ session, taskId: '2', taskPrompt: 'only-in', kind: 'dispatch' })).prompt;
+
+describe('a reader and a publisher of one session', () => {
+  it('bring no fact of theirs into the prompt of another', async () => {
+    const before = await stateOf('b');
+    const batch = { seq: 1, batch: 1000, next_by_subj: 'session.a.>' };
+    await ask('visitor', ['$JS.API.DIRECT.GET.SESSION_a', batch, 'session.b.fact.recorded']);
+    await stored('SESSION_b', (message) => message.string().includes('only-in-a'));
+    expect(await promptOf('b')).not.toContain('only-in-a');
+    expect(await stateOf('b')).toEqual(before);
+  });
+
+  it('neither delete the tasks of another, nor complete it', async () => {
+    const { client } = system;
+    await client.tools.taskAdd({ session: 'b', content: 'the second of b' });
+    // Longer than b, so that what is sent there can be made to follow the sequence that it was appended after.
+    for (let entry = 0; entry < 20; entry += 1)
+      await client.tools.noteAdd({ session: 'a', content: `${entry}` });
+    await client.tools.taskDelete({ session: 'a', id: 'TAS-1' });
+    await client.tools.sessionComplete({ session: 'a', reason: 'to be copied' });
+    const before = await stateOf('b');
+    for (const type of ['task.deleted', 'session.completed']) {
+      const { seq } = await stored('SESSION_a', at(`session.a.${type}`));
+      await pad('SESSION_b', seq - 1);
+      await ask('visitor', ['$JS.API.DIRECT.GET.SESSION_a', { seq }, `session.b.${type}`]);
+      await stored('SESSION_b', at(`session.b.${type}`));
+    }
+    await client.tools.sessionRestart({ session: 'a' });
+    expect(await stateOf('b')).toEqual(before);
+    expect(await client.tools.taskList({ session: 'b' })).toMatchObject({ tasks: [{}, {}] });
+    // A command of b still works, and is no conflict.
+    const added = await client.tools.taskAdd({ session: 'b', content: 'the third of b' });
+    expect(added).toMatchObject({ task: { id: 'TAS-3' } });
+  });
+
+  it('put no snapshot of theirs over that of another', async () => {
+    const before = await freshState(system, 'b');
+    // One that was written with no expectation; the others are refused by the server where something else stands.
+    const own = await system.ports.snapshots.load(A);
+    await admin.request('$KV.session_snapshots.a', own?.text, { timeout: 5000 });
+    const subject = '$JS.API.DIRECT.GET.KV_session_snapshots.$KV.session_snapshots.a';
+    await ask('visitor', [subject, '', '$KV.session_snapshots.b']);
+    await stored(
+      'KV_session_snapshots',
+      (message) => at('$KV.session_snapshots.b')(message) && isCopy(message),
+    );
+    expect((await system.ports.snapshots.load(B))?.text).toContain('"session":"b"');
+    for (let copy = 1; copy < 6; copy += 1) await ask('visitor', [subject, '', '$KV.session_snapshots.b']);
+    await soon(async () => expect(await system.ports.snapshots.load(B)).toBeUndefined());
+    const after = await freshState(system, 'b');
+    expect(stateToJson(after)).toEqual(stateToJson(before));
+    // All that was kept of b was a copy: the fold has written a snapshot all the same.
+    expect(await system.ports.snapshots.load(B)).toMatchObject({ sequence: after.sequence });
+  });
+
+  it('change nothing by bringing what stands in their own session again', async () => {
+    // What was malformed is counted event by event: nothing else tells a copy from the first one.
+    const entries = [{ intent_id: 'INT-1', action_type: 'TOOL_EXECUTION' }, { action_type: 'UNKNOWN' }];
+    await system.client.request('trace.append', { session: 'a', entries });
+    const before = await stateOf('a');
+    const { seq } = await stored('SESSION_a', at('session.a.trace.appended'));
+    await ask('visitor', ['$JS.API.DIRECT.GET.SESSION_a', { seq }, 'session.a.trace.appended']);
+    await stored('SESSION_a', isCopy);
+    expect(await stateOf('a')).toEqual(before);
+  });
+});
+
+describe('a publisher', () => {
+  const dispatch = 'dispatch.a.implementer';
+  const junk = [
+    'session.b.x',
+    'session.b.fact.recorded',
+    'learning.default.x',
+    '$KV.session_snapshots.b',
+    '$KV.learning_snapshots.default',
+    'rejected.b.implementer',
+    'dispatch.b.implementer',
+  ];
+
+  it('stores what the server says of its results where it may not publish, and none of it counts', async () => {
+    const before = await stateOf('b');
+    const rejectedBefore = await system.ports.rejected.list(1000);
+    const result = `BEGIN_DISPATCH_RESULT ${JSON.stringify(implemented('9'))} END_DISPATCH_RESULT`;
+    for (const reply of junk) await ask('guest', [dispatch, result, reply]);
+    await stored(
+      'DISPATCH',
+      (message) => at('dispatch.b.implementer')(message) && message.string().startsWith('{"stream"'),
+    );
+    await stored(
+      'SESSION_b',
+      (message) => at('session.b.x')(message) && message.string().startsWith('{"stream"'),
+    );
+    await stored('DISPATCH_REJECTED', at('rejected.b.implementer'));
+    await allDealtWith(system.ports);
+    expect(await stateOf('b')).toEqual(before);
+    expect(await system.ports.rejected.list(1000)).toEqual(rejectedBefore);
+  });
+
+  it('gets no service to answer where it may not publish', async () => {
+    const jsm = await admin.jetstreamManager();
+    const streams = [
+      'SESSION_b',
+      'LEARNINGS',
+      'DISPATCH',
+      'DISPATCH_REJECTED',
+      'KV_session_snapshots',
+      'KV_learning_snapshots',
+    ];
+    const ends = () =>
+      Promise.all(streams.map(async (name) => (await jsm.streams.info(name)).state.last_seq));
+    const before = await ends();
+    for (const reply of junk) {
+      await ask(
+        'guest',
+        ['tool.session-show.a', { session: 'a' }, reply],
+        ['tool.session-show.a', 'no JSON', reply],
+      );
+      await ask('publisher', ['prompt.compile', { session: 'a', taskId: '1', taskPrompt: 'x' }, reply]);
+      await ask(
+        'reader',
+        ['$SRV.PING', '', reply],
+        ['$SRV.INFO.session-tools', '', reply],
+        ['$SRV.STATS', '', reply],
+        ['health.extractor', '', reply],
+      );
+    }
+    // A request that comes after them is answered: those before it have been seen.
+    await system.client.tools.sessionShow({ session: 'a' });
+    await system.client.compile({ session: 'a', taskId: '1', taskPrompt: 'x' });
+    const after = await ends();
+    for (const [index, stream] of streams.entries()) {
+      for (let seq = (before[index] ?? 0) + 1; seq <= (after[index] ?? 0); seq += 1) {
+        // The services themselves write snapshots.
+        const text = (await jsm.streams.getMessage(stream, { seq })).string();
+        expect({ stream, text }).toEqual({ stream, text: expect.stringMatching(/^\{"after_sequence":/) });
+      }
+    }
+  });
+
+  it('does not have a read of nothing, or an API of the server, pass for a result of another session', async () => {
+    const before = await stateOf('b');
+    await ask(
+      'visitor',
+      ['$JS.API.DIRECT.GET.SESSION_a', { seq: 99_999 }, 'dispatch.b.reviewer'],
+      ['$JS.API.STREAM.INFO.SESSION_a', '', 'dispatch.b.reviewer'],
+      ['$JS.API.DIRECT.GET.SESSION_a', { seq: 1 }, 'dispatch.b.reviewer'],
+    );
+    await stored('DISPATCH', (message) => at('dispatch.b.reviewer')(message) && message.data.length === 0);
+    await stored(
+      'DISPATCH',
+      (message) => at('dispatch.b.reviewer')(message) && message.string().includes('stream_info_response'),
+    );
+    await allDealtWith(system.ports);
+    expect(await stateOf('b')).toEqual(before);
+    const rejected = await system.ports.rejected.list(1000);
+    expect(rejected.filter(({ session }) => session === 'b')).toEqual([]);
+  });
+});
+
+describe('a rejected body that is a valid event', () => {
+  it('does not count when it is copied out of the rejected results', async () => {
+    const before = await stateOf('b');
+    const event = {
+      v: 1,
+      type: 'inbox.added',
+      at: '2026-01-01T00:00:00.000Z',
+      session: 'b',
+      data: { message: 'MSG-1', content: 'forged' },
+    };
+    await system.client.publishText('a', 'implementer', JSON.stringify(event));
+    await stored('DISPATCH_REJECTED', (message) => message.string().includes('forged'));
+    // A reader gets no copy out of this stream: an administrator makes it, as a worker could.
+    const jsm = await admin.jetstreamManager();
+    const { state } = await jsm.streams.info('DISPATCH_REJECTED');
+    admin.publish('$JS.API.DIRECT.GET.DISPATCH_REJECTED', JSON.stringify({ seq: state.last_seq }), {
+      reply: 'session.b.inbox.added',
+    });
+    await stored('SESSION_b', (message) => message.string().includes('forged'));
+    expect(await stateOf('b')).toEqual(before);
+  });
+});
+
+describe('rejected results', () => {
+  it('are retried past an entry that is none', async () => {
+    const head = headers();
+    head.set('Anything', 'else');
+    await admin.request('rejected.b.reviewer', 'no rejection', { headers: head, timeout: 5000 });
+    await system.client.publishText('a', 'implementer', 'no result either');
+    await soon(async () => expect((await system.ports.rejected.list(1000)).length).toBeGreaterThan(0));
+    const { code, stderr, stdout } = await system.as('admin', 'rejected', 'retry', '--all');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('no rejected result') });
+    expect(stdout).toContain('published again');
+  });
+});
+
+describe('foreign messages', () => {
+  it('are named by the doctor, also to a reader', async () => {
+    const { stdout } = await system.as('reader', 'doctor');
+    expect(stdout).toMatch(
+      /^warn {2}foreign messages: \d+ of the newest 1000 of SESSION_b: \d+ \(a copy of message/m,
+    );
+    expect(stdout).toMatch(/^warn {2}foreign messages: .* of DISPATCH_REJECTED: .*no rejected result/m);
+    expect(stdout).toContain('throughline foreign rm');
+    expect(stdout).not.toContain('permission_denied');
+  });
+
+  it('are listed with what they are', async () => {
+    const { code, stdout } = await system.as('admin', 'foreign', 'ls', '--json');
+    expect(code).toBe(0);
+    const listed: { stream: string; what: string }[] = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const streams = new Set(listed.map(({ stream }) => stream));
+    expect([...streams].sort()).toEqual([
+      'DISPATCH',
+      'DISPATCH_REJECTED',
+      'KV_learning_snapshots',
+      'KV_session_snapshots',
+      'LEARNINGS',
+      'SESSION_a',
+      'SESSION_b',
+    ]);
+    const of = (stream: string) =>
+      new Set(listed.filter((each) => each.stream === stream).map(({ what }) => what));
+    expect(of('DISPATCH')).toContain('an answer of the server');
+    expect(of('LEARNINGS')).toEqual(new Set(['no event']));
+  });
+
+  it('are removed for good, and nothing else is', async () => {
+    const before = await Promise.all([stateOf('a'), stateOf('b')]);
+    expect(await system.as('admin', 'foreign', 'rm')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--yes'),
+    });
+    expect(await system.as('operator', 'foreign', 'rm', '--yes')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('permission_denied'),
+    });
+    // An event behind the last of them: that one would stay otherwise.
+    for (const session of ['a', 'b']) await system.client.tools.noteAdd({ session, content: 'the last' });
+    const { code, stderr } = await system.as('admin', 'foreign', 'rm', '--yes');
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(/-- \d+ foreign messages removed/),
+    });
+    expect(await system.as('admin', 'foreign', 'ls')).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: '-- 0 foreign messages\n',
+    });
+    const after = await Promise.all([stateOf('a'), stateOf('b')]);
+    for (const [index, state] of after.entries()) {
+      expect(state.tasks).toEqual(before[index]?.tasks);
+      expect(state.facts).toEqual(before[index]?.facts);
+    }
+    const { stdout } = await system.as('admin', 'doctor');
+    expect(stdout).toMatch(/^ok {4}foreign messages: none/m);
+  });
+
+  it('the last one of a session stays until an event follows it, and commands go on', async () => {
+    await ask('visitor', ['$JS.API.STREAM.INFO.SESSION_a', '', 'session.b.x']);
+    await stored('SESSION_b', at('session.b.x'));
+    const { stderr } = await system.as('admin', 'foreign', 'rm', '--yes', '--session', 'b');
+    expect(stderr).toContain('left, as no event follows it yet');
+    await system.client.tools.noteAdd({ session: 'b', content: 'one more' });
+    const { stderr: then } = await system.as('admin', 'foreign', 'rm', '--yes', '--session', 'b');
+    expect(then).toContain('-- 1 foreign message removed');
+    await system.client.tools.noteAdd({ session: 'b', content: 'and one more' });
+  });
+});

@@ -1,0 +1,49 @@
+import type { ThroughlineClient } from '../../src/client/client.js';
+import { type Config, loadConfig } from '../../src/config.js';
+import { connectThroughline } from '../../src/index.js';
+import { Releasers } from '../../src/lifecycle.js';
+import { serve } from '../../src/main.js';
+import { type NatsPorts, openNats } from '../../src/nats/open.js';
+import { silentLogger } from '../../src/ports/logger.js';
+import { natsOptions } from '../../src/services/nats-options.js';
+import { cli } from './cli.js';
+import { SOON_MS } from './soon.js';
+import { type GuardedNats, startGuardedNats, type TestUser } from './users.js';
+
+/** All services under the users of their roles, on a server that lets in those users alone. */
+export interface GuardedSystem extends Pick<GuardedNats, 'url' | 'access' | 'env'>, AsyncDisposable {
+  readonly config: Config;
+  /** A client, and ports, that may do anything: for what a test looks at. */
+  readonly client: ThroughlineClient;
+  readonly ports: NatsPorts;
+  /** Runs a command as a user. */
+  as(user: string, ...args: string[]): ReturnType<typeof cli>;
+}
+
+/** @param users further users beside `worker` and `compiler`, which the services run as, and `admin` */
+export async function startGuardedSystem(users: readonly TestUser[]): Promise<GuardedSystem> {
+  const releasers = new Releasers();
+  const guarded = await startGuardedNats([
+    { name: 'worker', role: 'worker' },
+    { name: 'compiler', role: 'compiler' },
+    ...users,
+  ]);
+  releasers.add('the server', async () => guarded[Symbol.asyncDispose]());
+  const configOf = (user: string) => loadConfig({ ...guarded.env(user), THROUGHLINE_SNAPSHOT_EVERY: '2' });
+  await serve(guarded.url, { config: configOf('worker'), logger: silentLogger, releasers }, [
+    'extractor',
+    'tools',
+    'learnings',
+  ]);
+  await serve(guarded.url, { config: configOf('compiler'), logger: silentLogger, releasers }, ['compiler']);
+  const config = configOf('admin');
+  const client = await connectThroughline({ url: guarded.url, ...guarded.access('admin') });
+  releasers.add('the client', () => client.close());
+  const ports = await openNats(natsOptions(guarded.url, 'throughline test', config, silentLogger));
+  releasers.add('the ports', () => ports.close());
+  return {
+    ...{ url: guarded.url, access: guarded.access, env: guarded.env, config, client, ports },
+    as: (user, ...args) => cli(args, { env: guarded.env(user) }),
+    [Symbol.asyncDispose]: () => releasers.release(SOON_MS),
+  };
+}
