@@ -3,7 +3,7 @@ import { delimiter } from 'node:path';
 import type { CompactionRhythm } from './compaction/intent-trace.js';
 import type { LOG_LEVELS } from './config-values.js';
 import type { EmbedderOptions } from './embedders/options.js';
-import { type Environment, environment } from './environment.js';
+import { type Environment, readVariables, VARIABLES, type VariableName } from './environment.js';
 import { ThroughlineError } from './errors.js';
 import type { StallThresholds } from './ledger/stall.js';
 import type { NatsAccess } from './nats/access.js';
@@ -64,12 +64,7 @@ export interface Config {
  * @throws ThroughlineError `config_invalid` that names each wrong variable
  */
 export function loadConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
-  const parsed = environment.safeParse(env);
-  if (!parsed.success) {
-    const wrong = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
-    throw new ThroughlineError('config_invalid', wrong.join('; '));
-  }
-  const values = parsed.data;
+  const values = readVariables(env);
   return Object.freeze({
     natsUrl: values.NATS_URL,
     access: {
@@ -128,13 +123,31 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
   });
 }
 
+/**
+ * The configuration of services inside another program: these settings alone. What else is in the environment says
+ * where programs and folders are.
+ *
+ * @throws ThroughlineError `config_invalid` that names each wrong setting
+ */
+export function embeddedConfig(
+  settings: Readonly<Partial<Record<VariableName, string>>>,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Config {
+  const unknown = Object.keys(settings).filter((name) => !Object.hasOwn(VARIABLES, name));
+  if (unknown.length > 0) {
+    throw new ThroughlineError('config_invalid', `settings: ${unknown.join(', ')} is not a setting`);
+  }
+  const around = Object.entries(env).filter(([name]) => !Object.hasOwn(VARIABLES, name));
+  return loadConfig({ ...Object.fromEntries(around), ...settings });
+}
+
 /** Other names with our prefix: tests have variables of their own, and Kubernetes sets some for each service. */
 const OF_OTHERS = /^THROUGHLINE_(CACHE_DIR$|TEST_|(.+_)?(SERVICE_(HOST|PORT)|PORT)(_|$))/;
 
 /** Variables with our prefix that nothing reads: most likely misspelt. They are named, not refused. */
 export function strangeVariables(env: Readonly<Record<string, string | undefined>>): string[] {
   return Object.keys(env).filter(
-    (name) => name.startsWith('THROUGHLINE_') && !(name in environment.shape) && !OF_OTHERS.test(name),
+    (name) => name.startsWith('THROUGHLINE_') && !Object.hasOwn(VARIABLES, name) && !OF_OTHERS.test(name),
   );
 }
 

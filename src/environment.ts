@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { DEFAULT_RHYTHM } from './compaction/intent-trace.js';
 import { DEFAULT_SUMMARY_TOKENS } from './compaction/summary.js';
 import {
@@ -10,12 +9,15 @@ import {
   optional,
   secret,
   thresholds,
+  type VariableReader,
+  WrongVariable,
   wholeNumber,
 } from './config-values.js';
+import { ThroughlineError } from './errors.js';
 import { TOKENIZERS } from './tokenizers/names.js';
 
 /** Every variable of the environment that means something: how it is read, and its default. */
-export const environment = z.object({
+export const VARIABLES = {
   /** Server to use, `nats://host:port`, several separated by commas. Unset: `throughline up` starts its own. */
   NATS_URL: optional,
   /** Who connects, in one of four ways. Files are named by their path. */
@@ -108,7 +110,26 @@ export const environment = z.object({
   THROUGHLINE_REQUEST_TIMEOUT_MS: wholeNumber(100, 600_000, 5000),
   /** Milliseconds that a shutdown may take before it is forced. */
   THROUGHLINE_SHUTDOWN_MS: wholeNumber(100, 600_000, 10_000),
-});
+} as const satisfies Readonly<Record<string, VariableReader<unknown>>>;
+
+export type VariableName = keyof typeof VARIABLES;
 
 /** What the variables say. */
-export type Environment = z.output<typeof environment>;
+export type Environment = { readonly [Name in keyof typeof VARIABLES]: ReturnType<(typeof VARIABLES)[Name]> };
+
+/** @throws ThroughlineError `config_invalid` that names each wrong variable */
+export function readVariables(env: Readonly<Record<string, string | undefined>>): Environment {
+  const wrong: string[] = [];
+  const values = Object.entries(VARIABLES).map(([name, read]) => {
+    try {
+      // One that is set to nothing counts as unset.
+      return [name, read(env[name] || undefined)];
+    } catch (error) {
+      if (!(error instanceof WrongVariable)) throw error;
+      wrong.push(`${name} ${error.message}`);
+      return [name, undefined];
+    }
+  });
+  if (wrong.length > 0) throw new ThroughlineError('config_invalid', wrong.join('; '));
+  return Object.fromEntries(values) as Environment;
+}

@@ -1,7 +1,8 @@
+import './globals.js';
 import { ThroughlineClient } from './client/client.js';
 import type { NatsAccess } from './nats/access.js';
 import { natsTransport } from './nats/client-transport.js';
-import { connectNats } from './nats/connection.js';
+import { connectNats, type NatsConnection, setInboxPrefix } from './nats/connection.js';
 import { silentLogger } from './ports/logger.js';
 
 export {
@@ -14,26 +15,20 @@ export {
 } from './client/client.js';
 export type { LearningReply, ProposalView } from './client/learning-replies.js';
 export type { Learnings, Proposals } from './client/learnings.js';
-export type { TaskView, ToolReply } from './client/tool-replies.js';
+export type { RunInitReply, RunStatusReply } from './client/run-replies.js';
+export type { ToolReply } from './client/tool-replies.js';
 export type { Tools } from './client/tools.js';
 export type { ClientTransport } from './client/transport.js';
-export {
-  type CompactionSource,
-  HookEngine,
-  PreCompactHook,
-  type PreLlmHook,
-} from './compaction/hook-engine.js';
-export {
-  type PreLlmOptions,
-  type PreparedPrompt,
-  preparePrompt,
-  withPreLlmCompaction,
-} from './compaction/pre-llm.js';
 export type {
   CompiledFact,
+  CompiledLearning,
   CompileReply,
+  CompileReplyTo,
   CompileRequestInput as CompileRequest,
+  DispatchReply,
   ExplainedFact,
+  IterationReply,
+  SessionStartReply,
 } from './contracts/compile.js';
 export { ERROR_CODES, type ErrorCode } from './contracts/error-codes.js';
 export type { LearningEvidence, LearningType, ProposalMethod } from './contracts/learning-events.js';
@@ -43,11 +38,16 @@ export type {
   ImplementerResultInput as ImplementerResult,
   ReviewerResultInput as ReviewerResult,
 } from './contracts/results.js';
+export type { RunInitInput } from './contracts/run.js';
 export type { ToolInput, ToolName } from './contracts/tools.js';
 export type { TraceEntryInput as TraceEntry } from './contracts/trace.js';
 export { ThroughlineError } from './errors.js';
 export type { Learning, Proposal, RankedLearning, RelevanceMethod } from './learnings/types.js';
 export type { NatsAccess } from './nats/access.js';
+export type { SessionOverview } from './session/commands/lifecycle-commands.js';
+export type { TaskView } from './session/commands/task-commands.js';
+export type { Iteration } from './session/iterations.js';
+export type { InboxMessage, Note } from './session/notebook.js';
 
 /** Where and how to connect. Who connects and TLS are said as in the configuration, but the environment is not read. */
 export interface ConnectOptions extends NatsAccess {
@@ -75,4 +75,21 @@ export async function connectThroughline(options: ConnectOptions = {}): Promise<
     timeoutMs,
   });
   return new ThroughlineClient(natsTransport(connection, timeoutMs), { timeoutMs });
+}
+
+/** How a client uses a connection that is there already. */
+export interface SharedConnectionOptions {
+  /** Longest wait for an answer, in milliseconds. Default 10 000. */
+  readonly timeoutMs?: number;
+  /** The `inboxPrefix` that the connection was made with. Default: `_INBOX`. */
+  readonly inboxPrefix?: string;
+}
+
+/** A client on a connection of the caller's own. Its `close` leaves the connection open. */
+export function createThroughlineClient(
+  connection: NatsConnection,
+  { timeoutMs = 10_000, inboxPrefix }: SharedConnectionOptions = {},
+): ThroughlineClient {
+  if (inboxPrefix !== undefined) setInboxPrefix(connection, inboxPrefix);
+  return new ThroughlineClient(natsTransport(connection, timeoutMs, { closes: false }), { timeoutMs });
 }

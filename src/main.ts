@@ -1,13 +1,12 @@
 import { hostname } from 'node:os';
-import type { Config } from './config.js';
 import { watchConnection } from './nats/connection-health.js';
 import { type Made, type NatsPorts, openNats } from './nats/open.js';
 import { systemClock } from './ports/clock.js';
-import type { Logger } from './ports/logger.js';
 import { serveCompiler } from './services/compiler.js';
 import type { Context, Serving } from './services/context.js';
 import { serveExtractor } from './services/extractor.js';
 import { openProjects, serveLearnings } from './services/learnings.js';
+import { natsOptions } from './services/nats-options.js';
 import { openSessions } from './services/sessions.js';
 import { serveTools } from './services/tools.js';
 import { byteBudget } from './workers/byte-budget.js';
@@ -57,10 +56,4 @@ export async function serve(
   if (only.includes('tools')) await serveTools(nats, sessions, projects, serving);
   if (only.includes('learnings')) await serveLearnings(nats, projects, sessions.reader, serving);
   return nats;
-}
-
-/** How this configuration connects. */
-export function natsOptions(url: string, name: string, config: Config, logger: Logger) {
-  const { access, replicas, requestTimeoutMs, ackWaitMs, maxInHand } = config;
-  return { url, name, access, logger, replicas, requestTimeoutMs, ackWaitMs, maxInHand };
 }

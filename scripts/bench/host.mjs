@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../../dist/config.js';
-import { natsOptions } from '../../dist/main.js';
 import { openNats } from '../../dist/nats/open.js';
 import { silentLogger } from '../../dist/ports/logger.js';
 import { findNatsServer } from '../../dist/server/find.js';
 import { startNatsServer } from '../../dist/server/process.js';
+import { natsOptions } from '../../dist/services/nats-options.js';
 
 export const throughlineBin = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
 

@@ -1,14 +1,16 @@
-// `throughline up` with the server binary present, and nats-server alone, in turn.
+// `throughline up` with the server binary present, and nats-server alone, in turn; and commands beside `node -e 0`.
 import { spawn } from 'node:child_process';
 import { Releasers } from '../../dist/lifecycle.js';
 import { freePort } from '../../dist/server/ports.js';
 import { askServer } from '../../dist/server/ready.js';
+import { commandGoals, measureCommands } from './commands.mjs';
 import { findServer, startScript, temporaryDir, throughlineBin } from './host.mjs';
 import { median } from './stats.mjs';
 
 export default {
   name: 'startup',
   goals: [
+    ...commandGoals,
     {
       id: 'startup.more',
       work: 'start-up: `throughline up` → ready, more than nats-server alone',
@@ -20,8 +22,16 @@ export default {
   run,
 };
 
-async function run({ quick, progress }) {
-  const rounds = quick ? 3 : 9;
+async function run({ quick, progress, releasers }) {
+  const commands = await measureCommands({ rounds: quick ? 9 : 31, progress, releasers });
+  const whole = await measureUp({ rounds: quick ? 3 : 9, progress });
+  return {
+    measured: { ...commands.measured, ...whole.measured },
+    figures: [...commands.figures, ...whole.figures],
+  };
+}
+
+async function measureUp({ rounds, progress }) {
   const source = await findServer();
   const alone = [];
   const whole = [];

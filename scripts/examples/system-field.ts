@@ -1,8 +1,8 @@
-import { type PreLlmOptions, withPreLlmCompaction } from '../../src/index.js';
+import { type PreLlmOptions, withPreLlmCompaction } from '../../src/entries/traces.js';
 
 /**
  * A client whose call takes the system prompt in a field of its own: `{model, system, messages}`. Outside this
- * repository the import is `from 'throughline'`, and the interface below is the SDK's own client.
+ * repository the import is `from 'throughline/traces'`, and the interface below is the SDK's own client.
  */
 export interface SystemFieldClient {
   readonly messages: {

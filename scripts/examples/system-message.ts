@@ -1,8 +1,8 @@
-import { type PreLlmOptions, preparePrompt } from '../../src/index.js';
+import { type PreLlmOptions, preparePrompt } from '../../src/entries/traces.js';
 
 /**
  * A client whose call takes the system prompt as the first message: `{model, messages: [{role: 'system', …}]}`, and
- * streams its answer. Outside this repository the import is `from 'throughline'`.
+ * streams its answer. Outside this repository the import is `from 'throughline/traces'`.
  */
 export interface SystemMessageClient {
   readonly chat: {

@@ -5,8 +5,11 @@ import { runCli } from './program.js';
 const LAST_WORDS_MS = 500;
 
 outliveReaders([process.stdout, process.stderr]);
-process.exitCode = await runCli(process.argv);
-endByForce();
+// Not awaited: in a bundle, modules that a command loads wait for the one that is still being evaluated here.
+void runCli(process.argv).then((code) => {
+  process.exitCode = code;
+  endByForce();
+});
 
 /**
  * Ends the process soon, should something keep it alive that could not be stopped.

@@ -21,7 +21,7 @@ import {
   withClient,
 } from './cli.js';
 import { fraction } from './project.js';
-import { readTemplate } from './template.js';
+import { readTemplate } from './template-file.js';
 
 interface CompileOptions {
   readonly session?: string;
@@ -48,7 +48,6 @@ interface CompileOptions {
 export function compileCommand(program: Command): void {
   program
     .command('compile')
-    .summary('print the next prompt of a session')
     .description(
       'Asks the prompt-compiler for a prompt. The prompt goes to standard output, what it holds to standard error.',
     )
@@ -143,12 +142,14 @@ function summary(reply: CompileReply, kind: CompileRequest['kind']): string {
 }
 
 /** What a reader of the prompt alone would not notice. */
-function warnings({ ledger, budget }: CompileReply): string[] {
+function warnings(reply: CompileReply): string[] {
+  if (reply.kind !== 'dispatch') return [];
+  const { ledger, budget } = reply;
   return [
-    ...(ledger?.mode === 'ledger_plus_fallback'
+    ...(ledger.mode === 'ledger_plus_fallback'
       ? [`-- ${ledger.reason}: ${ledger.message ?? 'no more is known'}`]
       : []),
-    ...(budget !== undefined && budget.stage !== 'none'
+    ...(budget.stage !== 'none'
       ? [
           `-- ${budget.stage} to ${budget.tokensAfter} of ${budget.tokensBefore} tokens, to keep within ${budget.inputTokens}`,
         ]

@@ -12,7 +12,6 @@ import { type Cli, cliOf, examples, out, withNats } from './cli.js';
 export function doctorCommand(program: Command): void {
   program
     .command('doctor')
-    .summary('look whether everything is as it should be, and say what to do')
     .description(
       'Looks at the server, its limits and clock, whether it stores anything, streams, consumers and buckets, what waits and what was rejected,\n' +
         'snapshots, an embedder where one is configured, and the services. Leaves everything as it was. Exit code 1 when something does not work; warnings leave it at 0.\n' +

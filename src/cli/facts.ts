@@ -16,7 +16,6 @@ interface FactsOptions {
 export function factsCommand(program: Command): void {
   program
     .command('facts')
-    .summary('list what a session knows')
     .description('Lists the valid facts of a session, oldest first.')
     .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
     .option('-t, --task <id>', 'only facts from this task')

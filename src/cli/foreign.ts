@@ -18,7 +18,6 @@ interface ForeignOptions {
 export function foreignCommand(program: Command): void {
   const foreign = program
     .command('foreign')
-    .summary('list, and remove, messages that were stored as the answer to a request')
     .description(
       'NATS does not check where an answer goes: whoever may ask for something can have the answer stored in any stream\n' +
         'that takes its reply subject. Such messages count nowhere; they take room until they are removed.',

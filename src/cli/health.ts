@@ -15,7 +15,6 @@ interface HealthOptions {
 export function healthCommand(program: Command): void {
   program
     .command('health')
-    .summary('ask the running services how they are, in one line')
     .description(
       'Asks each service for its health, as `doctor` does, and looks at nothing else: for the health check of a container.\n' +
         'Exit code 1 when a service does not answer or cannot work; warnings leave it at 0.',

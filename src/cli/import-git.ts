@@ -17,7 +17,6 @@ const IN_FLIGHT = 64;
 export function importCommand(program: Command): void {
   program
     .command('import')
-    .summary('start a session with knowledge')
     .description('Publishes what is known from elsewhere as results of a session.')
     .addHelpText('after', examples('throughline import git --session demo --repo ../project'))
     .command('git')

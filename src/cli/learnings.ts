@@ -52,7 +52,6 @@ interface SearchOptions extends ProjectOptions {
 export function learningsCommand(program: Command): void {
   const learnings = program
     .command('learnings')
-    .summary('what a project has learned across its sessions')
     .description('Learnings are proposals that somebody has accepted; only these reach prompts.')
     .addHelpText('after', examples('throughline learnings ls', 'throughline learnings search "write tests"'));
   addReading(learnings);

@@ -7,7 +7,6 @@ import { cliOf, examples, note, out } from './cli.js';
 export function natsServerCommand(program: Command): void {
   program
     .command('nats-server')
-    .summary('print the NATS server that `up` would start, installing the pinned one where there is none')
     .description('Looks in this order: NATS_SERVER_BIN, PATH, the cache, go install, the release archive.')
     .option('--json', 'print where it was found as well')
     .addHelpText('after', examples('throughline nats-server', 'throughline nats-server --json'))

@@ -23,7 +23,6 @@ interface PermissionsOptions {
 export function permissionsCommand(program: Command): void {
   program
     .command('permissions')
-    .summary('print the least NATS permissions of a role')
     .description(
       'Prints a permissions block for a user in the configuration of nats-server.\n\n' +
         'publisher: runs agents; publishes results, asks for prompts, uses the tools\n' +

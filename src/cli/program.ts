@@ -1,38 +1,22 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { ThroughlineError } from '../errors.js';
 import { visible } from '../terminal-text.js';
 import { VERSION } from '../version.js';
-import { examples, note } from './cli.js';
-import { compileCommand } from './compile.js';
-import { doctorCommand } from './doctor.js';
-import { factsCommand } from './facts.js';
-import { foreignCommand } from './foreign.js';
-import { healthCommand } from './health.js';
-import { importCommand } from './import-git.js';
+import { COMMANDS, type CommandEntry } from './commands.js';
 import { Interrupted } from './interrupted.js';
-import { learningsCommand } from './learnings.js';
-import { natsServerCommand } from './nats-server.js';
-import { permissionsCommand } from './permissions.js';
-import { proposalsCommand } from './proposals.js';
-import { publishCommand } from './publish.js';
-import { rejectedCommand } from './rejected.js';
-import { repairCommand } from './repair.js';
-import { initCommand, ledgerCommand, statusCommand } from './run.js';
-import { serveCommand } from './serve.js';
-import { historyCommand, sessionCommand, tasksCommand } from './session.js';
-import { snapshotCommand } from './snapshot.js';
-import { telemetryCommand } from './telemetry.js';
-import { templateCommand } from './template.js';
-import { toolCommand } from './tool.js';
-import { traceCommand } from './trace.js';
-import { upCommand } from './up.js';
+import { examples, note } from './output.js';
 
-/** The whole command line. */
-export function createProgram(): Command {
+/**
+ * The whole command line. Of a command that is not loaded there is only its line in the overview: each brings modules
+ * that take longer to load than all others take to run.
+ *
+ * @param loads which commands are loaded; default: all
+ */
+export async function createProgram(loads: (name: string) => boolean = () => true): Promise<Command> {
   const program = new Command('throughline')
     .description('The memory that coding agents share: results in, facts kept, the next prompt out.')
     .version(VERSION)
-    .option('--nats <url>', 'NATS server to use (default: NATS_URL, else nats://127.0.0.1:4222)')
+    .addOption(serverOption())
     .showHelpAfterError('(add --help for the options and an example)')
     .addHelpText(
       'after',
@@ -48,42 +32,50 @@ export function createProgram(): Command {
       writeErr: (text) => process.stderr.write(visible(text)),
     })
     .exitOverride();
-  const commands = [
-    upCommand,
-    serveCommand,
-    publishCommand,
-    compileCommand,
-    toolCommand,
-    sessionCommand,
-    tasksCommand,
-    historyCommand,
-    factsCommand,
-    proposalsCommand,
-    learningsCommand,
-    snapshotCommand,
-    rejectedCommand,
-    foreignCommand,
-    importCommand,
-    templateCommand,
-    initCommand,
-    statusCommand,
-    ledgerCommand,
-    telemetryCommand,
-    traceCommand,
-    doctorCommand,
-    healthCommand,
-    repairCommand,
-    permissionsCommand,
-    natsServerCommand,
-  ];
-  for (const add of commands) add(program);
+  for (const entry of COMMANDS) {
+    if (loads(entry.name)) await addCommand(program, entry);
+    else addEntry(program, entry);
+  }
   return program;
+}
+
+function serverOption(): Option {
+  return new Option('--nats <url>', 'NATS server to use (default: NATS_URL, else nats://127.0.0.1:4222)');
+}
+
+async function addCommand(program: Command, { summary, load }: CommandEntry): Promise<void> {
+  const add = await load();
+  add(program);
+  program.commands.at(-1)?.summary(summary);
+}
+
+function addEntry(program: Command, { name, summary, takes = '' }: CommandEntry): void {
+  const command = program.command(`${name} ${takes.replace('[options]', '')}`.trimEnd()).summary(summary);
+  // Never parsed: it makes the overview say [options].
+  if (takes.startsWith('[options]')) command.addOption(new Option('--any').hideHelp());
+}
+
+/** The name of the command that is asked for, or asked about with `help`. */
+function chosenCommand(argv: readonly string[]): string | undefined {
+  const probe = new Command()
+    .addOption(serverOption())
+    .exitOverride()
+    .configureOutput({ writeErr() {} });
+  try {
+    const [first, second] = probe.parseOptions(argv.slice(2)).operands;
+    return first === 'help' ? second : first;
+  } catch {
+    // The program itself says what is wrong with these options.
+    return undefined;
+  }
 }
 
 /** Exit codes: 0 fine, 1 failed, 2 usage, 128 and its number for a signal. */
 export async function runCli(argv: readonly string[]): Promise<number> {
   try {
-    await createProgram().parseAsync([...argv]);
+    const chosen = chosenCommand(argv);
+    const program = await createProgram((name) => name === chosen);
+    await program.parseAsync([...argv]);
     // A command that has said all there is to say, and found something that does not work.
     return process.exitCode === undefined ? 0 : Number(process.exitCode);
   } catch (error) {

@@ -40,7 +40,6 @@ const ID = 'its id, or a prefix of at least 3 characters';
 export function proposalsCommand(program: Command): void {
   const proposals = program
     .command('proposals')
-    .summary('what waits to become a learning: look, accept, reject')
     .description('Proposals come from notes, from what reviewers demand again and again, and from anybody.')
     .addHelpText('after', examples('throughline proposals ls', 'throughline proposals review'));
   addReading(proposals);

@@ -17,7 +17,6 @@ interface PublishOptions {
 export function publishCommand(program: Command): void {
   program
     .command('publish')
-    .summary('publish what an implementer or reviewer returned')
     .description(
       'Publishes a result: a JSON object, or raw text with one BEGIN_DISPATCH_RESULT … END_DISPATCH_RESULT pair.\n' +
         'Prints its DISPATCH sequence, which `compile --after` waits for.',

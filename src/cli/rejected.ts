@@ -13,7 +13,6 @@ const MAX_LISTED = 10_000;
 export function rejectedCommand(program: Command): void {
   const rejected = program
     .command('rejected')
-    .summary('look at, and retry, results that could not be used')
     .description('Rejected results are kept whole in the stream DISPATCH_REJECTED, each with its reason.')
     .addHelpText('after', examples('throughline rejected ls', 'throughline rejected retry --all'));
 

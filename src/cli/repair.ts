@@ -4,7 +4,6 @@ import { cliOf, examples, out, withNats } from './cli.js';
 export function repairCommand(program: Command): void {
   program
     .command('repair')
-    .summary('mend what a restored backup of single streams leaves behind')
     .description(
       'Where DISPATCH was restored behind what sessions have seen, or the stream of a session behind its snapshot, moves\n' +
         'their numbers up, and publishes results again that have numbers which were used before. Removes nothing else.\n' +

@@ -60,7 +60,6 @@ const statusReply = z.object({
 export function initCommand(program: Command): void {
   program
     .command('init')
-    .summary('make a tasks.md the progress of a session')
     .description(
       'Reads a tasks.md and follows it: prompts know what is done and what is left.\n' +
         'The service reads the file itself, under THROUGHLINE_TASKS_ROOTS; with --push its text is sent instead.',
@@ -95,7 +94,6 @@ export function initCommand(program: Command): void {
 export function statusCommand(program: Command): void {
   program
     .command('status')
-    .summary('progress of a run, and what each task needs next')
     .description('Shows the totals of the tasks.md, and for each task with dispatches what came of them.')
     .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
     .option('--json', 'print the reply as JSON')
@@ -115,7 +113,6 @@ export function statusCommand(program: Command): void {
 export function ledgerCommand(program: Command): void {
   program
     .command('ledger')
-    .summary('what the ledgers know of a task')
     .description('Prints the known entries of a task, ledger.task.* and ledger.progress.*, one a line.')
     .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
     .requiredOption('-t, --task <id>', 'id of the task')

@@ -7,12 +7,12 @@ import { accessOptions } from '../nats/access.js';
 import { withoutSecrets } from '../nats/shown-url.js';
 import { loadTokenizer } from '../tokenizers/load.js';
 import { type Cli, cliOf, examples, out } from './cli.js';
+import { withLogger } from './logger.js';
 import { runUntilSignal } from './signals.js';
 
 export function serveCommand(program: Command): void {
   program
     .command('serve')
-    .summary('start services on a NATS server that runs already')
     .description('Starts the services, or only some of them, on the server that NATS_URL or --nats names.')
     .addOption(
       new Option(
@@ -30,7 +30,7 @@ export function serveCommand(program: Command): void {
       ),
     )
     .action(async (options: { only?: ServiceName[]; check?: boolean }, command: Command) => {
-      const cli = cliOf(command);
+      const cli = withLogger(cliOf(command));
       if (options.check) {
         await checkSettings(cli);
         return out('the settings are in order');

@@ -16,7 +16,6 @@ interface ReadOptions {
 export function sessionCommand(program: Command): void {
   const session = program
     .command('session')
-    .summary('list sessions, or show one')
     .description('Sessions that this NATS server holds.')
     .addHelpText('after', examples('throughline session ls'));
 
@@ -36,12 +35,12 @@ export function sessionCommand(program: Command): void {
 }
 
 export function tasksCommand(program: Command): void {
-  const tasks = program.command('tasks').summary('list the tasks of a session');
+  const tasks = program.command('tasks');
   reading(tasks, 'Lists the tasks of a session.', 'tasks', 'task-list', {});
 }
 
 export function historyCommand(program: Command): void {
-  const history = program.command('history').summary('list the iterations of a session');
+  const history = program.command('history');
   reading(history, 'Lists the iterations of a session, oldest first.', 'history', 'iteration-list', {});
 }
 

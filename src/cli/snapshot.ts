@@ -14,7 +14,6 @@ interface SnapshotOptions {
 export function snapshotCommand(program: Command): void {
   const snapshot = program
     .command('snapshot')
-    .summary('show or write the snapshot of a session')
     .description('Snapshots save replaying: they are written after every so many events, and on demand.')
     .addHelpText('after', examples('throughline snapshot show --session demo'));
 

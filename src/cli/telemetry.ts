@@ -25,7 +25,6 @@ type Counts = z.infer<typeof sessionCounts>;
 export function telemetryCommand(program: Command): void {
   program
     .command('telemetry')
-    .summary('what was compiled for a session, and how')
     .description(
       'Adds up what all running prompt-compilers have counted for a session since they started,\n' +
         'and what the session itself says of its dispatches.',

@@ -1,14 +1,12 @@
-import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { messageOf, ThroughlineError } from '../errors.js';
 import { checkTemplate, ITERATION_VARIABLES } from '../prompt/compile-iteration.js';
 import { ITERATION_TEMPLATE } from '../prompt/iteration-template.js';
 import { examples, note, out } from './cli.js';
+import { readTemplate } from './template-file.js';
 
 export function templateCommand(program: Command): void {
   const template = program
     .command('template')
-    .summary('print the iteration template, or check one of your own')
     .description(
       `Templates of iteration prompts. Placeholders: ${ITERATION_VARIABLES.map((name) => `{{${name}}}`).join(' ')}`,
     )
@@ -29,13 +27,4 @@ export function templateCommand(program: Command): void {
       checkTemplate(await readTemplate(file));
       note('-- all placeholders are known');
     });
-}
-
-/** The text of a template file. */
-export async function readTemplate(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (cause) {
-    throw new ThroughlineError('usage', `template ${file} cannot be read: ${messageOf(cause)}`, { cause });
-  }
 }

@@ -8,7 +8,6 @@ import { showReply } from './show-reply.js';
 export function toolCommand(program: Command): void {
   const tool = program
     .command('tool')
-    .summary('tasks, notes, inbox and iterations of a session')
     .description('What agents use while they work: each command is a request to the service session-tools.')
     .addHelpText('after', examples('throughline tool task-next --name demo --claim agent-1'));
   for (const name of TOOL_NAMES) addTool(tool, name);

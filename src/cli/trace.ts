@@ -16,7 +16,6 @@ interface AppendOptions {
 export function traceCommand(program: Command): void {
   const trace = program
     .command('trace')
-    .summary('what an agent did for an intent, and its compacted history')
     .description('Trace entries of intents; from 20 entries on, the older ones are compacted in blocks.')
     .addHelpText('after', examples('throughline trace show --session demo --intent INT-1'));
 

@@ -8,6 +8,7 @@ import { hasStuckStream } from '../nats/probe-stream.js';
 import { withoutSecrets } from '../nats/shown-url.js';
 import { startNatsServer } from '../server/process.js';
 import { type Cli, cliOf, examples, out, wholeNumber } from './cli.js';
+import { withLogger } from './logger.js';
 import { serverToStart } from './nats-server.js';
 import { offerToStopOrphan } from './orphan.js';
 import { type OwnServer, startOwnServer } from './own-server.js';
@@ -27,7 +28,6 @@ const DEFAULT_STORE = '.throughline';
 export function upCommand(program: Command): void {
   program
     .command('up')
-    .summary('start everything: a NATS server, if none is given, and all services')
     .description(
       'Starts a NATS server with JetStream, unless NATS_URL or --nats names one, and all services on it.\n' +
         'Prints one line when everything is ready, and runs until it gets SIGINT, SIGTERM or SIGHUP.',
@@ -50,7 +50,7 @@ export function upCommand(program: Command): void {
     )
     .action(async (options: UpOptions, command: Command) => {
       growHeapSlowly();
-      const cli = cliOf(command);
+      const cli = withLogger(cliOf(command));
       const given = options.nats ?? cli.config.natsUrl;
       const releasers = new Releasers();
       await runUntilSignal(cli, releasers, async (failed) => {

@@ -1,6 +1,5 @@
 import { HookEngine, PreCompactHook } from '../compaction/hook-engine.js';
-import type { CompactedReport, CompileReply, CompileRequestInput } from '../contracts/compile.js';
-import { explainIssues } from '../contracts/explain-issues.js';
+import type { CompactedReport, CompileReplyTo, CompileRequestInput } from '../contracts/compile.js';
 import {
   COMPILE_SUBJECT,
   dispatchMessageId,
@@ -11,21 +10,21 @@ import {
   token,
 } from '../contracts/names.js';
 import {
-  type ImplementerResultInput,
-  implementerResult,
-  type ReviewerResultInput,
-  reviewerResult,
-} from '../contracts/results.js';
-import { RUN_INIT_SUBJECT, RUN_STATUS_SUBJECT, type RunInitInput } from '../contracts/run.js';
-import { type ToolName, toolSubject } from '../contracts/tools.js';
-import {
+  RUN_INIT_SUBJECT,
+  RUN_STATUS_SUBJECT,
+  type ToolName,
   TRACE_APPEND_SUBJECT,
   TRACE_COMPACT_SUBJECT,
   TRACE_RECORD_SUBJECT,
-  type TraceEntryInput,
-} from '../contracts/trace.js';
+  toolSubject,
+} from '../contracts/request-names.js';
+import type { ImplementerResultInput, ReviewerResultInput } from '../contracts/results.js';
+import type { RunInitInput } from '../contracts/run.js';
+import type { TraceEntryInput } from '../contracts/trace.js';
 import { ThroughlineError } from '../errors.js';
 import { createLearnings, type Learnings, type Proposals } from './learnings.js';
+import type { RunInitReply, RunStatusReply } from './run-replies.js';
+import type { ToolReply } from './tool-replies.js';
 import { createTools, type Tools } from './tools.js';
 import type { ClientTransport } from './transport.js';
 
@@ -103,8 +102,7 @@ export class ThroughlineClient {
     result: ImplementerResultInput,
     options?: PublishOptions,
   ): Promise<Published> {
-    const parsed = implementerResult.safeParse(result);
-    if (!parsed.success) throw new ThroughlineError('schema_invalid', explainIssues(parsed.error, result));
+    await requireValid('implementer', result);
     return this.publishText(session, 'implementer', JSON.stringify(result), options);
   }
 
@@ -114,8 +112,7 @@ export class ThroughlineClient {
     result: ReviewerResultInput,
     options?: PublishOptions,
   ): Promise<Published> {
-    const parsed = reviewerResult.safeParse(result);
-    if (!parsed.success) throw new ThroughlineError('schema_invalid', explainIssues(parsed.error, result));
+    await requireValid('reviewer', result);
     return this.publishText(session, 'reviewer', JSON.stringify(result), options);
   }
 
@@ -141,27 +138,27 @@ export class ThroughlineClient {
     }
   }
 
-  /** Asks for the next prompt. */
-  async compile(request: CompileRequestInput): Promise<CompileReply> {
+  /** Asks for the next prompt. The kind of the request is that of the reply. */
+  async compile<Request extends CompileRequestInput>(request: Request): Promise<CompileReplyTo<Request>> {
     // The service gives up before we do: its refusal says where the session stands, a timeout says nothing.
     const waiting =
       request.after === undefined ? {} : { afterTimeoutMs: Math.floor(this.#timeoutMs * AFTER_SHARE) };
-    return (await this.#ofSession(COMPILE_SUBJECT, { ...waiting, ...request })) as CompileReply;
+    return (await this.#ofSession(COMPILE_SUBJECT, { ...waiting, ...request })) as CompileReplyTo<Request>;
   }
 
-  /** Calls a tool by its name, with unchecked input; `tools` has a typed method for each. */
-  requestTool(name: ToolName, input: object): Promise<unknown> {
-    return this.#ofSession(toolSubject(name), input);
+  /** Calls a tool by its name, with unchecked input; `tools` has a method for each. */
+  async requestTool<Name extends ToolName>(name: Name, input: object): Promise<ToolReply<Name>> {
+    return (await this.#ofSession(toolSubject(name), input)) as ToolReply<Name>;
   }
 
   /** Makes a run's `tasks.md` the progress of a session. */
-  initRun(request: RunInitInput): Promise<unknown> {
-    return this.#ofSession(RUN_INIT_SUBJECT, request);
+  async initRun(request: RunInitInput): Promise<RunInitReply> {
+    return (await this.#ofSession(RUN_INIT_SUBJECT, request)) as RunInitReply;
   }
 
   /** Progress of a run, and what each task needs next. */
-  runStatus(session: string): Promise<unknown> {
-    return this.#ofSession(RUN_STATUS_SUBJECT, { session });
+  async runStatus(session: string): Promise<RunStatusReply> {
+    return (await this.#ofSession(RUN_STATUS_SUBJECT, { session })) as RunStatusReply;
   }
 
   /** Adds entries to the trace of an intent, and waits until they are stored. */
@@ -203,6 +200,12 @@ export class ThroughlineClient {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
+}
+
+/** Schemas take longer to load than all else here: they come with the first result that is checked. */
+async function requireValid(role: Role, result: object): Promise<void> {
+  const { requireResult } = await import('../contracts/require-result.js');
+  requireResult(role, result);
 }
 
 /** The subject of the session that a request names: a user who may only work on that session can send it there. */

@@ -1,8 +1,5 @@
-import {
-  LEARNING_REQUEST_SUBJECTS,
-  type LearningInput,
-  type LearningRequest,
-} from '../contracts/learning-requests.js';
+import type { LearningInput } from '../contracts/learning-requests.js';
+import { LEARNING_REQUEST_SUBJECTS, type LearningRequest } from '../contracts/request-names.js';
 import type { LearningReply } from './learning-replies.js';
 
 /** One method a request of a group: `learning.propose` is `propose`. Where nothing must be said, nothing need be. */

@@ -1,39 +1,50 @@
-import type { ToolName } from '../contracts/tools.js';
-import type { Unresolved } from '../session/dependencies.js';
+import type { ToolName } from '../contracts/request-names.js';
+import type { SessionOverview } from '../session/commands/lifecycle-commands.js';
+import type { TaskView } from '../session/commands/task-commands.js';
 import type { Iteration } from '../session/iterations.js';
 import type { InboxMessage, Note } from '../session/notebook.js';
-import type { Task } from '../session/tasks.js';
 
-/** What the tools answer. `sequence` is the session sequence that the answer reflects. */
+/** What the tools answer. */
 
-/** A task with what it still waits for. */
-export interface TaskView extends Task {
-  readonly unresolved: readonly Unresolved[];
+/** Null where a task was to be found, and none is ready. */
+interface OneTask {
+  readonly task: TaskView | null;
+}
+interface OneNote {
+  readonly note: Note | null;
+}
+interface OneMessage {
+  readonly message: InboxMessage | null;
+}
+interface OneIteration {
+  readonly iteration: Iteration;
+}
+interface OneSession {
+  readonly session: SessionOverview;
 }
 
 interface Replies {
-  readonly task: { readonly task: TaskView | null; readonly sequence: number };
-  readonly note: { readonly note: Note | null; readonly sequence: number };
-  readonly message: { readonly message: InboxMessage | null; readonly sequence: number };
-  readonly iteration: { readonly iteration: Iteration; readonly sequence: number };
-  readonly session: { readonly session: Readonly<Record<string, unknown>>; readonly sequence: number };
+  readonly 'task-delete': { readonly task: null; readonly deleted: string };
+  readonly 'task-list': { readonly tasks: readonly TaskView[] };
+  readonly 'note-delete': { readonly note: null; readonly deleted: string };
+  readonly 'note-list': { readonly notes: readonly Note[] };
+  readonly 'inbox-list': { readonly messages: readonly InboxMessage[] };
+  readonly 'iteration-list': { readonly iterations: readonly Iteration[] };
 }
 
+/** What a tool shows that neither lists nor deletes: what it worked on, as it is afterwards. */
+type Shown<Name extends ToolName> = Name extends `task-${string}`
+  ? OneTask
+  : Name extends `note-${string}`
+    ? OneNote
+    : Name extends `inbox-${string}`
+      ? OneMessage
+      : Name extends `iteration-${string}`
+        ? OneIteration
+        : OneSession;
+
 /** The reply of each tool. */
-export type ToolReply<Name extends ToolName> = Name extends 'task-list'
-  ? { readonly tasks: readonly TaskView[]; readonly sequence: number }
-  : Name extends 'note-list'
-    ? { readonly notes: readonly Note[]; readonly sequence: number }
-    : Name extends 'inbox-list'
-      ? { readonly messages: readonly InboxMessage[]; readonly sequence: number }
-      : Name extends 'iteration-list'
-        ? { readonly iterations: readonly Iteration[]; readonly sequence: number }
-        : Name extends `task-${string}`
-          ? Replies['task']
-          : Name extends `note-${string}`
-            ? Replies['note']
-            : Name extends `inbox-${string}`
-              ? Replies['message']
-              : Name extends `iteration-${string}`
-                ? Replies['iteration']
-                : Replies['session'];
+export type ToolReply<Name extends ToolName> = (Name extends keyof Replies ? Replies[Name] : Shown<Name>) & {
+  /** Session sequence that the answer reflects. */
+  readonly sequence: number;
+};

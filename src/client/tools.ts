@@ -1,4 +1,5 @@
-import { TOOL_NAMES, type ToolInput, type ToolName } from '../contracts/tools.js';
+import { TOOL_NAMES, type ToolName } from '../contracts/request-names.js';
+import type { ToolInput } from '../contracts/tools.js';
 import type { ToolReply } from './tool-replies.js';
 
 type CamelCase<Name extends string> = Name extends `${infer Head}-${infer Tail}`

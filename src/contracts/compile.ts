@@ -188,7 +188,8 @@ export interface CompactedReport {
   readonly tokensAfter: number;
 }
 
-export interface CompileReply {
+/** What every kind of reply says. */
+interface CompileReplyBase {
   readonly prompt: string;
   /** The facts as they stand in the prompt; empty without any. */
   readonly sessionContext: string;
@@ -200,27 +201,6 @@ export interface CompileReply {
   readonly tokenEstimate: number;
   /** The summary that stands before the prompt; null without an intent, or below the threshold. */
   readonly compacted: CompactedReport | null;
-  /** Where learnings were asked for: those shown. */
-  readonly learnings?: readonly CompiledLearning[];
-  readonly learningsShown?: number;
-  /** Learnings in force in the project. */
-  readonly learningsTotal?: number;
-  /** Proposals that wait for a decision. */
-  readonly proposalCount?: number;
-  /** How the learnings were found. */
-  readonly method?: RelevanceMethod;
-  /** The project sequence that the learnings reflect. */
-  readonly learningsSequence?: number;
-  /** Dispatch: the same prompt as messages, system and user. */
-  readonly messages?: readonly PromptMessage[];
-  /** Dispatch: hash of what comes first and stays the same for a role. */
-  readonly stablePrefixHash?: string;
-  /** Dispatch: hash of the whole prompt. */
-  readonly fullPromptHash?: string;
-  /** Dispatch: whether anything was left out to keep within the budget. */
-  readonly budget?: BudgetReport;
-  /** Dispatch: which ledgers the prompt was made from. */
-  readonly ledger?: LedgerReport;
   /** The session sequence that the prompt reflects; 0 for a session without events. */
   readonly sequence: number;
   /** Sequence of the snapshot that the load began from; 0 for none. */
@@ -228,3 +208,52 @@ export interface CompileReply {
   /** Events read and folded for this request. */
   readonly replayed: number;
 }
+
+/** The learnings of a reply. */
+export interface LearningsReport {
+  /** Those shown. */
+  readonly learnings: readonly CompiledLearning[];
+  readonly learningsShown: number;
+  /** Learnings in force in the project. */
+  readonly learningsTotal: number;
+  /** Proposals that wait for a decision. */
+  readonly proposalCount: number;
+  /** How the learnings were found. */
+  readonly method: RelevanceMethod;
+  /** The project sequence that the learnings reflect. */
+  readonly learningsSequence: number;
+}
+
+/** The prompt of one task. `learnings` and what belongs to them is there where learnings were asked for. */
+export interface DispatchReply extends CompileReplyBase, Partial<LearningsReport> {
+  readonly kind: 'dispatch';
+  /** The same prompt as messages, system and user. */
+  readonly messages: readonly PromptMessage[];
+  /** Hash of what comes first and stays the same for a role. */
+  readonly stablePrefixHash: string;
+  /** Hash of the whole prompt. */
+  readonly fullPromptHash: string;
+  /** Whether anything was left out to keep within the budget. */
+  readonly budget: BudgetReport;
+  /** Which ledgers the prompt was made from. */
+  readonly ledger: LedgerReport;
+}
+
+/** The prompt of one iteration. `learnings` and what belongs to them is there where learnings were asked for. */
+export interface IterationReply extends CompileReplyBase, Partial<LearningsReport> {
+  readonly kind: 'iteration';
+}
+
+/** What an agent reads first in a session. It holds no facts, only their number. */
+export interface SessionStartReply extends CompileReplyBase, LearningsReport {
+  readonly kind: 'session-start';
+}
+
+export type CompileReply = DispatchReply | IterationReply | SessionStartReply;
+
+/** The reply to a request, by its kind. */
+export type CompileReplyTo<Request extends CompileRequestInput> = Request extends {
+  readonly kind: infer Kind;
+}
+  ? Extract<CompileReply, { readonly kind: Kind }>
+  : DispatchReply;

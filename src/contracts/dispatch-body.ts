@@ -1,4 +1,3 @@
-import { compile } from 'zod';
 import { messageOf } from '../errors.js';
 import { oneLine } from '../text.js';
 import type { ErrorCode } from './error-codes.js';
@@ -28,6 +27,14 @@ export type ParsedBody =
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
+/** The schemas that check results, asked for when they are needed. */
+export interface ResultSchemas {
+  readonly implementer: () => Pick<typeof implementerResult, 'safeParse'>;
+  readonly reviewer: () => Pick<typeof reviewerResult, 'safeParse'>;
+}
+
+const PLAIN: ResultSchemas = { implementer: () => implementerResult, reviewer: () => reviewerResult };
+
 /** Changes what was parsed before anybody looks at it; it also gets the text. */
 export type Cleaning = (json: unknown, text: string) => unknown;
 
@@ -36,12 +43,14 @@ export type Cleaning = (json: unknown, text: string) => unknown;
  *
  * @param maxBytes larger bodies are refused unread
  * @param clean takes secrets out, so that neither result nor reason holds one
+ * @param schemas `COMPILED_RESULTS` where many bodies are parsed
  */
 export function parseDispatchBody(
   data: Uint8Array,
   role: Role,
   maxBytes: number,
   clean: Cleaning = (json) => json,
+  schemas: ResultSchemas = PLAIN,
 ): ParsedBody {
   if (data.length > maxBytes) {
     return fault('too_large', `the body has ${data.length} bytes, the limit is ${maxBytes}`);
@@ -50,25 +59,18 @@ export function parseDispatchBody(
   if (text === undefined) return fault('json_parse_failed', 'the body is not UTF-8 text');
   const json = findJson(text.trim(), clean);
   if (!json.ok) return json;
-  return role === 'implementer' ? checkImplementer(json.value) : checkReviewer(json.value);
+  return checked(json.value, role, schemas);
 }
 
-// Compiled with the first body, which takes some milliseconds: most processes read none.
-let compiledImplementer: typeof implementerResult | undefined;
-let compiledReviewer: typeof reviewerResult | undefined;
-
-function checkImplementer(value: unknown): ParsedBody {
-  compiledImplementer ??= compile(implementerResult);
-  const parsed = compiledImplementer.safeParse(value);
+function checked(value: unknown, role: Role, schemas: ResultSchemas): ParsedBody {
+  if (role === 'implementer') {
+    const parsed = schemas.implementer().safeParse(value);
+    if (!parsed.success) return fault('schema_invalid', explainIssues(parsed.error, value));
+    return { ok: true, value: { role, result: parsed.data } };
+  }
+  const parsed = schemas.reviewer().safeParse(value);
   if (!parsed.success) return fault('schema_invalid', explainIssues(parsed.error, value));
-  return { ok: true, value: { role: 'implementer', result: parsed.data } };
-}
-
-function checkReviewer(value: unknown): ParsedBody {
-  compiledReviewer ??= compile(reviewerResult);
-  const parsed = compiledReviewer.safeParse(value);
-  if (!parsed.success) return fault('schema_invalid', explainIssues(parsed.error, value));
-  return { ok: true, value: { role: 'reviewer', result: parsed.data } };
+  return { ok: true, value: { role, result: parsed.data } };
 }
 
 type FoundJson = { readonly ok: true; readonly value: unknown } | ({ readonly ok: false } & DispatchFault);

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { quoted } from '../text.js';
 import { LEARNING_TYPES, MAX_LEARNING } from './learning-events.js';
+import type { LearningRequest } from './request-names.js';
+
+export { isLearningRequest, LEARNING_REQUEST_SUBJECTS, type LearningRequest } from './request-names.js';
 
 /**
  * What the service `learnings` answers: one subject each, JSON in and out. The same table makes its endpoints, the
@@ -86,14 +89,7 @@ export const LEARNING_REQUESTS = {
     separate: flag,
   }),
   'proposal.reject': request('turn a proposal down', { id, reason, by }),
-} as const;
-
-export type LearningRequest = keyof typeof LEARNING_REQUESTS;
-export const LEARNING_REQUEST_SUBJECTS = Object.keys(LEARNING_REQUESTS).filter(isLearningRequest);
-
-export function isLearningRequest(subject: string): subject is LearningRequest {
-  return Object.hasOwn(LEARNING_REQUESTS, subject);
-}
+} as const satisfies Readonly<Record<LearningRequest, ReturnType<typeof request>>>;
 
 type Schema<Subject extends LearningRequest> = (typeof LEARNING_REQUESTS)[Subject]['arguments'];
 /** What a caller sends. */

@@ -3,9 +3,6 @@ import { eventOf } from './event.js';
 
 /** A run: a specification whose `tasks.md` is followed. Requests `run.init` and `run.status`, and their events. */
 
-export const RUN_INIT_SUBJECT = 'run.init';
-export const RUN_STATUS_SUBJECT = 'run.status';
-
 export const PROGRESS_STATUSES = ['pending', 'in-progress', 'completed'] as const;
 export type ProgressStatus = (typeof PROGRESS_STATUSES)[number];
 

@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import type { ToolName } from './request-names.js';
 import { NOTE_TYPES } from './session-meta-events.js';
 import { DEFAULT_PRIORITY, priority, TASK_STATUSES } from './task-events.js';
+
+export { isToolName, TOOL_NAMES, type ToolName, toolSubject } from './request-names.js';
 
 /**
  * The tools of service `session-tools`: one subject `tool.<name>` each, JSON in and out. The same table makes the
@@ -122,14 +125,7 @@ export const TOOLS = {
     reason: content.optional(),
   }),
   'session-show': tool('the session in numbers', '', {}),
-} as const;
-
-export type ToolName = keyof typeof TOOLS;
-export const TOOL_NAMES = Object.keys(TOOLS).filter(isToolName);
-
-export function isToolName(name: string): name is ToolName {
-  return Object.hasOwn(TOOLS, name);
-}
+} as const satisfies Readonly<Record<ToolName, ReturnType<typeof tool>>>;
 
 type Arguments<Name extends ToolName> = (typeof TOOLS)[Name]['arguments'];
 /** What a caller sends to a tool. */
@@ -140,8 +136,3 @@ type Given<Name extends ToolName> = string extends keyof z.input<Arguments<Name>
   : z.input<Arguments<Name>>;
 /** What a tool works on: defaults filled in, without the session. */
 export type ToolArguments<Name extends ToolName> = z.output<Arguments<Name>>;
-
-/** `tool.<name>`. */
-export function toolSubject(name: ToolName): string {
-  return `tool.${name}`;
-}

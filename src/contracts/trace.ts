@@ -3,11 +3,6 @@ import { eventOf, timestamp } from './event.js';
 
 /** Trace entries: what an agent did for an intent. Requests `trace.append` and `trace.compact`, and their event. */
 
-export const TRACE_APPEND_SUBJECT = 'trace.append';
-/** The same without an answer, for volume: at most once, and nothing says what was wrong with an entry. */
-export const TRACE_RECORD_SUBJECT = 'trace.record';
-export const TRACE_COMPACT_SUBJECT = 'trace.compact';
-
 export const TRACE_STATES = ['REQUEST', 'REASONING', 'ACTION'] as const;
 export const ACTION_TYPES = [
   'TOOL_EXECUTION',

@@ -1,5 +1,4 @@
 import { type NatsConnection, ServiceError, type ServiceMsg } from 'nats';
-import { z } from 'zod';
 import type { ClientTransport } from '../client/transport.js';
 import { isErrorCode } from '../contracts/error-codes.js';
 import { DISPATCH_STREAM } from '../contracts/names.js';
@@ -8,16 +7,12 @@ import { AckedPublisher } from './acked-publisher.js';
 import { closeConnection } from './connection.js';
 import { isNoResponders, toThroughlineError } from './errors.js';
 
-const errorBody = z.object({
-  error: z.object({
-    code: z.string(),
-    message: z.string(),
-    details: z.record(z.string(), z.unknown()).optional(),
-  }),
-});
-
-/** Reaches Throughline over an open connection, which `close` drains. */
-export function natsTransport(connection: NatsConnection, publishTimeoutMs: number): ClientTransport {
+/** Reaches Throughline over an open connection, which `close` drains unless it belongs to the caller. */
+export function natsTransport(
+  connection: NatsConnection,
+  publishTimeoutMs: number,
+  { closes = true }: { readonly closes?: boolean } = {},
+): ClientTransport {
   const publisher = new AckedPublisher(connection, publishTimeoutMs);
   return {
     async publish(subject, body, messageId) {
@@ -38,7 +33,7 @@ export function natsTransport(connection: NatsConnection, publishTimeoutMs: numb
     },
     async close() {
       publisher.close();
-      await closeConnection(connection);
+      if (closes) await closeConnection(connection);
     },
   };
 }
@@ -71,10 +66,16 @@ export async function requestJson(
 }
 
 function replyError(message: Pick<ServiceMsg, 'json'>, failure: ServiceError): ThroughlineError {
-  const body = errorBody.safeParse(jsonOf(message));
-  if (!body.success) return new ThroughlineError('internal', failure.message);
-  const { code, message: text, details } = body.data.error;
-  return new ThroughlineError(isErrorCode(code) ? code : 'internal', text, details && { details });
+  const { code, message: text, details } = fields(fields(jsonOf(message)).error);
+  if (typeof text !== 'string') return new ThroughlineError('internal', failure.message);
+  return new ThroughlineError(isErrorCode(code) ? code : 'internal', text, {
+    ...(details !== undefined && { details: fields(details) }),
+  });
+}
+
+/** The fields of a JSON object; none of any other value. */
+function fields(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
 function jsonOf(message: Pick<ServiceMsg, 'json'>): unknown {

@@ -2,7 +2,6 @@ import { type ConnectionOptions, connect, createInbox, type NatsConnection } fro
 import { ThroughlineError } from '../errors.js';
 import { limitedWarnings } from '../limited-warnings.js';
 import type { Logger } from '../ports/logger.js';
-import { askServer } from '../server/ready.js';
 import { requireSupportedServer } from '../server/version.js';
 import { accessOptions, type NatsAccess } from './access.js';
 import { codeOfReport, connectFault } from './errors.js';
@@ -10,6 +9,8 @@ import { harden } from './hardened.js';
 import { pause } from './pause.js';
 import { withoutSecrets } from './shown-url.js';
 import { useEndingTransport } from './transport.js';
+
+export type { NatsConnection };
 
 const GREETING_MS = 2000;
 const RECONNECT_WAIT_MS = 250;
@@ -66,12 +67,17 @@ export async function connectNats(options: ConnectOptions): Promise<NatsConnecti
   harden(connection, options.logger);
   void logStatus(connection, options.logger);
   const prefix = options.access?.inboxPrefix;
-  if (prefix !== undefined) inboxPrefixes.set(connection, prefix);
+  if (prefix !== undefined) setInboxPrefix(connection, prefix);
   return connection;
 }
 
 /** The client does not tell what it was configured with. */
 const inboxPrefixes = new WeakMap<NatsConnection, string>();
+
+/** Says what the connection was configured with. */
+export function setInboxPrefix(connection: NatsConnection, prefix: string): void {
+  inboxPrefixes.set(connection, prefix);
+}
 
 /** A new reply subject of this connection, with the prefix that it was configured with. */
 export function newInbox(connection: NatsConnection): string {
@@ -99,6 +105,7 @@ async function certificateFault(
   shown: string,
   cause: unknown,
 ): Promise<ThroughlineError | undefined> {
+  const { askServer } = await import('../server/ready.js');
   for (const server of url.split(',')) {
     const address =
       server

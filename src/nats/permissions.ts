@@ -21,9 +21,14 @@ import {
   type Token,
   VECTOR_BUCKET,
 } from '../contracts/names.js';
-import { RUN_INIT_SUBJECT, RUN_STATUS_SUBJECT } from '../contracts/run.js';
+import {
+  RUN_INIT_SUBJECT,
+  RUN_STATUS_SUBJECT,
+  TRACE_APPEND_SUBJECT,
+  TRACE_COMPACT_SUBJECT,
+  TRACE_RECORD_SUBJECT,
+} from '../contracts/request-names.js';
 import { TOOLS_SERVICE } from '../contracts/tools.js';
-import { TRACE_APPEND_SUBJECT, TRACE_COMPACT_SUBJECT, TRACE_RECORD_SUBJECT } from '../contracts/trace.js';
 
 /**
  * The least that each role needs of NATS, as permissions of a user. A publisher runs agents; a worker is the services

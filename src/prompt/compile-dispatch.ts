@@ -15,7 +15,7 @@ import { formatRelevantLearnings, type LearningsInPrompt } from '../learnings/fo
 import { factsOf, type SessionState, tracesOf } from '../session/state.js';
 import { quoted } from '../text.js';
 import { type Candidate, firstFitting, type PromptBudget } from './budget.js';
-import type { CompiledPrompt } from './compiled-prompt.js';
+import type { CompiledAs } from './compiled-prompt.js';
 import { type DeltaPacket, deltaPacket, PRUNED_FIRST, replanLines } from './delta-packet.js';
 import { describeFacts } from './described-facts.js';
 import { describeLearnings, learningsShare } from './described-learnings.js';
@@ -54,7 +54,7 @@ export function compileDispatch(
   request: DispatchRequest,
   budget: PromptBudget,
   known?: LearningsInPrompt,
-): CompiledPrompt {
+): CompiledAs<'dispatch'> {
   const store = factsOf(state);
   const { learnings, tokens } = learningsShare(known, request.maxTokens);
   const facts = new KeywordFactRetriever(store).rank({
@@ -86,6 +86,7 @@ export function compileDispatch(
   const system = systemOf(tail);
   const sessionContext = formatSessionFacts(tail.facts.map(({ fact }) => fact));
   return {
+    kind: 'dispatch',
     prompt,
     messages: [
       { role: 'system', content: system },

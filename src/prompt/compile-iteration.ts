@@ -9,7 +9,7 @@ import { currentNumber } from '../session/iterations.js';
 import { factsOf, type SessionState, tracesOf } from '../session/state.js';
 import { quoted, quotedBlock } from '../text.js';
 import type { PromptBudget } from './budget.js';
-import type { CompiledPrompt } from './compiled-prompt.js';
+import type { CompiledAs } from './compiled-prompt.js';
 import { describeFacts } from './described-facts.js';
 import { describeLearnings, learningsShare } from './described-learnings.js';
 import {
@@ -54,7 +54,7 @@ export function compileIteration(
   request: IterationRequest,
   { tokenizer, maxSummaryTokens }: PromptBudget,
   known?: LearningsInPrompt,
-): CompiledPrompt {
+): CompiledAs<'iteration'> {
   const template = request.template ?? ITERATION_TEMPLATE;
   checkTemplate(template);
   const { board, notebook, history, charter, lastEventAt: now } = state;
@@ -94,6 +94,7 @@ export function compileIteration(
       : [[RECENT_STEPS, ...recentLines(trace)].join('\n')];
   const prompt = [...(summary === null ? [] : [summary.text]), rendered, ...recent].join('\n\n');
   return {
+    kind: 'iteration',
     prompt,
     sessionContext,
     ...describeFacts(ranked, store.count(), request.explain),

@@ -10,7 +10,7 @@ import { unread } from '../session/notebook.js';
 import { factsOf, type SessionState } from '../session/state.js';
 import { clipText, quoted } from '../text.js';
 import type { PromptBudget } from './budget.js';
-import type { CompiledPrompt } from './compiled-prompt.js';
+import type { CompiledAs } from './compiled-prompt.js';
 import { describeLearnings, learningsWithin } from './described-learnings.js';
 import { countBlockedTasks, countCompletedTasks, countReadyTasks } from './iteration-sections.js';
 
@@ -23,7 +23,7 @@ export function compileSessionStart(
   request: SessionStartRequest,
   { tokenizer }: PromptBudget,
   learnings: LearningsInPrompt,
-): CompiledPrompt {
+): CompiledAs<'session-start'> {
   const shown = learningsWithin(learnings, request.maxTokens);
   const prompt = [
     formatIdentity(state, request.project),
@@ -34,6 +34,7 @@ export function compileSessionStart(
     .filter((section) => section !== '')
     .join('\n\n');
   return {
+    kind: 'session-start',
     prompt,
     sessionContext: '',
     ...{ facts: [], factsShown: 0, factsTotal: factsOf(state).count(), compacted: null },

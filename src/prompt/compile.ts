@@ -6,13 +6,19 @@ import { DEFAULT_BUDGET, type PromptBudget } from './budget.js';
 import { compileDispatch } from './compile-dispatch.js';
 import { compileIteration } from './compile-iteration.js';
 import { compileSessionStart } from './compile-session-start.js';
-import type { CompiledPrompt } from './compiled-prompt.js';
+import type { CompiledAs, CompiledPrompt } from './compiled-prompt.js';
 
 /**
  * Compiles a prompt of the kind that is asked for.
  *
  * @param learnings those of the session's project, where the request asks for any
  */
+export function compilePrompt<Request extends CompileRequest>(
+  state: SessionState,
+  request: Request,
+  budget?: PromptBudget,
+  learnings?: LearningsInPrompt,
+): CompiledAs<Request['kind']>;
 export function compilePrompt(
   state: SessionState,
   request: CompileRequest,

@@ -1,4 +1,11 @@
 import type { CompileReply } from '../contracts/compile.js';
 
 /** The part of a reply that state and request alone decide: the same two give the same bytes. */
-export type CompiledPrompt = Omit<CompileReply, 'sequence' | 'snapshotSequence' | 'replayed' | 'ledger'>;
+export type CompiledPrompt = Decided<CompileReply>;
+/** The same of one kind. */
+export type CompiledAs<Kind extends CompileReply['kind']> = Extract<CompiledPrompt, { readonly kind: Kind }>;
+
+// Taken from each kind apart: of a union, `Omit` keeps only what all members have.
+type Decided<Reply> = Reply extends CompileReply
+  ? Omit<Reply, 'sequence' | 'snapshotSequence' | 'replayed' | 'ledger'>
+  : never;

@@ -1,4 +1,4 @@
-import type { CompileReply } from '../contracts/compile.js';
+import type { LearningsReport } from '../contracts/compile.js';
 import { type LearningsInPrompt, learningTokens, NO_LEARNINGS, withinTokens } from '../learnings/format.js';
 
 /** The learnings cut to what a budget allows. */
@@ -23,10 +23,7 @@ export function describeLearnings({
   pending,
   method,
   sequence,
-}: LearningsInPrompt): Pick<
-  CompileReply,
-  'learnings' | 'learningsShown' | 'learningsTotal' | 'proposalCount' | 'method' | 'learningsSequence'
-> {
+}: LearningsInPrompt): LearningsReport {
   return {
     learnings: ranked.map(({ learning: { id, type, content }, score }) => ({ id, type, content, score })),
     learningsShown: ranked.length,

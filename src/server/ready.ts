@@ -1,22 +1,18 @@
 import { createConnection } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
 
 const POLL_MS = 4;
 const ANSWER_WITHIN_MS = 500;
 
-/** What a server says about itself in the first line of every connection, as far as we use it. */
-const serverInfo = z.object({
-  server_name: z.string(),
-  version: z.string(),
-  jetstream: z.boolean().default(false),
-  auth_required: z.boolean().default(false),
-  tls_required: z.boolean().default(false),
-  tls_verify: z.boolean().default(false),
-});
-
-/** A server's INFO. */
-export type ServerInfo = z.infer<typeof serverInfo>;
+/** What a server says about itself in the first line of every connection, its INFO, as far as we use it. */
+export interface ServerInfo {
+  readonly server_name: string;
+  readonly version: string;
+  readonly jetstream: boolean;
+  readonly auth_required: boolean;
+  readonly tls_required: boolean;
+  readonly tls_verify: boolean;
+}
 
 /**
  * Asks whatever listens on `host:port` for its INFO, and for a PONG unless it wants credentials first.
@@ -49,11 +45,22 @@ export function askServer(host: string, port: number, timeoutMs: number): Promis
 function parseInfo(received: string): ServerInfo | undefined {
   const match = /^INFO (\{.*\}) *\r\n/.exec(received);
   if (match?.[1] === undefined) return undefined;
+  let info: Partial<Readonly<Record<keyof ServerInfo, unknown>>>;
   try {
-    return serverInfo.safeParse(JSON.parse(match[1])).data;
+    info = JSON.parse(match[1]);
   } catch {
     return undefined;
   }
+  const { server_name, version } = info;
+  if (typeof server_name !== 'string' || typeof version !== 'string') return undefined;
+  return {
+    server_name,
+    version,
+    jetstream: info.jetstream === true,
+    auth_required: info.auth_required === true,
+    tls_required: info.tls_required === true,
+    tls_verify: info.tls_verify === true,
+  };
 }
 
 /** What to wait for. */

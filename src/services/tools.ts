@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Token } from '../contracts/names.js';
-import { RUN_INIT_SUBJECT, RUN_STATUS_SUBJECT } from '../contracts/run.js';
+import {
+  RUN_INIT_SUBJECT,
+  RUN_STATUS_SUBJECT,
+  TRACE_APPEND_SUBJECT,
+  TRACE_COMPACT_SUBJECT,
+  TRACE_RECORD_SUBJECT,
+} from '../contracts/request-names.js';
 import { TOOL_NAMES, TOOLS, TOOLS_SERVICE, toolSubject } from '../contracts/tools.js';
-import { TRACE_APPEND_SUBJECT, TRACE_COMPACT_SUBJECT, TRACE_RECORD_SUBJECT } from '../contracts/trace.js';
 import type { NatsPorts } from '../nats/open.js';
 import { limitsOf, startService } from '../nats/service.js';
 import { type Endpoint, healthEndpoint } from '../nats/service-endpoint.js';

@@ -1,10 +1,30 @@
+import { messageOf, ThroughlineError } from '../errors.js';
 import { approximateTokenizer, type Tokenizer } from '../prompt/tokenizer.js';
 import type { TokenizerName } from './names.js';
 
-/** The tokenizer of this name. The exact one brings its vocabulary of several megabytes, so it is loaded only when asked for. */
-export async function loadTokenizer(name: TokenizerName): Promise<Tokenizer> {
+type Vocabulary = Pick<typeof import('gpt-tokenizer/encoding/o200k_base'), 'countTokens'>;
+
+const PACKAGE = 'gpt-tokenizer';
+
+/**
+ * The tokenizer of this name. The exact one comes from a package of many megabytes, which is optional.
+ *
+ * @param load that package: it is loaded only here
+ * @throws ThroughlineError `config_invalid` when it is not installed
+ */
+export async function loadTokenizer(
+  name: TokenizerName,
+  load: () => Promise<Vocabulary> = () => import('gpt-tokenizer/encoding/o200k_base'),
+): Promise<Tokenizer> {
   if (name === 'approximate') return approximateTokenizer;
-  const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base');
+  const { countTokens } = await load().catch((cause: unknown) => {
+    throw new ThroughlineError(
+      'config_invalid',
+      `THROUGHLINE_TOKENIZER=${name} needs the package ${PACKAGE}, which cannot be loaded: install it beside ` +
+        `throughline with "npm install ${PACKAGE}" (${messageOf(cause)})`,
+      { cause },
+    );
+  });
   // Text that spells a special token is text here.
   const options = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() };
   return {

@@ -1,3 +1,4 @@
+import { COMPILED_RESULTS } from '../contracts/compiled-results.js';
 import { type DispatchFault, parseDispatchBody } from '../contracts/dispatch-body.js';
 import { EVENT_VERSION } from '../contracts/event.js';
 import { parseDispatchSubject, type Role, type Token } from '../contracts/names.js';
@@ -97,12 +98,14 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
       const reason = 'the subject must be dispatch.<session>.<role>, role implementer or reviewer';
       return reject(held, session, role, { code: 'subject_invalid', reason });
     }
-    const parse = (isFirst: boolean) =>
-      parseDispatchBody(delivery.body, role, options.maxBodyBytes, (json, text) => {
+    const parse = (isFirst: boolean) => {
+      const clean = (json: unknown, text: string) => {
         const { value, found } = redactJson(json, secrets, { source: text });
         if (isFirst) noteRedacted(delivery, session, found);
         return value;
-      });
+      };
+      return parseDispatchBody(delivery.body, role, options.maxBodyBytes, clean, COMPILED_RESULTS);
+    };
     const parsed = parse(true);
     if (!parsed.ok) return reject(held, session, role, parsed);
     const eventOf = (result: RoleResult) => recordedEvent(delivery, result, rulesFor(session, delivery));

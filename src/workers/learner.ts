@@ -1,3 +1,4 @@
+import { COMPILED_RESULTS } from '../contracts/compiled-results.js';
 import { parseDispatchBody } from '../contracts/dispatch-body.js';
 import { EVENT_VERSION } from '../contracts/event.js';
 import type { LearningEvent, LearningEventOf } from '../contracts/learning-events.js';
@@ -101,7 +102,7 @@ async function learn(delivery: DispatchDelivery, options: LearnerOptions): Promi
   if (session === undefined || role !== 'reviewer') return;
   const { secrets = NO_SCANNER } = options;
   const clean = (json: unknown, text: string) => redactJson(json, secrets, { source: text }).value;
-  const parsed = parseDispatchBody(delivery.body, role, options.maxBodyBytes, clean);
+  const parsed = parseDispatchBody(delivery.body, role, options.maxBodyBytes, clean, COMPILED_RESULTS);
   if (!parsed.ok || parsed.value.role !== 'reviewer') return;
   const { result } = parsed.value;
   // Before anything is read.

@@ -73,13 +73,11 @@ async function compile(
   const learnings = await options.learnings(loaded.folded.state, request);
   // Nothing is awaited from here on: the next load of the session would change the state.
   const { state, snapshotSequence } = loaded.folded;
-  return {
-    ...compilePrompt(state, request, budget, learnings),
-    ...(request.kind === 'dispatch' && { ledger: ledgerReport(state, request.taskId, refreshed) }),
-    sequence: state.sequence,
-    snapshotSequence,
-    replayed: loaded.replayed,
-  };
+  const reflects = { sequence: state.sequence, snapshotSequence, replayed: loaded.replayed };
+  if (request.kind !== 'dispatch')
+    return { ...compilePrompt(state, request, budget, learnings), ...reflects };
+  const ledger = ledgerReport(state, request.taskId, refreshed);
+  return { ...compilePrompt(state, request, budget, learnings), ledger, ...reflects };
 }
 
 function loadFor(

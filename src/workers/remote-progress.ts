@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Token } from '../contracts/names.js';
-import { RUN_STATUS_SUBJECT } from '../contracts/run.js';
+import { RUN_STATUS_SUBJECT } from '../contracts/request-names.js';
 import { messageOf, ThroughlineError } from '../errors.js';
 import type { SessionCommander } from './session-reader.js';
 

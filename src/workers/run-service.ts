@@ -2,11 +2,9 @@ import { checkedBy } from '../contracts/checked.js';
 import { token } from '../contracts/names.js';
 import { runInitRequest, runStatusRequest, type TasksSource } from '../contracts/run.js';
 import { ThroughlineError } from '../errors.js';
-import { ledgerEntries, replanHint, tasksLeft } from '../ledger/ledger-entries.js';
-import { activeTaskOf, totalsOf } from '../ledger/progress-ledger.js';
-import { nextAction, signalsOf } from '../ledger/task-ledger.js';
+import { ledgerEntries } from '../ledger/ledger-entries.js';
 import { append } from '../session/commands/decision.js';
-import { overview } from '../session/commands/lifecycle-commands.js';
+import { runStatus } from '../session/run-status.js';
 import type { SessionState } from '../session/state.js';
 import { type ProgressTracker, readText } from './progress-tracker.js';
 import type { SessionCommander, SessionReader } from './session-reader.js';
@@ -51,39 +49,6 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
       const degraded = refreshed.outcome === 'failed' ? { degraded: refreshed.message } : {};
       return { ...runStatus(state), ...degraded, sequence: state.sequence };
     },
-  };
-}
-
-/** The run in numbers, and what each task of it needs next. */
-export function runStatus(state: SessionState): object {
-  const { run, limits } = state;
-  const { ledgers } = state.dispatches.current();
-  return {
-    ...overview(state),
-    run:
-      run === undefined
-        ? null
-        : {
-            spec: run.spec,
-            ...(run.goal !== undefined && { goal: run.goal }),
-            source: run.source,
-            fingerprint: run.document.fingerprint,
-            totals: totalsOf(run.document.tasks),
-            active_task_id: activeTaskOf(run.document.tasks),
-            problems: run.document.problems,
-          },
-    tasks: [...ledgers.values()].map((ledger) => {
-      const hint = replanHint(signalsOf(ledger, limits.stall));
-      return {
-        task: ledger.task,
-        dispatches: ledger.dispatches,
-        last_outcome: ledger.last.outcome,
-        next_action: nextAction(ledger.last, tasksLeft(run?.document, ledger.task)),
-        required_fixes: ledger.requiredFixes.length,
-        stalled: ledger.stalled,
-        ...(hint !== undefined && { replan_hint: hint }),
-      };
-    }),
   };
 }
 

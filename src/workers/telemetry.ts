@@ -29,9 +29,10 @@ export class Telemetry {
   compiled(session: string, reply: CompileReply, ms: number): void {
     const counts = this.#of(session);
     counts.compiles += 1;
-    bump(counts.ledgerModes, reply.ledger?.mode ?? 'none');
-    if (reply.budget !== undefined) bump(counts.stages, reply.budget.stage);
-    counts.tokensBefore += reply.budget?.tokensBefore ?? reply.tokenEstimate;
+    const { ledger, budget } = reply.kind === 'dispatch' ? reply : {};
+    bump(counts.ledgerModes, ledger?.mode ?? 'none');
+    if (budget !== undefined) bump(counts.stages, budget.stage);
+    counts.tokensBefore += budget?.tokensBefore ?? reply.tokenEstimate;
     counts.tokensAfter += reply.tokenEstimate;
     counts.retrievalMs += ms;
     counts.retrievalMaxMs = Math.max(counts.retrievalMaxMs, ms);

@@ -8,6 +8,8 @@ export interface Module {
   readonly source: string;
   /** What it imports or re-exports, types included: a path in src, or the name of a package. */
   readonly imports: readonly string[];
+  /** What is loaded together with it: no types, and nothing that it loads later. */
+  readonly loads: readonly string[];
 }
 
 /** The folder, with a slash at its end. */
@@ -27,20 +29,44 @@ export function moduleOf(path: string, source: string): Module {
   const { program, errors } = parseSync(path, source);
   if (errors.length > 0) throw new Error(`${path}: ${errors[0]?.message}`);
   const names: string[] = [];
+  const loaded: string[] = [];
+  const loadedBy = (source: { readonly value: string } | null, kind: string) => {
+    if (source !== null && kind === 'value') loaded.push(source.value);
+  };
   const named = (node: { readonly type: string; readonly value?: unknown } | null | undefined) => {
     if (node === null || node === undefined) return;
     if (typeof node.value !== 'string') throw new Error(`${path}: an import of a computed name`);
     names.push(node.value);
   };
   new Visitor({
-    ImportDeclaration: (node) => named(node.source),
-    ExportAllDeclaration: (node) => named(node.source),
-    ExportNamedDeclaration: (node) => named(node.source),
+    ImportDeclaration(node) {
+      named(node.source);
+      loadedBy(node.source, node.importKind ?? 'value');
+    },
+    ExportAllDeclaration(node) {
+      named(node.source);
+      loadedBy(node.source, node.exportKind ?? 'value');
+    },
+    ExportNamedDeclaration(node) {
+      named(node.source);
+      loadedBy(node.source, node.exportKind ?? 'value');
+    },
     ImportExpression: (node) => named(node.source),
     TSImportType: (node) => named(node.source),
     TSExternalModuleReference: (node) => named(node.expression),
   }).visit(program);
-  return { path, source, imports: [...new Set(names)].map((name) => resolved(path, name)) };
+  const paths = (all: readonly string[]) => [...new Set(all)].map((name) => resolved(path, name));
+  return { path, source, imports: paths(names), loads: paths(loaded) };
+}
+
+/** Everything that is loaded with these files, themselves included: paths in src, and names of packages. */
+export function loadedWith(modules: readonly Module[], ...paths: readonly string[]): string[] {
+  const byPath = new Map(modules.map((module) => [module.path, module]));
+  const reached = new Set(paths);
+  for (const path of reached) {
+    for (const target of byPath.get(path)?.loads ?? []) reached.add(target);
+  }
+  return [...reached];
 }
 
 function resolved(from: string, name: string): string {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Command, Option } from 'commander';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { loggerFor } from '../../src/cli/cli.js';
+import { loggerFor } from '../../src/cli/logger.js';
 import { createProgram, runCli } from '../../src/cli/program.js';
 import { loadConfig } from '../../src/config.js';
 import { cleanEnv } from '../support/cli.js';
@@ -61,7 +61,7 @@ function leavesOf(command: Command, path: readonly string[] = []): Leaf[] {
   if (command.commands.length === 0) return [{ path: path.join(' '), command }];
   return command.commands.flatMap((each) => leavesOf(each, [...path, each.name()]));
 }
-const LEAVES = leavesOf(createProgram());
+const LEAVES = leavesOf(await createProgram());
 
 let system: System;
 let folder: string;

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { asker, type SystemFieldClient } from '../../scripts/examples/system-field.js';
 import { type SystemMessageClient, streamed } from '../../scripts/examples/system-message.js';
-import { HookEngine, type PreLlmOptions } from '../../src/index.js';
+import { HookEngine, type PreLlmOptions } from '../../src/entries/traces.js';
 import { all } from '../support/streams.js';
 
 const SUMMARY = '[Compacted History]\nStands for 20 earlier entries';

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { COMPILED_RESULTS } from '../../src/contracts/compiled-results.js';
 import { type ParsedBody, parseDispatchBody } from '../../src/contracts/dispatch-body.js';
 import type { Role } from '../../src/contracts/names.js';
 import { hostileTexts, roleResults } from '../support/builders.js';
@@ -14,8 +15,12 @@ function bytes(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
+/** Compiled schemas must come to the same. */
 function parse(body: string | object, role: Role = 'implementer'): ParsedBody {
-  return parseDispatchBody(bytes(typeof body === 'string' ? body : JSON.stringify(body)), role, LIMIT);
+  const data = bytes(typeof body === 'string' ? body : JSON.stringify(body));
+  const parsed = parseDispatchBody(data, role, LIMIT);
+  expect(parseDispatchBody(data, role, LIMIT, undefined, COMPILED_RESULTS)).toEqual(parsed);
+  return parsed;
 }
 
 function between(inner: string): string {

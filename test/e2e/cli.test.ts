@@ -409,13 +409,15 @@ describe('up', () => {
   });
 });
 
+const program = await createProgram();
+
 describe('the command line', () => {
   const commands = (command: Command, path: string[] = []): string[][] => [
     path,
     ...command.commands.flatMap((each) => commands(each, [...path, each.name()])),
   ];
 
-  it.each(commands(createProgram()).map((path) => [['throughline', ...path].join(' '), path] as const))(
+  it.each(commands(program).map((path) => [['throughline', ...path].join(' '), path] as const))(
     '%s --help has an example',
     async (name, path) => {
       const help = await cli([...path, '--help']);
@@ -424,6 +426,19 @@ describe('the command line', () => {
       expect(help.stdout).toMatch(/\nExamples:\n {2}\$ .*throughline /);
     },
   );
+
+  it('says with help and a name what that command takes', async () => {
+    const help = await cli(['help', 'publish']);
+    expect(help).toEqual(await cli(['publish', '--help']));
+    expect(help.stdout).toMatch(/^Usage: throughline publish \[options\] <role>/);
+  });
+
+  it('takes the server before the command as well as after it', async () => {
+    const nobody = ['--nats', 'nats://127.0.0.1:2'];
+    const before = await cli([...nobody, 'session', 'ls']);
+    expect(before).toMatchObject({ code: 1, stderr: expect.stringContaining('nats://127.0.0.1:2') });
+    expect(await cli(['session', 'ls', ...nobody])).toEqual(before);
+  });
 
   it('prints its version', async () => {
     expect(await cli(['--version'])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });

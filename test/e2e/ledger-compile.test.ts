@@ -1,6 +1,6 @@
 import { utimes } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CompileReply } from '../../src/contracts/compile.js';
+import type { DispatchReply } from '../../src/contracts/compile.js';
 import { COMPILE_SUBJECT, type Token } from '../../src/contracts/names.js';
 import { partsOf } from '../prompt/parts.js';
 import { TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';
@@ -30,11 +30,11 @@ async function following(name: string): Promise<{ session: Token; file: string; 
   return { session, file, path };
 }
 
-function compile(session: Token, more: object = {}): Promise<CompileReply> {
+function compile(session: Token, more: object = {}): Promise<DispatchReply> {
   return system.client.compile({ session, ...TASK, ...more });
 }
 
-function totalsIn(reply: CompileReply): unknown {
+function totalsIn(reply: DispatchReply): unknown {
   return partsOf(reply).packet.totals;
 }
 

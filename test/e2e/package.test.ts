@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -43,10 +43,32 @@ async function inProject(command: string, ...args: string[]): Promise<string> {
   return stdout;
 }
 
+/** What a module prints that is run in the project. */
+function evaluated(script: string): Promise<string> {
+  return inProject(process.execPath, '--input-type=module', '-e', script);
+}
+
+/** The files that a process of node loads, each from its package's name on. */
+async function loadedBy(...args: string[]): Promise<string[]> {
+  const dir = await mkdtemp(join(project, 'coverage-'));
+  await run(process.execPath, args, { cwd: project, env: cleanEnv({ NODE_V8_COVERAGE: dir }) });
+  const reports = await Promise.all((await readdir(dir)).map((name) => readFile(join(dir, name), 'utf8')));
+  const urls = reports.flatMap((text) => {
+    const { result }: { result: { url: string }[] } = JSON.parse(text);
+    return result.map(({ url }) => url);
+  });
+  return [...new Set(urls)].flatMap((url) => url.split('/node_modules/')[1] ?? []);
+}
+
+function packageOf(path: string): string {
+  return path.split('/')[0] ?? path;
+}
+
 describe('the package', () => {
   it('holds what it needs and nothing else', () => {
     expect(files).toContain('dist/cli/bin.js');
     expect(files).toContain('dist/index.d.ts');
+    expect(files.filter((path) => path.endsWith('.map'))).toEqual([]);
     expect(files).toContain('LICENSE');
     const strays = files.filter((path) => !/^(dist\/|README\.md$|LICENSE$|package\.json$)/.test(path));
     expect(strays).toEqual([]);
@@ -56,25 +78,136 @@ describe('the package', () => {
     expect(await inProject('npx', '--no-install', 'throughline', '--version')).toBe(`${VERSION}\n`);
   });
 
-  it('exports these names, and no path beside its root', async () => {
-    const script = `
-      const sdk = await import('throughline');
-      const inner = await import('throughline/dist/main.js').catch((error) => error.code);
-      console.log(JSON.stringify([Object.keys(sdk).sort(), inner]));`;
-    const printed = await inProject(process.execPath, '--input-type=module', '-e', script);
-    expect(JSON.parse(printed)).toEqual([
+  it.each([
+    [
+      'throughline',
       [
         'ERROR_CODES',
-        'HookEngine',
-        'PreCompactHook',
         'ThroughlineClient',
         'ThroughlineError',
         'connectThroughline',
-        'preparePrompt',
-        'withPreLlmCompaction',
+        'createThroughlineClient',
       ],
-      'ERR_PACKAGE_PATH_NOT_EXPORTED',
+    ],
+    [
+      'throughline/facts',
+      [
+        'IMPLEMENTER_RULES',
+        'InMemorySessionFactStore',
+        'KeywordFactRetriever',
+        'MAX_FACTS_PER_DISPATCH',
+        'REVIEWER_RULES',
+        'RuleBasedFactExtractor',
+        'createFactId',
+        'formatSessionFacts',
+      ],
+    ],
+    ['throughline/traces', ['HookEngine', 'PreCompactHook', 'preparePrompt', 'withPreLlmCompaction']],
+    [
+      'throughline/schemas',
+      [
+        'LEARNING_REQUESTS',
+        'TOOLS',
+        'compileRequest',
+        'implementerResult',
+        'learningEvent',
+        'reviewIssue',
+        'reviewerResult',
+        'runInitRequest',
+        'runStatusRequest',
+        'sessionEvent',
+        'taskId',
+        'testRun',
+        'traceAppendRequest',
+        'traceCompactRequest',
+        'traceEntry',
+      ],
+    ],
+    ['throughline/server', ['SERVICES', 'startThroughline']],
+  ])('exports from %s these names', async (entry, names) => {
+    const script = `console.log(JSON.stringify(Object.keys(await import('${entry}')).sort()));`;
+    expect(JSON.parse(await evaluated(script))).toEqual(names);
+  });
+
+  it('exports no path beside its entry points', async () => {
+    const script = `console.log(await import('throughline/dist/main.js').catch((error) => error.code));`;
+    expect(await evaluated(script)).toBe('ERR_PACKAGE_PATH_NOT_EXPORTED\n');
+  });
+
+  it('is at most 25 MB with all that it depends on', async () => {
+    const [kilobytes] = (await inProject('du', '-sk', 'node_modules')).split('\t');
+    const megabytes = Number(kilobytes) / 1024;
+    console.log(`installed, with dependencies: ${megabytes.toFixed(1)} MB`);
+    expect(megabytes).toBeLessThanOrEqual(25);
+  });
+
+  it('loads for a client the NATS client, and neither services nor schemas', async () => {
+    const loaded = await loadedBy('--input-type=module', '-e', "await import('throughline')");
+    expect([...new Set(loaded.map(packageOf))].sort()).toEqual([
+      'lru-cache',
+      'nats',
+      'nkeys.js',
+      'throughline',
+      'tweetnacl',
     ]);
+    const ours = loaded.filter((path) => packageOf(path) === 'throughline');
+    expect(ours).toContain('throughline/dist/client/client.js');
+    expect(ours.filter((path) => /\/dist\/(cli|services|workers|secretlint|memory)\//.test(path))).toEqual(
+      [],
+    );
+  });
+
+  it('loads for its version and for a prompt no package, and few files', async () => {
+    const bin = join(project, 'node_modules', 'throughline', 'dist', 'cli', 'bin.js');
+    const version = await loadedBy(bin, '--version');
+    expect(new Set(version.map(packageOf))).toEqual(new Set(['throughline']));
+    expect(version.length).toBeLessThanOrEqual(4);
+    await using system = await startSystem();
+    const request = ['compile', '--nats', system.url, '-s', 'packed', '-t', '1', '-p', 'Go on'];
+    const compile = await loadedBy(bin, ...request);
+    expect(new Set(compile.map(packageOf))).toEqual(new Set(['throughline']));
+    expect(compile.length).toBeLessThanOrEqual(7);
+  });
+
+  it('names the command that installs the exact tokenizer, which it comes without', async () => {
+    await using system = await startSystem({ only: [] });
+    const serve = run('npx', ['--no-install', 'throughline', 'serve', '--nats', system.url], {
+      cwd: project,
+      env: cleanEnv({ THROUGHLINE_TOKENIZER: 'o200k_base' }),
+    });
+    await expect(serve).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('install it beside throughline with "npm install gpt-tokenizer"'),
+    });
+  });
+
+  it('turns results into facts without a server', async () => {
+    const script = `
+      import * as facts from 'throughline/facts';
+      const store = new facts.InMemorySessionFactStore();
+      const result = { task_id: '1', status: 'completed', summary: 'Parser done' };
+      const origin = { sequence: 1, at: '2026-01-01T00:00:00Z', role: 'implementer', taskId: '1' };
+      store.add(new facts.RuleBasedFactExtractor().extractFromImplementer(result, origin));
+      const query = { taskDescription: 'Extend the parser', taskId: '2', maxFacts: 1, maxTokens: 100 };
+      console.log(facts.formatSessionFacts(new facts.KeywordFactRetriever(store).retrieve(query)));`;
+    expect(await evaluated(script)).toBe('[Session Context]\n- task:1 summary Parser done [task:1]\n');
+  });
+
+  it('embeds services and a server in a process, which ends when they are closed', async () => {
+    const script = `
+      import { connectThroughline } from 'throughline';
+      import { startThroughline } from 'throughline/server';
+      const throughline = await startThroughline({ server: { store: 'embedded' } });
+      const client = await connectThroughline({ url: throughline.url });
+      const result = { task_id: '1', status: 'completed', summary: 'Parser done' };
+      const { sequence: after } = await client.publishImplementer('packed', result);
+      const reply = await client.compile({ session: 'packed', taskId: '2', taskPrompt: 'Print it', after });
+      console.log(reply.kind, reply.factsTotal);
+      await client.close();
+      await throughline.close();
+      const refused = { url: throughline.url, timeoutMs: 500 };
+      console.log(await connectThroughline(refused).catch((error) => error.code));`;
+    expect(await evaluated(script)).toBe('dispatch 2\nunavailable\n');
   });
 
   it('works: a result in, a prompt out', async () => {
@@ -87,16 +220,19 @@ describe('the package', () => {
       const request = { session: 'packed', taskId: '2', taskPrompt: 'Print it', after: sequence };
       console.log((await client.compile(request)).sessionContext);
       await client.close();`;
-    const printed = await inProject(process.execPath, '--input-type=module', '-e', script);
-    expect(printed).toContain('- task:1 summary Parser done [task:1]');
+    expect(await evaluated(script)).toContain('- task:1 summary Parser done [task:1]');
   });
 
-  it('has types: what is right compiles, and each wrong use is an error', async () => {
+  it.each([
+    ['nothing but its language', []],
+    ['the types of Node', ['--types', 'node', '--typeRoots', join(root, 'node_modules', '@types')]],
+    ['the types of a browser', ['--lib', 'es2022,dom']],
+    ['exact optional properties', ['--exactOptionalPropertyTypes', '--skipLibCheck']],
+  ])('has types that a strict program with %s compiles, and each wrong use is an error', async (_, more) => {
     await writeFile(join(project, 'consumer.ts'), CONSUMER);
     const tsc = join(root, 'node_modules', '.bin', 'tsc');
-    const options = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2023'];
-    const modules = ['--module', 'nodenext', '--lib', 'es2023,esnext.disposable', '--skipLibCheck'];
-    await inProject(tsc, ...options, ...modules, 'consumer.ts').catch((fault: { stdout: string }) => {
+    const options = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022', '--module', 'nodenext'];
+    await inProject(tsc, ...options, ...more, 'consumer.ts').catch((fault: { stdout: string }) => {
       expect.fail(fault.stdout);
     });
   });
@@ -110,44 +246,105 @@ describe('the package', () => {
 /** Every exported type, as a consumer writes it. */
 const CONSUMER = `
 import {
-  type ClientOptions, type ClientTransport, type CompiledFact, type CompileReply, type CompileRequest,
-  type ConnectOptions, connectThroughline, ERROR_CODES, type ErrorCode, type ExplainedFact,
-  type ImplementerResult, type Learning, type LearningInput, type LearningReply, type Proposal, type ProposalView,
-  type Published, type ReviewerResult, type Role, ThroughlineClient, ThroughlineError,
+  type ClientOptions, type ClientTransport, type CompiledFact, type CompileReply, type CompileReplyTo,
+  type CompileRequest, type ConnectOptions, connectThroughline, createThroughlineClient, type DispatchReply,
+  ERROR_CODES, type ErrorCode, type ExplainedFact, type ImplementerResult, type IterationReply, type Learning,
+  type LearningInput, type LearningReply, type Proposal, type ProposalView, type Published, type ReviewerResult,
+  type Role, type RunInitReply, type RunStatusReply, type SessionOverview, type SessionStartReply, type TaskView,
+  ThroughlineClient, ThroughlineError, type ToolReply,
 } from 'throughline';
+import {
+  createFactId, type FactQuery, formatSessionFacts, type IFactExtractor, type IFactRetriever,
+  InMemorySessionFactStore, type ISessionFactStore, KeywordFactRetriever, RuleBasedFactExtractor, type SessionFact,
+  type SessionFactTag,
+} from 'throughline/facts';
+import { compileRequest, implementerResult, sessionEvent } from 'throughline/schemas';
+import { type RunningThroughline, type ServerOptions, startThroughline } from 'throughline/server';
+import { HookEngine, type PreLlmOptions, preparePrompt, withPreLlmCompaction } from 'throughline/traces';
 
 const where: ConnectOptions = { url: 'nats://127.0.0.1:4222', timeoutMs: 1000 };
 await using client: ThroughlineClient = await connectThroughline(where);
+export const shared = (connection: Parameters<typeof createThroughlineClient>[0]): ThroughlineClient =>
+  createThroughlineClient(connection, { timeoutMs: 1000 });
 const done: ImplementerResult = { task_id: '1', status: 'completed', summary: 'x', files_changed: ['a.ts'] };
 const review: ReviewerResult = { task_id: '1', assessment: 'approved', issues: [{ severity: 'minor', message: 'x' }] };
 const published: Published = await client.publishImplementer('s', done);
 const role: Role = 'reviewer';
 await client.publishReviewer('s', review);
 await client.publishText('s', role, 'text');
-const request: CompileRequest = { session: 's', taskId: '2', taskPrompt: 'x', after: published.sequence };
+
+const dispatch: DispatchReply = await client.compile({ session: 's', taskId: '2', taskPrompt: 'x', after: published.sequence });
+export const hashes: readonly string[] = [dispatch.stablePrefixHash, dispatch.messages[0]?.content ?? '', dispatch.ledger.mode];
+const iteration: IterationReply = await client.compile({ kind: 'iteration', session: 's' });
+const started: SessionStartReply = await client.compile({ kind: 'session-start', session: 's', maxLearnings: 3 });
+export const shown: number = started.learningsShown;
+export const maybe: number | undefined = iteration.learningsShown;
+declare const request: CompileRequest;
 const reply: CompileReply = await client.compile(request);
+export const stage: string = reply.kind === 'dispatch' ? reply.budget.stage : reply.kind;
+export const typed: CompileReplyTo<{ kind: 'iteration'; session: string }> = iteration;
 const fact: CompiledFact | ExplainedFact | undefined = reply.facts[0];
 export const words: string = fact === undefined ? '' : fact.subject + fact.object;
+
+const initiated: RunInitReply = await client.initRun({ session: 's', spec: 'parser', tasksText: '- [ ] 1. x' });
+export const problems: readonly string[] = initiated.problems.map(({ line, code, message }) => line + code + message);
+const status: RunStatusReply = await client.runStatus('s');
+export const left: number = status.run === null ? 0 : status.run.totals.pending;
+export const next: readonly string[] = status.tasks.map((each) => each.next_action + each.required_fixes);
+const added: ToolReply<'task-add'> = await client.tools.taskAdd({ session: 's', content: 'x' });
+export const task: TaskView | null = added.task;
+const overview: SessionOverview = (await client.tools.sessionShow({ session: 's' })).session;
+export const counts: number = overview.tasks.ready + overview.facts + overview.dispatches.rejected;
+export const status2: 'open' | 'completed' = (await client.tools.sessionComplete({ session: 's' })).session.status;
+export const deleted: string = (await client.tools.taskDelete({ session: 's', id: '1' })).deleted;
+export const appended: number = (await client.appendTrace('s', [{ intent_id: 'I', action_type: 'ERROR' }])).appended;
+export const summary: string | null = (await client.compactTrace('s', 'I')).summary;
+
 const proposal: LearningInput<'learning.propose'> = { content: 'Run the linter', type: 'pattern', confidence: 0.8 };
 const proposed: LearningReply<'learning.propose'> = await client.learnings.propose(proposal);
 const view: ProposalView = await client.proposals.accept({ id: proposed.proposal.id, by: 'anna', merge: true });
 export const learned: Learning | null = view.learning;
 export const pending: readonly Proposal[] = (await client.proposals.list()).proposals;
-const started = await client.compile({ kind: 'session-start', session: 's', maxLearnings: 3 });
-export const shown: number | undefined = started.learningsShown;
 export const transport = (each: ClientTransport, options: ClientOptions) => new ThroughlineClient(each, options);
 export const codeOf = (error: unknown): ErrorCode | undefined =>
   error instanceof ThroughlineError ? error.code : undefined;
 export const meaning: string = ERROR_CODES.not_caught_up;
 
-// @ts-expect-error a status that there is none of
+const store: ISessionFactStore = new InMemorySessionFactStore();
+const extractor: IFactExtractor = new RuleBasedFactExtractor();
+const retriever: IFactRetriever = new KeywordFactRetriever(store);
+const tag: SessionFactTag = 'decision';
+const query: FactQuery = { taskDescription: 'x', taskId: '1', tags: [tag], maxFacts: 1, maxTokens: 1 };
+const facts: SessionFact[] = retriever.retrieve(query);
+export const text: string = formatSessionFacts(facts) + createFactId('a', 'b', 'c');
+export const extracted: SessionFact[] = extractor.extractFromReviewer(
+  { task_id: '1', assessment: 'approved' }, { sequence: 1, at: '', role: 'reviewer', taskId: '1' },
+);
+
+export const parsed: string = implementerResult.parse(done).summary + compileRequest.parse(request).session;
+export const event: string = sessionEvent.parse({}).type;
+const options: PreLlmOptions = { hookEngine: new HookEngine(), logger: { error() {} } };
+export const prepared: string = (await preparePrompt('x', options)).effective;
+export const ask: (system: string, question: number) => Promise<boolean> =
+  withPreLlmCompaction((system: string, question: number) => system.length > question, options);
+
+const embedded: ServerOptions = { server: { store: 'x' }, services: ['extractor'], settings: { THROUGHLINE_CACHE_MB: '8' } };
+const running: RunningThroughline = await startThroughline(embedded);
+export const url: string = running.url;
+await running.close();
+
+// @ts-expect-error a status that does not exist
 await client.publishImplementer('s', { task_id: '1', status: 'done', summary: 'x' });
 // @ts-expect-error a request without a task prompt
 await client.compile({ session: 's', taskId: '2' });
+// @ts-expect-error an iteration has no messages
+iteration.messages;
 // @ts-expect-error a decision without an id
 await client.proposals.accept({ by: 'anna' });
 // @ts-expect-error a status that no proposal has
 await client.proposals.list({ status: 'open' });
-// @ts-expect-error a role that there is none of
+// @ts-expect-error a role that does not exist
 await client.publishText('s', 'boss', 'text');
+// @ts-expect-error a setting that does not exist
+await startThroughline({ settings: { THROUGHLINE_CASH_MB: '8' } });
 `;

@@ -47,7 +47,7 @@ describe.each([
         dispatchRequest({ taskPrompt: TASK_PROMPT }),
         roomOf(room, tokenizer),
       );
-      const stage = result.ok ? (result.compiled.budget?.stage ?? '') : 'error';
+      const stage = result.ok ? result.compiled.budget.stage : 'error';
       if (stages.at(-1) !== stage) stages.push(stage);
       if (!result.ok) break;
       const now = present(result.compiled);
@@ -77,7 +77,7 @@ function expectToFit(given: PromptCase, whole: number, budget: PromptBudget): st
   }
   const { compiled } = result;
   const tokens = measured(compiled, budget);
-  const stage = compiled.budget?.stage ?? '';
+  const stage = compiled.budget.stage;
   expect(tokens).toBeLessThanOrEqual(room);
   expect(compiled.tokenEstimate).toBe(tokens);
   expect(compiled.budget).toEqual({

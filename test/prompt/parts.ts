@@ -5,7 +5,7 @@ import {
 } from '../../src/contracts/compile.js';
 import { DEFAULT_BUDGET, type PromptBudget } from '../../src/prompt/budget.js';
 import { compileDispatch } from '../../src/prompt/compile-dispatch.js';
-import type { CompiledPrompt } from '../../src/prompt/compiled-prompt.js';
+import type { CompiledAs } from '../../src/prompt/compiled-prompt.js';
 import type { Tokenizer } from '../../src/prompt/tokenizer.js';
 import type { SessionState } from '../../src/session/state.js';
 
@@ -24,8 +24,11 @@ export interface PromptParts {
 const TASK = '\n\nTask prompt:\n';
 
 /** Fails where a section stands twice, out of its order, or is none of ours. */
-export function partsOf({ prompt, messages }: Pick<CompiledPrompt, 'prompt' | 'messages'>): PromptParts {
-  const prefix = messages?.[0]?.content ?? '';
+export function partsOf({
+  prompt,
+  messages,
+}: Pick<CompiledAs<'dispatch'>, 'prompt' | 'messages'>): PromptParts {
+  const prefix = messages[0]?.content ?? '';
   if (!prompt.startsWith(`${prefix}\n\n`)) throw new Error('the prompt does not begin with its system text');
   const tail = prompt.slice(prefix.length + 2);
   const end = tail.indexOf(TASK);
@@ -67,7 +70,7 @@ export function roomOf(room: number, tokenizer: Tokenizer, maxOutputTokens = 120
 }
 
 /** What is sent to the model, counted as the budget counts it. */
-export function measured({ prompt }: CompiledPrompt, budget: PromptBudget): number {
+export function measured({ prompt }: Pick<CompiledAs<'dispatch'>, 'prompt'>, budget: PromptBudget): number {
   return budget.tokenizer.count(prompt);
 }
 
@@ -77,7 +80,7 @@ export function compiledOrError(
   request: DispatchRequest,
   budget: PromptBudget,
 ):
-  | { readonly ok: true; readonly compiled: CompiledPrompt }
+  | { readonly ok: true; readonly compiled: CompiledAs<'dispatch'> }
   | { readonly ok: false; readonly error: unknown } {
   try {
     return { ok: true, compiled: compileDispatch(state, request, budget) };

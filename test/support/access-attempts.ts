@@ -22,13 +22,14 @@ import {
   type Token,
   VECTOR_BUCKET,
 } from '../../src/contracts/names.js';
-import { RUN_INIT_SUBJECT, RUN_STATUS_SUBJECT } from '../../src/contracts/run.js';
-import { TOOL_NAMES, TOOLS_SERVICE, toolSubject } from '../../src/contracts/tools.js';
 import {
+  RUN_INIT_SUBJECT,
+  RUN_STATUS_SUBJECT,
   TRACE_APPEND_SUBJECT,
   TRACE_COMPACT_SUBJECT,
   TRACE_RECORD_SUBJECT,
-} from '../../src/contracts/trace.js';
+} from '../../src/contracts/request-names.js';
+import { TOOL_NAMES, TOOLS_SERVICE, toolSubject } from '../../src/contracts/tools.js';
 import type { Permissions } from '../../src/nats/permissions.js';
 
 /** Everything that a user could try against a session and a project, made from the names and the verbs of NATS. */

@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { LEARNING_REQUEST_SUBJECTS, type LearningRequest } from '../../src/contracts/learning-requests.js';
 import { COMPILE_SUBJECT } from '../../src/contracts/names.js';
-import { RUN_INIT_SUBJECT, RUN_STATUS_SUBJECT } from '../../src/contracts/run.js';
-import { TOOL_NAMES, toolSubject } from '../../src/contracts/tools.js';
 import {
+  RUN_INIT_SUBJECT,
+  RUN_STATUS_SUBJECT,
   TRACE_APPEND_SUBJECT,
   TRACE_COMPACT_SUBJECT,
   TRACE_RECORD_SUBJECT,
-} from '../../src/contracts/trace.js';
+} from '../../src/contracts/request-names.js';
+import { TOOL_NAMES, toolSubject } from '../../src/contracts/tools.js';
 import { ATTACKS, attacks } from './attacks.js';
 
 /** Everything that is sent to Throughline, and what can be wrong with it. */

@@ -1,4 +1,4 @@
-import { loggerFor } from '../../src/cli/cli.js';
+import { loggerFor } from '../../src/cli/logger.js';
 import { loadConfig } from '../../src/config.js';
 import type { Logger } from '../../src/ports/logger.js';
 

@@ -14,13 +14,14 @@ import type { ImplementerResultInput, ReviewerResultInput } from '../../src/cont
 import { localTasksFile } from '../../src/files/tasks-file.js';
 import { connectThroughline } from '../../src/index.js';
 import { Releasers } from '../../src/lifecycle.js';
-import { natsOptions, type ServiceName, serve } from '../../src/main.js';
+import { type ServiceName, serve } from '../../src/main.js';
 import { API, apiCode } from '../../src/nats/errors.js';
 import { type NatsPorts, openNats } from '../../src/nats/open.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { type Logger, silentLogger } from '../../src/ports/logger.js';
 import type { SessionLog } from '../../src/ports/session-log.js';
 import { DEFAULT_BUDGET } from '../../src/prompt/budget.js';
+import { natsOptions } from '../../src/services/nats-options.js';
 import { sessionReader } from '../../src/services/sessions.js';
 import { factsOf, type SessionState } from '../../src/session/state.js';
 import { createCommander } from '../../src/workers/commander.js';

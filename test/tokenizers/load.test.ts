@@ -12,6 +12,16 @@ describe('the approximate tokenizer', () => {
 });
 
 describe('the exact tokenizer', async () => {
+  it('names the command that installs its package where that is missing', async () => {
+    const missing = () => Promise.reject(new Error("Cannot find package 'gpt-tokenizer'"));
+    await expect(loadTokenizer('o200k_base', missing)).rejects.toMatchObject({
+      code: 'config_invalid',
+      message:
+        'THROUGHLINE_TOKENIZER=o200k_base needs the package gpt-tokenizer, which cannot be loaded: install it beside ' +
+        'throughline with "npm install gpt-tokenizer" (Cannot find package \'gpt-tokenizer\')',
+    });
+  });
+
   const exact = await loadTokenizer('o200k_base');
 
   it.each([

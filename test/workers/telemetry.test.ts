@@ -1,18 +1,29 @@
 import { describe, expect, it } from 'vitest';
-import type { CompileReply } from '../../src/contracts/compile.js';
+import type { DispatchReply, IterationReply } from '../../src/contracts/compile.js';
 import { Telemetry } from '../../src/workers/telemetry.js';
 
-type Counted = Pick<CompileReply, 'ledger' | 'budget' | 'tokenEstimate'>;
+type Counted = Pick<DispatchReply, 'ledger' | 'budget' | 'tokenEstimate'>;
 
-function reply(more: Partial<Counted> = {}): CompileReply {
+const COMMON = {
+  ...{ prompt: '', sessionContext: '', facts: [], factsShown: 0, factsTotal: 0, compacted: null },
+  ...{ sequence: 1, snapshotSequence: 0, replayed: 0, tokenEstimate: 100 },
+};
+const ITERATION: IterationReply = { kind: 'iteration', ...COMMON };
+
+function reply(more: Partial<Counted> = {}): DispatchReply {
   return {
-    ...{ prompt: '', sessionContext: '', facts: [], factsShown: 0, factsTotal: 0, compacted: null },
-    ...{ sequence: 1, snapshotSequence: 0, replayed: 0, tokenEstimate: 100 },
+    ...COMMON,
+    ...{ kind: 'dispatch', messages: [], stablePrefixHash: '', fullPromptHash: '', ledger: { mode: 'none' } },
+    ...fitted('none', 100, 100),
     ...more,
   };
 }
 
-const fitted = (stage: 'none' | 'pruned', tokensBefore: number, tokensAfter: number): Partial<Counted> => ({
+const fitted = (
+  stage: 'none' | 'pruned',
+  tokensBefore: number,
+  tokensAfter: number,
+): Pick<Counted, 'budget' | 'tokenEstimate'> => ({
   budget: { stage, inputTokens: 3600, tokensBefore, tokensAfter, tokenizer: 'approximate' },
   tokenEstimate: tokensAfter,
 });
@@ -45,7 +56,7 @@ describe('telemetry', () => {
 
   it('counts a prompt without ledger and budget, as an iteration has, by its tokens', () => {
     const telemetry = new Telemetry();
-    telemetry.compiled('a', reply(), 1);
+    telemetry.compiled('a', ITERATION, 1);
     expect(telemetry.toJSON().a).toMatchObject({
       ...{ compiles: 1, ledgerModes: { none: 1 }, tokensBefore: 100, tokensAfter: 100 },
       stages: { none: 0, pruned: 0, shortened: 0, minimal: 0 },

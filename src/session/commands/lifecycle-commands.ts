@@ -1,10 +1,11 @@
 import { projectOf, type Token } from '../../contracts/names.js';
+import type { TaskStatus } from '../../contracts/task-events.js';
 import type { ToolArguments } from '../../contracts/tools.js';
 import type { Charter } from '../charter.js';
 import { isBlocked, isReady } from '../dependencies.js';
 import { currentNumber } from '../iterations.js';
 import { unread } from '../notebook.js';
-import { factsOf, type SessionState } from '../state.js';
+import { type DispatchCounts, factsOf, type SessionState } from '../state.js';
 import { isOpen } from '../tasks.js';
 import { answer, append, type Decision, refuse } from './decision.js';
 
@@ -68,7 +69,24 @@ export function showSession(): Decision {
 }
 
 /** The session in numbers. */
-export function overview(state: SessionState): { readonly session: object } {
+export interface SessionOverview extends Readonly<Charter> {
+  readonly name: string;
+  /** Sequence of its newest event; 0 for a session without events. */
+  readonly sequence: number;
+  /** ISO 8601 in UTC. */
+  readonly last_event_at: string | null;
+  /** Number of the newest iteration; 0 before the first. */
+  readonly iteration: number;
+  readonly tasks: Readonly<Record<TaskStatus | 'total' | 'ready' | 'waiting', number>>;
+  readonly notes: number;
+  /** Messages that have not been read. */
+  readonly unread: number;
+  /** Valid facts. */
+  readonly facts: number;
+  readonly dispatches: Readonly<DispatchCounts>;
+}
+
+export function overview(state: SessionState): { readonly session: SessionOverview } {
   const { board, notebook, history, charter, sequence, lastEventAt } = state;
   const tasks = [...board.tasks.values()];
   const count = (status: string) => tasks.filter((task) => task.status === status).length;

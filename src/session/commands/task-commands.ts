@@ -1,5 +1,5 @@
 import { MAX_IDS, type ToolArguments } from '../../contracts/tools.js';
-import { cycleThrough, nextTask, unresolved } from '../dependencies.js';
+import { cycleThrough, nextTask, type Unresolved, unresolved } from '../dependencies.js';
 import type { SessionState } from '../state.js';
 import { isOpen, type Task, type TaskBoard, taskIdOf } from '../tasks.js';
 import { answer, append, type Decision, iterationOf, type NewEvent, type Reply, refuse } from './decision.js';
@@ -152,8 +152,13 @@ export function listTasks(_state: SessionState, { status }: ToolArguments<'task-
   }));
 }
 
-/** A task as an answer shows it: with what it still waits for, and why. */
-export function shown(board: TaskBoard, task: Task): object {
+/** A task as an answer shows it. */
+export interface TaskView extends Task {
+  /** What it still waits for, and why. */
+  readonly unresolved: readonly Unresolved[];
+}
+
+export function shown(board: TaskBoard, task: Task): TaskView {
   return { ...task, unresolved: unresolved(board, task) };
 }
 

@@ -1,0 +1,92 @@
+// Commands as whole processes, from spawn to exit, and `node -e 0` beside them, in turn.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connectThroughline } from '../../dist/index.js';
+import { startServer, startThroughline, throughlineBin } from './host.mjs';
+import { median } from './stats.mjs';
+
+const RESULT = JSON.stringify({ task_id: '1', status: 'completed', summary: 'Parser done' });
+const REQUEST = { session: 'bench', taskId: '2', taskPrompt: 'Write the printer' };
+
+/** Each with what it gets on standard input. All but the first talk to a running server and its services. */
+const COMMANDS = [
+  { id: 'version', args: ['--version'] },
+  { id: 'publish', args: ['publish', 'implementer', '--session', REQUEST.session], input: RESULT },
+  {
+    id: 'compile',
+    args: ['compile', '--session', REQUEST.session, '--task', REQUEST.taskId, '--prompt', REQUEST.taskPrompt],
+  },
+];
+
+export const commandGoals = COMMANDS.map(({ id, args }) => ({
+  id: `startup.${id}`,
+  work: `\`throughline ${args[0]}\`, the whole process${id === 'version' ? '' : ' against a running server'}`,
+  against: '`node -e 0`',
+  atMost: 2.5,
+  unit: 'times',
+}));
+
+/** Ratios by goal, and figures in milliseconds; medians of so many rounds. */
+export async function measureCommands({ rounds, progress, releasers }) {
+  const { url } = await startServer(releasers);
+  await startThroughline(['serve'], url, releasers);
+  const env = { ...process.env, NATS_URL: url };
+  const bare = { id: 'node', spawned: ['-e', '0'] };
+  const runs = [bare, ...COMMANDS.map((each) => ({ ...each, spawned: [throughlineBin, ...each.args] }))];
+  const times = new Map(runs.map(({ id }) => [id, []]));
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const { id, spawned, input } of runs) {
+      const took = await wholeProcess(spawned, input, env);
+      // The first round only warms the caches of the system.
+      if (round > 0) times.get(id).push(took);
+    }
+    if (round % 5 === 0) progress(`commands: round ${round}/${rounds}`);
+  }
+  const medians = Object.fromEntries([...times].map(([id, all]) => [id, median(all)]));
+  const asked = await connectedAndAsked(url, rounds);
+  return {
+    measured: Object.fromEntries(COMMANDS.map(({ id }) => [`startup.${id}`, medians[id] / medians.node])),
+    figures: [
+      ...Object.entries(medians).map(([id, ms]) => ({
+        name: id === 'node' ? 'node -e 0' : `throughline ${id}`,
+        text: `${ms.toFixed(0)} ms`,
+      })),
+      { name: 'of which connecting', text: `${asked.connect.toFixed(1)} ms, in a process that is warm` },
+      { name: 'of which publishing', text: `${asked.publish.toFixed(1)} ms, in a process that is warm` },
+      { name: 'of which compiling', text: `${asked.compile.toFixed(1)} ms, in a process that is warm` },
+    ],
+  };
+}
+
+async function wholeProcess(args, input, env) {
+  const began = performance.now();
+  const child = spawn(process.execPath, args, { env, stdio: ['pipe', 'ignore', 'ignore'] });
+  child.stdin.on('error', () => {});
+  child.stdin.end(input ?? '');
+  const [code] = await once(child, 'exit');
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with code ${code}`);
+  return performance.now() - began;
+}
+
+/** What a command waits for the server, without what it takes to start. */
+async function connectedAndAsked(url, rounds) {
+  const times = { connect: [], publish: [], compile: [] };
+  for (let round = 0; round < rounds; round += 1) {
+    let client;
+    times.connect.push(
+      await tookMs(async () => {
+        client = await connectThroughline({ url });
+      }),
+    );
+    times.publish.push(await tookMs(() => client.publishText(REQUEST.session, 'implementer', RESULT)));
+    times.compile.push(await tookMs(() => client.compile(REQUEST)));
+    await client.close();
+  }
+  return Object.fromEntries(Object.entries(times).map(([name, all]) => [name, median(all)]));
+}
+
+async function tookMs(work) {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}

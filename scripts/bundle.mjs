@@ -1,0 +1,78 @@
+// Makes the command line start fast: dist/cli/bin.js and what it loads become a few files, together with the packages
+// that every command needs. The modules that the library exports stay as the compiler wrote them.
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+
+/** Packages that go into the bundle. Any other comes from node_modules, when a command needs it. */
+const BUNDLED = ['commander', 'lru-cache', 'nats', 'nkeys.js', 'picocolors', 'tweetnacl', 'zod'];
+
+/**
+ * What is loaded together is one file: first what every command needs, then what asks a service, then what also checks
+ * a result. Each as the modules that it begins with; a module belongs to the first that reaches it.
+ */
+const TOGETHER = [
+  ['program', ['cli/bin.js']],
+  ['client', ['cli/open-client.js', 'cli/compile.js']],
+  ['publish', ['cli/publish.js']],
+];
+
+const fileAt = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+const { version } = JSON.parse(await readFile(fileAt('package.json'), 'utf8'));
+/** By module, the name of the file that it belongs to. */
+const fileOf = new Map();
+
+const bundle = await rolldown({
+  input: { bin: fileAt('dist/cli/bin.js') },
+  platform: 'node',
+  external: isExternal,
+  plugins: [{ name: 'throughline', load: knownVersion, buildEnd: divide }],
+});
+await bundle.write({
+  dir: fileAt('dist/cli'),
+  format: 'esm',
+  // Names of functions stand in the stack of an error that nobody expected.
+  minify: { compress: { keepNames: { function: true, class: true } }, mangle: { keepNames: true } },
+  chunkFileNames: 'bin/[name]-[hash].js',
+  codeSplitting: {
+    groups: TOGETHER.map(([name], index) => ({
+      name,
+      priority: TOGETHER.length - index,
+      test: (id) => fileOf.get(id) === name,
+    })),
+  },
+});
+await bundle.close();
+await writeFile(
+  fileAt('dist/cli/bin/LICENSES.txt'),
+  (await Promise.all(BUNDLED.map(licenceOf))).join('\n\n'),
+);
+
+function isExternal(id) {
+  const isFile = id.startsWith('.') || id.startsWith('/') || /^[A-Za-z]:[/\\]/.test(id);
+  return !isFile && !BUNDLED.some((name) => id === name || id.startsWith(`${name}/`));
+}
+
+/** The library reads it from package.json, by a path that is another one from a bundle. */
+function knownVersion(id) {
+  return id === fileAt('dist/version.js') ? `export const VERSION = ${JSON.stringify(version)};` : null;
+}
+
+/** What a package asks to be kept with every copy of it. */
+async function licenceOf(name) {
+  const folder = fileAt(`node_modules/${name}/`);
+  const file = (await readdir(folder)).find((each) => /^licen[cs]e/i.test(each));
+  return `${name}\n\n${await readFile(folder + file, 'utf8')}`;
+}
+
+function divide() {
+  for (const [name, roots] of TOGETHER) {
+    const reached = roots.map((path) => fileAt(`dist/${path}`));
+    for (const id of reached) {
+      // Of zod a command needs a part: what each loads is found by what it uses.
+      if (fileOf.has(id) || id.includes('/node_modules/zod/')) continue;
+      fileOf.set(id, name);
+      reached.push(...(this.getModuleInfo(id)?.importedIds ?? []));
+    }
+  }
+}

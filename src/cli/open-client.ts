@@ -1,0 +1,13 @@
+import { ThroughlineClient } from '../client/client.js';
+import { natsTransport } from '../nats/client-transport.js';
+import { connectNats } from '../nats/connection.js';
+import type { Cli } from './context.js';
+
+/** Connects as a client of the services. */
+export async function openClient({ url, config, logger }: Cli): Promise<ThroughlineClient> {
+  const { access, requestTimeoutMs, afterTimeoutMs } = config;
+  const connection = await connectNats({ url, name: 'throughline cli', access, logger });
+  // A request with `after` is answered only when the wait is over.
+  const timeoutMs = requestTimeoutMs + afterTimeoutMs;
+  return new ThroughlineClient(natsTransport(connection, requestTimeoutMs), { timeoutMs });
+}

@@ -1,0 +1,68 @@
+/**
+ * The subject of each request that a service answers, apart from what it takes: the SDK needs names alone, and loads
+ * no schema for them.
+ */
+export const RUN_INIT_SUBJECT = 'run.init';
+export const RUN_STATUS_SUBJECT = 'run.status';
+export const TRACE_APPEND_SUBJECT = 'trace.append';
+/** The same without an answer, for volume: at most once, and nothing says what was wrong with an entry. */
+export const TRACE_RECORD_SUBJECT = 'trace.record';
+export const TRACE_COMPACT_SUBJECT = 'trace.compact';
+
+/** The tools of service `session-tools`. `TOOLS` says what each takes. */
+export const TOOL_NAMES = [
+  'task-add',
+  'task-status',
+  'task-priority',
+  'task-depends',
+  'task-undepends',
+  'task-content',
+  'task-delete',
+  'task-next',
+  'task-release',
+  'task-list',
+  'note-add',
+  'note-edit',
+  'note-delete',
+  'note-list',
+  'inbox-add',
+  'inbox-mark-read',
+  'inbox-list',
+  'iteration-start',
+  'iteration-complete',
+  'iteration-summary',
+  'iteration-list',
+  'session-open',
+  'session-complete',
+  'session-restart',
+  'session-show',
+] as const;
+export type ToolName = (typeof TOOL_NAMES)[number];
+
+export function isToolName(name: string): name is ToolName {
+  return TOOL_NAMES.some((each) => each === name);
+}
+
+/** `tool.<name>`. */
+export function toolSubject(name: ToolName): string {
+  return `tool.${name}`;
+}
+
+/** What the service `learnings` answers. `LEARNING_REQUESTS` says what each takes. */
+export const LEARNING_REQUEST_SUBJECTS = [
+  'learning.propose',
+  'learning.list',
+  'learning.search',
+  'learning.edit',
+  'learning.supersede',
+  'learning.retract',
+  'proposal.list',
+  'proposal.show',
+  'proposal.accept',
+  'proposal.reject',
+] as const;
+export type LearningRequest = (typeof LEARNING_REQUEST_SUBJECTS)[number];
+
+export function isLearningRequest(subject: string): subject is LearningRequest {
+  return LEARNING_REQUEST_SUBJECTS.some((each) => each === subject);
+}

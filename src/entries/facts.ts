@@ -1,0 +1,29 @@
+/** `throughline/facts`: the fact tracker alone, in memory. Turns results into facts, keeps them, finds those that matter. */
+import '../globals.js';
+
+export type { Role } from '../contracts/names.js';
+export type { ImplementerResult, ReviewerResult } from '../contracts/results.js';
+export {
+  type Extraction,
+  type ExtractorOptions,
+  MAX_FACTS_PER_DISPATCH,
+  RuleBasedFactExtractor,
+} from '../facts/extractor.js';
+export { createFactId } from '../facts/fact-id.js';
+export { formatSessionFacts } from '../facts/format.js';
+export { KeywordFactRetriever } from '../facts/retriever.js';
+export { type ExtractionRule, IMPLEMENTER_RULES, REVIEWER_RULES } from '../facts/rules.js';
+export { InMemorySessionFactStore } from '../facts/store.js';
+export type {
+  DispatchOrigin,
+  FactQuery,
+  FactSelection,
+  IFactExtractor,
+  IFactRetriever,
+  ISessionFactStore,
+  Match,
+  RankedFact,
+  RecordedFact,
+  SessionFact,
+  SessionFactTag,
+} from '../facts/types.js';

@@ -1,0 +1,97 @@
+import '../globals.js';
+import { resolve } from 'node:path';
+import { type Config, embeddedConfig } from '../config.js';
+import type { VariableName } from '../environment.js';
+import { ThroughlineError } from '../errors.js';
+import { Releasers } from '../lifecycle.js';
+import { SERVICES, type ServiceName, serve } from '../main.js';
+import { type Logger, silentLogger } from '../ports/logger.js';
+
+/** `throughline/server`: the services inside a process of one's own, as `throughline up` and `serve` run them. */
+
+export type { Logger } from '../ports/logger.js';
+export { SERVICES, type ServiceName, type VariableName };
+
+export interface ServerOptions {
+  /** The server to use, `nats://host:port`, several separated by commas. Default: `nats://127.0.0.1:4222`. */
+  readonly url?: string;
+  /** Starts a nats-server in place of using one; it is looked for, and installed, as `throughline up` does. */
+  readonly server?: {
+    /** Directory that holds its data; made when missing, never removed. */
+    readonly store: string;
+    /** Port on 127.0.0.1. Default: a free one. */
+    readonly port?: number;
+  };
+  /** Services to start. Default: all. */
+  readonly services?: readonly ServiceName[];
+  /** The configuration, by the names of its variables. The variables of the process are not read. */
+  readonly settings?: Readonly<Partial<Record<VariableName, string>>>;
+  /** Gets what the services log; a pino logger will do. Default: nothing is logged. */
+  readonly logger?: Logger;
+}
+
+export interface RunningThroughline extends AsyncDisposable {
+  /** Where clients connect to. */
+  readonly url: string;
+  /** Finishes what is in hand, then stops services, connection and server, within `THROUGHLINE_SHUTDOWN_MS`. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts services, and a server where one is asked for. When it resolves, requests are answered; when it rejects,
+ * nothing is left running.
+ *
+ * @throws ThroughlineError `config_invalid` for a wrong setting, `server_missing` when no nats-server is found,
+ * `unavailable` when nobody answers
+ */
+export async function startThroughline(options: ServerOptions = {}): Promise<RunningThroughline> {
+  const { server, services = SERVICES, logger = silentLogger } = options;
+  const config = embeddedConfig(options.settings ?? {});
+  const given = options.url ?? config.natsUrl;
+  if (server !== undefined && given !== undefined) {
+    throw new ThroughlineError('config_invalid', 'url and server are both given: use one of them');
+  }
+  const releasers = new Releasers();
+  const close = () => releasers.release(config.shutdownMs);
+  try {
+    const url =
+      server === undefined
+        ? (given ?? 'nats://127.0.0.1:4222')
+        : await startServer(server, config, logger, releasers);
+    await serve(url, { config, logger, releasers }, services);
+    return { url, close, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    // What keeps it from starting is what counts.
+    await close().catch(() => {});
+    throw error;
+  }
+}
+
+async function startServer(
+  { store, port }: NonNullable<ServerOptions['server']>,
+  { env, cacheDir }: Config,
+  logger: Logger,
+  releasers: Releasers,
+): Promise<string> {
+  const [{ findNatsServer }, { startNatsServer }] = await Promise.all([
+    import('../server/find.js'),
+    import('../server/process.js'),
+  ]);
+  const { platform, arch } = process;
+  const progress = (line: string) => logger.info({}, line);
+  const source = await findNatsServer({ env, cacheDir, platform, arch, progress });
+  const log = (line: string) => logger.debug({}, line);
+  const running = await startNatsServer({ source, storeDir: resolve(store), port, log });
+  let stopping = false;
+  releasers.add('the NATS server', async () => {
+    stopping = true;
+    await running.stop();
+  });
+  void running.exited.then(({ code, signal }) => {
+    if (!stopping) {
+      const how = signal ?? `exit ${code}`;
+      logger.error({ code: 'unavailable' }, `the NATS server ended (${how}): see ${running.logFile}`);
+    }
+  });
+  return running.url;
+}

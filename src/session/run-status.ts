@@ -1,0 +1,68 @@
+import type { TasksDocument, TasksSource } from '../contracts/run.js';
+import { replanHint, tasksLeft } from '../ledger/ledger-entries.js';
+import { activeTaskOf, type ProgressTotals, totalsOf } from '../ledger/progress-ledger.js';
+import { type LastOutcome, type NextAction, nextAction, signalsOf } from '../ledger/task-ledger.js';
+import { overview, type SessionOverview } from './commands/lifecycle-commands.js';
+import type { SessionState } from './state.js';
+
+/** The run in numbers, and what each task of it needs next. */
+export interface RunStatus {
+  readonly session: SessionOverview;
+  /** Null before `run.init`. */
+  readonly run: {
+    readonly spec: string;
+    readonly goal?: string;
+    readonly source: TasksSource;
+    readonly fingerprint: TasksDocument['fingerprint'];
+    readonly totals: ProgressTotals;
+    /** The task in progress, else the first pending one. */
+    readonly active_task_id: string | null;
+    /** Lines of the tasks.md that could not be placed. */
+    readonly problems: number;
+  } | null;
+  /** Tasks that have had a dispatch. */
+  readonly tasks: readonly TaskProgress[];
+}
+
+export interface TaskProgress {
+  readonly task: string;
+  readonly dispatches: number;
+  readonly last_outcome: LastOutcome['outcome'];
+  readonly next_action: NextAction;
+  readonly required_fixes: number;
+  readonly stalled: boolean;
+  /** What goes in circles, where something does. */
+  readonly replan_hint?: string;
+}
+
+export function runStatus(state: SessionState): RunStatus {
+  const { run, limits } = state;
+  const { ledgers } = state.dispatches.current();
+  return {
+    ...overview(state),
+    run:
+      run === undefined
+        ? null
+        : {
+            spec: run.spec,
+            ...(run.goal !== undefined && { goal: run.goal }),
+            source: run.source,
+            fingerprint: run.document.fingerprint,
+            totals: totalsOf(run.document.tasks),
+            active_task_id: activeTaskOf(run.document.tasks),
+            problems: run.document.problems,
+          },
+    tasks: [...ledgers.values()].map((ledger) => {
+      const hint = replanHint(signalsOf(ledger, limits.stall));
+      return {
+        task: ledger.task,
+        dispatches: ledger.dispatches,
+        last_outcome: ledger.last.outcome,
+        next_action: nextAction(ledger.last, tasksLeft(run?.document, ledger.task)),
+        required_fixes: ledger.requiredFixes.length,
+        stalled: ledger.stalled,
+        ...(hint !== undefined && { replan_hint: hint }),
+      };
+    }),
+  };
+}

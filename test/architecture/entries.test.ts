@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { loadedWith, moduleOf, modulesOfSrc } from './modules.js';
+
+/** What each entry point, and each command that must start fast, loads. */
+
+const SRC = modulesOfSrc();
+const packagesOf = (...paths: string[]) => {
+  const names = loadedWith(SRC, ...paths)
+    .filter((path) => !path.endsWith('.ts') && !path.startsWith('node:'))
+    .map((path) => /^(@[^/]+\/)?[^/]+/.exec(path)?.[0]);
+  return [...new Set(names)].sort();
+};
+const foldersOf = (...paths: string[]) => [
+  ...new Set(
+    loadedWith(SRC, ...paths)
+      .filter((path) => path.includes('/') && path.endsWith('.ts'))
+      .map((path) => path.split('/')[0]),
+  ),
+];
+
+describe('the package', () => {
+  it('has an entry point for each file of src/entries, and one for the client', () => {
+    const manifest: { exports: Record<string, string | { types: string; default: string }> } = JSON.parse(
+      readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+    );
+    const entries = SRC.map(({ path }) => path).filter((path) => path.startsWith('entries/'));
+    const exported = [...entries, 'index.ts'].map((path) => {
+      const file = `./dist/${path.replace(/\.ts$/, '')}`;
+      const name = path === 'index.ts' ? '.' : `./${path.slice('entries/'.length, -'.ts'.length)}`;
+      return [name, { types: `${file}.d.ts`, default: `${file}.js` }];
+    });
+    expect(manifest.exports).toEqual({
+      ...Object.fromEntries(exported),
+      './package.json': './package.json',
+    });
+  });
+});
+
+describe('the client', () => {
+  it('loads no services and no schemas, only what talks to NATS', () => {
+    expect(packagesOf('index.ts')).toEqual(['lru-cache', 'nats']);
+    expect(foldersOf('index.ts').sort()).toEqual([
+      'client',
+      'compaction',
+      'contracts',
+      'nats',
+      'ports',
+      'server',
+    ]);
+    // Of the folder that starts servers, only which version is the oldest that will do.
+    expect(loadedWith(SRC, 'index.ts').filter((path) => path.startsWith('server/'))).toEqual([
+      'server/version.ts',
+      'server/pin.ts',
+    ]);
+  });
+});
+
+describe('the parts that need no server', () => {
+  it('load no package for facts and traces, and zod alone for schemas', () => {
+    expect(packagesOf('entries/facts.ts')).toEqual([]);
+    expect(packagesOf('entries/traces.ts')).toEqual([]);
+    expect(packagesOf('entries/schemas.ts')).toEqual(['zod']);
+    expect(foldersOf('entries/facts.ts')).not.toContain('nats');
+    expect(foldersOf('entries/schemas.ts').sort()).toEqual(['contracts', 'entries']);
+  });
+});
+
+describe('the command line', () => {
+  it('loads commander alone before it knows the command', () => {
+    expect(packagesOf('cli/bin.ts')).toEqual(['commander']);
+  });
+
+  it('compiles a prompt without logger, schemas and scanners', () => {
+    const compiling = ['cli/bin.ts', 'cli/compile.ts', 'cli/open-client.ts'];
+    expect(packagesOf(...compiling)).toEqual(['commander', 'lru-cache', 'nats']);
+  });
+
+  it('publishes a result with the schemas that check it, and nothing else', () => {
+    const publishing = ['cli/bin.ts', 'cli/publish.ts', 'cli/open-client.ts'];
+    expect(packagesOf(...publishing)).toEqual(['commander', 'lru-cache', 'nats', 'zod']);
+  });
+});
+
+describe('the reader of what is loaded', () => {
+  it('follows imports and re-exports of values, and neither types nor what is loaded later', () => {
+    const modules = [
+      moduleOf('a.ts', "import './b.js'; import type { C } from './c.js'; const d = () => import('./d.js')"),
+      moduleOf('b.ts', "export { e } from './e.js'; export type { F } from './f.js'; export * from 'nats'"),
+      moduleOf('e.ts', "import { type G, h } from './g.js'"),
+    ];
+    expect(loadedWith(modules, 'a.ts')).toEqual(['a.ts', 'b.ts', 'e.ts', 'nats', 'g.ts']);
+  });
+});

@@ -1,0 +1,47 @@
+import { connect } from 'nats';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createThroughlineClient } from '../../src/index.js';
+import { type System, startSystem } from '../support/system.js';
+
+/** A client on a connection of the caller's own. */
+
+let system: System;
+beforeAll(async () => {
+  system = await startSystem();
+});
+afterAll(() => system.stop());
+
+const RESULT = { task_id: '1', status: 'completed', summary: 'Parser done' } as const;
+
+it('publishes and asks over a connection that is there, and leaves it open', async () => {
+  const connection = await connect({ servers: system.url });
+  try {
+    const client = createThroughlineClient(connection);
+    const { sequence: after } = await client.publishImplementer('shared', RESULT);
+    const reply = await client.compile({ session: 'shared', taskId: '2', taskPrompt: 'Extend it', after });
+    expect(reply.factsTotal).toBe(2);
+    await client.close();
+    expect(connection.isClosed()).toBe(false);
+    const another = createThroughlineClient(connection);
+    expect(await another.publishImplementer('shared', RESULT)).toEqual({ sequence: after + 1 });
+    await another.close();
+  } finally {
+    await connection.close();
+  }
+});
+
+it('listens where the connection may: below the inbox prefix that it was made with', async () => {
+  const connection = await connect({ servers: system.url, inboxPrefix: '_INBOX_mine' });
+  const watcher = await connect({ servers: system.url });
+  try {
+    const replies = watcher.subscribe('_INBOX_mine.>', { max: 1 });
+    const client = createThroughlineClient(connection, { inboxPrefix: '_INBOX_mine' });
+    await watcher.flush();
+    const { sequence } = await client.publishImplementer('shared', RESULT);
+    for await (const message of replies) expect(message.json()).toMatchObject({ seq: sequence });
+    await client.close();
+  } finally {
+    await connection.close();
+    await watcher.close();
+  }
+});
