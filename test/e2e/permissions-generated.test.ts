@@ -182,7 +182,7 @@ describe('whatever a user may ask for, and wherever the answer goes', () => {
       stdout: expect.stringContaining('did apart'),
     });
     const { stdout } = await system.as('reader_apart', 'doctor');
-    expect(stdout).toMatch(/ sessions: /);
+    expect(stdout).toMatch(/ sessions: | session mine: /);
     expect(stdout).toMatch(/^ok {4}service extractor: /m);
     expect(stdout).not.toContain('permission_denied');
     const written = await system.as('operator_apart', 'snapshot', 'write', '-s', 'mine');

@@ -105,9 +105,9 @@ const EVENTS = [
 describe('the text of a snapshot', () => {
   const text = encodeLearnings(folded(...EVENTS), NOW);
 
-  it('is one line of after_sequence, created_at, v and state, in that order', () => {
-    expect(Object.keys(JSON.parse(text))).toEqual(['after_sequence', 'created_at', 'v', 'state']);
-    expect(text.startsWith(`{"after_sequence":3,"created_at":"${NOW}","v":1,"state":{`)).toBe(true);
+  it('is one line of after_sequence, created_at, project, v and state, in that order', () => {
+    expect(Object.keys(JSON.parse(text))).toEqual(['after_sequence', 'created_at', 'project', 'v', 'state']);
+    expect(text.startsWith(`{"after_sequence":3,"created_at":"${NOW}","project":"${PROJECT}","v":1,"state":{`)).toBe(true);
     expect(text).not.toMatch(/[\n\r]/);
   });
 
@@ -119,8 +119,8 @@ describe('the text of a snapshot', () => {
     expect(text.split('Name it')).toHaveLength(2);
   });
 
-  it('leaves which project it is of to whoever reads it', () => {
-    expect(decodeLearnings('elsewhere', text)).toMatchObject({ ok: true, state: { project: 'elsewhere' } });
+  it('is refused for any other project', () => {
+    expect(decodeLearnings('elsewhere', text)).toMatchObject({ ok: false });
   });
 
   it('does not change with a state that moves on', () => {
