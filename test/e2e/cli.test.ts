@@ -185,7 +185,13 @@ describe('facts and snapshot', () => {
       /after sequence {2}2\n[\s\S]*valid facts {5}1\ndispatches {6}0 implementer, 2 reviewer/,
     );
     const json = await up.cli(['snapshot', 'show', '-s', session, '--json']);
-    expect(Object.keys(JSON.parse(json.stdout))).toEqual(['after_sequence', 'created_at', 'session', 'v', 'state']);
+    expect(Object.keys(JSON.parse(json.stdout))).toEqual([
+      'after_sequence',
+      'created_at',
+      'session',
+      'v',
+      'state',
+    ]);
     expect((await up.cli(['snapshot', 'write', '-s', 'nothing-there'])).code).toBe(1);
   });
 });

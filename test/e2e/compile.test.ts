@@ -152,7 +152,9 @@ describe('snapshots', () => {
       if (stored === undefined) throw new Error('no snapshot yet');
       return stored;
     });
-    expect(text).toMatch(/^\{"after_sequence":23,"created_at":"[^"]+","session":"[^"]+","v":1,"state":\{.*\}\}$/);
+    expect(text).toMatch(
+      /^\{"after_sequence":23,"created_at":"[^"]+","session":"[^"]+","v":1,"state":\{.*\}\}$/,
+    );
     await system.client.publishImplementer(session, implemented('later'));
     await allDealtWith(system.ports);
     const second = await freshCompiler()({ session, ...TASK });

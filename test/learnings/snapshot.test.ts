@@ -107,7 +107,9 @@ describe('the text of a snapshot', () => {
 
   it('is one line of after_sequence, created_at, project, v and state, in that order', () => {
     expect(Object.keys(JSON.parse(text))).toEqual(['after_sequence', 'created_at', 'project', 'v', 'state']);
-    expect(text.startsWith(`{"after_sequence":3,"created_at":"${NOW}","project":"${PROJECT}","v":1,"state":{`)).toBe(true);
+    expect(
+      text.startsWith(`{"after_sequence":3,"created_at":"${NOW}","project":"${PROJECT}","v":1,"state":{`),
+    ).toBe(true);
     expect(text).not.toMatch(/[\n\r]/);
   });
 
