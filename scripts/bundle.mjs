@@ -13,8 +13,8 @@ const BUNDLED = ['commander', 'lru-cache', 'nats', 'nkeys.js', 'picocolors', 'tw
  */
 const TOGETHER = [
   ['program', ['cli/bin.js']],
-  ['client', ['cli/open-client.js', 'cli/compile.js']],
-  ['publish', ['cli/publish.js']],
+  ['client', ['cli/open-client.js', 'cli/compile-command.js']],
+  ['publish', ['cli/publish-command.js']],
 ];
 
 const fileAt = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));

@@ -3,14 +3,14 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readCommits } from '../dist/cli/import-git.js';
-import { loadConfig } from '../dist/config.js';
+import { readCommits } from '../dist/cli/import-command.js';
+import { loadConfig } from '../dist/config/config.js';
 import { connectThroughline } from '../dist/index.js';
-import { Releasers } from '../dist/lifecycle.js';
-import { serve } from '../dist/main.js';
+import { findNatsServer } from '../dist/nats-server/find-server.js';
+import { startNatsServer } from '../dist/nats-server/server-process.js';
 import { silentLogger } from '../dist/ports/logger.js';
-import { findNatsServer } from '../dist/server/find.js';
-import { startNatsServer } from '../dist/server/process.js';
+import { Releasers } from '../dist/runtime/shutdown.js';
+import { serve } from '../dist/services/serve.js';
 import { countOrExit, optionsOrExit } from './options.mjs';
 
 const RECORDED = new URL('demo-session.jsonl', import.meta.url);
@@ -24,8 +24,8 @@ const NEXT_TASK = {
 const EXPECTED = [
   'task:4.2 must_fix Bound the wait of prompt.compile for `after` by a deadline',
   'task:4.2 must_fix Wake the wait on the event of the dispatch named in `after`',
-  'src/workers/prompt-compiler.ts issue No deadline: compile waits for ever',
-  'src/nats/session-log.ts issue watch stays open after a compile wait hits its deadline',
+  'src/services/compiler/prompt-compiler.ts issue No deadline: compile waits for ever',
+  'src/nats/stores/nats-session-log.ts issue watch stays open after a compile wait hits its deadline',
   'task:4.3 requires SessionLog.watch wakes a compile wait',
 ];
 

@@ -1,10 +1,13 @@
 import './globals.js';
-import { ThroughlineClient } from './client/client.js';
-import type { NatsAccess } from './nats/access.js';
-import { natsTransport } from './nats/client-transport.js';
-import { connectNats, type NatsConnection, setInboxPrefix } from './nats/connection.js';
+import { ThroughlineClient } from './client/throughline-client.js';
+import { connectNats, type NatsConnection, setInboxPrefix } from './nats/connection/connect-nats.js';
+import type { NatsAccess } from './nats/connection/nats-access.js';
+import { natsTransport } from './nats/connection/nats-client-transport.js';
 import { silentLogger } from './ports/logger.js';
 
+export type { Learnings, Proposals } from './client/learning-methods.js';
+export type { LearningReply, ProposalView } from './client/learning-replies.js';
+export type { RunInitReply, RunStatusReply } from './client/run-replies.js';
 export {
   type ClientOptions,
   type Published,
@@ -12,13 +15,9 @@ export {
   ThroughlineClient,
   type TraceAppended,
   type TraceCompacted,
-} from './client/client.js';
-export type { LearningReply, ProposalView } from './client/learning-replies.js';
-export type { Learnings, Proposals } from './client/learnings.js';
-export type { RunInitReply, RunStatusReply } from './client/run-replies.js';
+} from './client/throughline-client.js';
+export type { Tools } from './client/tool-methods.js';
 export type { ToolReply } from './client/tool-replies.js';
-export type { Tools } from './client/tools.js';
-export type { ClientTransport } from './client/transport.js';
 export type {
   CompiledFact,
   CompiledLearning,
@@ -29,8 +28,9 @@ export type {
   ExplainedFact,
   IterationReply,
   SessionStartReply,
-} from './contracts/compile.js';
+} from './contracts/compile-request.js';
 export { ERROR_CODES, type ErrorCode } from './contracts/error-codes.js';
+export { ThroughlineError } from './contracts/errors.js';
 export type { LearningEvidence, LearningType, ProposalMethod } from './contracts/learning-events.js';
 export type { LearningInput, LearningRequest } from './contracts/learning-requests.js';
 export type { Role } from './contracts/names.js';
@@ -38,12 +38,12 @@ export type {
   ImplementerResultInput as ImplementerResult,
   ReviewerResultInput as ReviewerResult,
 } from './contracts/results.js';
-export type { RunInitInput } from './contracts/run.js';
-export type { ToolInput, ToolName } from './contracts/tools.js';
-export type { TraceEntryInput as TraceEntry } from './contracts/trace.js';
-export { ThroughlineError } from './errors.js';
-export type { Learning, Proposal, RankedLearning, RelevanceMethod } from './learnings/types.js';
-export type { NatsAccess } from './nats/access.js';
+export type { RunInitInput } from './contracts/run-request.js';
+export type { ToolInput, ToolName } from './contracts/tool-requests.js';
+export type { TraceEntryInput as TraceEntry } from './contracts/trace-entry.js';
+export type { Learning, Proposal, RankedLearning, RelevanceMethod } from './learnings/learning-types.js';
+export type { NatsAccess } from './nats/connection/nats-access.js';
+export type { ClientTransport } from './ports/client-transport.js';
 export type { SessionOverview } from './session/commands/lifecycle-commands.js';
 export type { TaskView } from './session/commands/task-commands.js';
 export type { Iteration } from './session/iterations.js';

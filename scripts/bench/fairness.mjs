@@ -1,7 +1,7 @@
 // One session publishes very many results at once: how long the single result of another one takes until it counts.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectThroughline } from '../../dist/index.js';
-import { AckedPublisher } from '../../dist/nats/acked-publisher.js';
+import { AckedPublisher } from '../../dist/nats/jetstream/acked-publisher.js';
 import { openPorts, startServer, startThroughline } from './host.mjs';
 import { resultOf } from './results.mjs';
 import { median, quantile } from './stats.mjs';

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { loadConfig } from '../../dist/config.js';
-import { openNats } from '../../dist/nats/open.js';
+import { loadConfig } from '../../dist/config/config.js';
+import { openNats } from '../../dist/nats/open-nats.js';
+import { findNatsServer } from '../../dist/nats-server/find-server.js';
+import { startNatsServer } from '../../dist/nats-server/server-process.js';
 import { silentLogger } from '../../dist/ports/logger.js';
-import { findNatsServer } from '../../dist/server/find.js';
-import { startNatsServer } from '../../dist/server/process.js';
-import { natsOptions } from '../../dist/services/nats-options.js';
+import { natsOptions } from '../../dist/services/common/nats-options.js';
 
 export const throughlineBin = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
 

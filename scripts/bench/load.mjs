@@ -1,10 +1,10 @@
 // Loading a session from its snapshot and by replaying all of it, in turn; and writing snapshots.
 import { token } from '../../dist/contracts/names.js';
+import { createSessionReader, createSnapshotWriter } from '../../dist/folding/session-folding.js';
 import { systemClock } from '../../dist/ports/clock.js';
 import { silentLogger } from '../../dist/ports/logger.js';
-import { evolve } from '../../dist/session/evolve.js';
-import { DEFAULT_LIMITS, emptyState } from '../../dist/session/state.js';
-import { createSessionReader, createSnapshotWriter } from '../../dist/workers/session-reader.js';
+import { evolve } from '../../dist/session/evolve-session.js';
+import { DEFAULT_LIMITS, emptyState } from '../../dist/session/session-state.js';
 import { openPorts, startServer } from './host.mjs';
 import { factEvent, taskEvent } from './results.mjs';
 import { median, quantile } from './stats.mjs';

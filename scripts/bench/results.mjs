@@ -1,6 +1,6 @@
 // Made-up sessions: what implementers return, the events that come of it, and tasks.
-import { RuleBasedFactExtractor } from '../../dist/facts/extractor.js';
-import { recordedEvent } from '../../dist/workers/extractor.js';
+import { RuleBasedFactExtractor } from '../../dist/facts/fact-extractor.js';
+import { recordedEvent } from '../../dist/services/extractor/extractor-worker.js';
 
 const rules = new RuleBasedFactExtractor();
 const BEGAN = Date.UTC(2026, 0, 1);

@@ -1,8 +1,8 @@
 // `throughline up` with the server binary present, and nats-server alone, in turn; and commands beside `node -e 0`.
 import { spawn } from 'node:child_process';
-import { Releasers } from '../../dist/lifecycle.js';
-import { freePort } from '../../dist/server/ports.js';
-import { askServer } from '../../dist/server/ready.js';
+import { freePort } from '../../dist/nats-server/free-port.js';
+import { askServer } from '../../dist/nats-server/server-ready.js';
+import { Releasers } from '../../dist/runtime/shutdown.js';
 import { commandGoals, measureCommands } from './commands.mjs';
 import { findServer, startScript, temporaryDir, throughlineBin } from './host.mjs';
 import { median } from './stats.mjs';

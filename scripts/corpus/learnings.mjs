@@ -1,9 +1,9 @@
 // A project's learnings to be frozen: their events, a snapshot of the first part, and the state that all of them give.
 import { learningEvent } from '../../dist/contracts/learning-events.js';
-import { demandId, learningId } from '../../dist/learnings/content.js';
-import { evolveLearnings } from '../../dist/learnings/evolve.js';
-import { encodeLearnings } from '../../dist/learnings/snapshot.js';
-import { emptyLearnings } from '../../dist/learnings/state.js';
+import { evolveLearnings } from '../../dist/learnings/evolve-learnings.js';
+import { demandId, learningId } from '../../dist/learnings/learning-text.js';
+import { encodeLearnings } from '../../dist/learnings/learnings-snapshot.js';
+import { emptyLearnings } from '../../dist/learnings/learnings-state.js';
 
 const PROJECT = 'frozen';
 const START = Date.UTC(2026, 0, 1);

@@ -1,11 +1,11 @@
 // A session to be frozen: its events, a snapshot of its first part, and the state that all of them give.
 import { sessionEvent } from '../../dist/contracts/session-events.js';
-import { RuleBasedFactExtractor } from '../../dist/facts/extractor.js';
-import { evolve } from '../../dist/session/evolve.js';
-import { encodeSnapshot } from '../../dist/session/snapshot.js';
-import { emptyState } from '../../dist/session/state.js';
-import { stateToJson } from '../../dist/session/state-json.js';
-import { recordedEvent } from '../../dist/workers/extractor.js';
+import { RuleBasedFactExtractor } from '../../dist/facts/fact-extractor.js';
+import { recordedEvent } from '../../dist/services/extractor/extractor-worker.js';
+import { evolve } from '../../dist/session/evolve-session.js';
+import { encodeSnapshot } from '../../dist/session/session-snapshot.js';
+import { emptyState } from '../../dist/session/session-state.js';
+import { stateToJson } from '../../dist/session/session-state-json.js';
 
 const START = Date.UTC(2026, 0, 1);
 const rules = new RuleBasedFactExtractor();

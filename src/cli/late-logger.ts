@@ -1,5 +1,5 @@
-import type { Config } from '../config.js';
-import { LOG_LEVELS } from '../config-values.js';
+import type { Config } from '../config/config.js';
+import { LOG_LEVELS } from '../config/config-values.js';
 import type { Logger } from '../ports/logger.js';
 
 type Level = keyof Logger;
@@ -10,7 +10,7 @@ type Level = keyof Logger;
  */
 export function lateLogger(
   config: Config,
-  load: () => Promise<Logger> = async () => (await import('./logger.js')).loggerFor(config),
+  load: () => Promise<Logger> = async () => (await import('./cli-logger.js')).loggerFor(config),
 ): Logger {
   let loading: Promise<Logger> | undefined;
   const least = LOG_LEVELS.indexOf(config.logLevel);

@@ -1,7 +1,7 @@
-import { ThroughlineClient } from '../client/client.js';
-import { natsTransport } from '../nats/client-transport.js';
-import { connectNats } from '../nats/connection.js';
-import type { Cli } from './context.js';
+import { ThroughlineClient } from '../client/throughline-client.js';
+import { connectNats } from '../nats/connection/connect-nats.js';
+import { natsTransport } from '../nats/connection/nats-client-transport.js';
+import type { Cli } from './cli-context.js';
 
 /** Connects as a client of the services. */
 export async function openClient({ url, config, logger }: Cli): Promise<ThroughlineClient> {

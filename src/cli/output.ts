@@ -1,4 +1,4 @@
-import { visible, visibleInColour } from '../terminal-text.js';
+import { visible, visibleInColour } from '../shared/terminal-text.js';
 
 /** What commands print: answers go to standard output, everything else to standard error. */
 

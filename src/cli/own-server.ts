@@ -1,8 +1,8 @@
 import { statfs } from 'node:fs/promises';
-import { messageOf, ThroughlineError } from '../errors.js';
-import { pause } from '../nats/pause.js';
-import type { RunningServer } from '../server/running-server.js';
-import { note } from './cli.js';
+import { messageOf, ThroughlineError } from '../contracts/errors.js';
+import type { RunningServer } from '../nats-server/running-server.js';
+import { pause } from '../runtime/backoff.js';
+import { note } from './command-context.js';
 
 const LOOK_EVERY_MS = 1000;
 /** Free bytes below which the disk counts as full, and from which there is room again. */

@@ -1,8 +1,8 @@
 import { Command, CommanderError, Option } from 'commander';
-import { ThroughlineError } from '../errors.js';
-import { visible } from '../terminal-text.js';
+import { ThroughlineError } from '../contracts/errors.js';
+import { visible } from '../shared/terminal-text.js';
 import { VERSION } from '../version.js';
-import { COMMANDS, type CommandEntry } from './commands.js';
+import { COMMANDS, type CommandEntry } from './command-table.js';
 import { Interrupted } from './interrupted.js';
 import { examples, note } from './output.js';
 

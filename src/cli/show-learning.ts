@@ -1,9 +1,9 @@
 import type picocolors from 'picocolors';
 import type { LearningReply, ProposalView } from '../client/learning-replies.js';
 import type { LearningEvidence, LearningSource } from '../contracts/learning-events.js';
-import type { ListedLearning, Retirement } from '../learnings/state.js';
-import type { Proposal, RankedLearning } from '../learnings/types.js';
-import { oneLine } from '../text.js';
+import type { Proposal, RankedLearning } from '../learnings/learning-types.js';
+import type { ListedLearning, Retirement } from '../learnings/learnings-state.js';
+import { oneLine } from '../shared/text.js';
 
 /** Learnings and proposals as text for people. What agents wrote may hold escape sequences: they are taken out. */
 

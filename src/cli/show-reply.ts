@@ -1,6 +1,6 @@
 import picocolors from 'picocolors';
 import { z } from 'zod';
-import { clipText, oneLine } from '../text.js';
+import { clipText, oneLine } from '../shared/text.js';
 
 /** Replies of tools as text for people: coloured on a terminal, plain in a pipe. */
 

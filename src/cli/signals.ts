@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
-import { messageOf, ThroughlineError } from '../errors.js';
-import type { Releasers } from '../lifecycle.js';
-import { type Cli, note } from './cli.js';
+import { messageOf, ThroughlineError } from '../contracts/errors.js';
+import type { Releasers } from '../runtime/shutdown.js';
+import { type Cli, note } from './command-context.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { messageOf, ThroughlineError } from '../errors.js';
+import { messageOf, ThroughlineError } from '../contracts/errors.js';
 
 /** The text of a template file. */
 export async function readTemplate(file: string): Promise<string> {

@@ -1,7 +1,7 @@
 import type { LearningRequest } from '../contracts/learning-requests.js';
+import type { Learning, Proposal, RankedLearning, RelevanceMethod } from '../learnings/learning-types.js';
+import type { ListedLearning, Retirement } from '../learnings/learnings-state.js';
 import type { NearDuplicate } from '../learnings/near-duplicate.js';
-import type { ListedLearning, Retirement } from '../learnings/state.js';
-import type { Learning, Proposal, RankedLearning, RelevanceMethod } from '../learnings/types.js';
 
 /** What the service `learnings` answers. */
 

@@ -1,4 +1,4 @@
-import type { TaskProblem } from '../ledger/tasks-md/types.js';
+import type { TaskProblem } from '../ledger/tasks-md/parsed-tasks.js';
 import type { RunStatus } from '../session/run-status.js';
 
 /** What `run.status` answers. */

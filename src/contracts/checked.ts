@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { ThroughlineError } from '../errors.js';
+import { ThroughlineError } from './errors.js';
 import { explainIssues } from './explain-issues.js';
 import { longListIn } from './list-limits.js';
 

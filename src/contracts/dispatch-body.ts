@@ -1,6 +1,6 @@
-import { messageOf } from '../errors.js';
-import { oneLine } from '../text.js';
+import { oneLine } from '../shared/text.js';
 import type { ErrorCode } from './error-codes.js';
+import { messageOf } from './errors.js';
 import { explainIssues } from './explain-issues.js';
 import type { Role } from './names.js';
 import { implementerResult, type RoleResult, reviewerResult } from './results.js';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { lengthOf } from '../text.js';
+import { lengthOf } from '../shared/text.js';
 
 /**
  * One sentence for a failed parse: each wrong field by its path, with what was expected. At most five are named.

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { quoted } from '../text.js';
+import { quoted } from '../shared/text.js';
 import { LEARNING_TYPES, MAX_LEARNING } from './learning-events.js';
 import type { LearningRequest } from './request-names.js';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ThroughlineError } from '../errors.js';
+import { ThroughlineError } from './errors.js';
 
 /**
  * Every subject, stream, bucket, service and header name. Nothing else in the code builds one, and every part of a

@@ -1,4 +1,4 @@
-import { clipText, oneLine } from '../text.js';
+import { clipText, oneLine } from '../shared/text.js';
 import type { Role } from './names.js';
 import type { ImplementerResult, ReviewerResult, RoleResult } from './results.js';
 import type { DispatchOutcome } from './session-events.js';

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { EVENT_VERSION, type EventFormat, jsonOf, parseEvent, type Stored, timestamp } from './event.js';
 import { ROLES } from './names.js';
 import { ASSESSMENTS, IMPLEMENTER_STATUSES, SEVERITIES, taskId, testRun } from './results.js';
-import { runEvents } from './run.js';
+import { runEvents } from './run-request.js';
 import { inboxEvents, iterationEvents, lifecycleEvents, noteEvents } from './session-meta-events.js';
 import { taskEvents } from './task-events.js';
-import { traceEvents } from './trace.js';
+import { traceEvents } from './trace-entry.js';
 
 /**
  * The events of a session stream, version 1. The type of each stands in its subject as well. Events are never

@@ -3,17 +3,16 @@ import '../globals.js';
 
 export type { Role } from '../contracts/names.js';
 export type { ImplementerResult, ReviewerResult } from '../contracts/results.js';
+export { type ExtractionRule, IMPLEMENTER_RULES, REVIEWER_RULES } from '../facts/extraction-rules.js';
 export {
   type Extraction,
   type ExtractorOptions,
   MAX_FACTS_PER_DISPATCH,
   RuleBasedFactExtractor,
-} from '../facts/extractor.js';
+} from '../facts/fact-extractor.js';
 export { createFactId } from '../facts/fact-id.js';
-export { formatSessionFacts } from '../facts/format.js';
-export { KeywordFactRetriever } from '../facts/retriever.js';
-export { type ExtractionRule, IMPLEMENTER_RULES, REVIEWER_RULES } from '../facts/rules.js';
-export { InMemorySessionFactStore } from '../facts/store.js';
+export { KeywordFactRetriever } from '../facts/fact-retriever.js';
+export { InMemorySessionFactStore } from '../facts/fact-store.js';
 export type {
   DispatchOrigin,
   FactQuery,
@@ -26,4 +25,5 @@ export type {
   RecordedFact,
   SessionFact,
   SessionFactTag,
-} from '../facts/types.js';
+} from '../facts/fact-types.js';
+export { formatSessionFacts } from '../facts/format-facts.js';

@@ -1,11 +1,11 @@
 import '../globals.js';
 import { resolve } from 'node:path';
-import { type Config, embeddedConfig } from '../config.js';
-import type { VariableName } from '../environment.js';
-import { ThroughlineError } from '../errors.js';
-import { Releasers } from '../lifecycle.js';
-import { SERVICES, type ServiceName, serve } from '../main.js';
+import { type Config, embeddedConfig } from '../config/config.js';
+import type { VariableName } from '../config/environment.js';
+import { ThroughlineError } from '../contracts/errors.js';
 import { type Logger, silentLogger } from '../ports/logger.js';
+import { Releasers } from '../runtime/shutdown.js';
+import { SERVICES, type ServiceName, serve } from '../services/serve.js';
 
 /** `throughline/server`: the services inside a process of one's own, as `throughline up` and `serve` run them. */
 
@@ -74,8 +74,8 @@ async function startServer(
   releasers: Releasers,
 ): Promise<string> {
   const [{ findNatsServer }, { startNatsServer }] = await Promise.all([
-    import('../server/find.js'),
-    import('../server/process.js'),
+    import('../nats-server/find-server.js'),
+    import('../nats-server/server-process.js'),
   ]);
   const { platform, arch } = process;
   const progress = (line: string) => logger.info({}, line);

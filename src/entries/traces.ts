@@ -1,16 +1,16 @@
 /** `throughline/traces`: hooks that put the compacted history of an intent before a model's system prompt. */
 import '../globals.js';
 
+export type { TraceEntryInput as TraceEntry } from '../contracts/trace-entry.js';
 export {
   type CompactionSource,
   HookEngine,
   PreCompactHook,
   type PreLlmHook,
-} from '../compaction/hook-engine.js';
+} from '../traces/hook-engine.js';
 export {
   type PreLlmOptions,
   type PreparedPrompt,
   preparePrompt,
   withPreLlmCompaction,
-} from '../compaction/pre-llm.js';
-export type { TraceEntryInput as TraceEntry } from '../contracts/trace.js';
+} from '../traces/pre-llm.js';

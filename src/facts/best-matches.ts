@@ -1,4 +1,4 @@
-import type { Match } from './types.js';
+import type { Match } from './fact-types.js';
 
 /** Keeps the best of many matches in order, without sorting the others. */
 export class BestMatches {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { clipText, quoted } from '../text.js';
-import type { RecordedFact, SessionFactTag } from './types.js';
+import { clipText, quoted } from '../shared/text.js';
+import type { RecordedFact, SessionFactTag } from './fact-types.js';
 
 /** Unit separator: a control character, which `quoted()` folds out of every field before it gets here. */
 const SEPARATOR = '\u001f';

@@ -1,8 +1,8 @@
+import { BLOCK } from '../search/hit-counts.js';
+import { Postings } from '../search/postings.js';
+import { words } from '../search/tokenize.js';
 import { BestMatches } from './best-matches.js';
-import { BLOCK } from './hit-counts.js';
-import { Postings } from './postings.js';
-import { words } from './tokenize.js';
-import type { FactSelection, Match, SessionFact } from './types.js';
+import type { FactSelection, Match, SessionFact } from './fact-types.js';
 
 /**
  * Facts by the words that they hold, their tags and their task.

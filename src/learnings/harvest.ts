@@ -1,13 +1,13 @@
+import type { Unstamped } from '../contracts/decision.js';
 import type { DEMAND_KINDS, LearningEvent, LearningEventOf } from '../contracts/learning-events.js';
 import type { ReviewerResult } from '../contracts/results.js';
 import type { NoteType } from '../contracts/session-meta-events.js';
-import type { Unstamped } from '../decision.js';
-import { CONVENTION } from '../facts/rules.js';
+import { CONVENTION } from '../facts/extraction-rules.js';
 import type { Note } from '../session/notebook.js';
-import { demandId, learningId, learningText } from './content.js';
 import { confidenceOf } from './evidence.js';
-import { Room } from './room.js';
-import type { LearningState, Observation } from './state.js';
+import { demandId, learningId, learningText } from './learning-text.js';
+import type { LearningState, Observation } from './learnings-state.js';
+import { Room } from './proposal-room.js';
 
 /**
  * Where proposals come from, by rule: notes of those types that hold beyond a session, and what reviewers demand again

@@ -1,6 +1,6 @@
-import { words } from '../facts/tokenize.js';
-import { BestLearnings, follow } from './ranking.js';
-import type { Learning, RankedLearning } from './types.js';
+import { words } from '../search/tokenize.js';
+import { BestLearnings, follow } from './best-learnings.js';
+import type { Learning, RankedLearning } from './learning-types.js';
 
 /** The usual constants of BM25: how soon repetition stops to count, and how much length counts. */
 const K1 = 1.2;

@@ -1,6 +1,6 @@
-import { likeness, NEAR_DUPLICATE, sameText, type WordSet, wordSet } from './content.js';
-import type { LearningState } from './state.js';
-import type { Learning } from './types.js';
+import { likeness, NEAR_DUPLICATE, sameText, type WordSet, wordSet } from './learning-text.js';
+import type { Learning } from './learning-types.js';
+import type { LearningState } from './learnings-state.js';
 
 /** A learning that says nearly the same. */
 export interface NearDuplicate {

@@ -1,5 +1,5 @@
-import { BestLearnings, follow } from './ranking.js';
-import type { Learning, RankedLearning } from './types.js';
+import { BestLearnings, follow } from './best-learnings.js';
+import type { Learning, RankedLearning } from './learning-types.js';
 import { VectorTable } from './vector-table.js';
 
 /** A vector with what it was computed from. */

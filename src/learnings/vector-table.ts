@@ -1,4 +1,4 @@
-import type { Learning } from './types.js';
+import type { Learning } from './learning-types.js';
 
 const FIRST_ROWS = 64;
 

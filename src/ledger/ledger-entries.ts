@@ -1,4 +1,4 @@
-import type { TasksDocument } from '../contracts/run.js';
+import type { TasksDocument } from '../contracts/run-request.js';
 import { activeTaskOf, leavesOf, type ProgressTotals, totalsOf } from './progress-ledger.js';
 import type { RaisedSignal, StallThresholds } from './stall.js';
 import { type NextAction, nextAction, signalsOf, type TaskLedger } from './task-ledger.js';

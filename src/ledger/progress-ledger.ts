@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { ProgressTask, TasksDocument, TasksSource } from '../contracts/run.js';
-import { clipText, quoted } from '../text.js';
-import type { ParsedTasks } from './tasks-md/types.js';
+import type { ProgressTask, TasksDocument, TasksSource } from '../contracts/run-request.js';
+import { clipText, quoted } from '../shared/text.js';
+import type { ParsedTasks } from './tasks-md/parsed-tasks.js';
 
 /** What a `tasks.md` says of a run, seen from one task. */
 export interface ProgressLedger {

@@ -1,4 +1,4 @@
-import type { OutcomeDigest } from './digest.js';
+import type { OutcomeDigest } from './outcome-digest.js';
 
 /**
  * Signs that a task goes in circles. Each has a counter, and evidence for whoever has to plan anew:

@@ -1,4 +1,4 @@
-import type { ImplementerDigest, OutcomeDigest, ReviewerDigest, ReviewIssue } from './digest.js';
+import type { ImplementerDigest, OutcomeDigest, ReviewerDigest, ReviewIssue } from './outcome-digest.js';
 import {
   countStall,
   NO_STALL,

@@ -1,4 +1,4 @@
-import type { Permissions } from './permissions.js';
+import type { Permissions } from './role-permissions.js';
 
 /**
  * How users of another account reach Throughline: the account that it runs in exports what they may publish to, and theirs

@@ -1,24 +1,24 @@
 import { createHash } from 'node:crypto';
+import type { CompactionStage } from '../contracts/budget-report.js';
+import type { DispatchRequest } from '../contracts/compile-request.js';
+import { KeywordFactRetriever } from '../facts/fact-retriever.js';
+import type { RankedFact } from '../facts/fact-types.js';
+import { formatSessionFacts } from '../facts/format-facts.js';
+import { formatRelevantLearnings, type LearningsInPrompt } from '../learnings/format-learnings.js';
+import { factsOf, type SessionState, tracesOf } from '../session/session-state.js';
+import { quoted } from '../shared/text.js';
 import {
   compactedReport,
   RECENT_STEPS,
   recentLines,
   type Summary,
   summarise,
-} from '../compaction/summary.js';
-import type { CompactionStage } from '../contracts/budget.js';
-import type { DispatchRequest } from '../contracts/compile.js';
-import { formatSessionFacts } from '../facts/format.js';
-import { KeywordFactRetriever } from '../facts/retriever.js';
-import type { RankedFact } from '../facts/types.js';
-import { formatRelevantLearnings, type LearningsInPrompt } from '../learnings/format.js';
-import { factsOf, type SessionState, tracesOf } from '../session/state.js';
-import { quoted } from '../text.js';
-import { type Candidate, firstFitting, type PromptBudget } from './budget.js';
+} from '../traces/trace-summary.js';
 import type { CompiledAs } from './compiled-prompt.js';
 import { type DeltaPacket, deltaPacket, PRUNED_FIRST, replanLines } from './delta-packet.js';
 import { describeFacts } from './described-facts.js';
 import { describeLearnings, learningsShare } from './described-learnings.js';
+import { type Candidate, firstFitting, type PromptBudget } from './prompt-budget.js';
 import { essentialsOf, objectiveOf } from './shorten.js';
 import { stablePrefix } from './stable-prefix.js';
 

@@ -1,14 +1,13 @@
-import { compactedReport, RECENT_STEPS, recentLines, summarise } from '../compaction/summary.js';
-import type { IterationRequest } from '../contracts/compile.js';
-import { ThroughlineError } from '../errors.js';
-import { formatSessionFacts } from '../facts/format.js';
-import { KeywordFactRetriever } from '../facts/retriever.js';
-import { formatRelevantLearnings, type LearningsInPrompt } from '../learnings/format.js';
+import type { IterationRequest } from '../contracts/compile-request.js';
+import { ThroughlineError } from '../contracts/errors.js';
+import { KeywordFactRetriever } from '../facts/fact-retriever.js';
+import { formatSessionFacts } from '../facts/format-facts.js';
+import { formatRelevantLearnings, type LearningsInPrompt } from '../learnings/format-learnings.js';
 import type { Charter } from '../session/charter.js';
 import { currentNumber } from '../session/iterations.js';
-import { factsOf, type SessionState, tracesOf } from '../session/state.js';
-import { quoted, quotedBlock } from '../text.js';
-import type { PromptBudget } from './budget.js';
+import { factsOf, type SessionState, tracesOf } from '../session/session-state.js';
+import { quoted, quotedBlock } from '../shared/text.js';
+import { compactedReport, RECENT_STEPS, recentLines, summarise } from '../traces/trace-summary.js';
 import type { CompiledAs } from './compiled-prompt.js';
 import { describeFacts } from './described-facts.js';
 import { describeLearnings, learningsShare } from './described-learnings.js';
@@ -22,8 +21,9 @@ import {
   formatTasksWithDeps,
 } from './iteration-sections.js';
 import { ITERATION_TEMPLATE } from './iteration-template.js';
-import { whatIsAhead } from './query.js';
-import { renderTemplate, unknownPlaceholders } from './template.js';
+import type { PromptBudget } from './prompt-budget.js';
+import { renderTemplate, unknownPlaceholders } from './render-template.js';
+import { whatIsAhead } from './what-is-ahead.js';
 
 /** Names that an iteration template may use. */
 export const ITERATION_VARIABLES = [

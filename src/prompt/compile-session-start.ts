@@ -1,18 +1,18 @@
-import type { SessionStartRequest } from '../contracts/compile.js';
+import type { SessionStartRequest } from '../contracts/compile-request.js';
 import { DEFAULT_PROJECT, projectOf } from '../contracts/names.js';
 import {
   formatCompactProposals,
   formatRelevantLearnings,
   type LearningsInPrompt,
-} from '../learnings/format.js';
+} from '../learnings/format-learnings.js';
 import { newest } from '../session/iterations.js';
 import { unread } from '../session/notebook.js';
-import { factsOf, type SessionState } from '../session/state.js';
-import { clipText, quoted } from '../text.js';
-import type { PromptBudget } from './budget.js';
+import { factsOf, type SessionState } from '../session/session-state.js';
+import { clipText, quoted } from '../shared/text.js';
 import type { CompiledAs } from './compiled-prompt.js';
 import { describeLearnings, learningsWithin } from './described-learnings.js';
 import { countBlockedTasks, countCompletedTasks, countReadyTasks } from './iteration-sections.js';
+import type { PromptBudget } from './prompt-budget.js';
 
 /**
  * What an agent reads first in a session: who it works for, what the project has learned, which proposals wait, and

@@ -2,8 +2,8 @@ import { tasksLeft } from '../ledger/ledger-entries.js';
 import { progressLedger } from '../ledger/progress-ledger.js';
 import type { TaskLedger } from '../ledger/task-ledger.js';
 import { nextAction, signalsOf } from '../ledger/task-ledger.js';
-import type { SessionState } from '../session/state.js';
-import { clipText, quoted } from '../text.js';
+import type { SessionState } from '../session/session-state.js';
+import { clipText, quoted } from '../shared/text.js';
 
 /**
  * The delta packet: what the ledgers know of a task, as compact JSON with only the fields that have content. JSON

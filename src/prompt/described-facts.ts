@@ -1,6 +1,6 @@
-import type { CompiledFact, CompileReply, ExplainedFact } from '../contracts/compile.js';
+import type { CompiledFact, CompileReply, ExplainedFact } from '../contracts/compile-request.js';
 import { factId } from '../facts/fact-id.js';
-import type { RankedFact } from '../facts/types.js';
+import type { RankedFact } from '../facts/fact-types.js';
 
 /** The part of a reply that lists the facts shown; with `explain`, why each was chosen. */
 export function describeFacts(

@@ -1,5 +1,10 @@
-import type { LearningsReport } from '../contracts/compile.js';
-import { type LearningsInPrompt, learningTokens, NO_LEARNINGS, withinTokens } from '../learnings/format.js';
+import type { LearningsReport } from '../contracts/compile-request.js';
+import {
+  type LearningsInPrompt,
+  learningTokens,
+  NO_LEARNINGS,
+  withinTokens,
+} from '../learnings/format-learnings.js';
 
 /** The learnings cut to what a budget allows. */
 export function learningsWithin(learnings: LearningsInPrompt, maxTokens: number): LearningsInPrompt {

@@ -1,11 +1,11 @@
 import { NOTE_TYPES, type NoteType } from '../contracts/session-meta-events.js';
 import type { TaskStatus } from '../contracts/task-events.js';
-import { isBlocked, isReady, type Unresolved, unresolved } from '../session/dependencies.js';
 import type { Iteration, IterationHistory } from '../session/iterations.js';
 import { type Notebook, unread } from '../session/notebook.js';
-import { numberOf, type Task, type TaskBoard } from '../session/tasks.js';
-import { clipText, quoted } from '../text.js';
-import { age } from './age.js';
+import { numberOf, type Task, type TaskBoard } from '../session/task-board.js';
+import { isBlocked, isReady, type Unresolved, unresolved } from '../session/task-dependencies.js';
+import { age } from '../shared/age.js';
+import { clipText, quoted } from '../shared/text.js';
 
 /** The lists of an iteration prompt. Each line quotes what somebody wrote: one line, capped. */
 

@@ -1,4 +1,4 @@
-import type { Secret, SecretScanner } from './scanner.js';
+import type { Secret, SecretScanner } from './secret-scanner.js';
 
 /** How many secrets of each rule were found. */
 export type SecretCounts = Record<string, number>;

@@ -1,5 +1,5 @@
 import type { EventOf } from '../contracts/session-events.js';
-import type { TaskEvent } from './tasks.js';
+import type { TaskEvent } from './task-board.js';
 
 /** One round of an agent's work. */
 export interface Iteration {

@@ -1,6 +1,6 @@
 import type { EventOf } from '../contracts/session-events.js';
 import type { NoteType } from '../contracts/session-meta-events.js';
-import { numberOf } from './tasks.js';
+import { numberOf } from './task-board.js';
 
 /** What agents wrote down for those who come after them. */
 export interface Note {

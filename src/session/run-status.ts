@@ -1,9 +1,9 @@
-import type { TasksDocument, TasksSource } from '../contracts/run.js';
+import type { TasksDocument, TasksSource } from '../contracts/run-request.js';
 import { replanHint, tasksLeft } from '../ledger/ledger-entries.js';
 import { activeTaskOf, type ProgressTotals, totalsOf } from '../ledger/progress-ledger.js';
 import { type LastOutcome, type NextAction, nextAction, signalsOf } from '../ledger/task-ledger.js';
 import { overview, type SessionOverview } from './commands/lifecycle-commands.js';
-import type { SessionState } from './state.js';
+import type { SessionState } from './session-state.js';
 
 /** The run in numbers, and what each task of it needs next. */
 export interface RunStatus {

@@ -49,9 +49,9 @@ describe('the client', () => {
       'server',
     ]);
     // Of the folder that starts servers, only which version is the oldest that will do.
-    expect(loadedWith(SRC, 'index.ts').filter((path) => path.startsWith('server/'))).toEqual([
-      'server/version.ts',
-      'server/pin.ts',
+    expect(loadedWith(SRC, 'index.ts').filter((path) => path.startsWith('nats-server/'))).toEqual([
+      'nats-server/server-version.ts',
+      'nats-server/server-pin.ts',
     ]);
   });
 });
@@ -62,7 +62,7 @@ describe('the parts that need no server', () => {
     expect(packagesOf('entries/traces.ts')).toEqual([]);
     expect(packagesOf('entries/schemas.ts')).toEqual(['zod']);
     expect(foldersOf('entries/facts.ts')).not.toContain('nats');
-    expect(foldersOf('entries/schemas.ts').sort()).toEqual(['contracts', 'entries']);
+    expect(foldersOf('entries/schemas.ts').sort()).toEqual(['contracts', 'entries', 'shared']);
   });
 });
 
@@ -72,12 +72,12 @@ describe('the command line', () => {
   });
 
   it('compiles a prompt without logger, schemas and scanners', () => {
-    const compiling = ['cli/bin.ts', 'cli/compile.ts', 'cli/open-client.ts'];
+    const compiling = ['cli/bin.ts', 'cli/compile-command.ts', 'cli/open-client.ts'];
     expect(packagesOf(...compiling)).toEqual(['commander', 'lru-cache', 'nats']);
   });
 
   it('publishes a result with the schemas that check it, and nothing else', () => {
-    const publishing = ['cli/bin.ts', 'cli/publish.ts', 'cli/open-client.ts'];
+    const publishing = ['cli/bin.ts', 'cli/publish-command.ts', 'cli/open-client.ts'];
     expect(packagesOf(...publishing)).toEqual(['commander', 'lru-cache', 'nats', 'zod']);
   });
 });

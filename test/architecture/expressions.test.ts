@@ -38,8 +38,8 @@ const all = await expressionsOfSrc(async (path) => {
   if ('secretlintScanner' in module && typeof module.secretlintScanner === 'function')
     module.secretlintScanner();
 });
-const { RULE_HINTS } = await import('../../src/secretlint/scanner.js');
-const { SECRET_PATTERNS } = await import('../../src/redaction/patterns.js');
+const { RULE_HINTS } = await import('../../src/redaction/secretlint-scanner.js');
+const { SECRET_PATTERNS } = await import('../../src/redaction/secret-patterns.js');
 const hints = [...Object.values(RULE_HINTS).flat(), ...SECRET_PATTERNS.map(({ hint }) => hint)];
 
 const written = ({ source, flags }: Pick<Expression, 'source' | 'flags'>) => `/${source}/${flags}`;

@@ -6,7 +6,7 @@ import { modulesOfSrc } from './modules.js';
 
 const root = new URL('../../', import.meta.url);
 const readme = await readFile(new URL('README.md', root), 'utf8');
-const environment = await readFile(new URL('src/environment.ts', root), 'utf8');
+const environment = await readFile(new URL('src/config/environment.ts', root), 'utf8');
 
 /** Rows of the table under a heading, each as its cells. */
 function table(heading: string): string[][] {

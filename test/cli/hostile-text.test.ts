@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Command, Option } from 'commander';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { loggerFor } from '../../src/cli/logger.js';
+import { loggerFor } from '../../src/cli/cli-logger.js';
 import { createProgram, runCli } from '../../src/cli/program.js';
-import { loadConfig } from '../../src/config.js';
+import { loadConfig } from '../../src/config/config.js';
 import { cleanEnv } from '../support/cli.js';
 import { allDealtWith, implemented, reviewed, type System, startSystem } from '../support/system.js';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { lateLogger } from '../../src/cli/late-logger.js';
-import { loadConfig } from '../../src/config.js';
+import { loadConfig } from '../../src/config/config.js';
 import type { Logger } from '../../src/ports/logger.js';
 
 /** A late logger at this level, what it wrote, and how often the real one was loaded. */

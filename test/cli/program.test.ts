@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { COMMANDS } from '../../src/cli/commands.js';
+import { COMMANDS } from '../../src/cli/command-table.js';
 import { createProgram } from '../../src/cli/program.js';
 
 const names = (program: Command) => program.commands.map((each) => each.name());

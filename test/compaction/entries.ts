@@ -1,14 +1,14 @@
+import type { RecordedEntry, TraceEntryInput } from '../../src/contracts/trace-entry.js';
+import { approximateTokenizer } from '../../src/shared/tokenizer.js';
 import {
   addEntry,
   type CompactionRhythm,
   DEFAULT_RHYTHM,
   emptyTrace,
   type IntentTrace,
-} from '../../src/compaction/intent-trace.js';
-import { recordEntry } from '../../src/compaction/record.js';
-import { type Summary, summarise } from '../../src/compaction/summary.js';
-import type { RecordedEntry, TraceEntryInput } from '../../src/contracts/trace.js';
-import { approximateTokenizer } from '../../src/prompt/tokenizer.js';
+} from '../../src/traces/intent-trace.js';
+import { recordEntry } from '../../src/traces/record-entry.js';
+import { type Summary, summarise } from '../../src/traces/trace-summary.js';
 
 /** Small traces for tests. */
 

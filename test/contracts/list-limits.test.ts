@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { checkedBy } from '../../src/contracts/checked.js';
-import { compileRequest } from '../../src/contracts/compile.js';
+import { compileRequest } from '../../src/contracts/compile-request.js';
 import { LEARNING_REQUESTS } from '../../src/contracts/learning-requests.js';
 import { insideOf, limitOf, longListIn } from '../../src/contracts/list-limits.js';
-import { runInitRequest, runStatusRequest } from '../../src/contracts/run.js';
-import { TOOLS } from '../../src/contracts/tools.js';
-import { traceAppendRequest, traceCompactRequest, traceEntry } from '../../src/contracts/trace.js';
+import { runInitRequest, runStatusRequest } from '../../src/contracts/run-request.js';
+import { TOOLS } from '../../src/contracts/tool-requests.js';
+import { traceAppendRequest, traceCompactRequest, traceEntry } from '../../src/contracts/trace-entry.js';
 import { cpuMs } from '../support/cpu-time.js';
 
 const REQUESTS: Readonly<Record<string, z.ZodType>> = {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { VARIABLES } from '../../src/environment.js';
+import { VARIABLES } from '../../src/config/environment.js';
 import { composeFile } from './compose.js';
 
 const { nats, settings, throughline } = (await composeFile()).services;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DISPATCH_STREAM, dispatchSubject, sessionStream, type Token } from '../../src/contracts/names.js';
-import { runCommand } from '../../src/server/command.js';
+import { runCommand } from '../../src/nats-server/run-command.js';
 import { BIN, cleanEnv, cli, startCli } from '../support/cli.js';
 import { bad, doctor } from '../support/doctor.js';
 import { loadFresh } from '../support/faults/clean-run.js';

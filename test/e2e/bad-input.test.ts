@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import type { NatsConnection } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isToken, ROLES, token } from '../../src/contracts/names.js';
-import type { NatsPorts } from '../../src/nats/open.js';
-import { encodeSnapshot } from '../../src/session/snapshot.js';
+import type { NatsPorts } from '../../src/nats/open-nats.js';
+import { encodeSnapshot } from '../../src/session/session-snapshot.js';
 import {
   BAD_BODIES,
   BAD_TOKENS,

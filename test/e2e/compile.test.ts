@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CompileReply } from '../../src/contracts/compile.js';
+import type { CompileReply } from '../../src/contracts/compile-request.js';
+import type { ThroughlineError } from '../../src/contracts/errors.js';
 import {
   COMPILE_SUBJECT,
   COMPILER_SERVICE,
@@ -7,15 +8,14 @@ import {
   SNAPSHOT_BUCKET,
   type Token,
 } from '../../src/contracts/names.js';
-import { TOOLS_SERVICE } from '../../src/contracts/tools.js';
-import type { ThroughlineError } from '../../src/errors.js';
+import { TOOLS_SERVICE } from '../../src/contracts/tool-requests.js';
+import { createSessionReader, createSnapshotWriter } from '../../src/folding/session-folding.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import type { SessionLog } from '../../src/ports/session-log.js';
 import type { SnapshotStore } from '../../src/ports/snapshot-store.js';
-import { sessionReader } from '../../src/services/sessions.js';
-import { encodeSnapshot } from '../../src/session/snapshot.js';
-import { DEFAULT_LIMITS } from '../../src/session/state.js';
-import { createSessionReader, createSnapshotWriter } from '../../src/workers/session-reader.js';
+import { sessionReader } from '../../src/services/common/open-sessions.js';
+import { encodeSnapshot } from '../../src/session/session-snapshot.js';
+import { DEFAULT_LIMITS } from '../../src/session/session-state.js';
 import {
   allDealtWith,
   compilerOn,
@@ -370,12 +370,12 @@ describe('a prompt', () => {
     const fixes = ['escape the header', 'cap the line length', 'fold line breaks'];
     const review = reviewed('4.2', 'needs_changes', {
       required_fixes: fixes,
-      issues: [{ severity: 'critical', file: 'src/text.ts', message: 'a header can be forged' }],
+      issues: [{ severity: 'critical', file: 'src/shared/text.ts', message: 'a header can be forged' }],
     });
     const asked = await system.client.publishReviewer(session, review);
     const open = await system.client.compile({ session, ...TASK, after: asked.sequence });
     for (const fix of fixes) expect(open.sessionContext).toContain(`- task:4.2 must_fix ${fix} [task:4.2]`);
-    expect(open.sessionContext).toContain('src/text.ts issue a header can be forged');
+    expect(open.sessionContext).toContain('src/shared/text.ts issue a header can be forged');
 
     const approved = await system.client.publishReviewer(session, reviewed('4.2', 'approved'));
     const closed = await system.client.compile({ session, ...TASK, after: approved.sequence });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { NatsPorts } from '../../src/nats/open.js';
+import type { NatsPorts } from '../../src/nats/open-nats.js';
 import { BAD_BODIES, mutated, REQUESTS } from '../support/bad-input.js';
 import { holding } from '../support/event-loop.js';
 import { openPorts, type System, startSystem } from '../support/system.js';

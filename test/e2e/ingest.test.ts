@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DISPATCH_STREAM, EXTRACTOR_CONSUMER, isToken, REJECTED_STREAM } from '../../src/contracts/names.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import type { SessionLog } from '../../src/ports/session-log.js';
-import { startExtractor } from '../../src/workers/extractor.js';
+import { startExtractor } from '../../src/services/extractor/extractor-worker.js';
 import { startCli } from '../support/cli.js';
 import {
   allDealtWith,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CompileReply } from '../../src/contracts/compile.js';
-import type { Learning, Proposal } from '../../src/learnings/types.js';
+import type { CompileReply } from '../../src/contracts/compile-request.js';
+import type { Learning, Proposal } from '../../src/learnings/learning-types.js';
 import { implemented, newSession, reviewed, type System, soon, startSystem } from '../support/system.js';
 
 // Learnings from end to end: notes and reviews in, proposals, decisions, prompts out.

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ThroughlineClient } from '../../src/client/client.js';
+import type { ThroughlineClient } from '../../src/client/throughline-client.js';
 import { connectThroughline } from '../../src/index.js';
 import { cli, startUp, type Up } from '../support/cli.js';
 import { NOBODY } from '../support/nobody.js';

@@ -1,6 +1,6 @@
 import { utimes } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { DispatchReply } from '../../src/contracts/compile.js';
+import type { DispatchReply } from '../../src/contracts/compile-request.js';
 import { COMPILE_SUBJECT, type Token } from '../../src/contracts/names.js';
 import { partsOf } from '../prompt/parts.js';
 import { TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';

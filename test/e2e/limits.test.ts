@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { messageOf, ThroughlineError } from '../../src/errors.js';
+import { messageOf, ThroughlineError } from '../../src/contracts/errors.js';
 import {
   allDealtWith,
   eventsOf,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ThroughlineError } from '../../src/contracts/errors.js';
 import type { Token } from '../../src/contracts/names.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
-import type { ToolName } from '../../src/contracts/tools.js';
-import { ThroughlineError } from '../../src/errors.js';
+import type { ToolName } from '../../src/contracts/tool-requests.js';
 import { eventsOf, newSession, type System, startSystem } from '../support/system.js';
 import { type Append, workersOn } from '../support/tools-on.js';
 

@@ -2,7 +2,7 @@ import { connect, headers } from 'nats';
 import { expect, it, vi } from 'vitest';
 import { DISPATCH_STREAM, dispatchSubject, token } from '../../src/contracts/names.js';
 import { connectThroughline } from '../../src/index.js';
-import { retryRejected } from '../../src/workers/retry-rejected.js';
+import { retryRejected } from '../../src/services/extractor/retry-rejected.js';
 import { cli } from '../support/cli.js';
 import { implemented, type System, startSystem } from '../support/system.js';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/config.js';
+import { loadConfig } from '../../src/config/config.js';
 import { token } from '../../src/contracts/names.js';
 import { connectThroughline } from '../../src/index.js';
 import { cleanEnv, startUp, type Up } from '../support/cli.js';

@@ -130,7 +130,7 @@ describe('the package', () => {
   });
 
   it('exports no path beside its entry points', async () => {
-    const script = `console.log(await import('throughline/dist/main.js').catch((error) => error.code));`;
+    const script = `console.log(await import('throughline/dist/services/serve.js').catch((error) => error.code));`;
     expect(await evaluated(script)).toBe('ERR_PACKAGE_PATH_NOT_EXPORTED\n');
   });
 
@@ -151,7 +151,7 @@ describe('the package', () => {
       'tweetnacl',
     ]);
     const ours = loaded.filter((path) => packageOf(path) === 'throughline');
-    expect(ours).toContain('throughline/dist/client/client.js');
+    expect(ours).toContain('throughline/dist/client/throughline-client.js');
     expect(ours.filter((path) => /\/dist\/(cli|services|workers|secretlint|memory)\//.test(path))).toEqual(
       [],
     );

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CompileReply } from '../../src/contracts/compile.js';
+import type { CompileReply } from '../../src/contracts/compile-request.js';
 import { token, VECTOR_BUCKET } from '../../src/contracts/names.js';
 import {
   DIMENSION,

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Token } from '../../src/contracts/names.js';
-import { TOOL_NAMES, TOOLS, TOOLS_SERVICE, type ToolName, toolSubject } from '../../src/contracts/tools.js';
+import {
+  TOOL_NAMES,
+  TOOLS,
+  TOOLS_SERVICE,
+  type ToolName,
+  toolSubject,
+} from '../../src/contracts/tool-requests.js';
 import { newSession, type System, startSystem } from '../support/system.js';
 
 let system: System;

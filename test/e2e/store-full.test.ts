@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ThroughlineError } from '../../src/errors.js';
+import { ThroughlineError } from '../../src/contracts/errors.js';
 import { examine } from '../../src/nats/doctor/examine.js';
 import { doctor, EXPECTED, of } from '../support/doctor.js';
 import { startFaultyServer } from '../support/faults/server.js';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { SUMMARY_HEADER } from '../../src/compaction/summary.js';
 import { COMPILE_SUBJECT, type Token } from '../../src/contracts/names.js';
 import { TRACE_APPEND_SUBJECT, TRACE_COMPACT_SUBJECT } from '../../src/contracts/request-names.js';
 import { type PreparedPrompt, withPreLlmCompaction } from '../../src/entries/traces.js';
-import { tracesOf } from '../../src/session/state.js';
+import { tracesOf } from '../../src/session/session-state.js';
+import { SUMMARY_HEADER } from '../../src/traces/trace-summary.js';
 import { step, steps } from '../compaction/entries.js';
 import { cli } from '../support/cli.js';
 import {

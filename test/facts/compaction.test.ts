@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { InMemorySessionFactStore } from '../../src/facts/store.js';
+import { InMemorySessionFactStore } from '../../src/facts/fact-store.js';
 import { fact, factsFrom, reviewer, roleResults, sayings } from '../support/builders.js';
 
 /** Five facts; those of dispatches 2 and 3 are closed by 4 and 5. */

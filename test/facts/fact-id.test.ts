@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createFactId, factId, MAX_OBJECT, MAX_SUBJECT, recordedFact } from '../../src/facts/fact-id.js';
-import { lengthOf } from '../../src/text.js';
+import { lengthOf } from '../../src/shared/text.js';
 import { hostileTexts } from '../support/builders.js';
 
 describe('createFactId', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { RoleResult } from '../../src/contracts/results.js';
-import { RuleBasedFactExtractor } from '../../src/facts/extractor.js';
-import { formatSessionFacts } from '../../src/facts/format.js';
-import { KeywordFactRetriever, tokensOf } from '../../src/facts/retriever.js';
-import { InMemorySessionFactStore } from '../../src/facts/store.js';
-import type { FactQuery } from '../../src/facts/types.js';
+import { RuleBasedFactExtractor } from '../../src/facts/fact-extractor.js';
+import { KeywordFactRetriever, tokensOf } from '../../src/facts/fact-retriever.js';
+import { InMemorySessionFactStore } from '../../src/facts/fact-store.js';
+import type { FactQuery } from '../../src/facts/fact-types.js';
+import { formatSessionFacts } from '../../src/facts/format-facts.js';
 import { fact, implementer, originOf, reviewer, sayings } from '../support/builders.js';
 
 /** The integration tests of the fact tracker's document, by their names; its auto-invalidation read as rule 3. */
@@ -36,7 +36,7 @@ class Session {
 
 describe('a session', () => {
   it('first task in session produces no session context', () => {
-    expect(new Session().context('1', 'define the fact types in src/facts/types.ts')).toBe('');
+    expect(new Session().context('1', 'define the fact types in src/facts/fact-types.ts')).toBe('');
   });
 
   it('facts from task 1 appear in task 2 prompt', () => {
@@ -45,12 +45,12 @@ describe('a session', () => {
       implementer({
         task_id: '1',
         summary: 'Defined the fact types and the store interface',
-        files_modified: ['src/facts/types.ts', 'docs/notes.md'],
+        files_modified: ['src/facts/fact-types.ts', 'docs/notes.md'],
       }),
     );
-    expect(session.context('2', 'Implement the store of src/facts/types.ts').split('\n')).toEqual([
+    expect(session.context('2', 'Implement the store of src/facts/fact-types.ts').split('\n')).toEqual([
       '[Session Context]',
-      '- src/facts/types.ts modified_by task:1 [task:1]',
+      '- src/facts/fact-types.ts modified_by task:1 [task:1]',
       '- task:1 summary Defined the fact types and the store interface [task:1]',
       '- task:1 completed_with completed [task:1]',
       '- docs/notes.md modified_by task:1 [task:1]',

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KeywordFactRetriever } from '../../src/facts/retriever.js';
-import { InMemorySessionFactStore } from '../../src/facts/store.js';
+import { KeywordFactRetriever } from '../../src/facts/fact-retriever.js';
+import { InMemorySessionFactStore } from '../../src/facts/fact-store.js';
+import type { FactQuery, SessionFact, SessionFactTag } from '../../src/facts/fact-types.js';
 import { TermIndex } from '../../src/facts/term-index.js';
-import { words } from '../../src/facts/tokenize.js';
-import type { FactQuery, SessionFact, SessionFactTag } from '../../src/facts/types.js';
+import { words } from '../../src/search/tokenize.js';
 import { fact, factsFrom, roleResults } from '../support/builders.js';
 
 /** The same choice by looking at every fact: what the index must give as well. */

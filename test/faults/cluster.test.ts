@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import { DISPATCH_STREAM, sessionStream } from '../../src/contracts/names.js';
-import { portProblem } from '../../src/server/ports.js';
+import { portProblem } from '../../src/nats-server/free-port.js';
 import { newSession, openPorts } from '../ports/opened.js';
 import { rejected } from '../support/builders.js';
 import { publishLarge } from '../support/faults/large-bodies.js';

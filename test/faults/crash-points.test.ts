@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { DISPATCH_STREAM, EXTRACTOR_CONSUMER } from '../../src/contracts/names.js';
-import { retryRejected } from '../../src/workers/retry-rejected.js';
+import { retryRejected } from '../../src/services/extractor/retry-rejected.js';
 import { startNode } from '../support/cli.js';
 import {
   type Acknowledged,

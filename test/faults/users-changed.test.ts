@@ -1,12 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { loadConfig } from '../../src/config.js';
+import { loadConfig } from '../../src/config/config.js';
 import { connectThroughline } from '../../src/index.js';
-import { Releasers } from '../../src/lifecycle.js';
-import { serve } from '../../src/main.js';
-import { startNatsServer } from '../../src/server/process.js';
-import { CONFIG_FILE } from '../../src/server/server-config.js';
+import { CONFIG_FILE } from '../../src/nats-server/server-config.js';
+import { startNatsServer } from '../../src/nats-server/server-process.js';
+import { Releasers } from '../../src/runtime/shutdown.js';
+import { serve } from '../../src/services/serve.js';
 import { capturedLog } from '../support/captured-log.js';
 import { credentialsFolder } from '../support/credentials.js';
 import { nativeSource } from '../support/nats-native.js';

@@ -5,10 +5,10 @@ import {
   parseLearningEvent,
   type StoredLearningEvent,
 } from '../../src/contracts/learning-events.js';
-import { demandId, learningId } from '../../src/learnings/content.js';
-import { evolveLearnings } from '../../src/learnings/evolve.js';
-import { decodeLearnings, encodeLearnings } from '../../src/learnings/snapshot.js';
-import { emptyLearnings, type LearningState } from '../../src/learnings/state.js';
+import { evolveLearnings } from '../../src/learnings/evolve-learnings.js';
+import { demandId, learningId } from '../../src/learnings/learning-text.js';
+import { decodeLearnings, encodeLearnings } from '../../src/learnings/learnings-snapshot.js';
+import { emptyLearnings, type LearningState } from '../../src/learnings/learnings-state.js';
 
 /**
  * Learnings as earlier versions stored them, made by `scripts/freeze-corpus.mjs`. They must load for ever: what a

@@ -8,7 +8,7 @@ import {
   MAX_WAITING_OF_SESSION,
   rulesPaused,
   sessionsPaused,
-} from '../../src/learnings/room.js';
+} from '../../src/learnings/proposal-room.js';
 import type { Note } from '../../src/session/notebook.js';
 import { timeOf } from '../support/builders.js';
 import {

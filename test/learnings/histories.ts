@@ -1,11 +1,11 @@
 import fc from 'fast-check';
+import type { Unstamped } from '../../src/contracts/decision.js';
 import {
   DEMAND_KINDS,
   LEARNING_TYPES,
   type LearningEvent,
   PROPOSAL_METHODS,
 } from '../../src/contracts/learning-events.js';
-import type { Unstamped } from '../../src/decision.js';
 import { idOf } from '../support/learning-project.js';
 
 /** Any events about few texts, so that they meet; most of them fit what came before, some do not. */

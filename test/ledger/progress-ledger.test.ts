@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { TasksSource } from '../../src/contracts/run.js';
+import type { TasksSource } from '../../src/contracts/run-request.js';
 import {
   activeTaskOf,
   documentOf,

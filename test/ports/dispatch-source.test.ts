@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { DISPATCH_STREAM, EXTRACTOR_CONSUMER } from '../../src/contracts/names.js';
-import { MemoryDispatchSource } from '../../src/memory/dispatch-source.js';
-import { ManualScheduler } from '../../src/memory/scheduler.js';
+import { ManualScheduler } from '../doubles/manual-scheduler.js';
+import { MemoryDispatchSource } from '../doubles/memory-dispatch-source.js';
 import { soon } from '../support/soon.js';
 import {
   type DispatchSourceSettings,

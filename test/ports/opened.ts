@@ -1,5 +1,5 @@
 import { type Token, token } from '../../src/contracts/names.js';
-import { type NatsOptions, type NatsPorts, openNats } from '../../src/nats/open.js';
+import { type NatsOptions, type NatsPorts, openNats } from '../../src/nats/open-nats.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import { startTestNats, type TestNats, type TestNatsOptions } from '../support/nats-server.js';
 

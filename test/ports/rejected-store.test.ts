@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HEADERS, REJECTED_STREAM } from '../../src/contracts/names.js';
-import { MemoryRejectedStore } from '../../src/memory/rejected-store.js';
-import type { NatsPorts } from '../../src/nats/open.js';
+import type { NatsPorts } from '../../src/nats/open-nats.js';
+import { MemoryRejectedStore } from '../doubles/memory-rejected-store.js';
 import { timeOf } from '../support/builders.js';
 import { newSession, type OpenedNats, openPorts, startNatsPorts } from './opened.js';
 import { rejectedStoreContract } from './rejected-store.contract.js';

@@ -1,8 +1,8 @@
 import type { KV } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SNAPSHOT_BUCKET } from '../../src/contracts/names.js';
-import { MemorySnapshotStore } from '../../src/memory/snapshot-store.js';
-import type { NatsPorts } from '../../src/nats/open.js';
+import type { NatsPorts } from '../../src/nats/open-nats.js';
+import { MemorySnapshotStore } from '../doubles/memory-snapshot-store.js';
 import { startFaultyServer } from '../support/faults/server.js';
 import { newSession, type OpenedNats, openPorts, startNatsPorts } from './opened.js';
 import { snapshotStoreContract } from './snapshot-store.contract.js';

@@ -1,8 +1,8 @@
 import type { KV } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { VECTOR_BUCKET } from '../../src/contracts/names.js';
-import { MemoryVectorStore } from '../../src/memory/vector-store.js';
-import type { NatsPorts } from '../../src/nats/open.js';
+import type { NatsPorts } from '../../src/nats/open-nats.js';
+import { MemoryVectorStore } from '../doubles/memory-vector-store.js';
 import { learningId } from '../support/learning-maps.js';
 import { newSession, type OpenedNats, openPorts, startNatsPorts } from './opened.js';
 import { vectorStoreContract } from './vector-store.contract.js';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import type { DispatchRequest } from '../../src/contracts/compile.js';
+import type { DispatchRequest } from '../../src/contracts/compile-request.js';
 import { ROLES } from '../../src/contracts/names.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
-import { evolve } from '../../src/session/evolve.js';
-import { emptyState, type SessionState } from '../../src/session/state.js';
+import { evolve } from '../../src/session/evolve-session.js';
+import { emptyState, type SessionState } from '../../src/session/session-state.js';
 import { implementer, recorded, reviewer, stored } from '../support/builders.js';
 import { progressTask, runInitialized } from '../support/ledgers.js';
 import { dispatchRequest } from './parts.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { SessionState } from '../../src/session/state.js';
+import type { SessionState } from '../../src/session/session-state.js';
 import { hostileTexts } from '../support/builders.js';
 import { Played } from '../support/played.js';
 import { promptOf } from './iterations.js';

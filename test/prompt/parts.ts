@@ -2,12 +2,12 @@ import {
   type CompileRequestInput,
   compileRequest,
   type DispatchRequest,
-} from '../../src/contracts/compile.js';
-import { DEFAULT_BUDGET, type PromptBudget } from '../../src/prompt/budget.js';
+} from '../../src/contracts/compile-request.js';
 import { compileDispatch } from '../../src/prompt/compile-dispatch.js';
 import type { CompiledAs } from '../../src/prompt/compiled-prompt.js';
-import type { Tokenizer } from '../../src/prompt/tokenizer.js';
-import type { SessionState } from '../../src/session/state.js';
+import { DEFAULT_BUDGET, type PromptBudget } from '../../src/prompt/prompt-budget.js';
+import type { SessionState } from '../../src/session/session-state.js';
+import type { Tokenizer } from '../../src/shared/tokenizer.js';
 
 /** A dispatch prompt taken apart, as a reader would: by its headers alone. */
 export interface PromptParts {

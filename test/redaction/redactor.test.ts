@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { redactJson, redactLine, redactText } from '../../src/redaction/redactor.js';
-import type { Secret, SecretScanner } from '../../src/redaction/scanner.js';
-import { NO_SCANNER } from '../../src/redaction/scanner.js';
-import { secretlintScanner } from '../../src/secretlint/scanner.js';
+import type { Secret, SecretScanner } from '../../src/redaction/secret-scanner.js';
+import { NO_SCANNER } from '../../src/redaction/secret-scanner.js';
+import { secretlintScanner } from '../../src/redaction/secretlint-scanner.js';
 import { hostileTexts } from '../support/builders.js';
 import { leaks, planted } from '../support/secrets.js';
 

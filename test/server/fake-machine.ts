@@ -1,8 +1,8 @@
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { executablesOnPath } from '../../src/server/binary.js';
-import type { FindOptions } from '../../src/server/search.js';
+import { executablesOnPath } from '../../src/nats-server/probe-binary.js';
+import type { FindOptions } from '../../src/nats-server/server-search.js';
 
 /** A machine with nothing on its PATH but the programs that a test puts there. */
 export interface FakeMachine extends AsyncDisposable {

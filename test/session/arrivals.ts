@@ -2,16 +2,16 @@ import fc from 'fast-check';
 import type { RoleResult } from '../../src/contracts/results.js';
 import type { DispatchRejected, FactRecorded, StoredEvent } from '../../src/contracts/session-events.js';
 import { WINDOW_LENGTH } from '../../src/session/dispatch-window.js';
-import { evolve } from '../../src/session/evolve.js';
+import { evolve } from '../../src/session/evolve-session.js';
 import {
   emptyState,
   factsOf,
   type SessionLimits,
   type SessionState,
   tracesOf,
-} from '../../src/session/state.js';
-import { stateToJson } from '../../src/session/state-json.js';
-import { tracesToJson } from '../../src/session/traces.js';
+} from '../../src/session/session-state.js';
+import { stateToJson } from '../../src/session/session-state-json.js';
+import { tracesToJson } from '../../src/traces/session-traces.js';
 import { recorded, rejected, roleResults, stored } from '../support/builders.js';
 
 /** An event of a dispatch. */

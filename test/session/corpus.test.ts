@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseSessionEvent, type StoredEvent, sessionEvent } from '../../src/contracts/session-events.js';
-import { evolve } from '../../src/session/evolve.js';
-import { decodeSnapshot, encodeSnapshot } from '../../src/session/snapshot.js';
-import { emptyState, type SessionState } from '../../src/session/state.js';
-import { stateToJson } from '../../src/session/state-json.js';
+import { evolve } from '../../src/session/evolve-session.js';
+import { decodeSnapshot, encodeSnapshot } from '../../src/session/session-snapshot.js';
+import { emptyState, type SessionState } from '../../src/session/session-state.js';
+import { stateToJson } from '../../src/session/session-state-json.js';
 import { held, said } from './arrivals.js';
 
 /**

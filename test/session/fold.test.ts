@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FactRecorded } from '../../src/contracts/session-events.js';
 import { factId } from '../../src/facts/fact-id.js';
-import type { SessionFact } from '../../src/facts/types.js';
+import type { SessionFact } from '../../src/facts/fact-types.js';
 import { WINDOW_LENGTH } from '../../src/session/dispatch-window.js';
-import { evolve } from '../../src/session/evolve.js';
-import { DEFAULT_LIMITS, emptyState, factsOf } from '../../src/session/state.js';
+import { evolve } from '../../src/session/evolve-session.js';
+import { DEFAULT_LIMITS, emptyState, factsOf } from '../../src/session/session-state.js';
 import {
   implementer,
   recorded,

@@ -29,8 +29,8 @@ import {
   TRACE_COMPACT_SUBJECT,
   TRACE_RECORD_SUBJECT,
 } from '../../src/contracts/request-names.js';
-import { TOOL_NAMES, TOOLS_SERVICE, toolSubject } from '../../src/contracts/tools.js';
-import type { Permissions } from '../../src/nats/permissions.js';
+import { TOOL_NAMES, TOOLS_SERVICE, toolSubject } from '../../src/contracts/tool-requests.js';
+import type { Permissions } from '../../src/nats/role-permissions.js';
 
 /** Everything that a user could try against a session and a project, made from the names and the verbs of NATS. */
 

@@ -8,7 +8,7 @@ import {
   TRACE_COMPACT_SUBJECT,
   TRACE_RECORD_SUBJECT,
 } from '../../src/contracts/request-names.js';
-import { TOOL_NAMES, toolSubject } from '../../src/contracts/tools.js';
+import { TOOL_NAMES, toolSubject } from '../../src/contracts/tool-requests.js';
 import { ATTACKS, attacks } from './attacks.js';
 
 /** Everything that is sent to Throughline, and what can be wrong with it. */

@@ -16,10 +16,10 @@ import type {
   SessionEvent,
   StoredEvent,
 } from '../../src/contracts/session-events.js';
-import { RuleBasedFactExtractor, sessionFact } from '../../src/facts/extractor.js';
+import { RuleBasedFactExtractor, sessionFact } from '../../src/facts/fact-extractor.js';
 import { recordedFact } from '../../src/facts/fact-id.js';
-import type { DispatchOrigin, SessionFact } from '../../src/facts/types.js';
-import { recordedEvent } from '../../src/workers/extractor.js';
+import type { DispatchOrigin, SessionFact } from '../../src/facts/fact-types.js';
+import { recordedEvent } from '../../src/services/extractor/extractor-worker.js';
 
 /** Small values for tests: each builder gives a valid one, and takes what the test is about. */
 

@@ -1,5 +1,5 @@
-import { loggerFor } from '../../src/cli/logger.js';
-import { loadConfig } from '../../src/config.js';
+import { loggerFor } from '../../src/cli/cli-logger.js';
+import { loadConfig } from '../../src/config/config.js';
 import type { Logger } from '../../src/ports/logger.js';
 
 /** The logger of the command line at its most talkative, and every line that it wrote. */

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { messageOf } from '../../src/errors.js';
-import { freePort } from '../../src/server/ports.js';
+import { messageOf } from '../../src/contracts/errors.js';
+import { freePort } from '../../src/nats-server/free-port.js';
 
 /** The built command line, run as users run it: in a process of its own. */
 export const BIN = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));

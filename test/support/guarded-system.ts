@@ -1,11 +1,11 @@
-import type { ThroughlineClient } from '../../src/client/client.js';
-import { type Config, loadConfig } from '../../src/config.js';
+import type { ThroughlineClient } from '../../src/client/throughline-client.js';
+import { type Config, loadConfig } from '../../src/config/config.js';
 import { connectThroughline } from '../../src/index.js';
-import { Releasers } from '../../src/lifecycle.js';
-import { serve } from '../../src/main.js';
-import { type NatsPorts, openNats } from '../../src/nats/open.js';
+import { type NatsPorts, openNats } from '../../src/nats/open-nats.js';
 import { silentLogger } from '../../src/ports/logger.js';
-import { natsOptions } from '../../src/services/nats-options.js';
+import { Releasers } from '../../src/runtime/shutdown.js';
+import { natsOptions } from '../../src/services/common/nats-options.js';
+import { serve } from '../../src/services/serve.js';
 import { cli } from './cli.js';
 import { SOON_MS } from './soon.js';
 import { type GuardedNats, startGuardedNats, type TestUser } from './users.js';

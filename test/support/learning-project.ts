@@ -1,3 +1,4 @@
+import type { Refusal, Unstamped } from '../../src/contracts/decision.js';
 import { EVENT_VERSION } from '../../src/contracts/event.js';
 import {
   type LearningEvent,
@@ -10,16 +11,15 @@ import {
   type LearningArguments,
   type LearningInput,
 } from '../../src/contracts/learning-requests.js';
-import type { Refusal, Unstamped } from '../../src/decision.js';
 import {
   decideLearning,
   type LearningCommand,
   type LearningDecision,
-} from '../../src/learnings/commands/index.js';
-import { learningId } from '../../src/learnings/content.js';
-import { evolveLearnings } from '../../src/learnings/evolve.js';
-import { encodeLearnings } from '../../src/learnings/snapshot.js';
-import { emptyLearnings, type LearningState } from '../../src/learnings/state.js';
+} from '../../src/learnings/commands/decide-learning.js';
+import { evolveLearnings } from '../../src/learnings/evolve-learnings.js';
+import { learningId } from '../../src/learnings/learning-text.js';
+import { encodeLearnings } from '../../src/learnings/learnings-snapshot.js';
+import { emptyLearnings, type LearningState } from '../../src/learnings/learnings-state.js';
 import { timeOf } from './builders.js';
 
 /** Small values for tests of learnings. All of them are of one project. */

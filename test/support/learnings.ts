@@ -1,5 +1,5 @@
-import type { LearningsInPrompt } from '../../src/learnings/format.js';
-import type { Learning, Proposal, RankedLearning } from '../../src/learnings/types.js';
+import type { LearningsInPrompt } from '../../src/learnings/format-learnings.js';
+import type { Learning, Proposal, RankedLearning } from '../../src/learnings/learning-types.js';
 
 /** Learnings and proposals for tests: each builder gives a valid one, and takes what the test is about. */
 

@@ -1,11 +1,11 @@
 import { EVENT_VERSION } from '../../src/contracts/event.js';
 import type { RoleResult } from '../../src/contracts/results.js';
-import type { ProgressTask, TasksDocument } from '../../src/contracts/run.js';
+import type { ProgressTask, TasksDocument } from '../../src/contracts/run-request.js';
 import type { EventOf } from '../../src/contracts/session-events.js';
-import { digestOf, type OutcomeDigest } from '../../src/ledger/digest.js';
+import { digestOf, type OutcomeDigest } from '../../src/ledger/outcome-digest.js';
 import { type StallThresholds, stallThresholds } from '../../src/ledger/stall.js';
 import { foldDispatch, type TaskLedger } from '../../src/ledger/task-ledger.js';
-import type { ParsedTask } from '../../src/ledger/tasks-md/types.js';
+import type { ParsedTask } from '../../src/ledger/tasks-md/parsed-tasks.js';
 import { implementer, recorded, reviewer, timeOf } from './builders.js';
 
 /** Results of task 1 and what they add up to, for tests of the ledgers. */

@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GenericContainer, getContainerRuntimeClient, ImageName, Wait } from 'testcontainers';
-import { messageOf } from '../../src/errors.js';
-import { NATS_SERVER_PIN } from '../../src/server/pin.js';
-import { freePort } from '../../src/server/ports.js';
-import { untilReady } from '../../src/server/ready.js';
-import { renderServerConfig } from '../../src/server/server-config.js';
+import { messageOf } from '../../src/contracts/errors.js';
+import { freePort } from '../../src/nats-server/free-port.js';
+import { renderServerConfig } from '../../src/nats-server/server-config.js';
+import { NATS_SERVER_PIN } from '../../src/nats-server/server-pin.js';
+import { untilReady } from '../../src/nats-server/server-ready.js';
 import type { BackedNats, TestNatsOptions } from './nats-server.js';
 
 const LOOPBACK = '127.0.0.1';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { messageOf } from '../../src/errors.js';
+import { messageOf } from '../../src/contracts/errors.js';
 import { nativeSource, startNativeNats } from './nats-native.js';
 
 /** What a test may ask of its server. */

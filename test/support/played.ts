@@ -1,11 +1,16 @@
 import { checkedBy } from '../../src/contracts/checked.js';
 import { EVENT_VERSION } from '../../src/contracts/event.js';
 import { type SessionEvent, type StoredEvent, sessionEvent } from '../../src/contracts/session-events.js';
-import { TOOLS, type ToolArguments, type ToolInput, type ToolName } from '../../src/contracts/tools.js';
-import type { NewEvent } from '../../src/session/commands/decision.js';
-import { decide } from '../../src/session/commands/index.js';
-import { evolve } from '../../src/session/evolve.js';
-import { emptyState, type SessionLimits, type SessionState } from '../../src/session/state.js';
+import {
+  TOOLS,
+  type ToolArguments,
+  type ToolInput,
+  type ToolName,
+} from '../../src/contracts/tool-requests.js';
+import { decide } from '../../src/session/commands/decide-session.js';
+import type { NewEvent } from '../../src/session/commands/session-decision.js';
+import { evolve } from '../../src/session/evolve-session.js';
+import { emptyState, type SessionLimits, type SessionState } from '../../src/session/session-state.js';
 
 /** What a caller gives a tool, without the session. */
 export type Given<Name extends ToolName> = Omit<ToolInput<Name>, 'session'>;

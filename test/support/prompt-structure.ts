@@ -1,4 +1,4 @@
-import type { DispatchRequest } from '../../src/contracts/compile.js';
+import type { DispatchRequest } from '../../src/contracts/compile-request.js';
 import type { CompiledPrompt } from '../../src/prompt/compiled-prompt.js';
 import { ITERATION_TEMPLATE } from '../../src/prompt/iteration-template.js';
 import { stablePrefix } from '../../src/prompt/stable-prefix.js';

@@ -1,5 +1,5 @@
 import type { ProposalView } from '../../src/client/learning-replies.js';
-import type { Learning, Proposal } from '../../src/learnings/types.js';
+import type { Learning, Proposal } from '../../src/learnings/learning-types.js';
 
 /** A proposal that nobody has decided on. */
 export function pendingProposal(more: Partial<Proposal> = {}): Proposal {

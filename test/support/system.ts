@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { JetStreamManager } from 'nats';
 import { expect } from 'vitest';
-import type { ThroughlineClient } from '../../src/client/client.js';
-import { type Config, loadConfig } from '../../src/config.js';
+import type { ThroughlineClient } from '../../src/client/throughline-client.js';
+import { type Config, loadConfig } from '../../src/config/config.js';
 import {
   DISPATCH_STREAM,
   DISPATCH_SUBJECTS,
@@ -11,24 +11,24 @@ import {
   token,
 } from '../../src/contracts/names.js';
 import type { ImplementerResultInput, ReviewerResultInput } from '../../src/contracts/results.js';
-import { localTasksFile } from '../../src/files/tasks-file.js';
+import { localTasksFile } from '../../src/files/local-tasks-file.js';
+import { createCommander } from '../../src/folding/commander.js';
+import type { SessionReader } from '../../src/folding/session-folding.js';
 import { connectThroughline } from '../../src/index.js';
-import { Releasers } from '../../src/lifecycle.js';
-import { type ServiceName, serve } from '../../src/main.js';
-import { API, apiCode } from '../../src/nats/errors.js';
-import { type NatsPorts, openNats } from '../../src/nats/open.js';
+import { API, apiCode } from '../../src/nats/connection/nats-errors.js';
+import { type NatsPorts, openNats } from '../../src/nats/open-nats.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { type Logger, silentLogger } from '../../src/ports/logger.js';
 import type { SessionLog } from '../../src/ports/session-log.js';
-import { DEFAULT_BUDGET } from '../../src/prompt/budget.js';
-import { natsOptions } from '../../src/services/nats-options.js';
-import { sessionReader } from '../../src/services/sessions.js';
-import { factsOf, type SessionState } from '../../src/session/state.js';
-import { createCommander } from '../../src/workers/commander.js';
-import { ProgressTracker } from '../../src/workers/progress-tracker.js';
-import { createPromptCompiler, type PromptCompiler } from '../../src/workers/prompt-compiler.js';
-import type { SessionReader } from '../../src/workers/session-reader.js';
-import { Telemetry } from '../../src/workers/telemetry.js';
+import { DEFAULT_BUDGET } from '../../src/prompt/prompt-budget.js';
+import { Releasers } from '../../src/runtime/shutdown.js';
+import { natsOptions } from '../../src/services/common/nats-options.js';
+import { sessionReader } from '../../src/services/common/open-sessions.js';
+import { ProgressTracker } from '../../src/services/common/progress-tracker.js';
+import { createPromptCompiler, type PromptCompiler } from '../../src/services/compiler/prompt-compiler.js';
+import { Telemetry } from '../../src/services/compiler/telemetry.js';
+import { type ServiceName, serve } from '../../src/services/serve.js';
+import { factsOf, type SessionState } from '../../src/session/session-state.js';
 import { startTestNats, type TestNats } from './nats-server.js';
 import { SOON_MS, soon } from './soon.js';
 

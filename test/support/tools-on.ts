@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { type Clock, systemClock } from '../../src/ports/clock.js';
-import { silentLogger } from '../../src/ports/logger.js';
-import type { SessionLog } from '../../src/ports/session-log.js';
-import { DEFAULT_LIMITS } from '../../src/session/state.js';
-import { createCommander } from '../../src/workers/commander.js';
+import { createCommander } from '../../src/folding/commander.js';
 import {
   createSessionReader,
   createSnapshotWriter,
   type SessionReader,
-} from '../../src/workers/session-reader.js';
-import { createSessionTools, type SessionTools } from '../../src/workers/session-tools.js';
+} from '../../src/folding/session-folding.js';
+import { type Clock, systemClock } from '../../src/ports/clock.js';
+import { silentLogger } from '../../src/ports/logger.js';
+import type { SessionLog } from '../../src/ports/session-log.js';
+import { createSessionTools, type SessionTools } from '../../src/services/tools/session-tools.js';
+import { DEFAULT_LIMITS } from '../../src/session/session-state.js';
 import type { System } from './system.js';
 
 export type Append = SessionLog['append'];

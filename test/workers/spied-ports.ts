@@ -1,14 +1,14 @@
 import { vi } from 'vitest';
 import { type Token, token } from '../../src/contracts/names.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
-import { MemorySessionLog } from '../../src/memory/session-log.js';
-import { MemorySnapshotStore } from '../../src/memory/snapshot-store.js';
+import { createSessionReader, type SessionReaderOptions } from '../../src/folding/session-folding.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import type { SessionLog } from '../../src/ports/session-log.js';
 import type { SnapshotStore } from '../../src/ports/snapshot-store.js';
-import { encodeSnapshot } from '../../src/session/snapshot.js';
-import { DEFAULT_LIMITS, type SessionState } from '../../src/session/state.js';
-import { createSessionReader, type SessionReaderOptions } from '../../src/workers/session-reader.js';
+import { encodeSnapshot } from '../../src/session/session-snapshot.js';
+import { DEFAULT_LIMITS, type SessionState } from '../../src/session/session-state.js';
+import { MemorySessionLog } from '../doubles/memory-session-log.js';
+import { MemorySnapshotStore } from '../doubles/memory-snapshot-store.js';
 import { implementer, recorded, reviewer } from '../support/builders.js';
 
 export const DEMO = token('demo', 'session');

@@ -4,8 +4,8 @@ import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { parseDispatchBody } from '../../../dist/contracts/dispatch-body.js';
 import { parseDispatchSubject } from '../../../dist/contracts/names.js';
-import { RuleBasedFactExtractor } from '../../../dist/facts/extractor.js';
-import { recordedEvent } from '../../../dist/workers/extractor.js';
+import { RuleBasedFactExtractor } from '../../../dist/facts/fact-extractor.js';
+import { recordedEvent } from '../../../dist/services/extractor/extractor-worker.js';
 
 const [port, queue] = process.argv.slice(2);
 const redis = { host: '127.0.0.1', port: Number(port), maxRetriesPerRequest: null };

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { AckPolicy } from 'nats';
 import { DISPATCH_STREAM, EXTRACTOR_CONSUMER } from '../../../dist/contracts/names.js';
-import { Releasers } from '../../../dist/lifecycle.js';
-import { AckedPublisher } from '../../../dist/nats/acked-publisher.js';
+import { AckedPublisher } from '../../../dist/nats/jetstream/acked-publisher.js';
+import { Releasers } from '../../../dist/runtime/shutdown.js';
 import { openPorts, startScript, startServer, startThroughline } from '../host.mjs';
 import { startRedis } from './redis.mjs';
 

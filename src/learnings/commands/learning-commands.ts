@@ -1,12 +1,12 @@
+import { refuse } from '../../contracts/decision.js';
 import type { LearningArguments } from '../../contracts/learning-requests.js';
-import { refuse } from '../../decision.js';
-import { learningTags, learningText, sameText } from '../content.js';
+import { learningTags, learningText, sameText } from '../learning-text.js';
+import { type LearningState, type ListedLearning, retiredLearnings } from '../learnings-state.js';
+import { pageOf } from '../list-page.js';
 import { nearDuplicate } from '../near-duplicate.js';
-import { pageOf } from '../page.js';
-import { type LearningState, type ListedLearning, retiredLearnings } from '../state.js';
-import { answer, append, type LearningDecision } from './decision.js';
+import { answer, append, type LearningDecision } from './learning-decision.js';
 import { showing } from './proposal-commands.js';
-import { resolveLearning, resolveProposal } from './resolve.js';
+import { resolveLearning, resolveProposal } from './resolve-learning.js';
 
 /** The commands on learnings, each decided on the state of a project. */
 

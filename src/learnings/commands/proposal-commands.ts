@@ -1,12 +1,12 @@
+import { refuse } from '../../contracts/decision.js';
 import type { LearningArguments } from '../../contracts/learning-requests.js';
-import { refuse } from '../../decision.js';
-import { learningId, learningTags, learningText, sameText } from '../content.js';
+import { learningId, learningTags, learningText, sameText } from '../learning-text.js';
+import type { Entry, LearningState } from '../learnings-state.js';
+import { pageOf } from '../list-page.js';
 import { nearDuplicate } from '../near-duplicate.js';
-import { pageOf } from '../page.js';
-import { noRoomByHand, rulesPaused, sessionsPaused } from '../room.js';
-import type { Entry, LearningState } from '../state.js';
-import { answer, append, type LearningDecision, type LearningReply } from './decision.js';
-import { resolveProposal } from './resolve.js';
+import { noRoomByHand, rulesPaused, sessionsPaused } from '../proposal-room.js';
+import { answer, append, type LearningDecision, type LearningReply } from './learning-decision.js';
+import { resolveProposal } from './resolve-learning.js';
 
 /** The commands on proposals, each decided on the state of a project. */
 

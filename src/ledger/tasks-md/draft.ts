@@ -1,7 +1,7 @@
 import { dependsInText, type Field, splitFiles, splitList, takeInlineFields } from './fields.js';
 import type { Head } from './head.js';
 import { type Legend, type Mark, readStatus } from './marks.js';
-import type { TaskOrigin, TaskProblem, TaskProblemCode } from './types.js';
+import type { TaskOrigin, TaskProblem, TaskProblemCode } from './parsed-tasks.js';
 
 /** A heading of the document, and the task that it may be. */
 export interface Heading {

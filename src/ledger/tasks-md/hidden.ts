@@ -2,7 +2,7 @@ import type { Lines } from './blocks.js';
 import { problem } from './draft.js';
 import { opensWithBox } from './head.js';
 import type { Legend } from './marks.js';
-import type { TaskProblem } from './types.js';
+import type { TaskProblem } from './parsed-tasks.js';
 
 /** Reports the checkboxes in a code fence: they are examples. */
 export function reportFence(

@@ -1,5 +1,5 @@
 import { narrow } from './narrow.js';
-import type { TaskStatus } from './types.js';
+import type { TaskStatus } from './parsed-tasks.js';
 
 /**
  * What authors write for a status: the character in a box, an emoji, a word. The choices follow what public task

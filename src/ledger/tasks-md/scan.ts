@@ -6,7 +6,7 @@ import { reportFence, uncomment } from './hidden.js';
 import { outerId } from './ids.js';
 import { isLegendHeading } from './legend.js';
 import type { Legend } from './marks.js';
-import { followSpan, join } from './prompt.js';
+import { followSpan, join } from './prompt-span.js';
 import { scanTable } from './table.js';
 import { reportUnboxed } from './unboxed.js';
 

@@ -1,8 +1,8 @@
 import { type Draft, type Findings, type Heading, type Mention, problem } from './draft.js';
 import { outerId } from './ids.js';
-import { nameTasks } from './name.js';
+import { nameTasks } from './name-tasks.js';
+import type { ParsedTask, ParsedTasks, TaskProblem } from './parsed-tasks.js';
 import { settleStatuses } from './status.js';
-import type { ParsedTask, ParsedTasks, TaskProblem } from './types.js';
 
 /** Decides which findings are tasks, and settles their parents, ids and statuses. */
 export function settle(findings: Findings): ParsedTasks {

@@ -1,6 +1,6 @@
 import { type Draft, problem } from './draft.js';
 import type { Mark } from './marks.js';
-import type { StatusSource, TaskProblem } from './types.js';
+import type { StatusSource, TaskProblem } from './parsed-tasks.js';
 
 /** A task's status and where it was read. */
 export interface Settled {

@@ -3,7 +3,7 @@ import { problem } from './draft.js';
 import { readField } from './fields.js';
 import { type Head, readHead } from './head.js';
 import type { Legend } from './marks.js';
-import type { TaskProblem } from './types.js';
+import type { TaskProblem } from './parsed-tasks.js';
 
 interface Numbered {
   readonly head: Head;

@@ -1,16 +1,22 @@
 import { VECTOR_BUCKET } from '../../contracts/names.js';
-import type { NatsPorts } from '../open.js';
-import { type ConfiguredEmbedder, embedderFindings } from './embedder.js';
+import type { NatsPorts } from '../open-nats.js';
+import { type ConfiguredEmbedder, embedderFindings } from './embedder-findings.js';
 import { examined, type Finding, fail } from './finding.js';
-import { foreignFindings } from './foreign.js';
-import { projectFindings, vectorFindings } from './learnings.js';
-import { numbersFindings } from './numbers.js';
-import { clockFindings, jetStreamIsOff, limitFindings, serverFindings } from './server.js';
-import { serviceFindings } from './services.js';
-import { sessionFindings } from './sessions.js';
-import { strangerFindings } from './strangers.js';
-import { CONSUMERS, consumerFindings, expectedStreams, rejectedFindings, streamFindings } from './streams.js';
-import { WRITES, writeFindings } from './writes.js';
+import { foreignFindings } from './foreign-findings.js';
+import { projectFindings, vectorFindings } from './learning-findings.js';
+import { numbersFindings } from './number-findings.js';
+import { clockFindings, jetStreamIsOff, limitFindings, serverFindings } from './server-findings.js';
+import { serviceFindings } from './service-findings.js';
+import { sessionFindings } from './session-findings.js';
+import { strangerFindings } from './stranger-findings.js';
+import {
+  CONSUMERS,
+  consumerFindings,
+  expectedStreams,
+  rejectedFindings,
+  streamFindings,
+} from './stream-findings.js';
+import { WRITES, writeFindings } from './write-findings.js';
 
 /** What an installation is measured by. */
 export interface Expected {

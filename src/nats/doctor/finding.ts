@@ -1,4 +1,4 @@
-import { codeOf, messageOf } from '../../errors.js';
+import { codeOf, messageOf } from '../../contracts/errors.js';
 
 /** One line of a diagnosis. */
 export interface Finding {

@@ -1,8 +1,8 @@
-import type { ToolArguments } from '../../contracts/tools.js';
+import type { ToolArguments } from '../../contracts/tool-requests.js';
 import { type Iteration, newest } from '../iterations.js';
-import type { SessionState } from '../state.js';
-import { answer, append, type Decision, type Reply, refuse } from './decision.js';
-import { resolveId } from './resolve.js';
+import type { SessionState } from '../session-state.js';
+import { resolveId } from './resolve-id.js';
+import { answer, append, type Decision, type Reply, refuse } from './session-decision.js';
 
 /** The commands on iterations, each decided on a state. */
 

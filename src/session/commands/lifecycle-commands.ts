@@ -1,13 +1,13 @@
 import { projectOf, type Token } from '../../contracts/names.js';
 import type { TaskStatus } from '../../contracts/task-events.js';
-import type { ToolArguments } from '../../contracts/tools.js';
+import type { ToolArguments } from '../../contracts/tool-requests.js';
 import type { Charter } from '../charter.js';
-import { isBlocked, isReady } from '../dependencies.js';
 import { currentNumber } from '../iterations.js';
 import { unread } from '../notebook.js';
-import { type DispatchCounts, factsOf, type SessionState } from '../state.js';
-import { isOpen } from '../tasks.js';
-import { answer, append, type Decision, refuse } from './decision.js';
+import { type DispatchCounts, factsOf, type SessionState } from '../session-state.js';
+import { isOpen } from '../task-board.js';
+import { isBlocked, isReady } from '../task-dependencies.js';
+import { answer, append, type Decision, refuse } from './session-decision.js';
 
 /** The commands on the session itself, each decided on a state. */
 

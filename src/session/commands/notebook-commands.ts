@@ -1,9 +1,9 @@
-import type { ToolArguments } from '../../contracts/tools.js';
+import type { ToolArguments } from '../../contracts/tool-requests.js';
 import { unread } from '../notebook.js';
-import type { SessionState } from '../state.js';
-import { answer, append, type Decision, iterationOf, type Reply, refuse } from './decision.js';
-import { resolveId } from './resolve.js';
-import { full, fullText, MOST } from './room.js';
+import type { SessionState } from '../session-state.js';
+import { resolveId } from './resolve-id.js';
+import { answer, append, type Decision, iterationOf, type Reply, refuse } from './session-decision.js';
+import { full, fullText, MOST } from './session-room.js';
 
 /** The commands on notes and inbox, each decided on a state. */
 

@@ -1,10 +1,18 @@
-import { MAX_IDS, type ToolArguments } from '../../contracts/tools.js';
-import { cycleThrough, nextTask, type Unresolved, unresolved } from '../dependencies.js';
-import type { SessionState } from '../state.js';
-import { isOpen, type Task, type TaskBoard, taskIdOf } from '../tasks.js';
-import { answer, append, type Decision, iterationOf, type NewEvent, type Reply, refuse } from './decision.js';
-import { resolveId } from './resolve.js';
-import { full, fullText, MOST } from './room.js';
+import { MAX_IDS, type ToolArguments } from '../../contracts/tool-requests.js';
+import type { SessionState } from '../session-state.js';
+import { isOpen, type Task, type TaskBoard, taskIdOf } from '../task-board.js';
+import { cycleThrough, nextTask, type Unresolved, unresolved } from '../task-dependencies.js';
+import { resolveId } from './resolve-id.js';
+import {
+  answer,
+  append,
+  type Decision,
+  iterationOf,
+  type NewEvent,
+  type Reply,
+  refuse,
+} from './session-decision.js';
+import { full, fullText, MOST } from './session-room.js';
 
 /** The commands on tasks, each decided on a state. */
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ParsedTask } from '../../../src/ledger/tasks-md/types.js';
+import type { ParsedTask } from '../../../src/ledger/tasks-md/parsed-tasks.js';
 import { byId, hasCorpus, parseCorpus } from './support.js';
 
 /** Counted by hand in each file. `groups` are headings whose status comes from their boxes. */

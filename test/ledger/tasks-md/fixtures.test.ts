@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parseTasksMd } from '../../../src/ledger/tasks-md/parse.js';
+import { parseTasksMd } from '../../../src/ledger/tasks-md/parse-tasks-md.js';
 import { OUTLINES } from './outlines.js';
 import { byId, complaints, fixture, outline, parseFixture } from './support.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseTasksMd } from '../../../src/ledger/tasks-md/parse.js';
+import { parseTasksMd } from '../../../src/ledger/tasks-md/parse-tasks-md.js';
 import { repair } from '../../../src/ledger/tasks-md/repair.js';
 import { fixture, parseFixture } from './support.js';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseTasksMd } from '../../../src/ledger/tasks-md/parse.js';
+import { parseTasksMd } from '../../../src/ledger/tasks-md/parse-tasks-md.js';
 import { cpuMs } from '../../support/cpu-time.js';
 
 const flat = Array.from(

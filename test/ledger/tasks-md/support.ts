@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { parseTasksMd } from '../../../src/ledger/tasks-md/parse.js';
-import type { ParsedTask, ParsedTasks } from '../../../src/ledger/tasks-md/types.js';
+import { parseTasksMd } from '../../../src/ledger/tasks-md/parse-tasks-md.js';
+import type { ParsedTask, ParsedTasks } from '../../../src/ledger/tasks-md/parsed-tasks.js';
 
 const FIXTURES = fileURLToPath(new URL('../../fixtures/tasks-md/', import.meta.url));
 const CORPUS = fileURLToPath(new URL('../../../../shared/data/tasks-md/', import.meta.url));

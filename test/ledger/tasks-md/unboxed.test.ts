@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseTasksMd } from '../../../src/ledger/tasks-md/parse.js';
+import { parseTasksMd } from '../../../src/ledger/tasks-md/parse-tasks-md.js';
 
 function problemsOf(text: string): (readonly [code: string, line: number])[] {
   return parseTasksMd(text).problems.map(({ code, line }) => [code, line]);

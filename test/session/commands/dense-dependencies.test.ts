@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { cycleThrough } from '../../../src/session/dependencies.js';
-import type { Task, TaskBoard } from '../../../src/session/tasks.js';
+import type { Task, TaskBoard } from '../../../src/session/task-board.js';
+import { cycleThrough } from '../../../src/session/task-dependencies.js';
 import { growth } from '../../support/cpu-time.js';
 
 /** Tasks of which each waits for all before it: as dense as dependencies can be. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TOOL_NAMES, type ToolName } from '../../../src/contracts/tools.js';
+import { TOOL_NAMES, type ToolName } from '../../../src/contracts/tool-requests.js';
 import { implementer, recorded, reviewer } from '../../support/builders.js';
 import { argumentsOf, type Given, Played, timeAt, withTasks } from '../../support/played.js';
 

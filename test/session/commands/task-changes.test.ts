@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { TASK_STATUSES } from '../../../src/contracts/task-events.js';
-import type { ToolName } from '../../../src/contracts/tools.js';
+import type { ToolName } from '../../../src/contracts/tool-requests.js';
 import { argumentsOf, timeAt, withTasks } from '../../support/played.js';
 
 describe('a reason', () => {

@@ -1,17 +1,17 @@
 import { isToken, parseDispatchSubject, type Token } from '../../../src/contracts/names.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
-import { MemoryRejectedStore } from '../../../src/memory/rejected-store.js';
-import { MemorySessionLog } from '../../../src/memory/session-log.js';
-import { MemorySnapshotStore } from '../../../src/memory/snapshot-store.js';
+import { createSessionReader } from '../../../src/folding/session-folding.js';
 import type { DispatchDelivery, DispatchSource } from '../../../src/ports/dispatch-source.js';
 import { silentLogger } from '../../../src/ports/logger.js';
 import type { RejectedStore } from '../../../src/ports/rejected-store.js';
 import type { SessionLog } from '../../../src/ports/session-log.js';
 import type { SnapshotStore } from '../../../src/ports/snapshot-store.js';
-import { encodeSnapshot } from '../../../src/session/snapshot.js';
-import { DEFAULT_LIMITS, type SessionLimits, type SessionState } from '../../../src/session/state.js';
-import { startExtractor } from '../../../src/workers/extractor.js';
-import { createSessionReader } from '../../../src/workers/session-reader.js';
+import { startExtractor } from '../../../src/services/extractor/extractor-worker.js';
+import { encodeSnapshot } from '../../../src/session/session-snapshot.js';
+import { DEFAULT_LIMITS, type SessionLimits, type SessionState } from '../../../src/session/session-state.js';
+import { MemoryRejectedStore } from '../../doubles/memory-rejected-store.js';
+import { MemorySessionLog } from '../../doubles/memory-session-log.js';
+import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 
 /** A dispatch as its source has stored it. */
 export type StoredDispatch = Pick<DispatchDelivery, 'subject' | 'body' | 'sequence' | 'at'>;

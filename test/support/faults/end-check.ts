@@ -3,7 +3,7 @@ import type { Token } from '../../../src/contracts/names.js';
 import type { RejectedStore } from '../../../src/ports/rejected-store.js';
 import type { SessionLog } from '../../../src/ports/session-log.js';
 import type { SnapshotStore } from '../../../src/ports/snapshot-store.js';
-import { DEFAULT_LIMITS, type SessionLimits } from '../../../src/session/state.js';
+import { DEFAULT_LIMITS, type SessionLimits } from '../../../src/session/session-state.js';
 import { cleanRun, comparable, isCommand, loadFresh, type StoredDispatch, sessionOf } from './clean-run.js';
 import type { Publication } from './workload.js';
 

@@ -1,9 +1,9 @@
-import { ThroughlineError } from '../../../src/errors.js';
-import type { ManualScheduler } from '../../../src/memory/scheduler.js';
+import { ThroughlineError } from '../../../src/contracts/errors.js';
 import type { DispatchDelivery, DispatchSource } from '../../../src/ports/dispatch-source.js';
 import type { RejectedStore } from '../../../src/ports/rejected-store.js';
 import type { SessionLog } from '../../../src/ports/session-log.js';
 import type { SnapshotStore } from '../../../src/ports/snapshot-store.js';
+import type { ManualScheduler } from '../../doubles/manual-scheduler.js';
 import type { Chance } from './random.js';
 
 /** How bad the network is. All shares are of calls, 0 to 1. */

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { ThroughlineClient } from '../../../src/client/client.js';
+import type { ThroughlineClient } from '../../../src/client/throughline-client.js';
 import { parseDispatchBody } from '../../../src/contracts/dispatch-body.js';
 import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import {
@@ -8,16 +8,16 @@ import {
   projectOf,
   type Token,
 } from '../../../src/contracts/names.js';
-import { evolveLearnings } from '../../../src/learnings/evolve.js';
+import { PROJECT_FOLDING } from '../../../src/folding/project-folding.js';
+import { StateReader } from '../../../src/folding/state-reader.js';
+import { evolveLearnings } from '../../../src/learnings/evolve-learnings.js';
 import { demandsOf } from '../../../src/learnings/harvest.js';
-import { encodeLearnings } from '../../../src/learnings/snapshot.js';
-import { emptyLearnings, type LearningState } from '../../../src/learnings/state.js';
-import { MemorySnapshotStore } from '../../../src/memory/snapshot-store.js';
-import type { NatsPorts } from '../../../src/nats/open.js';
+import { encodeLearnings } from '../../../src/learnings/learnings-snapshot.js';
+import { emptyLearnings, type LearningState } from '../../../src/learnings/learnings-state.js';
+import type { NatsPorts } from '../../../src/nats/open-nats.js';
 import { silentLogger } from '../../../src/ports/logger.js';
 import type { SnapshotStore, StoredSnapshot } from '../../../src/ports/snapshot-store.js';
-import { PROJECT_FOLDING } from '../../../src/workers/project-reader.js';
-import { StateReader } from '../../../src/workers/state-reader.js';
+import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { allDealtWith } from '../system.js';
 import { dispatchesOn } from './nats-run.js';
 

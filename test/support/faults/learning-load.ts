@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import type { ThroughlineClient } from '../../../src/client/client.js';
+import type { ThroughlineClient } from '../../../src/client/throughline-client.js';
+import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { LEARNER_CONSUMER, type Token, token } from '../../../src/contracts/names.js';
-import { ThroughlineError } from '../../../src/errors.js';
 import { connectThroughline } from '../../../src/index.js';
-import type { ServiceName } from '../../../src/main.js';
-import type { NatsPorts } from '../../../src/nats/open.js';
+import type { NatsPorts } from '../../../src/nats/open-nats.js';
+import type { ServiceName } from '../../../src/services/serve.js';
 import { allDealtWith, openPorts, reviewed, type System, startSystem } from '../system.js';
 import { expectLearningsEnd, type LearningsAftermath, type Told } from './learning-check.js';
 import { type Acknowledged, expectNobodyConnected, publishSurely } from './nats-run.js';

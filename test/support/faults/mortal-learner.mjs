@@ -1,13 +1,14 @@
 // The real learnings service on real ports, in a process that dies by SIGKILL at a named point, the N-th time that it
 // comes there.
 // usage: node mortal-learner.mjs URL POINT N
-import { Releasers } from '../../../dist/lifecycle.js';
-import { watchConnection } from '../../../dist/nats/connection-health.js';
+
+import { watchConnection } from '../../../dist/nats/connection/connection-health.js';
 import { systemClock } from '../../../dist/ports/clock.js';
 import { silentLogger } from '../../../dist/ports/logger.js';
-import { openProjects, serveLearnings } from '../../../dist/services/learnings.js';
-import { openSessions } from '../../../dist/services/sessions.js';
-import { countingLogger } from '../../../dist/workers/incidents.js';
+import { Releasers } from '../../../dist/runtime/shutdown.js';
+import { countingLogger } from '../../../dist/services/common/incidents.js';
+import { openSessions } from '../../../dist/services/common/open-sessions.js';
+import { openProjects, serveLearnings } from '../../../dist/services/learnings/serve-learnings.js';
 import { openMortal } from './mortality.mjs';
 
 const [url, point, count] = process.argv.slice(2);

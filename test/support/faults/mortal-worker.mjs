@@ -2,9 +2,9 @@
 // usage: node mortal-worker.mjs URL POINT N [without-ids]
 // Without ids its events carry no Nats-Msg-Id: what another worker appends again is then stored again.
 import { silentLogger } from '../../../dist/ports/logger.js';
-import { sessionReader } from '../../../dist/services/sessions.js';
-import { startExtractor } from '../../../dist/workers/extractor.js';
-import { retryRejected } from '../../../dist/workers/retry-rejected.js';
+import { sessionReader } from '../../../dist/services/common/open-sessions.js';
+import { startExtractor } from '../../../dist/services/extractor/extractor-worker.js';
+import { retryRejected } from '../../../dist/services/extractor/retry-rejected.js';
 import { openMortal } from './mortality.mjs';
 
 const [url, point, count, ids] = process.argv.slice(2);

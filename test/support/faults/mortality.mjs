@@ -1,9 +1,9 @@
 // What a process needs that is to die by SIGKILL at a named point, the N-th time that it comes there.
 import { writeSync } from 'node:fs';
-import { loadConfig } from '../../../dist/config.js';
-import { openNats } from '../../../dist/nats/open.js';
+import { loadConfig } from '../../../dist/config/config.js';
+import { openNats } from '../../../dist/nats/open-nats.js';
 import { silentLogger } from '../../../dist/ports/logger.js';
-import { natsOptions } from '../../../dist/services/nats-options.js';
+import { natsOptions } from '../../../dist/services/common/nats-options.js';
 
 /** Real ports, and `at(name)`, which ends the process if this is the N-th time at the point that it is to die at. */
 export async function openMortal(name, url, point, count) {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { DISPATCH_STREAM } from '../../../src/contracts/names.js';
-import type { NatsPorts } from '../../../src/nats/open.js';
+import type { NatsPorts } from '../../../src/nats/open-nats.js';
 import type { TestNats } from '../nats-server.js';
 import { allDealtWith, soon } from '../system.js';
 import type { StoredDispatch } from './clean-run.js';

@@ -1,0 +1,10 @@
+import type { Config } from '../config/config.js';
+import type { Logger } from '../ports/logger.js';
+
+/** What a command works with. */
+export interface Cli {
+  readonly config: Config;
+  readonly logger: Logger;
+  /** The server to use: `--nats`, else `NATS_URL`, else the default one of `throughline up`. */
+  readonly url: string;
+}

@@ -1,0 +1,90 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { ThroughlineClient } from '../client/throughline-client.js';
+import { loadConfig, strangeVariables } from '../config/config.js';
+import { ThroughlineError } from '../contracts/errors.js';
+import { type Token, token } from '../contracts/names.js';
+import type { Made, NatsPorts } from '../nats/open-nats.js';
+import type { Cli } from './cli-context.js';
+import { lateLogger } from './late-logger.js';
+import { note } from './output.js';
+
+export type { Cli } from './cli-context.js';
+export { examples, note, out, outForAgent } from './output.js';
+
+/** What every command has at hand. What only some need is loaded by those. */
+
+export const DEFAULT_URL = 'nats://127.0.0.1:4222';
+
+/** Reads configuration and the options that all commands share. */
+export function cliOf(command: Command): Cli {
+  const config = loadConfig();
+  for (const name of strangeVariables(config.env)) {
+    note(
+      `-- ${name} is no variable of ours, so it changes nothing: README.md, "Configuration", lists those that are`,
+    );
+  }
+  const options = command.optsWithGlobals<{ nats?: string }>();
+  return { config, logger: lateLogger(config), url: options.nats ?? config.natsUrl ?? DEFAULT_URL };
+}
+
+/**
+ * Whether answers are coloured: on a terminal, or where `FORCE_COLOR` says so; never in a pipe otherwise, not even on
+ * a CI machine, nor where `NO_COLOR` is set.
+ */
+export function coloured({ config }: Cli): boolean {
+  const { NO_COLOR, FORCE_COLOR, TERM } = config.env;
+  if (NO_COLOR) return false;
+  if (FORCE_COLOR) return FORCE_COLOR !== '0';
+  return process.stdout.isTTY === true && TERM !== 'dumb';
+}
+
+/**
+ * Connects with all ports, and closes again whatever happens. Streams and bucket are made only by who writes there:
+ * looking needs no right to.
+ */
+export async function withNats<T>(
+  cli: Cli,
+  work: (nats: NatsPorts) => Promise<T>,
+  makes: readonly Made[] = [],
+): Promise<T> {
+  const { openPorts } = await import('./open-ports.js');
+  const nats = await openPorts(cli, makes);
+  try {
+    return await work(nats);
+  } finally {
+    await nats.close();
+  }
+}
+
+/** Connects as a client of the services, and closes again whatever happens. */
+export async function withClient<T>(cli: Cli, work: (client: ThroughlineClient) => Promise<T>): Promise<T> {
+  const { openClient } = await import('./open-client.js');
+  const client = await openClient(cli);
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
+
+/** The session that a command works on: the option `flag`, else `THROUGHLINE_SESSION`. */
+export function sessionOf(cli: Cli, given: string | undefined, flag = '--session'): Token {
+  const session = given ?? cli.config.session;
+  if (session !== undefined) return token(session, given === undefined ? 'THROUGHLINE_SESSION' : flag);
+  throw new ThroughlineError('usage', `which session? Give ${flag} NAME, or set THROUGHLINE_SESSION`);
+}
+
+/** Tells who reads a session that does not exist, which is as empty as a new one, that the name may be wrong. */
+export function noteWhereEmpty(session: string, sequence: number): void {
+  if (sequence === 0) note(`-- session ${session} has no events: is its name right?`);
+}
+
+/** Parser of a whole number in an option. */
+export function wholeNumber(low: number, high = Number.MAX_SAFE_INTEGER): (raw: string) => number {
+  return (raw) => {
+    const value = Number(raw);
+    if (/^\d+$/.test(raw) && value >= low && value <= high) return value;
+    const range = high === Number.MAX_SAFE_INTEGER ? `of at least ${low}` : `from ${low} to ${high}`;
+    throw new InvalidArgumentError(`Use a whole number ${range}.`);
+  };
+}

@@ -1,0 +1,174 @@
+import { type Command, Option } from 'commander';
+import type {
+  CompiledLearning,
+  CompileReply,
+  CompileRequest,
+  CompileRequestInput,
+} from '../contracts/compile-request.js';
+import { ThroughlineError } from '../contracts/errors.js';
+import { ROLES, type Role } from '../contracts/names.js';
+import { counted } from '../shared/counted.js';
+import { oneLine } from '../shared/text.js';
+import {
+  cliOf,
+  examples,
+  note,
+  noteWhereEmpty,
+  out,
+  outForAgent,
+  sessionOf,
+  wholeNumber,
+  withClient,
+} from './command-context.js';
+import { fraction } from './project-options.js';
+import { readTemplate } from './template-file.js';
+
+interface CompileOptions {
+  readonly session?: string;
+  readonly kind: CompileRequest['kind'];
+  readonly task?: string;
+  readonly prompt?: string;
+  readonly template?: string;
+  readonly binary?: string;
+  readonly extra?: string;
+  readonly role?: Role;
+  readonly maxFacts?: number;
+  readonly maxTokens?: number;
+  readonly after?: number;
+  readonly asOf?: number;
+  readonly learningsAsOf?: number;
+  readonly intent?: string;
+  readonly maxLearnings?: number;
+  readonly minSimilarity?: number;
+  readonly project?: string;
+  readonly explain?: boolean;
+  readonly json?: boolean;
+}
+
+export function compileCommand(program: Command): void {
+  program
+    .command('compile')
+    .description(
+      'Asks the prompt-compiler for a prompt. The prompt goes to standard output, what it holds to standard error.',
+    )
+    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
+    .addOption(
+      new Option('--kind <kind>', 'kind of prompt')
+        .choices(['dispatch', 'iteration', 'session-start'])
+        .default('dispatch'),
+    )
+    .option('-t, --task <id>', 'id of the task that the prompt is for')
+    .option('-p, --prompt <text>', 'what the agent is asked to do; facts and learnings are chosen by it')
+    .option('--template <file>', 'iteration: a template of your own, see `throughline template`')
+    .option(
+      '--binary <command>',
+      'iteration, session-start: the command that agents are told to use (default: throughline)',
+    )
+    .option('--extra <text>', 'iteration: text that closes the prompt')
+    .addOption(new Option('--role <role>', 'who gets the prompt (default: implementer)').choices(ROLES))
+    .option('--max-facts <n>', 'most facts to show (default: 10)', wholeNumber(0, 1000))
+    .option(
+      '--max-tokens <n>',
+      'token budget of facts and learnings (default: 500)',
+      wholeNumber(0, 1_000_000),
+    )
+    .option(
+      '--max-learnings <n>',
+      'most learnings to show (default: none; session-start: THROUGHLINE_MAX_LEARNINGS of the service)',
+      wholeNumber(0, 100),
+    )
+    .option('--min-similarity <n>', 'similarity that a learning found by meaning must have, 0 to 1', fraction)
+    .option('--project <name>', "project whose learnings to use (default: the session's own)")
+    .option('--after <sequence>', 'wait until this DISPATCH sequence has become facts', wholeNumber(1))
+    .option('--as-of <sequence>', 'the prompt as it was at this session sequence', wholeNumber(1))
+    .option('--learnings-as-of <sequence>', 'learnings as they were at this project sequence', wholeNumber(1))
+    .option('--intent <id>', 'the intent that is worked on: its compacted history stands before the prompt')
+    .option('--explain', 'say of each fact where it comes from and why it was chosen')
+    .option('--json', 'print the whole reply as JSON')
+    .addHelpText(
+      'after',
+      examples(
+        'throughline compile -s demo -t 5.1 -p "Make compile wait for a dispatch" --explain',
+        'throughline compile -s demo --kind iteration --max-learnings 5',
+        'throughline compile -s demo --kind session-start',
+        'throughline compile -s demo -t 5.1 -p "…" --after "$(throughline publish reviewer -s demo -f r.json)" --json',
+      ),
+    )
+    .action(async (options: CompileOptions, command: Command) => {
+      const cli = cliOf(command);
+      const request = await requestOf(sessionOf(cli, options.session), options);
+      const reply = await withClient(cli, (client) => client.compile(request));
+      if (options.json) return out(JSON.stringify(reply));
+      outForAgent(reply.prompt);
+      note(summary(reply, options.kind));
+      // A session that starts has none yet.
+      if (options.kind !== 'session-start') noteWhereEmpty(request.session, reply.sequence);
+      for (const line of warnings(reply)) note(line);
+      if (options.explain) for (const line of explanation(reply)) note(line);
+    });
+}
+
+async function requestOf(session: string, options: CompileOptions): Promise<CompileRequestInput> {
+  const { kind, task: taskId, prompt: taskPrompt, role, maxFacts, maxTokens, after, asOf, explain } = options;
+  const { maxLearnings, minSimilarity, project, learningsAsOf, binary, extra } = options;
+  const learnings = { maxLearnings, minSimilarity, project, learningsAsOf };
+  if (kind === 'session-start')
+    return { kind, session, maxTokens, after, asOf, taskPrompt, binary, ...learnings };
+  const activeIntentId = options.intent;
+  const common = { session, maxFacts, maxTokens, after, asOf, explain, activeIntentId, ...learnings };
+  if (kind === 'iteration') {
+    const template = options.template === undefined ? undefined : await readTemplate(options.template);
+    return { kind, ...common, taskId, taskPrompt, template, binary, extra };
+  }
+  if (taskId === undefined) throw new ThroughlineError('usage', 'which task? Give --task ID');
+  if (taskPrompt === undefined) throw new ThroughlineError('usage', 'what is to be done? Give --prompt TEXT');
+  return { ...common, taskId, taskPrompt, role };
+}
+
+function summary(reply: CompileReply, kind: CompileRequest['kind']): string {
+  const { factsShown, factsTotal, tokenEstimate, sequence, snapshotSequence, replayed } = reply;
+  const { learningsShown, learningsTotal, method, proposalCount } = reply;
+  const from = snapshotSequence === 0 ? 'no snapshot' : `snapshot ${snapshotSequence}`;
+  const shown = [
+    ...(kind === 'session-start' ? [] : [`${factsShown} of ${counted(factsTotal, 'fact')}`]),
+    ...(learningsShown === undefined
+      ? []
+      : [`${learningsShown} of ${counted(learningsTotal ?? 0, 'learning')} (${method})`]),
+    ...(proposalCount === undefined || proposalCount === 0
+      ? []
+      : [`${counted(proposalCount, 'proposal')} pending`]),
+  ];
+  return `-- ${shown.join(', ')}, about ${counted(tokenEstimate, 'token')}, session sequence ${sequence} (${from}, ${replayed} replayed)`;
+}
+
+/** What a reader of the prompt alone would not notice. */
+function warnings(reply: CompileReply): string[] {
+  if (reply.kind !== 'dispatch') return [];
+  const { ledger, budget } = reply;
+  return [
+    ...(ledger.mode === 'ledger_plus_fallback'
+      ? [`-- ${ledger.reason}: ${ledger.message ?? 'no more is known'}`]
+      : []),
+    ...(budget.stage !== 'none'
+      ? [
+          `-- ${budget.stage} to ${budget.tokensAfter} of ${budget.tokensBefore} tokens, to keep within ${budget.inputTokens}`,
+        ]
+      : []),
+  ];
+}
+
+function explanation(reply: CompileReply): string[] {
+  const learnings = reply.learnings ?? [];
+  return [...reply.facts.map(explainedFact), ...learnings.map(explainedLearning)];
+}
+
+function explainedLearning({ id, type, content, score }: CompiledLearning): string {
+  return `--   score ${score.toFixed(2)}  learning ${id}  ${type}: ${oneLine(content)}`;
+}
+
+function explainedFact(fact: CompileReply['facts'][number]): string {
+  const words = `${fact.subject} ${fact.relation} ${fact.object}`;
+  return 'id' in fact
+    ? `--   score ${fact.score.toFixed(2)}  dispatch ${fact.dispatch}  event ${fact.eventSequence}  ${fact.tokens} tokens  ${fact.id}  ${words}`
+    : `--   ${words}`;
+}

@@ -1,0 +1,54 @@
+import type { Command } from 'commander';
+import type { Config } from '../config/config.js';
+import { ThroughlineError } from '../contracts/errors.js';
+import { loadEmbedder } from '../embedding/load-embedder.js';
+import { connectionFinding } from '../nats/doctor/connection-finding.js';
+import type { ConfiguredEmbedder } from '../nats/doctor/embedder-findings.js';
+import { examine } from '../nats/doctor/examine.js';
+import type { Finding } from '../nats/doctor/finding.js';
+import { VERSION } from '../version.js';
+import { type Cli, cliOf, examples, out, withNats } from './command-context.js';
+
+export function doctorCommand(program: Command): void {
+  program
+    .command('doctor')
+    .description(
+      'Looks at the server, its limits and clock, whether it stores anything, streams, consumers and buckets, what waits and what was rejected,\n' +
+        'snapshots, an embedder where one is configured, and the services. Leaves everything as it was. Exit code 1 when something does not work; warnings leave it at 0.\n' +
+        'Streams are measured by THROUGHLINE_REPLICAS, THROUGHLINE_ACK_WAIT_MS and THROUGHLINE_SNAPSHOT_EVERY.',
+    )
+    .option('--json', 'one JSON array of {check, level, message, fix?, denied?}')
+    .addHelpText('after', examples('throughline doctor', 'throughline doctor --json'))
+    .action(async (options: { json?: boolean }, command: Command) => {
+      const findings = await examination(cliOf(command));
+      if (options.json) out(JSON.stringify(findings));
+      else for (const finding of findings) for (const line of lines(finding)) out(line);
+      if (findings.some(({ level }) => level === 'fail')) process.exitCode = 1;
+    });
+}
+
+/** Not being let in is a finding like any other. */
+async function examination(cli: Cli): Promise<Finding[]> {
+  const { replicas, ackWaitMs, snapshotEvery, requestTimeoutMs } = cli.config;
+  const expected = {
+    ...{ replicas, ackWaitMs, snapshotEvery, requestTimeoutMs, version: VERSION, now: Date.now },
+    embedder: embedderIn(cli.config),
+  };
+  try {
+    return await withNats(cli, (nats) => examine(nats, expected));
+  } catch (error) {
+    if (!(error instanceof ThroughlineError) || error.code === 'config_invalid') throw error;
+    return [connectionFinding(error)];
+  }
+}
+
+function embedderIn({
+  embedder: options,
+  embedDeadlineMs: deadlineMs,
+}: Config): ConfiguredEmbedder | undefined {
+  return options && { load: () => loadEmbedder(options), deadlineMs };
+}
+
+function lines({ check, level, message, fix }: Finding): string[] {
+  return [`${level.padEnd(4)}  ${check}: ${message}`, ...(fix === undefined ? [] : [`      → ${fix}`])];
+}

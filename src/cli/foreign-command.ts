@@ -1,0 +1,133 @@
+import { createInterface } from 'node:readline/promises';
+import type { Command } from 'commander';
+import { codeOf, ThroughlineError } from '../contracts/errors.js';
+import { sessionStream, token } from '../contracts/names.js';
+import { removeForeign } from '../nats/foreign/remove-foreign.js';
+import {
+  type ForeignMessage,
+  foreignIn,
+  type Scanned,
+  scannedStreams,
+} from '../nats/foreign/scan-foreign.js';
+import type { NatsPorts } from '../nats/open-nats.js';
+import { counted } from '../shared/counted.js';
+import { oneLine } from '../shared/text.js';
+import { type Cli, cliOf, examples, note, out, withNats } from './command-context.js';
+
+interface ForeignOptions {
+  readonly session?: string;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+export function foreignCommand(program: Command): void {
+  const foreign = program
+    .command('foreign')
+    .description(
+      'NATS does not check where an answer goes: whoever may ask for something can have the answer stored in any stream\n' +
+        'that takes its reply subject. Such messages count nowhere; they take room until they are removed.',
+    )
+    .addHelpText('after', examples('throughline foreign ls', 'throughline foreign rm --yes'));
+
+  foreign
+    .command('ls')
+    .description('Reads all streams, and lists the foreign messages in them.')
+    .option('-s, --session <name>', 'only the stream of this session')
+    .option('--json', 'one line of JSON for each: {stream, sequence, subject, bytes, what}')
+    .addHelpText('after', examples('throughline foreign ls', 'throughline foreign ls --session demo --json'))
+    .action(async (options: ForeignOptions, command: Command) => {
+      const cli = cliOf(command);
+      const listed = await withNats(cli, (nats) =>
+        eachStream(cli, nats, options, async (_, messages) => {
+          for (const message of messages) out(options.json ? JSON.stringify(message) : line(message));
+          return messages.length;
+        }),
+      );
+      if (!options.json) note(`-- ${counted(listed, 'foreign message')}`);
+    });
+
+  foreign
+    .command('rm')
+    .description(
+      'Removes them, after asking. Needs a user who may delete: $JS.API.STREAM.MSG.DELETE.<stream>, and\n' +
+        '$JS.API.STREAM.PURGE.<stream> for buckets; no role that "throughline permissions" prints may.\n' +
+        'The last message of a session stays until an event follows it.',
+    )
+    .option('-s, --session <name>', 'only the stream of this session')
+    .option('--yes', 'do not ask')
+    .option('--json', 'one line of JSON for each that was removed')
+    .addHelpText('after', examples('throughline foreign rm', 'throughline foreign rm --session demo --yes'))
+    .action(async (options: ForeignOptions, command: Command) => {
+      const cli = cliOf(command);
+      const left: ForeignMessage[] = [];
+      const removed = await withNats(cli, async (nats) => {
+        const jsm = await nats.connection.jetstreamManager({ checkAPI: false });
+        return eachStream(cli, nats, options, async (stream, messages) => {
+          if (options.yes !== true && !(await agreed(stream, messages))) return 0;
+          const gone = await removeForeign({ ...nats, jsm }, stream, messages);
+          left.push(...messages.filter((message) => !gone.includes(message)));
+          for (const message of gone)
+            out(options.json ? JSON.stringify(message) : `removed ${line(message)}`);
+          return gone.length;
+        });
+      });
+      if (options.json) return;
+      for (const message of left) note(`-- left, as no event follows it yet: ${line(message)}`);
+      note(`-- ${counted(removed, 'foreign message')} removed`);
+    });
+}
+
+/** Gives the foreign messages stream by stream, and the sum of what `work` comes to. */
+async function eachStream(
+  { config }: Cli,
+  nats: NatsPorts,
+  { session }: ForeignOptions,
+  work: (stream: string, messages: readonly ForeignMessage[]) => Promise<number>,
+): Promise<number> {
+  const only = session === undefined ? undefined : sessionStream(token(session, '--session'));
+  const { connection, rejected } = nats;
+  const timeoutMs = config.requestTimeoutMs;
+  const jsm = await connection.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
+  const scanned: Scanned = { connection, jsm, rejected, timeoutMs };
+  let sum = 0;
+  for (const stream of await scannedStreams(jsm)) {
+    const { name } = stream.config;
+    if (only !== undefined && name !== only) continue;
+    const found: ForeignMessage[] = [];
+    try {
+      for await (const message of foreignIn(scanned, stream)) found.push(message);
+    } catch (error) {
+      if (codeOf(error) !== 'permission_denied') throw error;
+      note(`-- ${name} was not looked at: this user may not read it`);
+    }
+    if (found.length > 0) sum += await work(name, found);
+  }
+  return sum;
+}
+
+async function agreed(stream: string, messages: readonly ForeignMessage[]): Promise<boolean> {
+  if (!process.stdin.isTTY) {
+    throw new ThroughlineError(
+      'usage',
+      'there is no terminal to ask on: give --yes, or see "foreign ls" first',
+    );
+  }
+  for (const message of messages.slice(0, SHOWN)) note(line(message));
+  if (messages.length > SHOWN) note(`… ${messages.length - SHOWN} more`);
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const said = await terminal.question(
+      `Remove ${counted(messages.length, 'message')} of ${stream}? [y/N] `,
+    );
+    return /^y(es)?$/i.test(said.trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+/** Messages of a stream that are shown before asking. */
+const SHOWN = 20;
+
+function line({ stream, sequence, subject, bytes, what }: ForeignMessage): string {
+  return oneLine(`${stream} ${sequence}  ${subject}  ${bytes} bytes  ${what}`);
+}

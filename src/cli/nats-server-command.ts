@@ -1,0 +1,25 @@
+import type { Command } from 'commander';
+import type { Config } from '../config/config.js';
+import { findNatsServer } from '../nats-server/find-server.js';
+import type { NatsServerSource } from '../nats-server/server-search.js';
+import { cliOf, examples, note, out } from './command-context.js';
+
+export function natsServerCommand(program: Command): void {
+  program
+    .command('nats-server')
+    .description('Looks in this order: NATS_SERVER_BIN, PATH, the cache, go install, the release archive.')
+    .option('--json', 'print where it was found as well')
+    .addHelpText('after', examples('throughline nats-server', 'throughline nats-server --json'))
+    .action(async (options: { json?: boolean }, command: Command) => {
+      const { config } = cliOf(command);
+      const source = await serverToStart(config);
+      if (options.json) return out(JSON.stringify(source));
+      out(source.path);
+    });
+}
+
+/** The server that `up` starts; what is tried and installed on the way is said on standard error. */
+export function serverToStart({ env, cacheDir }: Config): Promise<NatsServerSource> {
+  const { platform, arch } = process;
+  return findNatsServer({ env, cacheDir, platform, arch, progress: note });
+}

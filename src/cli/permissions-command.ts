@@ -1,0 +1,150 @@
+import { type Command, Option } from 'commander';
+import { ThroughlineError } from '../contracts/errors.js';
+import { type Token, token } from '../contracts/names.js';
+import { type AccountSharing, sharingFor } from '../nats/account-sharing.js';
+import {
+  ACCESS_ROLES,
+  type AccessRole,
+  type Permissions,
+  permissionsOf,
+  SESSION_ROLES,
+} from '../nats/role-permissions.js';
+import { cliOf, examples, note, out, withNats } from './command-context.js';
+
+interface PermissionsOptions {
+  readonly role: AccessRole;
+  readonly session?: readonly string[];
+  readonly sessionPrefix?: string;
+  readonly inboxPrefix?: string;
+  readonly account?: string;
+  readonly json?: boolean;
+}
+
+export function permissionsCommand(program: Command): void {
+  program
+    .command('permissions')
+    .description(
+      'Prints a permissions block for a user in the configuration of nats-server.\n\n' +
+        'publisher: runs agents; publishes results, asks for prompts, uses the tools\n' +
+        'worker:    the services extractor, tools and learnings\n' +
+        'compiler:  the service compiler\n' +
+        'reader:    looks at sessions, snapshots and services, and writes nothing\n' +
+        'operator:  a reader who also retries rejected results, reviews proposals, writes snapshots\n\n' +
+        'Set THROUGHLINE_INBOX_PREFIX of each process to the prefix that its user may listen to.\n' +
+        'Wildcards of NATS stand for whole tokens: no permission says "all sessions that begin with team-".\n' +
+        '--session-prefix therefore asks the server which sessions there are, and names each; a session that is new\n' +
+        'needs a new print.\n\n' +
+        'NATS does not check the reply subject of a request: in one account, a user who may read a stream can have what it\n' +
+        'reads sent to JetStream as a request, and so delete any stream. Give users that you do not trust an account of\n' +
+        'their own: --account prints, with their permissions, what the accounts must export and import.',
+    )
+    .addOption(new Option('--role <role>', 'the role').choices(ACCESS_ROLES).makeOptionMandatory())
+    .option('-s, --session <name...>', 'publisher and reader: only these sessions, which need not exist yet')
+    .option('--session-prefix <text>', 'the same with all sessions whose name begins so, now, on this server')
+    .option('--account <name>', 'users stand in another account than the streams, which are in this one')
+    .option('--inbox-prefix <prefix>', 'what its reply subjects begin with (default: _INBOX_<role>)')
+    .option('--json', 'print it as JSON')
+    .addHelpText(
+      'after',
+      examples(
+        'throughline permissions --role publisher --session demo',
+        'throughline permissions --role worker --json',
+        'throughline permissions --role reader --session demo --account THROUGHLINE',
+      ),
+    )
+    .action(async (options: PermissionsOptions, command: Command) => {
+      const { role, inboxPrefix = `_INBOX_${role}` } = options;
+      for (const part of inboxPrefix.split('.')) token(part, '--inbox-prefix');
+      const sessions = await sessionsOf(options, command);
+      const permissions = permissionsOf(role, { inboxPrefix, ...(sessions && { sessions }) });
+      const sharing = sharingOf(options, permissions);
+      const printed = { role, inboxPrefix, ...inServerWords(permissions), ...sharing };
+      if (options.json) return out(JSON.stringify(printed));
+      note(`-- ${role}: set THROUGHLINE_INBOX_PREFIX=${inboxPrefix} where it runs`);
+      if (sharing !== undefined) out(shared(options.account ?? '', sharing));
+      out(block(permissions));
+    });
+}
+
+function sharingOf(
+  { role, account }: PermissionsOptions,
+  permissions: Permissions,
+): AccountSharing | undefined {
+  if (account === undefined) return undefined;
+  if (permissions.allowResponses) {
+    throw new ThroughlineError('usage', `a ${role} runs in the account of the streams: leave --account out`);
+  }
+  return sharingFor(permissions, token(account, '--account'));
+}
+
+/** What stands in the two accounts. */
+function shared(account: string, { exports, imports }: AccountSharing): string {
+  const list = (name: string, entries: readonly object[]) => [
+    `${name} [`,
+    ...entries.map((entry) => `  ${JSON.stringify(entry)}`),
+    ']',
+  ];
+  return [
+    `# in the account ${account}, which has JetStream`,
+    ...list('exports', exports),
+    '# in the account of these users, which has none',
+    ...list('imports', imports),
+    '# of these users',
+  ].join('\n');
+}
+
+async function sessionsOf(options: PermissionsOptions, command: Command): Promise<Token[] | undefined> {
+  const { role, session, sessionPrefix } = options;
+  if (session === undefined && sessionPrefix === undefined) return undefined;
+  if (!SESSION_ROLES.has(role)) {
+    throw new ThroughlineError(
+      'usage',
+      `a ${role} works for all sessions: leave --session and --session-prefix out, or give each team an account`,
+    );
+  }
+  const named = (session ?? []).map((name) => token(name, '--session'));
+  if (sessionPrefix === undefined) return named;
+  const prefix = token(sessionPrefix, '--session-prefix');
+  const there = await withNats(cliOf(command), (nats) => nats.log.sessions());
+  const all = [...new Set([...named, ...there.filter((name) => name.startsWith(prefix))])];
+  if (all.length > 0) return all;
+  throw new ThroughlineError(
+    'not_found',
+    `no session begins with ${prefix} yet, and NATS has no wildcard for a part of a token: name sessions by --session`,
+  );
+}
+
+/** As the server spells it. */
+function inServerWords({ publish, subscribe, allowResponses }: Permissions) {
+  return {
+    permissions: {
+      publish: { allow: publish.allow, ...(publish.deny.length > 0 && { deny: publish.deny }) },
+      subscribe: { allow: subscribe.allow },
+      ...(allowResponses && { allow_responses: { max: 1, expires: '1m' } }),
+    },
+  };
+}
+
+/** A block of the server's configuration. */
+function block(permissions: Permissions): string {
+  const { publish, subscribe, allow_responses } = inServerWords(permissions).permissions;
+  const list = (name: string, subjects: readonly string[]) => [
+    `    ${name}: [`,
+    ...subjects.map((subject) => `      ${JSON.stringify(subject)}`),
+    '    ]',
+  ];
+  return [
+    'permissions {',
+    ...[
+      '  publish {',
+      ...list('allow', publish.allow),
+      ...(publish.deny ? list('deny', publish.deny) : []),
+      '  }',
+    ],
+    ...['  subscribe {', ...list('allow', subscribe.allow), '  }'],
+    ...(allow_responses
+      ? [`  allow_responses { max: ${allow_responses.max}, expires: "${allow_responses.expires}" }`]
+      : []),
+    '}',
+  ].join('\n');
+}

@@ -1,0 +1,71 @@
+import { userInfo } from 'node:os';
+import { type Command, InvalidArgumentError } from 'commander';
+import { projectOf } from '../contracts/names.js';
+import { counted } from '../shared/counted.js';
+import type { Cli } from './command-context.js';
+
+/** What all commands on the learnings of a project take. */
+export interface ProjectOptions {
+  readonly project?: string;
+  readonly by?: string;
+  readonly json?: boolean;
+}
+
+/** Adds the options that say which project. */
+export function onProject(command: Command): Command {
+  return command
+    .option('--project <name>', 'project (default: THROUGHLINE_PROJECT, else default)')
+    .option('--json', 'print the whole reply as JSON');
+}
+
+/** Adds the options of a command that changes something. */
+export function deciding(command: Command): Command {
+  return onProject(command).option('--by <name>', 'who decides (default: your user name)');
+}
+
+/** The project that a command works on, as a request says it. */
+export function projectIn(cli: Cli, { project = cli.config.project }: ProjectOptions): { project?: string } {
+  return project === undefined ? {} : { project };
+}
+
+/** ` --project NAME`, for a hint that must lead to the same project; empty for the one that is meant anyway. */
+export function projectOption(cli: Cli, project: string): string {
+  return project === projectOf(cli.config.project) ? '' : ` --project ${project}`;
+}
+
+/** Who decides, as a request says it. */
+export function deciderIn({ by }: ProjectOptions): { by?: string } {
+  const name = by ?? userName();
+  return name === undefined ? {} : { by: name };
+}
+
+/** Parser of a number from 0 to 1 in an option. */
+export function fraction(raw: string): number {
+  if (/^(0|1|[01]?\.\d+)$/.test(raw) && Number(raw) <= 1) return Number(raw);
+  throw new InvalidArgumentError('Use a number from 0 to 1.');
+}
+
+/** In a container a process may run under a number that no user has. */
+function userName(): string | undefined {
+  try {
+    return userInfo().username;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Options of a list. */
+export interface Limited {
+  readonly limit?: number;
+  readonly page?: string;
+}
+
+/** How the next page is asked for; empty where there is none. */
+export function nextPage(next: string | undefined): string {
+  return next === undefined ? '' : `\n-- there are more: --page ${next} shows the next`;
+}
+
+/** `12 learnings`, or `200 of 5000 learnings` where a limit left some out. */
+export function shownOf(shown: number, total: number, what: string): string {
+  return shown === total ? counted(total, what) : `${shown} of ${counted(total, what)}`;
+}

@@ -1,0 +1,104 @@
+import type { Command } from 'commander';
+import { ThroughlineError } from '../contracts/errors.js';
+import type { NatsPorts } from '../nats/open-nats.js';
+import type { RejectedEntry } from '../ports/rejected-store.js';
+import { retryRejected } from '../services/extractor/retry-rejected.js';
+import { counted } from '../shared/counted.js';
+import { visible } from '../shared/terminal-text.js';
+import { cliOf, examples, note, out, wholeNumber, withNats } from './command-context.js';
+
+/** Results that one command lists or retries. */
+const MAX_LISTED = 10_000;
+
+export function rejectedCommand(program: Command): void {
+  const rejected = program
+    .command('rejected')
+    .description('Rejected results are kept whole in the stream DISPATCH_REJECTED, each with its reason.')
+    .addHelpText('after', examples('throughline rejected ls', 'throughline rejected retry --all'));
+
+  rejected
+    .command('ls')
+    .description('Lists rejected results, oldest first.')
+    .option('--limit <n>', 'most to list', wholeNumber(1, MAX_LISTED), 100)
+    .option('--json', 'one JSON array')
+    .addHelpText('after', examples('throughline rejected ls', 'throughline rejected ls --json'))
+    .action(async (options: { limit: number; json?: boolean }, command: Command) => {
+      const { limit, json } = options;
+      // One more tells whether there are more.
+      const { found, foreign } = await withNats(cliOf(command), async ({ rejected }) => ({
+        found: await rejected.list(limit + 1),
+        foreign: await rejected.foreign(),
+      }));
+      noteForeign(foreign);
+      const entries = found.slice(0, limit);
+      if (json) return out(JSON.stringify(entries));
+      for (const entry of entries) out(line(entry));
+      const hint = limit < MAX_LISTED ? ': --limit shows them' : '';
+      const more = found.length > limit ? `, the oldest of more${hint}` : '';
+      note(`-- ${counted(entries.length, 'rejected result')}${more}`);
+    });
+
+  rejected
+    .command('show')
+    .description(
+      'Prints the body of a rejected result, and its reason on standard error. Characters that a terminal acts on or does\n' +
+        'not show are written as \\uXXXX; with --raw the body comes byte for byte, for a file or another program.',
+    )
+    .argument('<id>', 'its number in `rejected ls`', wholeNumber(1))
+    .option('--raw', 'the body as it came')
+    .addHelpText(
+      'after',
+      examples('throughline rejected show 3', 'throughline rejected show 3 --raw > result.json'),
+    )
+    .action(async (id: number, { raw }: { raw?: boolean }, command: Command) => {
+      const entry = await withNats(cliOf(command), (nats) => found(nats, id));
+      note(line(entry));
+      process.stdout.write(raw ? entry.body : visible(new TextDecoder().decode(entry.body)));
+    });
+
+  rejected
+    .command('retry')
+    .description(
+      'Publishes rejected results again, to the subjects they came from, and removes them from the list.',
+    )
+    .argument('[id]', 'its number in `rejected ls`', wholeNumber(1))
+    .option('--all', 'all of them')
+    .addHelpText('after', examples('throughline rejected retry 3', 'throughline rejected retry --all'))
+    .action(async (id: number | undefined, options: { all?: boolean }, command: Command) => {
+      if ((id === undefined) === (options.all !== true)) {
+        throw new ThroughlineError('usage', 'give either the number of one result or --all');
+      }
+      await withNats(cliOf(command), async (nats) => {
+        const ids =
+          id === undefined ? (await nats.rejected.list(MAX_LISTED + 1)).map((entry) => entry.id) : [id];
+        for (const each of ids.slice(0, MAX_LISTED)) {
+          out(`${each} published again as dispatch ${await retryRejected(nats, each)}`);
+        }
+        if (id === undefined) noteForeign(await nats.rejected.foreign());
+        if (ids.length === 0) note('-- nothing to retry');
+        // Not by itself: what is rejected again right away would be retried without end.
+        if (ids.length > MAX_LISTED) note(`-- the oldest ${MAX_LISTED} of more: run it again for the others`);
+      });
+    });
+}
+
+/** Numbers of messages that one line names. */
+const MAX_NAMED = 10;
+
+function noteForeign(ids: readonly number[]): void {
+  if (ids.length === 0) return;
+  const named = `${ids.slice(0, MAX_NAMED).join(', ')}${ids.length > MAX_NAMED ? ' …' : ''}`;
+  const are = counted(ids.length, 'message that is', 'messages that are');
+  note(`-- passed over ${are} no rejected result: ${named}; throughline foreign ls says what they are`);
+}
+
+async function found(nats: NatsPorts, id: number) {
+  const entry = await nats.rejected.get(id);
+  if (entry === undefined) throw new ThroughlineError('not_found', `no rejected result has the number ${id}`);
+  return entry;
+}
+
+function line(entry: RejectedEntry): string {
+  const { id, at, subject, sequence, code, bytes, reason } = entry;
+  return `${id}  ${at}  ${subject}  dispatch ${sequence}  ${bytes} bytes  ${code}: ${reason}`;
+}

@@ -1,0 +1,181 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { messageOf, ThroughlineError } from '../contracts/errors.js';
+import { foldedState } from '../services/common/open-sessions.js';
+import { entriesOf } from '../services/tools/run-service.js';
+import { counted } from '../shared/counted.js';
+import { clipText, oneLine } from '../shared/text.js';
+import {
+  cliOf,
+  examples,
+  note,
+  noteWhereEmpty,
+  out,
+  sessionOf,
+  withClient,
+  withNats,
+} from './command-context.js';
+
+interface InitOptions {
+  readonly session?: string;
+  readonly spec: string;
+  readonly tasks: string;
+  readonly goal?: string;
+  readonly push?: boolean;
+  readonly json?: boolean;
+}
+
+interface ReadOptions {
+  readonly session?: string;
+  readonly json?: boolean;
+}
+
+const problem = z.object({ code: z.string(), line: z.number(), message: z.string() });
+const totals = z.object({
+  total: z.number(),
+  completed: z.number(),
+  inProgress: z.number(),
+  pending: z.number(),
+});
+const statusReply = z.object({
+  run: z
+    .object({
+      spec: z.string(),
+      goal: z.string().optional(),
+      source: z.object({ kind: z.string(), path: z.string().optional() }),
+      totals,
+      active_task_id: z.string().nullable(),
+      problems: z.number(),
+    })
+    .nullable(),
+  tasks: z.array(
+    z.object({
+      task: z.string(),
+      dispatches: z.number(),
+      last_outcome: z.string(),
+      next_action: z.string(),
+      required_fixes: z.number(),
+      stalled: z.boolean(),
+      replan_hint: z.string().optional(),
+    }),
+  ),
+  problems: z.array(problem).optional(),
+  degraded: z.string().optional(),
+  sequence: z.number(),
+});
+
+export function initCommand(program: Command): void {
+  program
+    .command('init')
+    .description(
+      'Reads a tasks.md and follows it: prompts know what is done and what is left.\n' +
+        'The service reads the file itself, under THROUGHLINE_TASKS_ROOTS; with --push its text is sent instead.',
+    )
+    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
+    .requiredOption('--spec <name>', 'name of the specification')
+    .requiredOption('--tasks <file>', 'the tasks.md')
+    .option('--goal <text>', 'what the run is to achieve')
+    .option('--push', 'send the text of the file: for a service that cannot read it')
+    .option('--json', 'print the reply as JSON')
+    .addHelpText(
+      'after',
+      examples(
+        'throughline init -s demo --spec parser --tasks specs/parser/tasks.md --goal "A parser"',
+        'throughline init -s demo --spec parser --tasks tasks.md --push',
+      ),
+    )
+    .action(async (options: InitOptions, command: Command) => {
+      const cli = cliOf(command);
+      const { spec, goal, tasks } = options;
+      const source = options.push ? { tasksText: await textOf(tasks) } : { tasksPath: resolve(tasks) };
+      const request = { session: sessionOf(cli, options.session), spec, goal, ...source };
+      const reply = await withClient(cli, (client) => client.initRun(request));
+      if (options.json) return out(JSON.stringify(reply));
+      const shown = statusReply.parse(reply);
+      for (const { code, line, message } of shown.problems ?? [])
+        note(`-- line ${line}: ${message} (${code})`);
+      for (const line of statusLines(shown)) out(line);
+    });
+}
+
+export function statusCommand(program: Command): void {
+  program
+    .command('status')
+    .description('Shows the totals of the tasks.md, and for each task with dispatches what came of them.')
+    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
+    .option('--json', 'print the reply as JSON')
+    .addHelpText('after', examples('throughline status --session demo', 'throughline status -s demo --json'))
+    .action(async (options: ReadOptions, command: Command) => {
+      const cli = cliOf(command);
+      const session = sessionOf(cli, options.session);
+      const reply = await withClient(cli, (client) => client.runStatus(session));
+      if (options.json) return out(JSON.stringify(reply));
+      const shown = statusReply.parse(reply);
+      for (const line of statusLines(shown)) out(line);
+      if ((shown.run?.problems ?? 0) > 0) note('-- "throughline init", run once more, names each such line');
+      noteWhereEmpty(session, shown.sequence);
+    });
+}
+
+export function ledgerCommand(program: Command): void {
+  program
+    .command('ledger')
+    .description('Prints the known entries of a task, ledger.task.* and ledger.progress.*, one a line.')
+    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
+    .requiredOption('-t, --task <id>', 'id of the task')
+    .option('--json', 'print the entries as one JSON object')
+    .addHelpText(
+      'after',
+      examples('throughline ledger --session demo --task 2.1', 'throughline ledger -s demo -t 2.1 --json'),
+    )
+    .action(async (options: ReadOptions & { task: string }, command: Command) => {
+      const cli = cliOf(command);
+      const session = sessionOf(cli, options.session);
+      const state = await withNats(cli, (nats) => foldedState(nats, cli.config, cli.logger, session));
+      const entries = entriesOf(state, options.task);
+      if (options.json) return out(JSON.stringify(entries));
+      for (const [key, value] of Object.entries(entries)) {
+        out(`${key}  ${typeof value === 'string' ? oneLine(value) : JSON.stringify(value)}`);
+      }
+      if (Object.keys(entries).length === 0) note(`-- nothing is known of task ${options.task}`);
+      noteWhereEmpty(session, state.sequence);
+    });
+}
+
+function statusLines({ run, tasks, degraded }: z.infer<typeof statusReply>): string[] {
+  const lines: string[] = [];
+  if (run === null) lines.push('no tasks.md: see `throughline init`');
+  else {
+    const { total, completed, inProgress, pending } = run.totals;
+    lines.push(
+      `${oneLine(run.spec)}${run.goal === undefined ? '' : `: ${clipText(oneLine(run.goal), 200)}`}`,
+    );
+    lines.push(
+      `${completed} of ${counted(total, 'task')} completed, ${inProgress} in progress, ${pending} pending`,
+    );
+    lines.push(`active task: ${run.active_task_id ?? 'none'}`);
+    if (run.problems > 0) lines.push(`${counted(run.problems, 'line')} of the tasks.md could not be placed`);
+  }
+  if (degraded !== undefined) lines.push(`the tasks.md cannot be read now: ${oneLine(degraded)}`);
+  for (const task of tasks) {
+    const fixes =
+      task.required_fixes === 0 ? '' : `, ${counted(task.required_fixes, 'required fix', 'required fixes')}`;
+    lines.push(
+      `  ${oneLine(task.task)}  ${task.last_outcome} → ${task.next_action}${fixes} (${counted(task.dispatches, 'dispatch', 'dispatches')})`,
+    );
+    if (task.replan_hint !== undefined) lines.push(`    stalled: ${oneLine(task.replan_hint)}`);
+  }
+  return lines;
+}
+
+async function textOf(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    throw new ThroughlineError('progress_ledger_missing_tasks', `--tasks ${file}: ${messageOf(cause)}`, {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,53 @@
+import { type Command, Option } from 'commander';
+import { loadEmbedder } from '../embedding/load-embedder.js';
+import { accessOptions } from '../nats/connection/nats-access.js';
+import { withoutSecrets } from '../nats/connection/shown-url.js';
+import { growHeapSlowly } from '../runtime/heap.js';
+import { Releasers } from '../runtime/shutdown.js';
+import { SERVICES, type ServiceName, serve } from '../services/serve.js';
+import { loadTokenizer } from '../tokenizers/load-tokenizer.js';
+import { withLogger } from './cli-logger.js';
+import { type Cli, cliOf, examples, out } from './command-context.js';
+import { runUntilSignal } from './signals.js';
+
+export function serveCommand(program: Command): void {
+  program
+    .command('serve')
+    .description('Starts the services, or only some of them, on the server that NATS_URL or --nats names.')
+    .addOption(
+      new Option(
+        '--only <service...>',
+        'start only these; any number of processes may run the same one',
+      ).choices(SERVICES),
+    )
+    .option('--check', 'only read the settings and what they name, and end; exit code 2 when one is wrong')
+    .addHelpText(
+      'after',
+      examples(
+        'NATS_URL=nats://10.0.0.5:4222 throughline serve',
+        'throughline serve --only extractor',
+        'throughline serve --check',
+      ),
+    )
+    .action(async (options: { only?: ServiceName[]; check?: boolean }, command: Command) => {
+      const cli = withLogger(cliOf(command));
+      if (options.check) {
+        await checkSettings(cli);
+        return out('the settings are in order');
+      }
+      growHeapSlowly();
+      const releasers = new Releasers();
+      const only = options.only ?? SERVICES;
+      await runUntilSignal(cli, releasers, async () => {
+        await serve(cli.url, { ...cli, releasers }, only);
+        out(`throughline ready ${withoutSecrets(cli.url)} ${only.join(' ')}`);
+      });
+    });
+}
+
+/** Whatever a start reads because a setting names it, without a server. */
+async function checkSettings({ config, url }: Cli): Promise<void> {
+  accessOptions(url, config.access);
+  await loadTokenizer(config.tokenizer);
+  await loadEmbedder(config.embedder);
+}

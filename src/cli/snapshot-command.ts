@@ -1,0 +1,82 @@
+import type { Command } from 'commander';
+import { ThroughlineError } from '../contracts/errors.js';
+import type { NatsPorts } from '../nats/open-nats.js';
+import { sessionReader } from '../services/common/open-sessions.js';
+import { decodeSnapshot } from '../session/session-snapshot.js';
+import { factsOf } from '../session/session-state.js';
+import { cliOf, examples, out, sessionOf, withNats } from './command-context.js';
+
+interface SnapshotOptions {
+  readonly session?: string;
+  readonly json?: boolean;
+}
+
+export function snapshotCommand(program: Command): void {
+  const snapshot = program
+    .command('snapshot')
+    .description('Snapshots save replaying: they are written after every so many events, and on demand.')
+    .addHelpText('after', examples('throughline snapshot show --session demo'));
+
+  snapshot
+    .command('show')
+    .description('Prints what the stored snapshot holds.')
+    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
+    .option('--json', 'print the snapshot itself')
+    .addHelpText(
+      'after',
+      examples('throughline snapshot show --session demo', 'throughline snapshot show -s demo --json'),
+    )
+    .action(async (options: SnapshotOptions, command: Command) => {
+      const cli = cliOf(command);
+      const session = sessionOf(cli, options.session);
+      const stored = await withNats(cli, (nats) => nats.snapshots.load(session));
+      if (stored === undefined)
+        throw new ThroughlineError('not_found', `session ${session} has no snapshot yet`);
+      if (options.json) return out(stored.text);
+      const decoded = decodeSnapshot(session, stored.text);
+      if (!decoded.ok)
+        throw new ThroughlineError('internal', `the snapshot cannot be read (${decoded.reason})`);
+      const { state, createdAt } = decoded;
+      const { counts } = state.dispatches.current();
+      out(`session         ${session}`);
+      out(`after sequence  ${state.sequence}`);
+      out(`created at      ${createdAt}`);
+      out(`size            ${Buffer.byteLength(stored.text)} bytes`);
+      out(`valid facts     ${factsOf(state).count()}`);
+      out(
+        `dispatches      ${counts.implementer} implementer, ${counts.reviewer} reviewer, ${counts.rejected} rejected`,
+      );
+    });
+
+  snapshot
+    .command('write')
+    .description('Folds the session and writes its snapshot now.')
+    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
+    .option('--json', 'print {"outcome":…,"sequence":N}')
+    .addHelpText('after', examples('throughline snapshot write --session demo'))
+    .action(async (options: SnapshotOptions, command: Command) => {
+      const cli = cliOf(command);
+      const session = sessionOf(cli, options.session);
+      const write = async (nats: NatsPorts) => {
+        const { reader, writer } = sessionReader(nats, cli.config, cli.logger);
+        const { folded } = await reader.load(session);
+        const { sequence } = folded.state;
+        if (sequence === 0) throw new ThroughlineError('not_found', `session ${session} has no events`);
+        await writer.stop();
+        const outcome = await writer.write(folded);
+        if (outcome === 'too_large') {
+          throw new ThroughlineError(
+            'too_large',
+            'the snapshot is larger than the server accepts: raise max_payload',
+          );
+        }
+        if (options.json) return out(JSON.stringify({ outcome, sequence }));
+        out(
+          outcome === 'saved'
+            ? `snapshot written at sequence ${sequence}`
+            : `a snapshot at sequence ${sequence} or later is there`,
+        );
+      };
+      await withNats(cli, write, ['snapshots']);
+    });
+}

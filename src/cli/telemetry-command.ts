@@ -1,0 +1,89 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { COMPILER_SERVICE } from '../contracts/names.js';
+import { serviceStats } from '../nats/micro/service-stats.js';
+import { foldedState } from '../services/common/open-sessions.js';
+import { cliOf, examples, noteWhereEmpty, out, sessionOf, withNats } from './command-context.js';
+
+const counts = z.record(z.string(), z.number());
+const sessionCounts = z.object({
+  compiles: z.number(),
+  errors: counts,
+  ledgerModes: counts,
+  rebuilds: z.number(),
+  stages: counts,
+  tokensBefore: z.number(),
+  tokensAfter: z.number(),
+  retrievalMs: z.number(),
+  retrievalMaxMs: z.number(),
+});
+/** Rejected dispatches that are looked through; they are counted by error code while they wait to be retried. */
+const MAX_REJECTED = 1000;
+
+type Counts = z.infer<typeof sessionCounts>;
+
+export function telemetryCommand(program: Command): void {
+  program
+    .command('telemetry')
+    .description(
+      'Adds up what all running prompt-compilers have counted for a session since they started,\n' +
+        'and what the session itself says of its dispatches.',
+    )
+    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
+    .option('--json', 'print it as JSON')
+    .addHelpText(
+      'after',
+      examples('throughline telemetry --session demo', 'throughline telemetry -s demo --json'),
+    )
+    .action(async (options: { session?: string; json?: boolean }, command: Command) => {
+      const cli = cliOf(command);
+      const session = sessionOf(cli, options.session);
+      const { report, sequence } = await withNats(cli, async (nats) => {
+        const stats = await serviceStats(nats.connection, COMPILER_SERVICE, 'compile');
+        const parsed = stats.map(
+          (data) => z.record(z.string(), sessionCounts).safeParse(data).data?.[session],
+        );
+        const state = await foldedState(nats, cli.config, cli.logger, session);
+        const { counts: dispatches, ledgers } = state.dispatches.current();
+        const loops = [...ledgers.values()].reduce((sum, ledger) => sum + ledger.approvalLoops, 0);
+        const compilers = parsed.filter((each) => each !== undefined);
+        const rejections: Record<string, number> = {};
+        for (const entry of await nats.rejected.list(MAX_REJECTED)) {
+          if (entry.session === session) rejections[entry.code] = (rejections[entry.code] ?? 0) + 1;
+        }
+        const ofSession = { session, dispatches, rejections, approvalLoops: loops, compilers: stats.length };
+        return { report: { ...ofSession, ...added(compilers) }, sequence: state.sequence };
+      });
+      if (options.json) return out(JSON.stringify(report));
+      for (const [key, value] of Object.entries(report)) {
+        out(`${key.padEnd(16)}${typeof value === 'object' ? entries(value) : value}`);
+      }
+      noteWhereEmpty(session, sequence);
+    });
+}
+
+function added(all: readonly Counts[]): Counts {
+  const total = (pick: (each: Counts) => number) => all.reduce((sum, each) => sum + pick(each), 0);
+  const merged = (pick: (each: Counts) => Record<string, number>) => {
+    const sums: Record<string, number> = {};
+    for (const each of all)
+      for (const [key, value] of Object.entries(pick(each))) sums[key] = (sums[key] ?? 0) + value;
+    return sums;
+  };
+  return {
+    compiles: total((each) => each.compiles),
+    errors: merged((each) => each.errors),
+    ledgerModes: merged((each) => each.ledgerModes),
+    rebuilds: total((each) => each.rebuilds),
+    stages: merged((each) => each.stages),
+    tokensBefore: total((each) => each.tokensBefore),
+    tokensAfter: total((each) => each.tokensAfter),
+    retrievalMs: Math.round(total((each) => each.retrievalMs) * 100) / 100,
+    retrievalMaxMs: Math.round(Math.max(0, ...all.map((each) => each.retrievalMaxMs)) * 100) / 100,
+  };
+}
+
+function entries(value: object): string {
+  const shown = Object.entries(value).map(([key, count]) => `${count} ${key}`);
+  return shown.length === 0 ? '-' : shown.join(', ');
+}

@@ -1,0 +1,30 @@
+import type { Command } from 'commander';
+import { checkTemplate, ITERATION_VARIABLES } from '../prompt/compile-iteration.js';
+import { ITERATION_TEMPLATE } from '../prompt/iteration-template.js';
+import { examples, note, out } from './command-context.js';
+import { readTemplate } from './template-file.js';
+
+export function templateCommand(program: Command): void {
+  const template = program
+    .command('template')
+    .description(
+      `Templates of iteration prompts. Placeholders: ${ITERATION_VARIABLES.map((name) => `{{${name}}}`).join(' ')}`,
+    )
+    .addHelpText('after', examples('throughline template print'));
+
+  template
+    .command('print')
+    .description('Prints the built-in template, to begin one of your own with.')
+    .addHelpText('after', examples('throughline template print > my-template.md'))
+    .action(() => out(ITERATION_TEMPLATE));
+
+  template
+    .command('check')
+    .description('Checks that a template holds no unknown placeholder.')
+    .argument('<file>', 'the template')
+    .addHelpText('after', examples('throughline template check my-template.md'))
+    .action(async (file: string) => {
+      checkTemplate(await readTemplate(file));
+      note('-- all placeholders are known');
+    });
+}

@@ -1,0 +1,102 @@
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import type { ThroughlineClient, TraceAppended } from '../client/throughline-client.js';
+import { messageOf, ThroughlineError } from '../contracts/errors.js';
+import { MAX_ENTRIES, type TraceEntryInput } from '../contracts/trace-entry.js';
+import { counted } from '../shared/counted.js';
+import { cliOf, examples, note, noteWhereEmpty, out, sessionOf, withClient } from './command-context.js';
+
+interface AppendOptions {
+  readonly session?: string;
+  readonly file: string;
+  readonly json?: boolean;
+}
+
+export function traceCommand(program: Command): void {
+  const trace = program
+    .command('trace')
+    .description('Trace entries of intents; from 20 entries on, the older ones are compacted in blocks.')
+    .addHelpText('after', examples('throughline trace show --session demo --intent INT-1'));
+
+  trace
+    .command('append')
+    .description('Adds entries to the trace: JSON lines, one entry each.')
+    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
+    .option('-f, --file <path>', 'file that holds the entries; - is standard input', '-')
+    .option('--json', 'print the reply as JSON')
+    .addHelpText(
+      'after',
+      examples(
+        `echo '{"intent_id":"INT-1","action_type":"TOOL_EXECUTION","payload":{"tool_name":"edit"},"result":{"status":"SUCCESS"}}' | throughline trace append -s demo`,
+      ),
+    )
+    .action(async (options: AppendOptions, command: Command) => {
+      const cli = cliOf(command);
+      const session = sessionOf(cli, options.session);
+      const entries = parsedLines(await inputOf(options.file));
+      const reply = await withClient(cli, (client) => appendAll(client, session, entries));
+      for (const { index, message } of reply.malformed) note(`-- entry ${index + 1} skipped: ${message}`);
+      out(options.json ? JSON.stringify(reply) : `${counted(reply.appended, 'entry', 'entries')} added`);
+    });
+
+  trace
+    .command('show')
+    .description('Prints the compacted history of an intent, and the entries since.')
+    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
+    .requiredOption('--intent <id>', 'the intent')
+    .option('--json', 'print the reply as JSON')
+    .addHelpText('after', examples('throughline trace show --session demo --intent INT-1'))
+    .action(async (options: { session?: string; intent: string; json?: boolean }, command: Command) => {
+      const cli = cliOf(command);
+      const session = sessionOf(cli, options.session);
+      const reply = await withClient(cli, (client) => client.compactTrace(session, options.intent));
+      if (options.json) return out(JSON.stringify(reply));
+      if (reply.summary !== null) out(reply.summary);
+      for (const line of reply.recent) out(line);
+      note(
+        `-- ${counted(reply.total, 'entry', 'entries')}, ${reply.compacted?.entries ?? 0} of them compacted`,
+      );
+      noteWhereEmpty(session, reply.sequence);
+    });
+}
+
+/** Appends any number of entries, as many at a time as one request may hold. */
+async function appendAll(
+  client: ThroughlineClient,
+  session: string,
+  entries: readonly TraceEntryInput[],
+): Promise<TraceAppended> {
+  let total: TraceAppended = { appended: 0, malformed: [], sequence: 0 };
+  for (let from = 0; from < entries.length; from += MAX_ENTRIES) {
+    const { appended, malformed, sequence } = await client.appendTrace(
+      session,
+      entries.slice(from, from + MAX_ENTRIES),
+    );
+    const placed = malformed.map(({ index, message }) => ({ index: from + index, message }));
+    total = { appended: total.appended + appended, malformed: [...total.malformed, ...placed], sequence };
+  }
+  return total;
+}
+
+function parsedLines(input: string): TraceEntryInput[] {
+  const lines = input.split('\n').filter((line) => line.trim() !== '');
+  if (lines.length === 0) throw new ThroughlineError('usage', 'no entries: give one JSON object a line');
+  return lines.map((line) => {
+    try {
+      return JSON.parse(line);
+    } catch {
+      // As text it is no entry: the service skips and counts it like any other that cannot be read.
+      return line;
+    }
+  });
+}
+
+async function inputOf(file: string): Promise<string> {
+  if (file === '-') return text(process.stdin);
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    throw new ThroughlineError('usage', `--file ${file} cannot be read: ${messageOf(cause)}`, { cause });
+  }
+}

@@ -1,0 +1,98 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { ThroughlineError } from '../contracts/errors.js';
+import { withoutSecrets } from '../nats/connection/shown-url.js';
+import { hasStuckStream } from '../nats/jetstream/probe-stream.js';
+import { startNatsServer } from '../nats-server/server-process.js';
+import { growHeapSlowly } from '../runtime/heap.js';
+import { Releasers } from '../runtime/shutdown.js';
+import { serve } from '../services/serve.js';
+import { withLogger } from './cli-logger.js';
+import { type Cli, cliOf, examples, out, wholeNumber } from './command-context.js';
+import { serverToStart } from './nats-server-command.js';
+import { offerToStopOrphan } from './orphaned-server-prompt.js';
+import { type OwnServer, startOwnServer } from './own-server.js';
+import { runUntilSignal } from './signals.js';
+
+interface UpOptions {
+  readonly port?: number;
+  readonly store?: string;
+  readonly monitorPort?: number;
+  readonly nats?: string;
+  readonly yes?: boolean;
+}
+
+const DEFAULT_PORT = 4222;
+const DEFAULT_STORE = '.throughline';
+
+export function upCommand(program: Command): void {
+  program
+    .command('up')
+    .description(
+      'Starts a NATS server with JetStream, unless NATS_URL or --nats names one, and all services on it.\n' +
+        'Prints one line when everything is ready, and runs until it gets SIGINT, SIGTERM or SIGHUP.',
+    )
+    .option(
+      '--port <n>',
+      `port of the server that is started (default: ${DEFAULT_PORT})`,
+      wholeNumber(1, 65_535),
+    )
+    .option('--store <dir>', `where that server keeps its data (default: ${DEFAULT_STORE})`)
+    .option(
+      '--monitor-port <n>',
+      'HTTP monitoring port of that server (default: none)',
+      wholeNumber(1, 65_535),
+    )
+    .option('--yes', 'stop a NATS server that an `up` which was killed left on the store, without asking')
+    .addHelpText(
+      'after',
+      examples('throughline up', 'throughline up --port 14222 --store /var/lib/throughline'),
+    )
+    .action(async (options: UpOptions, command: Command) => {
+      growHeapSlowly();
+      const cli = withLogger(cliOf(command));
+      const given = options.nats ?? cli.config.natsUrl;
+      const releasers = new Releasers();
+      await runUntilSignal(cli, releasers, async (failed) => {
+        if (given !== undefined) refuseServerOptions(options);
+        const own = given === undefined ? await startServer(cli, options, failed) : undefined;
+        if (own !== undefined) releasers.add('the NATS server', () => own.stop());
+        const url = given ?? own?.server.url ?? cli.url;
+        const { connection } = await serve(url, { ...cli, releasers });
+        own?.watchDisk(() => hasStuckStream(connection));
+        out(
+          `throughline ready ${withoutSecrets(url)} ${own === undefined ? '' : `store ${own.server.storeDir}`}`.trimEnd(),
+        );
+      });
+    });
+}
+
+function refuseServerOptions(options: UpOptions): void {
+  for (const name of ['port', 'store', 'monitorPort', 'yes'] as const) {
+    if (options[name] === undefined) continue;
+    const flag = name === 'monitorPort' ? 'monitor-port' : name;
+    throw new ThroughlineError(
+      'usage',
+      `--${flag} is for a server of our own: unset NATS_URL, or leave the option out`,
+    );
+  }
+}
+
+async function startServer(
+  { config, logger }: Cli,
+  options: UpOptions,
+  failed: (error: Error) => void,
+): Promise<OwnServer> {
+  const source = await serverToStart(config);
+  const storeDir = resolve(options.store ?? DEFAULT_STORE);
+  await offerToStopOrphan(storeDir, options.yes === true);
+  const start = () =>
+    startNatsServer({
+      source,
+      storeDir,
+      port: options.port ?? DEFAULT_PORT,
+      monitorPort: options.monitorPort,
+      log: (line) => logger.debug({}, line),
+    });
+  return startOwnServer(start, failed);
+}

@@ -1,0 +1,225 @@
+import type { CompactedReport, CompileReplyTo, CompileRequestInput } from '../contracts/compile-request.js';
+import { ThroughlineError } from '../contracts/errors.js';
+import {
+  COMPILE_SUBJECT,
+  dispatchMessageId,
+  dispatchSubject,
+  isToken,
+  type Role,
+  sessionRequest,
+  token,
+} from '../contracts/names.js';
+import {
+  RUN_INIT_SUBJECT,
+  RUN_STATUS_SUBJECT,
+  type ToolName,
+  TRACE_APPEND_SUBJECT,
+  TRACE_COMPACT_SUBJECT,
+  TRACE_RECORD_SUBJECT,
+  toolSubject,
+} from '../contracts/request-names.js';
+import type { ImplementerResultInput, ReviewerResultInput } from '../contracts/results.js';
+import type { RunInitInput } from '../contracts/run-request.js';
+import type { TraceEntryInput } from '../contracts/trace-entry.js';
+import type { ClientTransport } from '../ports/client-transport.js';
+import { HookEngine, PreCompactHook } from '../traces/hook-engine.js';
+import { createLearnings, type Learnings, type Proposals } from './learning-methods.js';
+import type { RunInitReply, RunStatusReply } from './run-replies.js';
+import { createTools, type Tools } from './tool-methods.js';
+import type { ToolReply } from './tool-replies.js';
+
+/** Where a published result stands: pass `sequence` as `after` to see it in the next prompt. */
+export interface Published {
+  /** Sequence in the `DISPATCH` stream. */
+  readonly sequence: number;
+}
+
+export interface PublishOptions {
+  /**
+   * Names one publish, so that it can be tried again: within two minutes the same id is stored once. Give the one that
+   * an `unavailable` error has in `details.messageId`. Ids count for all sessions together, so one of your own must be
+   * as hard to guess as the default, `<session>:<random UUID>`: others could use up a name that they can guess.
+   */
+  readonly messageId?: string;
+}
+
+export interface TraceAppended {
+  readonly appended: number;
+  readonly malformed: readonly { readonly index: number; readonly message: string }[];
+  readonly sequence: number;
+}
+
+export interface TraceCompacted {
+  /** Null below the threshold. */
+  readonly summary: string | null;
+  readonly compacted: CompactedReport | null;
+  /** Entries since, one line each. */
+  readonly recent: readonly string[];
+  readonly total: number;
+  /** Entries of the whole session that could not be read, and that named no intent. */
+  readonly malformed: number;
+  readonly withoutIntent: number;
+  readonly sequence: number;
+}
+
+export interface ClientOptions {
+  /** Longest wait for an answer, in milliseconds. A prompt with `after` is waited for no longer than that. Default 10 000. */
+  readonly timeoutMs?: number;
+}
+
+/** What may stand in a header. */
+const MESSAGE_ID = /^[!-~]{1,256}$/;
+
+/** Of the wait for an answer, what a service may wait for the dispatch named in `after`. */
+const AFTER_SHARE = 0.8;
+
+/**
+ * What a TypeScript runtime uses: publish what agents returned, ask for the next prompt.
+ *
+ * Every method rejects with a `ThroughlineError`, whose `code` is stable.
+ */
+export class ThroughlineClient {
+  readonly #transport: ClientTransport;
+  readonly #timeoutMs: number;
+  /** Tasks, notes, inbox, iterations and the session itself: one method a tool. */
+  readonly tools: Tools;
+  /** What a project has learned, and what is proposed: one method a request. */
+  readonly learnings: Learnings;
+  readonly proposals: Proposals;
+
+  constructor(transport: ClientTransport, options: ClientOptions = {}) {
+    this.#transport = transport;
+    this.#timeoutMs = options.timeoutMs ?? 10_000;
+    this.tools = createTools((name, input) => this.requestTool(name, input));
+    const { learnings, proposals } = createLearnings((subject, input) => this.request(subject, input));
+    this.learnings = learnings;
+    this.proposals = proposals;
+  }
+
+  /** Publishes an implementer's result. Throws `schema_invalid` before anything is sent. */
+  async publishImplementer(
+    session: string,
+    result: ImplementerResultInput,
+    options?: PublishOptions,
+  ): Promise<Published> {
+    await requireValid('implementer', result);
+    return this.publishText(session, 'implementer', JSON.stringify(result), options);
+  }
+
+  /** Publishes a reviewer's result. Throws `schema_invalid` before anything is sent. */
+  async publishReviewer(
+    session: string,
+    result: ReviewerResultInput,
+    options?: PublishOptions,
+  ): Promise<Published> {
+    await requireValid('reviewer', result);
+    return this.publishText(session, 'reviewer', JSON.stringify(result), options);
+  }
+
+  /** Publishes an agent's raw text as it is; should it not hold a result, it ends up in `DISPATCH_REJECTED`. */
+  async publishText(
+    session: string,
+    role: Role,
+    text: string | Uint8Array,
+    options: PublishOptions = {},
+  ): Promise<Published> {
+    const of = token(session, 'session');
+    const { messageId = dispatchMessageId(of, crypto.randomUUID()) } = options;
+    if (!MESSAGE_ID.test(messageId)) {
+      throw new ThroughlineError(
+        'schema_invalid',
+        'messageId: use 1 to 256 letters, digits and signs of ASCII',
+      );
+    }
+    try {
+      return await this.#transport.publish(dispatchSubject(of, role), text, messageId);
+    } catch (error) {
+      throw withMessageId(error, messageId);
+    }
+  }
+
+  /** Asks for the next prompt. The kind of the request is that of the reply. */
+  async compile<Request extends CompileRequestInput>(request: Request): Promise<CompileReplyTo<Request>> {
+    // The service gives up before we do: its refusal says where the session stands, a timeout says nothing.
+    const waiting =
+      request.after === undefined ? {} : { afterTimeoutMs: Math.floor(this.#timeoutMs * AFTER_SHARE) };
+    return (await this.#ofSession(COMPILE_SUBJECT, { ...waiting, ...request })) as CompileReplyTo<Request>;
+  }
+
+  /** Calls a tool by its name, with unchecked input; `tools` has a method for each. */
+  async requestTool<Name extends ToolName>(name: Name, input: object): Promise<ToolReply<Name>> {
+    return (await this.#ofSession(toolSubject(name), input)) as ToolReply<Name>;
+  }
+
+  /** Makes a run's `tasks.md` the progress of a session. */
+  async initRun(request: RunInitInput): Promise<RunInitReply> {
+    return (await this.#ofSession(RUN_INIT_SUBJECT, request)) as RunInitReply;
+  }
+
+  /** Progress of a run, and what each task needs next. */
+  async runStatus(session: string): Promise<RunStatusReply> {
+    return (await this.#ofSession(RUN_STATUS_SUBJECT, { session })) as RunStatusReply;
+  }
+
+  /** Adds entries to the trace of an intent, and waits until they are stored. */
+  async appendTrace(session: string, entries: readonly TraceEntryInput[]): Promise<TraceAppended> {
+    return (await this.#ofSession(TRACE_APPEND_SUBJECT, { session, entries })) as TraceAppended;
+  }
+
+  /** The same without waiting, for volume: an entry may get lost, and nothing says what was wrong with one. */
+  recordTrace(session: string, ...entries: readonly TraceEntryInput[]): void {
+    this.#transport.send(scoped(TRACE_RECORD_SUBJECT, { session }), { session, entries });
+  }
+
+  /** The compacted history of an intent, and the entries since. */
+  async compactTrace(session: string, intentId: string): Promise<TraceCompacted> {
+    return (await this.#ofSession(TRACE_COMPACT_SUBJECT, { session, intentId })) as TraceCompacted;
+  }
+
+  /** A hook engine whose hook gives the compacted history of the active intent. */
+  hookEngine(session: string): HookEngine {
+    const source = {
+      compactedSummary: async (intentId: string) => (await this.compactTrace(session, intentId)).summary,
+    };
+    return new HookEngine().registerPreLLM(new PreCompactHook(source).hook);
+  }
+
+  /** Sends any request to a service of Throughline: for those that this version has no method for. */
+  request(subject: string, body: object): Promise<unknown> {
+    return this.#transport.request(subject, body, this.#timeoutMs);
+  }
+
+  #ofSession(subject: string, body: object): Promise<unknown> {
+    return this.request(scoped(subject, body), body);
+  }
+
+  async close(): Promise<void> {
+    await this.#transport.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+/** Schemas take longer to load than all else here: they come with the first result that is checked. */
+async function requireValid(role: Role, result: object): Promise<void> {
+  const { requireResult } = await import('../contracts/require-result.js');
+  requireResult(role, result);
+}
+
+/** The subject of the session that a request names: a user who may only work on that session can send it there. */
+function scoped(subject: string, body: object): string {
+  const session = 'session' in body ? body.session : undefined;
+  // A name that is no token goes where the service says what is wrong with it.
+  return isToken(session) ? sessionRequest(subject, session) : subject;
+}
+
+/** Whether it was stored is not known: only the same id makes it safe to try again. */
+function withMessageId(error: unknown, messageId: string): unknown {
+  if (!(error instanceof ThroughlineError) || error.code !== 'unavailable') return error;
+  return new ThroughlineError(error.code, error.message, {
+    cause: error,
+    details: { ...error.details, messageId },
+  });
+}

@@ -1,0 +1,21 @@
+import { TOOL_NAMES, type ToolName } from '../contracts/request-names.js';
+import type { ToolInput } from '../contracts/tool-requests.js';
+import type { ToolReply } from './tool-replies.js';
+
+type CamelCase<Name extends string> = Name extends `${infer Head}-${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name;
+
+/** One method a tool: `tools.taskAdd({ session, content })`. */
+export type Tools = {
+  readonly [Name in ToolName as CamelCase<Name>]: (input: ToolInput<Name>) => Promise<ToolReply<Name>>;
+};
+
+/** Makes the methods from the table of tools. */
+export function createTools(request: (name: ToolName, input: object) => Promise<unknown>): Tools {
+  const methods = TOOL_NAMES.map((name) => [
+    name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
+    (input: object) => request(name, input),
+  ]);
+  return Object.fromEntries(methods) as Tools;
+}

@@ -1,0 +1,259 @@
+import { z } from 'zod';
+import type { BudgetReport } from './budget-report.js';
+import type { LearningType, RelevanceMethod } from './learning-events.js';
+import { maxLearnings, minSimilarity } from './learning-requests.js';
+import { ROLES } from './names.js';
+import { taskId } from './results.js';
+
+/** `prompt.compile`: what is asked and what comes back. Unknown keys are ignored. */
+
+export const DEFAULT_MAX_FACTS = 10;
+export const DEFAULT_MAX_TOKENS = 500;
+
+const sequence = z.int().positive('must be a sequence, 1 or more');
+
+const tags = z
+  .array(z.enum(['file_change', 'convention', 'decision', 'error', 'dependency', 'test']))
+  .max(20, 'must be at most 20 tags');
+const taskPrompt = z.string().min(1, 'must not be empty').max(200_000, 'must be at most 200000 characters');
+
+/** What chooses among the learnings of a project. */
+const learningFields = {
+  /** Learnings to show: none by default, but for a session start, where the configuration says how many. */
+  maxLearnings: maxLearnings.optional(),
+  /** Similarity that a learning found by meaning must have; the configuration says how much by default. */
+  minSimilarity: minSimilarity.optional(),
+  /** A project sequence, from `learningsSequence` of a reply: the learnings as they were then. */
+  learningsAsOf: sequence.optional(),
+  /** The project whose learnings to use, in place of the session's own. */
+  project: z.string().trim().min(1, 'must not be empty').max(64, 'must be at most 64 characters').optional(),
+};
+
+/** What every kind of prompt takes. */
+const common = {
+  /** The session to remember. */
+  session: z.string(),
+  ...learningFields,
+  /** Only facts that carry one of these. */
+  tags: tags.optional(),
+  maxFacts: z.int().min(0).max(1000).default(DEFAULT_MAX_FACTS),
+  /** Token budget of facts and learnings together, four characters a token; learnings take at most half. */
+  maxTokens: z.int().min(0).max(1_000_000).default(DEFAULT_MAX_TOKENS),
+  /** A `DISPATCH` sequence, from a publisher's PubAck: the prompt reflects that dispatch, or the reply is an error. */
+  after: sequence.optional(),
+  /** Longest wait for `after`, in milliseconds: less than what the caller waits for its answer. The service has a limit of its own. */
+  afterTimeoutMs: z.int().min(0).max(600_000, 'must be at most 600000').optional(),
+  /** A session sequence: the prompt as it was when that event was the last. */
+  asOf: sequence.optional(),
+  /** The intent that is worked on: the compacted history of its trace stands before the prompt. */
+  activeIntentId: z
+    .string()
+    .trim()
+    .min(1, 'must not be empty')
+    .max(128, 'must be at most 128 characters')
+    .optional(),
+  /** Adds to each fact where it comes from and why it was chosen. */
+  explain: z.boolean().default(false),
+};
+
+const dispatchRequest = z.object({
+  kind: z.literal('dispatch'),
+  ...common,
+  taskId,
+  /** What the next agent is asked to do; the facts are chosen by its words. */
+  taskPrompt,
+  role: z.enum(ROLES).default('implementer'),
+  /** A system text of one's own, in place of the built-in one of the role. */
+  systemPrompt: z
+    .string()
+    .min(1, 'must not be empty')
+    .max(200_000, 'must be at most 200000 characters')
+    .optional(),
+});
+
+const iterationRequest = z.object({
+  kind: z.literal('iteration'),
+  ...common,
+  /** Chooses the facts; by default the session's goal and its ready tasks do. */
+  taskPrompt: taskPrompt.optional(),
+  taskId: taskId.optional(),
+  /** A template of one's own, in place of the built-in one. */
+  template: z
+    .string()
+    .min(1, 'must not be empty')
+    .max(100_000, 'must be at most 100000 characters')
+    .optional(),
+  /** The command that the prompt tells agents to use. */
+  binary: z.string().min(1).max(1024).default('throughline'),
+  /** Text that closes the prompt. */
+  extra: z.string().max(50_000, 'must be at most 50000 characters').optional(),
+});
+
+const sessionStartRequest = z.object({
+  kind: z.literal('session-start'),
+  session: common.session,
+  ...learningFields,
+  /** Token budget of the learnings, four characters a token. */
+  maxTokens: common.maxTokens,
+  after: common.after,
+  afterTimeoutMs: common.afterTimeoutMs,
+  asOf: common.asOf,
+  /** Chooses the learnings; by default the session's goal and its ready tasks do. */
+  taskPrompt: taskPrompt.optional(),
+  /** The command that the prompt tells people to use. */
+  binary: z.string().min(1).max(1024).default('throughline'),
+});
+
+/** Without a kind it is `dispatch`. */
+export const compileRequest = z
+  .preprocess(
+    (request) =>
+      typeof request === 'object' && request !== null && !Array.isArray(request) && !('kind' in request)
+        ? { kind: 'dispatch', ...request }
+        : request,
+    z.discriminatedUnion(
+      'kind',
+      [dispatchRequest, iterationRequest, sessionStartRequest],
+      'must be "dispatch", "iteration" or "session-start"',
+    ),
+  )
+  .refine((request) => request.after === undefined || request.asOf === undefined, {
+    message: 'cannot be combined with after: asOf asks for the past, after for the newest',
+    path: ['asOf'],
+  });
+
+type DispatchRequestInput = Omit<z.input<typeof dispatchRequest>, 'kind'> & { readonly kind?: 'dispatch' };
+
+/** A request as a caller writes it. */
+export type CompileRequestInput =
+  | DispatchRequestInput
+  | z.input<typeof iterationRequest>
+  | z.input<typeof sessionStartRequest>;
+/** A request with its defaults filled in. */
+export type CompileRequest = DispatchRequest | IterationRequest | SessionStartRequest;
+export type DispatchRequest = z.output<typeof dispatchRequest>;
+export type IterationRequest = z.output<typeof iterationRequest>;
+export type SessionStartRequest = z.output<typeof sessionStartRequest>;
+
+/** A fact of a reply. */
+export interface CompiledFact {
+  readonly subject: string;
+  readonly relation: string;
+  readonly object: string;
+  readonly taskId: string;
+}
+
+/** A fact of a reply to a request with `explain`. */
+export interface ExplainedFact extends CompiledFact {
+  /** `createFactId` of its words. */
+  readonly id: string;
+  /** Sequence of its dispatch in the `DISPATCH` stream. */
+  readonly dispatch: number;
+  /** Sequence of its event in the session's stream. */
+  readonly eventSequence: number;
+  /** Share of the query's words that it holds, 0 to 1. */
+  readonly score: number;
+  readonly tokens: number;
+}
+
+/** A learning of a reply. */
+export interface CompiledLearning {
+  readonly id: string;
+  readonly type: LearningType;
+  readonly content: string;
+  /** Relevance, 0 to 1; 0 where only recency chose it. */
+  readonly score: number;
+}
+
+export interface PromptMessage {
+  readonly role: 'system' | 'user';
+  readonly content: string;
+}
+
+/** `ledger`: all that is known was used; `ledger_plus_fallback`: a part is missing or may be out of date. */
+export interface LedgerReport {
+  readonly mode: 'none' | 'ledger' | 'ledger_plus_fallback';
+  readonly reason?: 'rebuild_failed' | 'progress_ledger_incomplete';
+  /** What went wrong, for people. */
+  readonly message?: string;
+}
+
+/** What a summary of compacted trace entries stands for. */
+export interface CompactedReport {
+  /** Entries that the summary stands for, and the blocks in which they were compacted. */
+  readonly entries: number;
+  readonly blocks: number;
+  /** Tokens of those entries, and of the summary. */
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}
+
+/** What every kind of reply says. */
+interface CompileReplyBase {
+  readonly prompt: string;
+  /** The facts as they stand in the prompt; empty without any. */
+  readonly sessionContext: string;
+  readonly facts: readonly (CompiledFact | ExplainedFact)[];
+  readonly factsShown: number;
+  /** Valid facts that the session holds. */
+  readonly factsTotal: number;
+  /** Tokens of the whole prompt, by the configured tokenizer. */
+  readonly tokenEstimate: number;
+  /** The summary that stands before the prompt; null without an intent, or below the threshold. */
+  readonly compacted: CompactedReport | null;
+  /** The session sequence that the prompt reflects; 0 for a session without events. */
+  readonly sequence: number;
+  /** Sequence of the snapshot that the load began from; 0 for none. */
+  readonly snapshotSequence: number;
+  /** Events read and folded for this request. */
+  readonly replayed: number;
+}
+
+/** The learnings of a reply. */
+export interface LearningsReport {
+  /** Those shown. */
+  readonly learnings: readonly CompiledLearning[];
+  readonly learningsShown: number;
+  /** Learnings in force in the project. */
+  readonly learningsTotal: number;
+  /** Proposals that wait for a decision. */
+  readonly proposalCount: number;
+  /** How the learnings were found. */
+  readonly method: RelevanceMethod;
+  /** The project sequence that the learnings reflect. */
+  readonly learningsSequence: number;
+}
+
+/** The prompt of one task. `learnings` and what belongs to them is there where learnings were asked for. */
+export interface DispatchReply extends CompileReplyBase, Partial<LearningsReport> {
+  readonly kind: 'dispatch';
+  /** The same prompt as messages, system and user. */
+  readonly messages: readonly PromptMessage[];
+  /** Hash of what comes first and stays the same for a role. */
+  readonly stablePrefixHash: string;
+  /** Hash of the whole prompt. */
+  readonly fullPromptHash: string;
+  /** Whether anything was left out to keep within the budget. */
+  readonly budget: BudgetReport;
+  /** Which ledgers the prompt was made from. */
+  readonly ledger: LedgerReport;
+}
+
+/** The prompt of one iteration. `learnings` and what belongs to them is there where learnings were asked for. */
+export interface IterationReply extends CompileReplyBase, Partial<LearningsReport> {
+  readonly kind: 'iteration';
+}
+
+/** What an agent reads first in a session. It holds no facts, only their number. */
+export interface SessionStartReply extends CompileReplyBase, LearningsReport {
+  readonly kind: 'session-start';
+}
+
+export type CompileReply = DispatchReply | IterationReply | SessionStartReply;
+
+/** The reply to a request, by its kind. */
+export type CompileReplyTo<Request extends CompileRequestInput> = Request extends {
+  readonly kind: infer Kind;
+}
+  ? Extract<CompileReply, { readonly kind: Kind }>
+  : DispatchReply;

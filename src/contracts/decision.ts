@@ -1,0 +1,33 @@
+import type { ErrorCode } from './error-codes.js';
+
+/**
+ * What a command comes to on a state: an event to append, an answer without one, or a refusal. Pure: the caller
+ * stamps time and id, appends expecting the state's sequence, and decides again when somebody else came first.
+ */
+export type DecisionOn<State, Event> =
+  | { readonly kind: 'append'; readonly event: Unstamped<Event>; readonly reply: ReplyOn<State> }
+  | { readonly kind: 'answer'; readonly reply: ReplyOn<State> }
+  | Refusal;
+
+/** Makes the answer from the state as it is after the event. */
+export type ReplyOn<State> = (state: State) => object;
+
+export interface Refusal {
+  readonly kind: 'refuse';
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** An event before it is stamped with version, time and id. */
+export type Unstamped<Event> = Event extends { readonly type: string; readonly data: unknown }
+  ? Pick<Event, 'type' | 'data'>
+  : never;
+
+export function refuse(
+  code: ErrorCode,
+  message: string,
+  details?: Readonly<Record<string, unknown>>,
+): Refusal {
+  return { kind: 'refuse', code, message, ...(details && { details }) };
+}

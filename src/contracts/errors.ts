@@ -1,0 +1,49 @@
+import type { ErrorCode } from './error-codes.js';
+
+/**
+ * A fault with a stable code, as it travels to a caller, into a log line or an exit status.
+ *
+ * `message` names the field, the value and the fix; `details` is JSON-safe and optional.
+ */
+export class ThroughlineError extends Error {
+  readonly code: ErrorCode;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { cause?: unknown; details?: Readonly<Record<string, unknown>> } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'ThroughlineError';
+    this.code = code;
+    this.details = options.details;
+  }
+}
+
+/** An embedder gives no vectors for these texts, now or later; it may take fewer or other ones. */
+export class TextsRefusedError extends ThroughlineError {
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super('unavailable', message, options);
+  }
+}
+
+/** The text of anything that was thrown, for a log line or an error reply. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** The system's code of what was thrown, such as `ENOSPC`; `undefined` for what the system did not say. */
+export function systemCode(thrown: unknown): string | undefined {
+  return thrown instanceof Error && 'code' in thrown && 'syscall' in thrown ? String(thrown.code) : undefined;
+}
+
+/** The stable code of anything that was thrown, for a log line. */
+export function codeOf(thrown: unknown): ErrorCode {
+  return thrown instanceof ThroughlineError ? thrown.code : 'internal';
+}
+
+/** Closes a switch over a union: a new member that is not handled fails the type check here. */
+export function assertNever(value: never): never {
+  throw new Error(`unhandled case: ${JSON.stringify(value)}`);
+}

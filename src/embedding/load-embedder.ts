@@ -1,0 +1,23 @@
+import type { Embedder } from '../ports/embedder.js';
+import type { EmbedderOptions } from './embedder-options.js';
+
+/**
+ * The embedder that the configuration asks for; `undefined` when it asks for none.
+ *
+ * @throws ThroughlineError `config_invalid` when a local model or the package that runs it cannot be loaded; an
+ *   endpoint is not asked before it is needed
+ */
+export async function loadEmbedder(options: EmbedderOptions | undefined): Promise<Embedder | undefined> {
+  switch (options?.kind) {
+    case undefined:
+      return undefined;
+    case 'http': {
+      const { HttpEmbedder } = await import('./http-embedder.js');
+      return new HttpEmbedder(options);
+    }
+    case 'local': {
+      const { openLocalEmbedder } = await import('./local-embedder.js');
+      return openLocalEmbedder(options);
+    }
+  }
+}

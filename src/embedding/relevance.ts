@@ -1,0 +1,201 @@
+import { LRUCache } from 'lru-cache';
+import { codeOf } from '../contracts/errors.js';
+import type { Token } from '../contracts/names.js';
+import { mostRecent } from '../learnings/best-learnings.js';
+import type { Learning, RankedLearning, RelevanceMethod } from '../learnings/learning-types.js';
+import { LexicalIndex } from '../learnings/lexical-index.js';
+import { type SearchLimits, VectorIndex } from '../learnings/vector-index.js';
+import type { Embedder } from '../ports/embedder.js';
+import type { Logger } from '../ports/logger.js';
+import type { VectorStore } from '../ports/vector-store.js';
+import { limitedWarnings } from '../runtime/limited-warnings.js';
+import { QueryVectors } from './query-vectors.js';
+
+/**
+ * Finds the learnings that matter for a query: by meaning where that can be had in time, else by words, else the
+ * newest.
+ *
+ * - semantic: cosine of vectors, at least `minSimilarity`. It needs an embedder, vectors of its model and the query's
+ *   vector, all within `deadlineMs`; what comes later serves the next query. A learning that has no vector yet is not
+ *   found this way.
+ * - lexical: BM25 over content and tags, without a least score. It answers whenever semantic cannot, and also when
+ *   semantic finds nothing close enough: a shared word is a better reason than none.
+ * - recency: when no word fits either. The score is 0.
+ */
+export interface RelevanceOptions {
+  readonly vectors: VectorStore;
+  /** Without one there is no semantic answer. */
+  readonly embedder: Embedder | undefined;
+  readonly logger: Logger;
+  /** Longest time that a query waits for vectors, in milliseconds. Default: 150. */
+  readonly deadlineMs?: number;
+  /** Vectors of queries that are kept. Default: 500. */
+  readonly cacheSize?: number;
+  /** Projects whose indexes are kept. Default: 100. */
+  readonly maxProjects?: number;
+  /** Milliseconds on a clock that never goes back, for the rate of warnings. Default: `performance.now`. */
+  readonly now?: () => number;
+}
+
+export interface Relevant {
+  readonly method: RelevanceMethod;
+  /** Best first. */
+  readonly ranked: RankedLearning[];
+}
+
+export interface Relevance {
+  /**
+   * The most relevant of a project's learnings in force. Does not fail: neither embedder nor vectors are needed.
+   *
+   * @param query only its first 2,000 characters count
+   */
+  find(
+    project: Token,
+    learnings: ReadonlyMap<string, Learning>,
+    query: string,
+    limits: SearchLimits,
+  ): Promise<Relevant>;
+
+  /**
+   * Has `listener` told of each query whose vector has a dimension that no learning's vector has: a model was exchanged
+   * under its name, and its vectors are out of step.
+   */
+  onExchanged(listener: (project: Token, dimension: number) => void): void;
+
+  /** Ends what is under way. */
+  stop(): Promise<void>;
+}
+
+/** As much as a small model reads, and more words than a search needs. */
+const MAX_QUERY = 2000;
+
+type Learnings = ReadonlyMap<string, Learning>;
+
+interface Project {
+  readonly lexical: LexicalIndex;
+  readonly semantic: VectorIndex;
+  /** The learnings that `semantic` was brought to last. */
+  semanticOf: Learnings | undefined;
+  lexicalOf: Learnings | undefined;
+  /** How far the stored vectors have been read. */
+  through: number;
+  reading: Promise<void> | undefined;
+}
+
+export function createRelevance(options: RelevanceOptions): Relevance {
+  const { vectors, embedder, logger } = options;
+  const { deadlineMs = 150, cacheSize = 500, maxProjects = 100, now = () => performance.now() } = options;
+  const projects = new LRUCache<Token, Project>({ max: maxProjects });
+  const queries = embedder && new QueryVectors(embedder, cacheSize);
+  const warn = limitedWarnings(logger, now);
+  const listeners: ((project: Token, dimension: number) => void)[] = [];
+
+  function opened(project: Token): Project {
+    const kept = projects.get(project);
+    if (kept !== undefined) return kept;
+    const semantic = new VectorIndex(embedder?.model ?? '');
+    const empty = { semanticOf: undefined, lexicalOf: undefined, through: 0, reading: undefined };
+    const fresh: Project = { lexical: new LexicalIndex(), semantic, ...empty };
+    projects.set(project, fresh);
+    return fresh;
+  }
+
+  /** Reads the vectors that are new. When they cannot be read, those that are known will do. */
+  function refresh(name: Token, project: Project): Promise<void> {
+    project.reading ??= vectors
+      .read(name, project.through)
+      .then((read) => {
+        for (const vector of read.vectors) project.semantic.put(vector.learning, vector);
+        project.through = read.through;
+      })
+      .catch((error: unknown) =>
+        warn({ project: name, code: codeOf(error), err: error }, 'vectors of learnings cannot be read'),
+      )
+      .finally(() => {
+        project.reading = undefined;
+      });
+    return project.reading;
+  }
+
+  function checkDimension(name: Token, { semantic }: Project, { length: dimension }: Float32Array): void {
+    if (!semantic.usable || semantic.covers(dimension)) return;
+    warn(
+      { project: name, code: 'unavailable', dimension },
+      'query vector of a dimension that no learning has: learnings are chosen by words',
+    );
+    for (const listener of listeners) listener(name, dimension);
+  }
+
+  /** The query's vector, unless there is nothing to compare it with or it cannot be had. */
+  async function queryVector(
+    name: Token,
+    project: Project,
+    query: string,
+  ): Promise<Float32Array | undefined> {
+    try {
+      await refresh(name, project);
+      const { semantic } = project;
+      if (!semantic.usable) return undefined;
+      return await queries?.get(query, ({ length }) => semantic.covers(length));
+    } catch (error) {
+      warn(
+        { project: name, code: codeOf(error), err: error },
+        'query not embedded: learnings are chosen by words',
+      );
+      return undefined;
+    }
+  }
+
+  return {
+    async find(name, learnings, text, limits) {
+      const query = text.slice(0, MAX_QUERY).toWellFormed();
+      const project = opened(name);
+      if (queries !== undefined && query.trim() !== '' && learnings.size > 0) {
+        if (project.semanticOf !== learnings) bring(project, learnings);
+        const vector = await within(deadlineMs, queryVector(name, project, query));
+        if (vector === 'late')
+          warn(
+            { project: name, code: 'unavailable', deadlineMs },
+            'query vector late: learnings are chosen by words',
+          );
+        // Another query may have brought the index to learnings of another time meanwhile.
+        if (project.semanticOf !== learnings) bring(project, learnings);
+        if (vector instanceof Float32Array) {
+          const ranked = project.semantic.search(vector, limits);
+          if (ranked.length > 0) return { method: 'semantic', ranked };
+          checkDimension(name, project, vector);
+        }
+      }
+      if (project.lexicalOf !== learnings) project.lexical.sync(learnings);
+      project.lexicalOf = learnings;
+      const ranked = project.lexical.search(query, limits.maxResults);
+      if (ranked.length > 0) return { method: 'lexical', ranked };
+      return { method: 'recency', ranked: mostRecent(learnings, limits.maxResults) };
+    },
+
+    onExchanged(listener) {
+      listeners.push(listener);
+    },
+
+    async stop() {
+      await queries?.stop();
+    },
+  };
+}
+
+function bring(project: Project, learnings: Learnings): void {
+  project.semantic.sync(learnings);
+  project.semanticOf = learnings;
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T | 'late'> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

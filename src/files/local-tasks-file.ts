@@ -1,0 +1,90 @@
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { messageOf } from '../contracts/errors.js';
+import type { TasksFile, TasksFileFault } from '../ports/tasks-file.js';
+
+const MAX_BYTES = 4 * 1024 * 1024;
+const NOT_A_FILE = 'is not a file';
+const EXCHANGED = 'was exchanged while it was opened: try again';
+/** A pipe without a writer would otherwise hold its reader, a link would lead on, and a terminal would take us over. */
+const SAFELY = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY;
+
+type Found<T> = T | TasksFileFault;
+
+/**
+ * Task files on this machine, under `roots` only; a relative path starts at the first root.
+ *
+ * What stands at a path may be exchanged at any moment. Whether it is a file, and which one, is therefore asked of the
+ * open handle, and whether it lies under a root once more after it was opened.
+ */
+export function localTasksFile(roots: readonly string[]): TasksFile {
+  return {
+    modified: (path) =>
+      faultless(async () => {
+        const place = await located(path, roots);
+        return 'fault' in place ? place : { mtimeMs: place.seen.mtimeMs };
+      }),
+    read: (path) =>
+      faultless(async () => {
+        const place = await located(path, roots);
+        if ('fault' in place) return place;
+        await using handle = await open(place.real, SAFELY);
+        const opened = await handle.stat();
+        if (!opened.isFile()) return { fault: NOT_A_FILE };
+        const now = await located(path, roots);
+        if ('fault' in now) return now;
+        if (!isSame(now.seen, opened)) return { fault: EXCHANGED };
+        return await readWhole(handle, opened);
+      }),
+  };
+}
+
+async function located(
+  path: string,
+  roots: readonly string[],
+): Promise<Found<{ readonly real: string; readonly seen: Stats }>> {
+  const [first] = roots;
+  if (first === undefined) return { fault: 'no root is configured: set THROUGHLINE_TASKS_ROOTS' };
+  const real = await realpath(isAbsolute(path) ? path : resolve(first, path));
+  const allowed = await Promise.all(roots.map((root) => realpath(root).catch(() => undefined)));
+  if (!allowed.some((root) => root !== undefined && isInside(root, real))) {
+    return { fault: `lies outside the configured roots (${roots.join(', ')}): see THROUGHLINE_TASKS_ROOTS` };
+  }
+  // To open a device may have effects: what is none of ours is not even opened.
+  const seen = await lstat(real);
+  return seen.isFile() ? { real, seen } : { fault: NOT_A_FILE };
+}
+
+async function readWhole(
+  handle: FileHandle,
+  { size, mtimeMs }: Stats,
+): Promise<Found<{ readonly text: string; readonly mtimeMs: number }>> {
+  if (size > MAX_BYTES) return { fault: tooLarge(size) };
+  // It may grow while it is read: one byte more than allowed tells.
+  const bytes = await buffer(handle.createReadStream({ start: 0, end: MAX_BYTES, autoClose: false }));
+  if (bytes.length > MAX_BYTES) return { fault: tooLarge((await handle.stat()).size) };
+  return { text: bytes.toString('utf8'), mtimeMs };
+}
+
+async function faultless<T>(work: () => Promise<Found<T>>): Promise<Found<T>> {
+  try {
+    return await work();
+  } catch (error) {
+    return { fault: messageOf(error) };
+  }
+}
+
+function tooLarge(size: number): string {
+  return `has ${size} bytes, the limit is ${MAX_BYTES}`;
+}
+
+function isSame(one: Stats, other: Stats): boolean {
+  return one.dev === other.dev && one.ino === other.ino;
+}
+
+function isInside(root: string, path: string): boolean {
+  const way = relative(root, path);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}

@@ -1,0 +1,188 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { DecisionOn, Refusal, ReplyOn, Unstamped } from '../contracts/decision.js';
+import { ThroughlineError } from '../contracts/errors.js';
+import { EVENT_VERSION } from '../contracts/event.js';
+import type { Token } from '../contracts/names.js';
+import type { Clock } from '../ports/clock.js';
+import type { EventLog } from '../ports/event-log.js';
+import type { StateReader } from './state-reader.js';
+
+/**
+ * Carries out commands on a session or a project: load it at sequence N, decide, append expecting N. When somebody
+ * else came first, load and decide again: so ids never collide, and no task is claimed twice.
+ *
+ * Commands of one process on one key queue up, since only one of them could win anyway. An append whose answer
+ * got lost is looked for by the event's id before it is tried again.
+ */
+export interface CommanderOptions<State extends Timed, Event extends Stamped> {
+  readonly log: EventLog<Event>;
+  readonly reader: StateReader<State, Event>;
+  readonly clock: Clock;
+  /** A new unique id for each command. */
+  readonly newId: () => string;
+  /** 0 to 1, for the jitter of retries. */
+  readonly random: () => number;
+  /** Waits that many milliseconds before a command is tried again. Default: by the machine's own timer. */
+  readonly pause?: (ms: number) => Promise<void>;
+}
+
+/** What a command needs to know of a state. */
+export interface Timed {
+  sequence: number;
+  lastEventAt: string;
+}
+
+/** The envelope of an event. */
+export interface Stamped {
+  readonly type: string;
+  readonly at: string;
+  readonly id?: string | undefined;
+  readonly data: unknown;
+}
+
+/** What a command came to: the answer, and the type of the event that was appended, if any. */
+export interface Executed<Event extends Stamped> {
+  readonly reply: object;
+  readonly appended?: Event['type'];
+}
+
+/**
+ * Carries out one command. Throws a ThroughlineError with the code of a refusal, `conflict` when others came first
+ * again and again, or `unavailable` when the log cannot be reached.
+ */
+export type Commander<State, Event extends Stamped> = (
+  key: Token,
+  name: string,
+  decide: (state: State) => DecisionOn<State, Event>,
+) => Promise<Executed<Event>>;
+
+const MAX_ATTEMPTS = 100;
+const MAX_LOST = 3;
+const LONGEST_PAUSE_MS = 50;
+
+export function createCommander<State extends Timed, Event extends Stamped>(
+  options: CommanderOptions<State, Event>,
+): Commander<State, Event> {
+  const queue = new KeyedQueue();
+  return (key, name, decide) => queue.run(key, () => execute(options, key, name, decide));
+}
+
+/**
+ * A commander whose commands on a key take one place in the queue of another, however many there are: for work that
+ * nobody waits for, so that a crowd of it keeps nobody waiting.
+ */
+export function inBackground<State, Event extends Stamped>(
+  command: Commander<State, Event>,
+): Commander<State, Event> {
+  const queue = new KeyedQueue();
+  return (key, name, decide) => queue.run(key, () => command(key, name, decide));
+}
+
+/** Runs work on one key one after the other, in the order in which it came. */
+class KeyedQueue {
+  readonly #tails = new Map<Token, Promise<unknown>>();
+
+  run<T>(key: Token, work: () => Promise<T>): Promise<T> {
+    const run = (this.#tails.get(key) ?? Promise.resolve()).then(work);
+    const tail = run
+      .catch(() => undefined)
+      .finally(() => {
+        if (this.#tails.get(key) === tail) this.#tails.delete(key);
+      });
+    this.#tails.set(key, tail);
+    return run;
+  }
+}
+
+async function execute<State extends Timed, Event extends Stamped>(
+  options: CommanderOptions<State, Event>,
+  key: Token,
+  name: string,
+  decide: (state: State) => DecisionOn<State, Event>,
+): Promise<Executed<Event>> {
+  const { log, reader } = options;
+  const id = options.newId();
+  const lost: Lost<State, Event>[] = [];
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    const { state } = (await reader.load(key)).folded;
+    if (lost.length > 0) {
+      const { arrived, through } = await findLost(log, key, lost, id);
+      if (arrived !== undefined) {
+        // It may have arrived between the load and the search.
+        const loaded = await reader.load(key);
+        return answered(loaded.folded.state, arrived.reply, arrived.event.type);
+      }
+      // Loads of others have moved the state past what was searched: the event may stand there.
+      if (state.sequence > through) continue;
+    }
+    const decision = decide(state);
+    if (decision.kind === 'refuse') throw refusal(decision);
+    if (decision.kind === 'answer') return answered(state, decision.reply);
+    const after = state.sequence;
+    const event = stamped<Event>(decision.event, id, options.clock(), state);
+    try {
+      const { outcome } = await log.append(key, event, { expectedSequence: after, messageId: id });
+      if (outcome === 'appended') {
+        const loaded = await reader.load(key);
+        return answered(loaded.folded.state, decision.reply, event.type);
+      }
+    } catch (error) {
+      if (!(error instanceof ThroughlineError) || error.code !== 'unavailable' || lost.length >= MAX_LOST)
+        throw error;
+      lost.push({ after, event, reply: decision.reply });
+    }
+    await (options.pause ?? pause)(Math.min(LONGEST_PAUSE_MS, attempt * 2) * options.random());
+  }
+  throw new ThroughlineError(
+    'conflict',
+    `${key} changes too fast: ${name} came too late ${MAX_ATTEMPTS} times, try again`,
+  );
+}
+
+/** An append whose answer did not arrive. */
+interface Lost<State, Event> {
+  readonly after: number;
+  readonly event: Event;
+  readonly reply: ReplyOn<State>;
+}
+
+/** Which of the lost appends is in the log after all, and up to where that was searched. */
+async function findLost<State, Event extends Stamped>(
+  log: EventLog<Event>,
+  key: Token,
+  lost: readonly Lost<State, Event>[],
+  id: string,
+): Promise<{ readonly arrived: Lost<State, Event> | undefined; readonly through: number }> {
+  const [first] = lost;
+  const { events, through } = await log.read(key, { after: first?.after ?? 0 });
+  const found = events.find(({ event }) => event.id === id)?.event;
+  // Decided anew in between, the same command may have come to another event.
+  const same = (each: Lost<State, Event>) => isDeepStrictEqual(each.event.data, found?.data);
+  return { arrived: found && (lost.find(same) ?? lost.at(-1)), through };
+}
+
+function answered<State extends Timed, Event extends Stamped>(
+  state: State,
+  reply: ReplyOn<State>,
+  appended?: Event['type'],
+): Executed<Event> {
+  return {
+    reply: { ...reply(state), sequence: state.sequence },
+    ...(appended !== undefined && { appended }),
+  };
+}
+
+function refusal({ code, message, details }: Refusal): ThroughlineError {
+  return new ThroughlineError(code, message, details && { details });
+}
+
+/** An event's time never lies before that of the one it follows, whatever the clocks of several machines say. */
+function stamped<Event>(unstamped: Unstamped<Event>, id: string, now: string, state: Timed): Event {
+  const at = now > state.lastEventAt ? now : state.lastEventAt;
+  // Type and data belong together before already; the envelope adds nothing to either.
+  return { v: EVENT_VERSION, type: unstamped.type, at, id, data: unstamped.data } as Event;
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

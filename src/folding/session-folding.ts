@@ -1,0 +1,61 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { SessionEvent } from '../contracts/session-events.js';
+import type { Logger } from '../ports/logger.js';
+import type { SessionLog } from '../ports/session-log.js';
+import type { SnapshotStore } from '../ports/snapshot-store.js';
+import { evolve } from '../session/evolve-session.js';
+import { decodeSnapshot, encodeSnapshot } from '../session/session-snapshot.js';
+import { emptyState, type SessionLimits, type SessionState } from '../session/session-state.js';
+import { stateBytes } from '../session/state-bytes.js';
+import type { Commander } from './commander.js';
+import type { Folding } from './folding.js';
+import { SnapshotWriter, type SnapshotWriterOptions } from './snapshot-writer.js';
+import { type Folded, type Loaded, StateReader } from './state-reader.js';
+
+/** The workers of folded states, for sessions. */
+
+export type SessionReader = StateReader<SessionState, SessionEvent>;
+export type SessionSnapshotWriter = SnapshotWriter<SessionState>;
+export type SessionCommander = Commander<SessionState, SessionEvent>;
+export type FoldedSession = Folded<SessionState>;
+export type LoadedSession = Loaded<SessionState>;
+
+export interface SessionReaderOptions {
+  readonly log: SessionLog;
+  readonly snapshots: SnapshotStore;
+  readonly limits: SessionLimits;
+  readonly logger: Logger;
+  /** Folded sessions kept in memory. */
+  readonly maxSessions: number;
+  /** Bytes of memory that they may take together, about. Default: any number. */
+  readonly maxBytes?: number;
+  /** Told after each load that folded something. */
+  readonly onFolded?: (folded: FoldedSession) => void;
+}
+
+export function createSessionReader(options: SessionReaderOptions): SessionReader {
+  const { limits, maxSessions, ...ports } = options;
+  return new StateReader({ ...ports, maxCached: maxSessions, folding: sessionFolding(limits) });
+}
+
+export function createSnapshotWriter(
+  options: Omit<SnapshotWriterOptions<SessionState>, 'folding'>,
+): SessionSnapshotWriter {
+  return new SnapshotWriter({ ...options, folding: { kind: 'session', encode: encodeSnapshot } });
+}
+
+/** Sessions as they are folded under these limits; a snapshot made under others is not used. */
+function sessionFolding(limits: SessionLimits): Folding<SessionState, SessionEvent> {
+  return {
+    kind: 'session',
+    empty: (session) => emptyState(session, limits),
+    evolve,
+    bytes: stateBytes,
+    encode: encodeSnapshot,
+    decode(session, text) {
+      const decoded = decodeSnapshot(session, text);
+      if (!decoded.ok || isDeepStrictEqual(decoded.state.limits, limits)) return decoded;
+      return { ok: false, reason: 'it was made under other limits' };
+    },
+  };
+}

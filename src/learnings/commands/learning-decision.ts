@@ -1,0 +1,15 @@
+import type { DecisionOn, ReplyOn, Unstamped } from '../../contracts/decision.js';
+import type { LearningEvent } from '../../contracts/learning-events.js';
+import type { LearningState } from '../learnings-state.js';
+
+/** What a command comes to on the state of a project. */
+export type LearningDecision = DecisionOn<LearningState, LearningEvent>;
+export type LearningReply = ReplyOn<LearningState>;
+
+export function append(event: Unstamped<LearningEvent>, reply: LearningReply): LearningDecision {
+  return { kind: 'append', event, reply };
+}
+
+export function answer(reply: LearningReply): LearningDecision {
+  return { kind: 'answer', reply };
+}

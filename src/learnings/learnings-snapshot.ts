@@ -1,0 +1,172 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import {
+  DEMAND_KINDS,
+  LEARNING_TYPES,
+  learningEvidence,
+  learningKey,
+  learningSource,
+  PROPOSAL_METHODS,
+} from '../contracts/learning-events.js';
+import { PROPOSAL_STATUSES } from '../contracts/learning-requests.js';
+import type { Learning, Proposal } from './learning-types.js';
+import { type Entry, type LearningState, learningOf } from './learnings-state.js';
+
+/**
+ * The snapshot of a project: `{"after_sequence":N,"created_at":…,"project":…,"v":1,"last_event"?:M,"state":{…}}` on one
+ * line, in that order. Those of earlier versions do not name their project; `last_event` is there where it is below N.
+ */
+export const LEARNINGS_SNAPSHOT_VERSION = 1;
+
+const text = z.string();
+const words = {
+  type: z.enum(LEARNING_TYPES),
+  content: text,
+  tags: z.array(text),
+  evidence: z.array(learningEvidence),
+};
+
+const proposal = z.object({
+  id: learningKey,
+  ...words,
+  method: z.enum(PROPOSAL_METHODS),
+  source: learningSource,
+  extractedAt: text,
+  status: z.enum(PROPOSAL_STATUSES),
+  confidence: z.number().exactOptional(),
+  decidedAt: text.exactOptional(),
+  decidedBy: text.exactOptional(),
+  reason: text.exactOptional(),
+  mergedInto: learningKey.exactOptional(),
+});
+
+const entry = z.object({
+  proposal,
+  /** There for a learning, with what it says otherwise than its proposal. */
+  learning: z
+    .object({
+      type: words.type.exactOptional(),
+      content: words.content.exactOptional(),
+      tags: words.tags.exactOptional(),
+      evidence: words.evidence.exactOptional(),
+    })
+    .exactOptional(),
+  retired: z
+    .object({
+      how: z.enum(['superseded', 'retracted']),
+      at: text,
+      by: text,
+      replacement: learningKey.exactOptional(),
+      reason: text.exactOptional(),
+    })
+    .exactOptional(),
+});
+
+const snapshotJson = z.object({
+  after_sequence: z.int().nonnegative(),
+  created_at: text,
+  project: text.exactOptional(),
+  v: z.literal(LEARNINGS_SNAPSHOT_VERSION),
+  last_event: z.int().nonnegative().exactOptional(),
+  state: z.object({
+    last_event_at: text,
+    entries: z.array(entry),
+    /** In the order in which they came into force. */
+    active: z.array(learningKey),
+    observations: z.array(
+      z.object({
+        id: learningKey,
+        kind: z.enum(DEMAND_KINDS),
+        text,
+        first: z.int().positive(),
+        evidence: z.array(learningEvidence),
+      }),
+    ),
+  }),
+});
+
+/** Writes the snapshot of a project. */
+export function encodeLearnings(state: LearningState, createdAt: string): string {
+  return JSON.stringify({
+    after_sequence: state.sequence,
+    created_at: createdAt,
+    project: state.project,
+    v: LEARNINGS_SNAPSHOT_VERSION,
+    ...(state.lastEvent < state.sequence && { last_event: state.lastEvent }),
+    state: {
+      last_event_at: state.lastEventAt,
+      entries: [...state.entries.values()].map(entryToJson),
+      active: [...state.active.keys()],
+      observations: [...state.observations]
+        .map(([id, { kind, text, first, evidence }]) => ({ id, kind, text, first, evidence }))
+        .sort((a, b) => (a.id < b.id ? -1 : 1)),
+    },
+  });
+}
+
+function entryToJson({ proposal, learning, retired }: Entry) {
+  return {
+    proposal: proposalToJson(proposal),
+    ...(learning && { learning: changedWords(proposal, learning) }),
+    ...(retired && { retired }),
+  };
+}
+
+/** In the order of the schema, whatever the order in which the fields came to be: what is absent is left out. */
+function proposalToJson(proposal: Proposal) {
+  const { id, type, content, tags, evidence, method, source, extractedAt, status } = proposal;
+  const { confidence, decidedAt, decidedBy, reason, mergedInto } = proposal;
+  return {
+    ...{ id, type, content, tags, evidence, method, source, extractedAt, status },
+    ...{ confidence, decidedAt, decidedBy, reason, mergedInto },
+  };
+}
+
+function changedWords(proposal: Proposal, { type, content, tags, evidence }: Learning) {
+  return {
+    ...(type !== proposal.type && { type }),
+    ...(content !== proposal.content && { content }),
+    ...(!isDeepStrictEqual(tags, proposal.tags) && { tags }),
+    ...(!isDeepStrictEqual(evidence, proposal.evidence) && { evidence }),
+  };
+}
+
+export type DecodedLearnings =
+  | { readonly ok: true; readonly state: LearningState }
+  | { readonly ok: false; readonly reason: string };
+
+/** Reads a snapshot back. One that is damaged, or of another version, is refused with the reason. */
+export function decodeLearnings(project: string, snapshot: string): DecodedLearnings {
+  try {
+    const parsed = snapshotJson.safeParse(JSON.parse(snapshot));
+    if (!parsed.success) {
+      const issue = parsed.error.issues[0];
+      return { ok: false, reason: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}` };
+    }
+    const { after_sequence: sequence, last_event: lastEvent = sequence, state } = parsed.data;
+    const owner = parsed.data.project ?? project;
+    if (owner !== project) return { ok: false, reason: `it is of project ${owner}` };
+    const entries = new Map(state.entries.map((each) => [each.proposal.id, entryFromJson(each)]));
+    const active = new Map<string, Learning>();
+    for (const [index, id] of state.active.entries()) {
+      const learning = entries.get(id)?.learning;
+      if (learning === undefined) return { ok: false, reason: `state.active.${index}: ${id} is no learning` };
+      active.set(id, learning);
+    }
+    const observations = new Map(state.observations.map(({ id, ...observation }) => [id, observation]));
+    const lastEventAt = state.last_event_at;
+    return { ok: true, state: { project, entries, active, observations, sequence, lastEvent, lastEventAt } };
+  } catch {
+    return { ok: false, reason: 'not JSON' };
+  }
+}
+
+function entryFromJson({ proposal, learning, retired }: z.output<typeof entry>): Entry {
+  return {
+    proposal,
+    ...(learning && {
+      learning: { ...learningOf(proposal, proposal.decidedAt ?? proposal.extractedAt), ...learning },
+    }),
+    ...(retired && { retired }),
+  };
+}

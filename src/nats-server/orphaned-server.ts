@@ -1,0 +1,57 @@
+import { realpath } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemCode, ThroughlineError } from '../contracts/errors.js';
+import { isRunning } from './process-identity.js';
+import { answers, type LockedServer, storeUse } from './store-lock.js';
+
+const GRACE_MS = 5000;
+const POLL_MS = 20;
+
+/**
+ * The server that goes on on a store though the process that would have stopped it was killed; `undefined` for a store
+ * that is free, used as it should be, or not there yet.
+ */
+export async function orphanOn(storeDir: string): Promise<LockedServer | undefined> {
+  try {
+    const use = await storeUse(await realpath(storeDir));
+    return use?.by === 'orphan' ? use.server : undefined;
+  } catch (error) {
+    // What is wrong with a store is said by what starts a server on it.
+    if (systemCode(error) !== undefined) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Stops such a server: SIGTERM, and after five seconds SIGKILL. Resolves once its process is gone.
+ *
+ * @throws ThroughlineError `store_in_use` when it may not be stopped, or not be told from another process
+ */
+export async function stopOrphan(server: LockedServer): Promise<void> {
+  const { pid, started } = server;
+  // With the time of its start the process is known to be the one that the lock names.
+  if (!isRunning(server) || (started === undefined && !(await answers(server)))) {
+    throw cannotStop(server, 'its process cannot be told from others');
+  }
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    try {
+      process.kill(pid, signal);
+    } catch (error) {
+      if (systemCode(error) === 'ESRCH') return;
+      throw cannotStop(server, `signalling it fails with ${systemCode(error)}`);
+    }
+    const deadline = performance.now() + GRACE_MS;
+    while (performance.now() < deadline) {
+      if (!isRunning(server)) return;
+      await sleep(POLL_MS);
+    }
+  }
+  throw cannotStop(server, 'it does not end');
+}
+
+function cannotStop({ pid, host, port }: LockedServer, why: string): ThroughlineError {
+  return new ThroughlineError(
+    'store_in_use',
+    `the nats-server at ${host}:${port}, process ${pid}, cannot be stopped: ${why}; stop it by hand`,
+  );
+}

@@ -1,0 +1,193 @@
+import { randomBytes } from 'node:crypto';
+import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { systemCode, ThroughlineError } from '../contracts/errors.js';
+import { identityOf, isRunning, type ProcessIdentity } from './process-identity.js';
+import { askServer } from './server-ready.js';
+
+/**
+ * Two servers on one store overwrite each other's messages, so each takes a lock there before it starts.
+ *
+ * Locks are numbered files, `throughline-server.<n>.lock`, and only the highest counts. It is held while the server that
+ * it names runs, and until that is ready while the process runs that starts it: what a crash left behind locks
+ * nothing. A new lock has the next number and appears under it at once and whole, by a link, so that of two processes
+ * which find the same old lock free only one gets the next. The highest number never goes away, not when its
+ * server ends either: a process that looked long ago would otherwise get a number that came before another's.
+ */
+const LOCK_NAME = /^throughline-server\.(\d{1,15})\.lock$/;
+const ANSWER_WITHIN_MS = 500;
+
+const identity = z.object({ pid: z.number().int().positive(), started: z.string().optional() });
+const noteSchema = z.object({
+  /** The process that starts the server, and stops it. */
+  starter: identity,
+  /** The server, from its start; not yet counted on until it is ready. */
+  server: identity.extend({ host: z.string(), port: z.number(), serverName: z.string() }).optional(),
+  /** Set when the server is ready: until then its starter may try with another one. */
+  ready: z.literal(true).optional(),
+  /** Set when no server came of it. */
+  released: z.literal(true).optional(),
+});
+type Note = z.infer<typeof noteSchema>;
+
+/** A server that has the lock of its store. */
+export type LockedServer = NonNullable<Note['server']>;
+
+/** What is behind a lock. */
+export type StoreUse =
+  | { readonly by: 'starter'; readonly pid: number }
+  | { readonly by: 'server'; readonly server: LockedServer; readonly starter: ProcessIdentity }
+  /** A server goes on though the process that would have stopped it was killed. */
+  | { readonly by: 'orphan'; readonly server: LockedServer };
+
+/** The lock of a store, held by this process until a server that is ready holds it. */
+export interface StoreLock {
+  /** Names the server that this process has just started: from now on either of both holds the lock. */
+  handTo(server: Omit<LockedServer, 'started'>): void;
+  /** Leaves the lock to the server alone, which is ready. */
+  keep(): void;
+  /** Gives it back, where no server came of it. */
+  release(): void;
+}
+
+/**
+ * Takes the lock of a store. `storeDir` is there, and without symbolic links.
+ *
+ * @throws ThroughlineError `store_in_use` that names the process which has it, and the file system's error
+ */
+export async function lockStore(storeDir: string): Promise<StoreLock> {
+  for (;;) {
+    const highest = highestLock(storeDir);
+    const use = highest === 0 ? undefined : await useOf(readNote(storeDir, highest));
+    if (use !== undefined) throw inUse(storeDir, use);
+    const number = highest + 1;
+    if (create(storeDir, number, { starter: identityOf(process.pid) })) {
+      // Whoever looked before others took and left higher numbers comes too late.
+      if (highestLock(storeDir) === number) return heldLock(storeDir, number);
+      rmSync(pathOf(storeDir, number), { force: true });
+    }
+    await sleep(1);
+  }
+}
+
+/** What uses a store, or `undefined`. `storeDir` is there. */
+export async function storeUse(storeDir: string): Promise<StoreUse | undefined> {
+  const highest = highestLock(storeDir);
+  return highest === 0 ? undefined : useOf(readNote(storeDir, highest));
+}
+
+function heldLock(storeDir: string, number: number): StoreLock {
+  const starter = identityOf(process.pid);
+  for (const lower of locksOf(storeDir)) {
+    if (lower < number) rmSync(pathOf(storeDir, lower), { force: true });
+  }
+  let note: Note = { starter };
+  const write = (next: Note) => {
+    note = next;
+    replace(storeDir, number, note);
+  };
+  return {
+    handTo(server) {
+      // One that could not be started at all has no number.
+      if (server.pid > 0) write({ starter, server: { ...server, ...identityOf(server.pid) } });
+    },
+    keep: () => write({ ...note, ready: true }),
+    release() {
+      try {
+        write({ starter, released: true });
+      } catch {
+        // On a disk that takes nothing: it is free when this process has ended.
+      }
+    },
+  };
+}
+
+async function useOf(note: Note | undefined): Promise<StoreUse | undefined> {
+  if (note === undefined || note.released) return undefined;
+  const { starter, server, ready } = note;
+  const started = isRunning(starter);
+  if (server !== undefined && (isRunning(server) || (await answers(server)))) {
+    return started ? { by: 'server', server, starter } : { by: 'orphan', server };
+  }
+  return started && !ready ? { by: 'starter', pid: starter.pid } : undefined;
+}
+
+/** A server in a container lives on when the engine's command, which stands for it here, is killed. */
+export async function answers({ host, port, serverName }: LockedServer): Promise<boolean> {
+  return (await askServer(host, port, ANSWER_WITHIN_MS))?.server_name === serverName;
+}
+
+function inUse(storeDir: string, use: StoreUse): ThroughlineError {
+  return new ThroughlineError(
+    'store_in_use',
+    `the store ${storeDir} is in use by ${toldUse(use)}, or choose another with --store`,
+    {
+      details: { use },
+    },
+  );
+}
+
+function toldUse(use: StoreUse): string {
+  if (use.by === 'starter')
+    return `process ${use.pid}, which is starting a nats-server on it: stop it ("kill ${use.pid}")`;
+  const { pid, host, port } = use.server;
+  const server = `the nats-server at ${host}:${port}, process ${pid}`;
+  const connect = `use it (NATS_URL=nats://${host}:${port})`;
+  return use.by === 'server'
+    ? `${server}, which process ${use.starter.pid} started: stop that ("kill ${use.starter.pid}"), ${connect}`
+    : `${server}, which was left behind when the process that had started it was killed: stop it ("throughline up --yes" does, and goes on), ${connect}`;
+}
+
+function pathOf(storeDir: string, number: number): string {
+  return join(storeDir, `throughline-server.${number}.lock`);
+}
+
+function locksOf(storeDir: string): number[] {
+  return readdirSync(storeDir).flatMap((name) => {
+    const number = LOCK_NAME.exec(name)?.[1];
+    return number === undefined ? [] : [Number(number)];
+  });
+}
+
+function highestLock(storeDir: string): number {
+  return Math.max(0, ...locksOf(storeDir));
+}
+
+/** `undefined` for one that is gone, or cannot be read: a machine that lost its power leaves such files. */
+function readNote(storeDir: string, number: number): Note | undefined {
+  try {
+    return noteSchema.safeParse(JSON.parse(readFileSync(pathOf(storeDir, number), 'utf8'))).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the number was free. */
+function create(storeDir: string, number: number, note: Note): boolean {
+  return withDraft(storeDir, note, (draft) => {
+    try {
+      linkSync(draft, pathOf(storeDir, number));
+      return true;
+    } catch (error) {
+      if (systemCode(error) === 'EEXIST') return false;
+      throw error;
+    }
+  });
+}
+
+function replace(storeDir: string, number: number, note: Note): void {
+  withDraft(storeDir, note, (draft) => renameSync(draft, pathOf(storeDir, number)));
+}
+
+/** Written at once: a process that is killed leaves a whole note or none. */
+function withDraft<T>(storeDir: string, note: Note, use: (draft: string) => T): T {
+  const draft = join(storeDir, `throughline-server.${randomBytes(6).toString('hex')}.draft`);
+  try {
+    writeFileSync(draft, JSON.stringify(note));
+    return use(draft);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}

@@ -1,0 +1,154 @@
+import { type ConnectionOptions, connect, createInbox, type NatsConnection } from 'nats';
+import { ThroughlineError } from '../../contracts/errors.js';
+import { requireSupportedServer } from '../../nats-server/server-version.js';
+import type { Logger } from '../../ports/logger.js';
+import { pause } from '../../runtime/backoff.js';
+import { limitedWarnings } from '../../runtime/limited-warnings.js';
+import { useEndingTransport } from './ending-transport.js';
+import { harden } from './hardened.js';
+import { accessOptions, type NatsAccess } from './nats-access.js';
+import { codeOfReport, connectFault } from './nats-errors.js';
+import { withoutSecrets } from './shown-url.js';
+
+export type { NatsConnection };
+
+const GREETING_MS = 2000;
+const RECONNECT_WAIT_MS = 250;
+/** Longest wait for the server to take what is still to be sent. */
+const DRAIN_MS = 5000;
+
+export interface ConnectOptions {
+  /** `nats://host:port`, several separated by commas. */
+  readonly url: string;
+  /** Shown by `nats server report connections`. */
+  readonly name: string;
+  readonly logger: Logger;
+  /** How long to try at first, in milliseconds. */
+  readonly timeoutMs?: number;
+  readonly access?: NatsAccess;
+}
+
+/**
+ * Connects, reconnecting for ever after, and checks that the server can do what we need.
+ *
+ * @throws ThroughlineError `unavailable` when nobody answers, `auth_failed` when the server does not let us in,
+ * `tls_failed` when both do not agree on TLS, `config_invalid` for an access that cannot be used, `server_unsupported`
+ * for an old server or one without JetStream
+ */
+export async function connectNats(options: ConnectOptions): Promise<NatsConnection> {
+  const settings: ConnectionOptions = {
+    ...accessOptions(options.url, options.access ?? {}),
+    name: options.name,
+    timeout: options.timeoutMs ?? 5000,
+    maxReconnectAttempts: -1,
+    // Asked before each attempt, the first one included.
+    reconnectDelayHandler() {
+      useEndingTransport();
+      return RECONNECT_WAIT_MS + Math.random() * RECONNECT_WAIT_MS;
+    },
+    // A server that is frozen or cut off closes nothing: two pings without an answer tell.
+    pingInterval: 5000,
+    // Whoever changes users while we are connected may come to change them back: the client would give up for good.
+    ignoreAuthErrorAbort: true,
+  };
+  const shown = withoutSecrets(options.url);
+  const connection = await connect(settings).catch(async (cause: unknown) => {
+    const fault = connectFault(cause, shown);
+    throw fault.code === 'unavailable'
+      ? ((await certificateFault(options.url, shown, cause)) ?? fault)
+      : fault;
+  });
+  try {
+    checkServer(connection, shown);
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+  harden(connection, options.logger);
+  void logStatus(connection, options.logger);
+  const prefix = options.access?.inboxPrefix;
+  if (prefix !== undefined) setInboxPrefix(connection, prefix);
+  return connection;
+}
+
+/** The client does not tell what it was configured with. */
+const inboxPrefixes = new WeakMap<NatsConnection, string>();
+
+/** Says what the connection was configured with. */
+export function setInboxPrefix(connection: NatsConnection, prefix: string): void {
+  inboxPrefixes.set(connection, prefix);
+}
+
+/** A new reply subject of this connection, with the prefix that it was configured with. */
+export function newInbox(connection: NatsConnection): string {
+  return createInbox(inboxPrefixes.get(connection));
+}
+
+/**
+ * Sends what is still to be sent, for at most five seconds, then closes. The client's own drain resolves without closing
+ * when the server is lost meanwhile: the connection would go on reconnecting, and keep the process alive, without end.
+ */
+export async function closeConnection(connection: NatsConnection): Promise<void> {
+  const drained = new AbortController();
+  const draining = connection.drain().catch(() => {});
+  await Promise.race([draining, pause(DRAIN_MS, drained.signal)]);
+  drained.abort();
+  await connection.close();
+}
+
+/**
+ * A server that does not trust our certificate closes the connection when the client takes it for established: the
+ * client only sees that nothing comes. The greeting says whether certificates are asked for.
+ */
+async function certificateFault(
+  url: string,
+  shown: string,
+  cause: unknown,
+): Promise<ThroughlineError | undefined> {
+  const { askServer } = await import('../../nats-server/server-ready.js');
+  for (const server of url.split(',')) {
+    const address =
+      server
+        .trim()
+        .split(/[/@\s]/)
+        .at(-1) ?? '';
+    const [, port] = /:(\d+)$/.exec(address) ?? [];
+    const host = port === undefined ? address : address.slice(0, -port.length - 1);
+    const info = await askServer(host.replace(/^\[|\]$/g, ''), Number(port ?? 4222), GREETING_MS);
+    if (info?.tls_verify !== true) continue;
+    return new ThroughlineError(
+      'tls_failed',
+      `the NATS server at ${shown} wants a certificate that it trusts: check NATS_CERT and NATS_KEY`,
+      { cause },
+    );
+  }
+  return undefined;
+}
+
+function checkServer(connection: NatsConnection, url: string): void {
+  const info = connection.info;
+  requireSupportedServer(info?.version ?? 'unknown', url);
+  if (info?.jetstream !== true) {
+    throw new ThroughlineError(
+      'server_unsupported',
+      `the NATS server at ${url} runs without JetStream: start it with -js and a store directory`,
+    );
+  }
+}
+
+async function logStatus(connection: NatsConnection, logger: Logger): Promise<void> {
+  const warn = limitedWarnings(logger, Date.now);
+  for await (const { type, data, permissionContext } of connection.status()) {
+    if (type === 'disconnect')
+      logger.warn({ server: data, code: 'unavailable' }, 'NATS connection lost, reconnecting');
+    else if (type === 'reconnect') logger.info({ server: data }, 'NATS connection restored');
+    else if (type === 'error') {
+      const code = codeOfReport(String(data));
+      const fields = { error: data, code, ...permissionContext };
+      const message = 'NATS reported an error';
+      // A service that is denied has many subscriptions, and makes all of them anew at each attempt.
+      if (permissionContext === undefined) logger.warn(fields, message);
+      else warn(fields, message, `${permissionContext.operation} ${permissionContext.subject}`);
+    }
+  }
+}

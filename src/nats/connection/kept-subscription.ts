@@ -1,0 +1,52 @@
+import type { Msg, NatsConnection, Subscription } from 'nats';
+import { Backoff } from '../../runtime/backoff.js';
+
+const FIRST_PAUSE_MS = 250;
+
+/** A subscription that lasts until it is closed. */
+export interface KeptSubscription {
+  /** Resolves when what the server had sent before has been handed on; then it is closed. */
+  drain(): Promise<void>;
+  close(): void;
+}
+
+/**
+ * Subscribes, and again whenever the server takes the subscription away: whoever changes users while we are connected
+ * may come to change them back, and the client forgets what was denied.
+ *
+ * @throws the client's error when the connection is closed
+ */
+export function keepSubscribed(
+  connection: NatsConnection,
+  subject: string,
+  onMessage: (message: Msg) => void,
+): KeptSubscription {
+  const closing = new AbortController();
+  const backoff = new Backoff(FIRST_PAUSE_MS);
+  const subscribe = (): Subscription =>
+    connection.subscribe(subject, {
+      callback(error, message) {
+        if (error) void again();
+        else {
+          backoff.reset();
+          onMessage(message);
+        }
+      },
+    });
+  const again = async () => {
+    await backoff.pause(closing.signal);
+    if (!closing.signal.aborted && !connection.isDraining() && !connection.isClosed())
+      subscription = subscribe();
+  };
+  let subscription = subscribe();
+  return {
+    async drain() {
+      closing.abort();
+      if (!subscription.isClosed()) await subscription.drain();
+    },
+    close() {
+      closing.abort();
+      subscription.unsubscribe();
+    },
+  };
+}

@@ -1,0 +1,232 @@
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { checkServerIdentity } from 'node:tls';
+import {
+  type Authenticator,
+  type ConnectionOptions,
+  credsAuthenticator,
+  nkeyAuthenticator,
+  type TlsOptions,
+} from 'nats';
+import { messageOf, ThroughlineError } from '../../contracts/errors.js';
+import { withoutSecrets } from './shown-url.js';
+
+/**
+ * Who we are to the NATS server, and how the connection is encrypted. The names in brackets are the variables of the
+ * configuration; those that begin with `NATS_` are also read by the `nats` command line.
+ */
+export interface NatsAccess {
+  /** User (`NATS_USER`), with `password` (`NATS_PASSWORD`). */
+  readonly user?: string | undefined;
+  readonly password?: string | undefined;
+  /** Token (`NATS_TOKEN`). */
+  readonly token?: string | undefined;
+  /** File that holds the seed of a user's NKey (`NATS_NKEY`). Read anew at each reconnect. */
+  readonly nkey?: string | undefined;
+  /** File with a user's JWT and seed (`NATS_CREDS`). Read anew at each reconnect. */
+  readonly creds?: string | undefined;
+  /** PEM file of the authorities that the server's certificate may come from (`NATS_CA`). Default: those of Node. */
+  readonly ca?: string | undefined;
+  /** PEM files of a certificate and its key (`NATS_CERT`, `NATS_KEY`), for a server that verifies its clients. */
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+  /** Whether TLS comes before the server's greeting (`THROUGHLINE_TLS_FIRST`): its `handshake_first`. */
+  readonly tlsFirst?: boolean | undefined;
+  /** What reply subjects begin with (`THROUGHLINE_INBOX_PREFIX`). Default: `_INBOX`. */
+  readonly inboxPrefix?: string | undefined;
+}
+
+/** Servers, and what their URLs say of who connects. */
+interface Servers {
+  readonly servers: string[];
+  readonly access: NatsAccess;
+  /** Whether a URL asks for TLS. */
+  readonly tls: boolean;
+}
+
+const SCHEMES: ReadonlySet<string> = new Set(['nats://', 'tls://']);
+const INBOX_PREFIX = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/;
+const SEED = /\bSU[A-Z2-7]{56}\b/;
+const CREDS = /-----BEGIN NATS USER JWT-----[\s\S]*-----BEGIN USER NKEY SEED-----\s*SU[A-Z2-7]{56}\s/;
+const PEM = /-----BEGIN [A-Z ]+-----/;
+
+/**
+ * The client's own options for these servers, `nats://host:port` or `tls://host:port`, separated by commas, and this
+ * access. A URL may hold `user:password@` or `token@`, which the client itself does not read. Every file is read once
+ * now, so that a missing one is told at once.
+ *
+ * @throws ThroughlineError `config_invalid` that names the variable: a file that cannot be used, half a pair, two ways
+ * to say who connects
+ */
+export function accessOptions(url: string, given: NatsAccess): Partial<ConnectionOptions> {
+  const { servers, access, tls: wanted } = serversOf(url, given);
+  requireConsistent(access);
+  const { user, password, token, inboxPrefix } = access;
+  const tls = tlsOptions(access, wanted, servers);
+  const authenticator = fileAuthenticator(access);
+  return {
+    servers,
+    ...(user !== undefined && password !== undefined && { user, pass: password }),
+    ...(token !== undefined && { token }),
+    ...(authenticator !== undefined && { authenticator }),
+    ...(tls !== undefined && { tls }),
+    ...(inboxPrefix !== undefined && { inboxPrefix }),
+  };
+}
+
+function serversOf(url: string, given: NatsAccess): Servers {
+  const servers: string[] = [];
+  let access = given;
+  let tls = false;
+  for (const each of url.split(',').map((server) => server.trim())) {
+    // As in any URL: up to the last @, of which only the first colon parts user and password.
+    const [, scheme = '', credentials, host = each] =
+      /^([a-z][a-z\d+.-]*:\/\/)?(?:([^/]*)@)?(.*)$/is.exec(each) ?? [];
+    tls ||= scheme.toLowerCase() === 'tls://';
+    requireServer(host, scheme, url);
+    servers.push(host);
+    if (credentials === undefined) continue;
+    const [, name, password] = (/^([^:]*)(?::(.*))?$/s.exec(credentials) ?? []).map(
+      (part) => part && decoded(part),
+    );
+    access = { ...access, ...(password === undefined ? { token: name } : { user: name, password }) };
+  }
+  return { servers, access, tls };
+}
+
+/** The client lets a port that cannot be, or a scheme that it does not know, come to an error deep inside Node. */
+function requireServer(host: string, scheme: string, url: string): void {
+  const [isHost, port = 4222] = /^(?:\[[\da-f:.]+\]|[^:/@\s]+)(?::(\d+))?\/?$/i.exec(host) ?? [];
+  const isScheme = scheme === '' || SCHEMES.has(scheme.toLowerCase());
+  if (isHost !== undefined && isScheme && Number(port) >= 1 && Number(port) <= 65_535) return;
+  // Whole, and so without secrets: what looks like a server here may be half of a password.
+  const shown = JSON.stringify(withoutSecrets(url));
+  const escaped = url.includes('@')
+    ? '; in a user or a password write / as %2F and a comma as %2C, or use NATS_USER and NATS_PASSWORD'
+    : '';
+  throw wrong(
+    `NATS_URL or --nats is ${shown}: use nats://host:port or tls://host:port, with a port from 1 to 65535${escaped}`,
+  );
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+function requireConsistent({ user, password, token, nkey, creds, cert, key, inboxPrefix }: NatsAccess): void {
+  const ways = { NATS_USER: user, NATS_TOKEN: token, NATS_NKEY: nkey, NATS_CREDS: creds };
+  const given = Object.entries(ways).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (given.length > 1)
+    throw wrong(
+      `${given.join(' and ')} are set, by variables or in the URL: say in one way only who connects`,
+    );
+  if ((user === undefined) !== (password === undefined)) {
+    throw wrong(
+      user === undefined
+        ? 'NATS_PASSWORD is set without NATS_USER: give both'
+        : 'NATS_USER is set without NATS_PASSWORD: give both, or NATS_TOKEN alone',
+    );
+  }
+  if ((cert === undefined) !== (key === undefined)) {
+    throw wrong(
+      cert === undefined
+        ? 'NATS_KEY is set without NATS_CERT: give both'
+        : 'NATS_CERT is set without NATS_KEY: give both',
+    );
+  }
+  if (inboxPrefix !== undefined && !INBOX_PREFIX.test(inboxPrefix)) {
+    throw wrong(
+      `THROUGHLINE_INBOX_PREFIX is ${JSON.stringify(inboxPrefix)}: use names of A-Z a-z 0-9 _ -, with dots between`,
+    );
+  }
+}
+
+function fileAuthenticator({ nkey, creds }: NatsAccess): Authenticator | undefined {
+  if (nkey !== undefined) {
+    const seed = readAnew('NATS_NKEY', nkey, SEED, 'the seed of a user, SU…');
+    return nkeyAuthenticator(() => new TextEncoder().encode(SEED.exec(seed())?.[0]));
+  }
+  if (creds !== undefined) {
+    const text = readAnew('NATS_CREDS', creds, CREDS, 'the JWT and the seed of a user');
+    return credsAuthenticator(() => new TextEncoder().encode(text()));
+  }
+  return undefined;
+}
+
+/** What Node's TLS takes as well, and the client hands on to it. */
+interface NodeTlsOptions extends TlsOptions {
+  readonly checkServerIdentity: typeof checkServerIdentity;
+}
+
+function tlsOptions(
+  { ca, cert, key, tlsFirst }: NatsAccess,
+  wanted: boolean,
+  servers: readonly string[],
+): NodeTlsOptions | undefined {
+  if (ca === undefined && cert === undefined && tlsFirst !== true && !wanted) return undefined;
+  return {
+    ...(ca !== undefined && { ca: readFile('NATS_CA', ca, PEM, 'certificates in PEM') }),
+    ...(cert !== undefined && { cert: readFile('NATS_CERT', cert, PEM, 'a certificate in PEM') }),
+    ...(key !== undefined && { key: readFile('NATS_KEY', key, PEM, 'a private key in PEM') }),
+    ...(tlsFirst === true && { handshakeFirst: true }),
+    checkServerIdentity: identityAmong(servers.map(addressOf).filter((host) => isIP(host) !== 0)),
+  };
+}
+
+/**
+ * The client does not tell Node the address that it went to, so that a server named by its IP address would have to
+ * prove that it is "localhost". Where that is asked, the certificate must be for one of the addresses that we were given.
+ */
+function identityAmong(addresses: readonly string[]): typeof checkServerIdentity {
+  return (host, certificate) => {
+    const unnamed = host === 'localhost' && addresses.length > 0;
+    const faults = (unnamed ? [...addresses, host] : [host]).map((each) =>
+      checkServerIdentity(each, certificate),
+    );
+    return faults.includes(undefined) ? undefined : faults[0];
+  };
+}
+
+/** The host of `nats://host:port`; an IPv6 address without its brackets. */
+function addressOf(server: string): string {
+  return server
+    .replace(/^[a-z]+:\/\//, '')
+    .replace(/:\d+$/, '')
+    .replace(/^\[(.*)\]$/, '$1');
+}
+
+/**
+ * Reads a file now, and anew each time that it is asked for. One that is just being exchanged is what it was before: the
+ * client takes an error at a reconnect for a reason to close the connection for good.
+ */
+function readAnew(...file: Parameters<typeof readFile>): () => string {
+  let text = readFile(...file);
+  return () => {
+    try {
+      text = readFile(...file);
+    } catch {
+      // A server that does not take what it was before says so, and is asked again.
+    }
+    return text;
+  };
+}
+
+/** The text of a file that must look like `pattern`. What stands in it is never part of an error. */
+function readFile(variable: string, path: string, pattern: RegExp, expected: string): string {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw wrong(`${variable}: ${path} cannot be read (${messageOf(cause)})`, cause);
+  }
+  if (pattern.test(text)) return text;
+  throw wrong(`${variable}: ${path} does not hold ${expected}`);
+}
+
+function wrong(message: string, cause?: unknown): ThroughlineError {
+  return new ThroughlineError('config_invalid', message, { cause });
+}

@@ -1,0 +1,48 @@
+import { codeOf } from '../../contracts/errors.js';
+import { counted } from '../../shared/counted.js';
+import { type ForeignMessage, foreignIn, type Scanned, scannedStreams } from '../foreign/scan-foreign.js';
+import { type Finding, ok, warn } from './finding.js';
+
+/** What is read: the streams that were written to last, and of each the newest messages. */
+const STREAMS = 100;
+const NEWEST = 1000;
+/** Streams, and messages of each, that are named. */
+const SHOWN = 10;
+const CHECK = 'foreign messages';
+
+/** What was stored as the answer to a request: it counts nowhere, and takes room. */
+export async function foreignFindings(scanned: Scanned): Promise<Finding[]> {
+  const streams = (await scannedStreams(scanned.jsm)).slice(0, STREAMS);
+  const found: Finding[] = [];
+  const unread: string[] = [];
+  for (const stream of streams) {
+    const foreign: ForeignMessage[] = [];
+    try {
+      for await (const message of foreignIn(scanned, stream, NEWEST)) foreign.push(message);
+    } catch (error) {
+      if (codeOf(error) !== 'permission_denied') throw error;
+      unread.push(stream.config.name);
+    }
+    if (foreign.length > 0) found.push(described(foreign));
+  }
+  const hidden = found.length - SHOWN;
+  if (hidden > 0) {
+    const message = `${counted(hidden, 'further stream')} with some: throughline foreign ls`;
+    return [...found.slice(0, SHOWN), warn(CHECK, message, FIX)];
+  }
+  if (found.length > 0) return found;
+  const read = counted(streams.length - unread.length, 'stream');
+  const not = unread.length === 0 ? '' : `; this user may not read ${unread.join(', ')}`;
+  return [ok(CHECK, `none among the newest ${NEWEST} of each of ${read}${not}`)];
+}
+
+const FIX =
+  'see who may ask the server or the services for answers: they count nowhere, and throughline foreign rm removes them';
+
+function described(foreign: readonly ForeignMessage[]): Finding {
+  const [first] = foreign;
+  const named = foreign.slice(0, SHOWN).map(({ sequence, what }) => `${sequence} (${what})`);
+  const more = foreign.length > SHOWN ? ' …' : '';
+  const message = `${foreign.length} of the newest ${NEWEST} of ${first?.stream}: ${named.join(', ')}${more}`;
+  return warn(CHECK, message, FIX);
+}

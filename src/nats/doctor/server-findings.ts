@@ -1,0 +1,82 @@
+import type { JetStreamManager, JetStreamUsageAccountLimits, NatsConnection } from 'nats';
+import { z } from 'zod';
+import { DISPATCH_STREAM } from '../../contracts/names.js';
+import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
+import { type Finding, fail, ok, warn } from './finding.js';
+
+/** Part of a limit that is used when it is time to raise it, and when it is too late. */
+const NEARLY_FULL = 0.8;
+const FULL = 0.95;
+/** A difference of clocks that orders events of several machines wrongly, in milliseconds. */
+const MAX_SKEW_MS = 2000;
+
+export function serverFindings(connection: NatsConnection): Finding[] {
+  const { version, server_name, cluster } = connection.info ?? {};
+  const where = cluster === undefined ? '' : `, cluster ${cluster}`;
+  return [ok('server', `nats-server ${version}, ${server_name}${where}`)];
+}
+
+/** Whether the account has no JetStream, though the server has. */
+export function jetStreamIsOff(jsm: JetStreamManager): Promise<boolean> {
+  return jsm.getAccountInfo().then(
+    () => false,
+    (error: unknown) => isNoResponders(error) || apiCode(error) === API.jetStreamOff,
+  );
+}
+
+/** What the account uses of what it may. */
+export async function limitFindings(jsm: JetStreamManager): Promise<Finding[]> {
+  const stats = await jsm.getAccountInfo().catch((error: unknown) => {
+    throw toThroughlineError(error, 'asking for the limits of JetStream');
+  });
+  // An account with tiers has its limits there, one set for each number of replicas.
+  const tiers = Object.entries(stats.tiers ?? {});
+  return tiers.length === 0
+    ? accountFindings(stats)
+    : tiers.flatMap(([tier, each]) => accountFindings(each, ` ${tier}`));
+}
+
+function accountFindings(of: JetStreamUsageAccountLimits, tier = ''): Finding[] {
+  const { max_storage, max_memory, max_streams, max_consumers } = of.limits;
+  return [
+    used(`storage${tier}`, of.storage, max_storage, 'bytes'),
+    used(`memory${tier}`, of.memory, max_memory, 'bytes'),
+    used(`streams${tier}`, of.streams, max_streams, 'streams'),
+    used(`consumers${tier}`, of.consumers, max_consumers, 'consumers'),
+  ];
+}
+
+function used(what: string, count: number, limit: number, unit: string): Finding {
+  const check = `JetStream ${what}`;
+  if (limit <= 0) return ok(check, `${count} ${unit} used, no limit of the account`);
+  const message = `${count} of ${limit} ${unit} used`;
+  const fix = `raise the limit of the account, or delete what is not needed any more: nats stream ls`;
+  if (count >= limit * FULL) return fail(check, message, fix);
+  return count >= limit * NEARLY_FULL ? warn(check, message, fix) : ok(check, message);
+}
+
+const timed = z.object({ ts: z.string() });
+
+/** How far this machine's clock and the server's are apart: commands are timed here, dispatches there. */
+export async function clockFindings(
+  connection: NatsConnection,
+  timeoutMs: number,
+  now: () => number,
+): Promise<Finding[]> {
+  const asked = now();
+  const reply = await connection
+    .request(`$JS.API.STREAM.INFO.${DISPATCH_STREAM}`, '', { timeout: timeoutMs })
+    .catch((error: unknown) => {
+      throw toThroughlineError(error, 'asking for the time of the server');
+    });
+  const answered = now();
+  const { data } = timed.safeParse(reply.json());
+  if (data === undefined) {
+    return [warn('clock', 'the server does not tell its time without a stream', 'start the services first')];
+  }
+  const skew = Math.round(Date.parse(data.ts) - (asked + answered) / 2);
+  const uncertain = Math.ceil((answered - asked) / 2);
+  const message = `the server's clock is ${Math.abs(skew)} ms ${skew < 0 ? 'behind' : 'ahead'} (±${uncertain})`;
+  const fix = 'set both clocks by NTP: times of events are compared';
+  return [Math.abs(skew) - uncertain > MAX_SKEW_MS ? warn('clock', message, fix) : ok('clock', message)];
+}

@@ -1,0 +1,120 @@
+import type { NatsConnection, ServiceStats } from 'nats';
+import { z } from 'zod';
+import { COMPILER_SERVICE, EXTRACTOR_SERVICE, LEARNINGS_SERVICE } from '../../contracts/names.js';
+import { TOOLS_SERVICE } from '../../contracts/tool-requests.js';
+import { counted } from '../../shared/counted.js';
+import { MAKE_ROOM } from '../connection/nats-errors.js';
+import { instancesOf } from '../micro/service-stats.js';
+import { type Finding, fail, ok, warn } from './finding.js';
+
+/** Which service of `throughline serve --only` answers by which name. */
+const SERVED: Readonly<Record<string, string>> = {
+  [EXTRACTOR_SERVICE]: 'extractor',
+  [COMPILER_SERVICE]: 'compiler',
+  [TOOLS_SERVICE]: 'tools',
+  [LEARNINGS_SERVICE]: 'learnings',
+};
+
+/** Sessions whose dispatches are set aside, of those that are told. */
+const SHOWN = 3;
+const MEND =
+  'remove the cause: they go on by themselves within a minute; what was rejected meanwhile comes again by throughline rejected retry';
+const NO_ANSWER = 'see whether the stream of the session has a leader: nats stream info SESSION_<session>';
+
+/** What a service met last is how things are for so long. */
+const RECENT_MS = 600_000;
+
+const setAside = z.object({
+  sessions: z.number(),
+  dispatches: z.number(),
+  worst: z.array(z.object({ session: z.string(), code: z.string(), reason: z.string(), since: z.string() })),
+});
+
+const health = z.object({
+  host: z.string().optional(),
+  errors: z.number(),
+  warnings: z.number(),
+  lastIncident: z.object({ at: z.string(), message: z.string(), code: z.string().optional() }).nullable(),
+  setAside: setAside.optional(),
+});
+
+/** What services are asked for, and measured by. */
+export interface ExpectedServices {
+  readonly version: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** Longest wait for an instance that is there and does not answer. */
+  readonly timeoutMs: number;
+  /** As `throughline serve --only` names them. Default: all. */
+  readonly only?: readonly string[] | undefined;
+  /** Looks only at instances on the machine or container of this name. Default: everywhere. */
+  readonly host?: string | undefined;
+}
+
+/** The services, as they answer now, and what went wrong in them last. */
+export async function serviceFindings(
+  connection: NatsConnection,
+  { version, now, timeoutMs, only = Object.values(SERVED), host }: ExpectedServices,
+): Promise<Finding[]> {
+  const asked = Object.entries(SERVED).filter(([, served]) => only.includes(served));
+  const where = host === undefined ? '' : ` on ${host}`;
+  // At once: each that does not answer takes the whole time.
+  const found = await Promise.all(
+    asked.map(async ([name, served]) => {
+      const everywhere = await instancesOf(connection, name, timeoutMs);
+      const instances = everywhere.filter((each) => host === undefined || healthIn(each)?.host === host);
+      const check = `service ${name}`;
+      if (instances.length === 0)
+        return [fail(check, `nobody answers${where}`, `throughline serve --only ${served}`)];
+      const findings = instances.flatMap((each) => judged(check, each, version, now));
+      const running = counted(instances.length, 'instance answers', 'instances answer');
+      return findings.length > 0 ? findings : [ok(check, running)];
+    }),
+  );
+  return found.flat();
+}
+
+function judged(check: string, instance: ServiceStats, version: string, now: number): Finding[] {
+  const found: Finding[] = [];
+  if (instance.version !== version) {
+    const message = `an instance is version ${instance.version}, this is ${version}`;
+    found.push(warn(check, message, 'run one version everywhere'));
+  }
+  const told = healthIn(instance);
+  if (told?.setAside !== undefined) found.push(...setAsideFindings(check, told.setAside));
+  if (!told?.lastIncident) return found;
+  const { at, message, code = 'no code' } = told.lastIncident;
+  if (code === 'store_full') {
+    const judge = now - Date.parse(at) < RECENT_MS ? fail : warn;
+    found.push(judge(check, `could store no more at ${at}: ${message} (${code})`, MAKE_ROOM));
+  } else if (told.errors > 0) {
+    found.push(
+      warn(
+        check,
+        `${counted(told.errors, 'error')}; last, at ${at}: ${message} (${code})`,
+        'look at its log around that time',
+      ),
+    );
+  }
+  return found;
+}
+
+/** What an instance tells of itself, as its endpoint `health` does; undefined where that cannot be read. */
+function healthIn(instance: ServiceStats): z.infer<typeof health> | undefined {
+  const data = instance.endpoints?.find(({ name }) => name === 'health')?.data;
+  return health.safeParse(data).data;
+}
+
+/** Sessions whose logs take nothing: what the extractor has of them waits, and is rejected in the end. */
+function setAsideFindings(
+  check: string,
+  { sessions, dispatches, worst }: z.infer<typeof setAside>,
+): Finding[] {
+  const found = worst.slice(0, SHOWN).map(({ session, code, reason, since }) => {
+    const message = `sets the dispatches of session ${session} aside since ${since}: ${reason} (${code})`;
+    return code === 'unavailable' ? warn(check, message, NO_ANSWER) : fail(check, message, MEND);
+  });
+  if (sessions <= found.length) return found;
+  const message = `sets ${counted(dispatches, 'dispatch', 'dispatches')} of ${counted(sessions, 'session')} aside, these among them`;
+  return [...found, fail(check, message, MEND)];
+}

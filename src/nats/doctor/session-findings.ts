@@ -1,0 +1,48 @@
+import type { JetStreamManager, StreamInfo } from 'nats';
+import { sessionOfStream, sessionStream, sessionSubjects, type Token } from '../../contracts/names.js';
+import type { SnapshotStore } from '../../ports/snapshot-store.js';
+import { toThroughlineError } from '../connection/nats-errors.js';
+import type { Finding } from './finding.js';
+import { streamFaults } from './stream-findings.js';
+import { tailFindings } from './tail-findings.js';
+
+export interface SessionsExamined {
+  readonly jsm: JetStreamManager;
+  readonly snapshots: Pick<SnapshotStore, 'load'>;
+  readonly replicas: number;
+  /** Events after which a snapshot is written. */
+  readonly snapshotEvery: number;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** The streams of sessions, and the snapshots that are far behind them. */
+export async function sessionFindings(examined: SessionsExamined): Promise<Finding[]> {
+  const { jsm, replicas, snapshots, snapshotEvery, now } = examined;
+  const streams = await sessionStreams(jsm);
+  const faults = streams.flatMap(({ session, info }) =>
+    streamFaults(info, { name: sessionStream(session), subjects: sessionSubjects(session), replicas }),
+  );
+  const logs = streams.map(({ session, info: { state } }) => ({
+    key: session,
+    events: state.messages,
+    last: state.last_seq,
+    // The stream is the session's own: its sequences are dense.
+    eventsAfter: async (from: number) => Math.max(0, state.last_seq - Math.max(from, state.first_seq - 1)),
+  }));
+  const writes = (session: Token) => `throughline snapshot write --session ${session}`;
+  return tailFindings({ kind: 'session', logs, snapshots, snapshotEvery, now, writes, faults });
+}
+
+async function sessionStreams(jsm: JetStreamManager): Promise<{ session: Token; info: StreamInfo }[]> {
+  const found: { session: Token; info: StreamInfo }[] = [];
+  try {
+    for await (const info of jsm.streams.list('session.>')) {
+      const session = sessionOfStream(info.config.name);
+      if (session !== undefined) found.push({ session, info });
+    }
+  } catch (error) {
+    throw toThroughlineError(error, 'listing sessions');
+  }
+  return found;
+}

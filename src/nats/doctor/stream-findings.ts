@@ -1,0 +1,195 @@
+import { AckPolicy, type ConsumerInfo, type JetStreamManager, StorageType } from 'nats';
+import {
+  DISPATCH_REVIEWS,
+  DISPATCH_STREAM,
+  DISPATCH_SUBJECTS,
+  EXTRACTOR_CONSUMER,
+  LEARNER_CONSUMER,
+  LEARNING_SNAPSHOT_BUCKET,
+  LEARNINGS_STREAM,
+  LEARNINGS_SUBJECTS,
+  REJECTED_STREAM,
+  REJECTED_SUBJECTS,
+  SNAPSHOT_BUCKET,
+} from '../../contracts/names.js';
+import { counted } from '../../shared/counted.js';
+import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import { type Finding, fail, ok, warn } from './finding.js';
+
+/** Dispatches that wait without being a reason to worry. */
+const MUCH_TO_DO = 1000;
+
+/** What a stream should be like. */
+export interface ExpectedStream {
+  readonly name: string;
+  readonly subjects: string;
+  readonly replicas: number;
+}
+
+export function expectedStreams(replicas: number): readonly ExpectedStream[] {
+  return [
+    { name: DISPATCH_STREAM, subjects: DISPATCH_SUBJECTS, replicas },
+    { name: REJECTED_STREAM, subjects: REJECTED_SUBJECTS, replicas },
+    { name: LEARNINGS_STREAM, subjects: LEARNINGS_SUBJECTS, replicas },
+    ...[SNAPSHOT_BUCKET, LEARNING_SNAPSHOT_BUCKET].map((bucket) => ({
+      name: `KV_${bucket}`,
+      subjects: `$KV.${bucket}.>`,
+      replicas,
+    })),
+  ];
+}
+
+/** A stream that must be there, as it was made. */
+export async function streamFindings(jsm: JetStreamManager, expected: ExpectedStream): Promise<Finding[]> {
+  const check = `stream ${expected.name}`;
+  try {
+    const info = await jsm.streams.info(expected.name);
+    const faults = streamFaults(info, expected);
+    const { messages, bytes } = info.state;
+    return faults.length > 0
+      ? faults
+      : [ok(check, `${counted(messages, 'message')}, ${counted(bytes, 'byte')}`)];
+  } catch (error) {
+    if (apiCode(error) !== API.streamNotFound) throw toThroughlineError(error, check);
+    return [
+      fail(
+        check,
+        'is missing',
+        'start the services, which make it; those that run must be started again: throughline serve',
+      ),
+    ];
+  }
+}
+
+/** What is looked at of a stream. */
+export interface SeenStream {
+  readonly config: {
+    readonly subjects: readonly string[];
+    readonly allow_direct: boolean;
+    readonly storage: StorageType;
+    readonly num_replicas: number;
+    readonly max_bytes: number;
+  };
+  readonly state: { readonly bytes: number };
+  readonly cluster?: {
+    readonly leader?: string;
+    readonly replicas?: readonly { readonly current: boolean; readonly offline?: boolean }[];
+  };
+}
+
+/** What is not as it should be with a stream; nothing for one in order. */
+export function streamFaults({ config, state, cluster }: SeenStream, expected: ExpectedStream): Finding[] {
+  const check = `stream ${expected.name}`;
+  const edit = `nats stream edit ${expected.name}`;
+  const found: Finding[] = [];
+  if (!config.subjects.includes(expected.subjects)) {
+    const message = `takes ${config.subjects.join(', ')}, not ${expected.subjects}`;
+    found.push(fail(check, message, `${edit} --subjects '${expected.subjects}'`));
+  }
+  if (!config.allow_direct) {
+    found.push(fail(check, 'does not allow direct get, by which it is read', `${edit} --allow-direct`));
+  }
+  if (config.storage !== StorageType.File) {
+    found.push(
+      warn(check, 'is kept in memory: a restart of the server loses it', 'make it anew on file storage'),
+    );
+  }
+  if (config.num_replicas !== expected.replicas) {
+    const message = `has ${config.num_replicas} replicas, THROUGHLINE_REPLICAS says ${expected.replicas}`;
+    found.push(warn(check, message, `${edit} --replicas ${expected.replicas}`));
+  }
+  if (config.max_bytes > 0 && state.bytes >= config.max_bytes * 0.8) {
+    const message = `holds ${state.bytes} of ${config.max_bytes} bytes`;
+    found.push(warn(check, message, `${edit} --max-bytes, before old messages go or new ones are refused`));
+  }
+  if (cluster !== undefined && !cluster.leader) {
+    found.push(fail(check, 'has no leader: too few of its servers are up', 'nats server report jetstream'));
+  }
+  const late = (cluster?.replicas ?? []).filter((peer) => peer.offline === true || !peer.current);
+  if (late.length > 0) {
+    const message = `${late.length} of its replicas are offline or behind`;
+    found.push(warn(check, message, 'nats server report jetstream'));
+  }
+  return found;
+}
+
+/** The consumers of dispatches: which service of `throughline serve --only` fetches from them, and what it takes. */
+export const CONSUMERS: Readonly<Record<string, { readonly service: string; readonly subjects: string }>> = {
+  [EXTRACTOR_CONSUMER]: { service: 'extractor', subjects: DISPATCH_SUBJECTS },
+  [LEARNER_CONSUMER]: { service: 'learnings', subjects: DISPATCH_REVIEWS },
+};
+
+/** A consumer that all instances of a service share, and what waits in it. */
+export async function consumerFindings(
+  jsm: JetStreamManager,
+  consumer: string,
+  ackWaitMs: number,
+): Promise<Finding[]> {
+  const check = `consumer ${consumer}`;
+  const { service, subjects = DISPATCH_SUBJECTS } = CONSUMERS[consumer] ?? {};
+  const start = `throughline serve --only ${service}`;
+  try {
+    const info = await jsm.consumers.info(DISPATCH_STREAM, consumer);
+    return judged(check, info, { ackWaitMs, consumer, subjects, start });
+  } catch (error) {
+    const code = apiCode(error);
+    if (code !== API.consumerNotFound && code !== API.streamNotFound) throw toThroughlineError(error, check);
+    return [fail(check, 'is missing', `start its service, which makes it: ${start}`)];
+  }
+}
+
+function judged(
+  check: string,
+  info: ConsumerInfo,
+  expected: { ackWaitMs: number; consumer: string; subjects: string; start: string },
+): Finding[] {
+  const { ackWaitMs, consumer, subjects, start } = expected;
+  const { config, num_pending: waiting, num_ack_pending: inHand, num_redelivered: again } = info;
+  const remake = `nats consumer rm ${DISPATCH_STREAM} ${consumer}; its service makes it anew`;
+  const found: Finding[] = [];
+  const taken = config.filter_subjects ?? [config.filter_subject ?? DISPATCH_SUBJECTS];
+  if (!taken.includes(subjects)) {
+    found.push(fail(check, `takes ${taken.join(', ')}, not ${subjects}`, remake));
+  }
+  if (config.ack_policy !== AckPolicy.Explicit) {
+    found.push(fail(check, `acknowledges by ${config.ack_policy}: results may be lost`, remake));
+  }
+  if ((config.max_deliver ?? -1) > 0) {
+    const message = `gives up after ${config.max_deliver} deliveries: such results are neither facts nor rejected`;
+    found.push(fail(check, message, remake));
+  }
+  const ackWait = (config.ack_wait ?? 0) / 1_000_000;
+  if (ackWait !== ackWaitMs) {
+    const message = `delivers again after ${ackWait} ms, THROUGHLINE_ACK_WAIT_MS says ${ackWaitMs}`;
+    found.push(warn(check, message, `start its service again, which sets it: ${start}`));
+  }
+  // With a backlog every pull is answered at once: whoever holds dispatches is at work.
+  if (info.num_waiting === 0 && inHand === 0 && waiting > 0) {
+    const message = `${counted(waiting, 'dispatch waits', 'dispatches wait')}, and nobody fetches them`;
+    found.push(fail(check, message, `start its service: ${start}`));
+  } else if (waiting > MUCH_TO_DO) {
+    found.push(warn(check, `${waiting} dispatches wait`, `start more of it, or look at the logs: ${start}`));
+  }
+  if (again > 0) {
+    const message = `${counted(again, 'dispatch in hand was', 'dispatches in hand were')} delivered before`;
+    found.push(warn(check, message, 'look at the log of its service: it says why they fail'));
+  }
+  const waits = counted(waiting, 'dispatch waits', 'dispatches wait');
+  return found.length > 0
+    ? found
+    : [ok(check, `${waits}, ${counted(inHand, 'is', 'are')} in hand or set aside`)];
+}
+
+/** What could not be used. */
+export async function rejectedFindings(jsm: JetStreamManager): Promise<Finding[]> {
+  try {
+    const { messages } = (await jsm.streams.info(REJECTED_STREAM)).state;
+    if (messages === 0) return [ok('rejected', 'none')];
+    const fix = 'throughline rejected ls says why each was, throughline rejected retry tries again';
+    return [warn('rejected', `${counted(messages, 'result')} could not be used`, fix)];
+  } catch (error) {
+    // That it is missing has been told.
+    if (apiCode(error) === API.streamNotFound) return [];
+    throw toThroughlineError(error, 'counting rejected results');
+  }
+}

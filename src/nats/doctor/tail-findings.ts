@@ -1,0 +1,119 @@
+import type { Token } from '../../contracts/names.js';
+import type { SnapshotStore } from '../../ports/snapshot-store.js';
+import { age } from '../../shared/age.js';
+import { counted } from '../../shared/counted.js';
+import { REPAIR } from '../jetstream/dispatch-numbers.js';
+import { snapshotTime } from '../stores/snapshot-sequence.js';
+import { type Finding, fail, ok, warn } from './finding.js';
+
+/** Logs whose snapshots are read: each is a request or two. The longest logs first. */
+const MAX_READ = 500;
+const AT_A_TIME = 16;
+const SHOWN = 10;
+/** Snapshots that should have been written since: with fewer, the next event or request writes one. */
+const MANY_MISSED = 5;
+
+/** The log of a session or a project. */
+export interface ExaminedLog {
+  readonly key: Token;
+  readonly events: number;
+  /** Sequence that its stream stands at. */
+  readonly last: number;
+  /** Events after a sequence. */
+  readonly eventsAfter: (sequence: number) => Promise<number>;
+}
+
+export interface TailsExamined {
+  readonly kind: 'session' | 'project';
+  readonly logs: readonly ExaminedLog[];
+  readonly snapshots: Pick<SnapshotStore, 'load'>;
+  /** Events after which a snapshot is written. */
+  readonly snapshotEvery: number;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** The command that writes a snapshot. */
+  readonly writes: (key: Token) => string;
+  /** What else was found of them. */
+  readonly faults: readonly Finding[];
+}
+
+interface Tail {
+  readonly key: Token;
+  /** Since the snapshot. */
+  readonly events: number;
+  readonly from: number;
+  readonly last: number;
+  readonly createdAt: string | undefined;
+}
+
+/** Logs whose snapshot is far behind, and how old the oldest one is that is behind at all. */
+export async function tailFindings(examined: TailsExamined): Promise<Finding[]> {
+  const { kind, logs, snapshotEvery, faults } = examined;
+  const tails = await tailsOf(examined);
+  const behind = tails.filter(({ events }) => events > 0);
+  const far = behind
+    .filter(({ events }) => events >= snapshotEvery * MANY_MISSED)
+    .sort((one, other) => other.events - one.events);
+  const restored = tails.filter(({ from, last }) => last < from);
+  const found = [
+    ...faults,
+    ...restored.map((tail) => gone(tail, kind)),
+    ...far.map((tail) => farBehind(tail, examined)),
+  ];
+  if (found.length === 0) {
+    const sum = `${counted(logs.length, kind)}, none with a snapshot far behind`;
+    return [ok(`${kind}s`, `${sum}${oldest(behind, examined)}`)];
+  }
+  const hidden = found.length - SHOWN;
+  return [
+    ...found.slice(0, SHOWN),
+    ...(hidden > 0
+      ? [warn(`${kind}s`, counted(hidden, 'further finding'), 'mend these first, and look again')]
+      : []),
+  ];
+}
+
+async function tailsOf({ logs, snapshots }: TailsExamined): Promise<Tail[]> {
+  const longest = logs
+    .filter(({ events }) => events > 0)
+    .sort((one, other) => other.events - one.events)
+    .slice(0, MAX_READ);
+  const found: Tail[] = [];
+  for (let at = 0; at < longest.length; at += AT_A_TIME) {
+    const read = longest.slice(at, at + AT_A_TIME).map(async ({ key, last, eventsAfter }) => {
+      const snapshot = await snapshots.load(key);
+      const from = snapshot?.sequence ?? 0;
+      return {
+        ...{ key, from, last },
+        events: await eventsAfter(from),
+        createdAt: snapshot && snapshotTime(snapshot.text),
+      };
+    });
+    found.push(...(await Promise.all(read)));
+  }
+  return found;
+}
+
+function gone({ key, last, from }: Tail, kind: TailsExamined['kind']): Finding {
+  const message = `its stream stands at ${last} and its snapshot at ${from}: it was restored from an earlier backup, and new events would not count`;
+  return fail(`${kind} ${key}`, message, REPAIR);
+}
+
+function farBehind({ key, events, from, createdAt }: Tail, { kind, now, writes }: TailsExamined): Finding {
+  const written = createdAt === undefined ? '' : `, written ${ago(createdAt, now)}`;
+  const since = from === 0 ? 'and it has no snapshot' : `since its snapshot at ${from}${written}`;
+  const message = `${counted(events, 'event')} ${since}: loading it replays them`;
+  return warn(`${kind} ${key}`, message, writes(key));
+}
+
+function oldest(behind: readonly Tail[], { kind, now }: TailsExamined): string {
+  const dated = behind.flatMap(({ createdAt, ...tail }) => (createdAt ? [{ ...tail, createdAt }] : []));
+  const [first] = dated.sort((one, other) => (one.createdAt < other.createdAt ? -1 : 1));
+  if (first === undefined) return '';
+  const { key, createdAt, events } = first;
+  return `; the oldest that is behind, by ${counted(events, 'event')}, was written ${ago(createdAt, now)} (${kind} ${key})`;
+}
+
+function ago(then: string, now: number): string {
+  return age(then, new Date(now).toISOString());
+}

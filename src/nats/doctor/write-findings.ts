@@ -1,0 +1,66 @@
+import type { JetStreamManager, NatsConnection } from 'nats';
+import { codeOf, messageOf } from '../../contracts/errors.js';
+import { PROBE_STREAM } from '../../contracts/names.js';
+import { MAKE_ROOM_ON_DISK, toThroughlineError } from '../connection/nats-errors.js';
+import { withProbeStream } from '../jetstream/probe-stream.js';
+import { stuckStreams } from '../jetstream/stuck-stream.js';
+import { type Finding, fail, ok, warn } from './finding.js';
+
+export const WRITES = 'JetStream writes';
+
+export interface Written {
+  /** Streams that must be able to write. */
+  readonly streams: readonly string[];
+  readonly replicas: number;
+  /** Longest wait for one answer of the server, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * Whether anything can be stored: by a message in a stream of its own, which is removed again, and by asking the streams
+ * that are there, which take nothing more once a write has failed.
+ */
+export async function writeFindings(
+  connection: NatsConnection,
+  jsm: JetStreamManager,
+  { streams, replicas, timeoutMs }: Written,
+): Promise<Finding[]> {
+  try {
+    return await withProbeStream(connection, jsm, { replicas, timeoutMs }, async () =>
+      // A replicated stream is made again from its other copies when it is asked this.
+      connection.info?.cluster === undefined
+        ? await stuckFindings(jsm, streams)
+        : [ok(WRITES, 'a message was stored and removed again')],
+    );
+  } catch (error) {
+    return [refused(error)];
+  }
+}
+
+async function stuckFindings(jsm: JetStreamManager, streams: readonly string[]): Promise<Finding[]> {
+  try {
+    const stuck = await stuckStreams(jsm, PROBE_STREAM, streams);
+    if (stuck.length === 0)
+      return [ok(WRITES, 'a message was stored and removed again, and every stream can write')];
+    const message = `${stuck.join(', ')} cannot write since a write has failed, also where there is room again`;
+    return [fail(WRITES, message, MAKE_ROOM_ON_DISK)];
+  } catch (error) {
+    if (codeOf(toThroughlineError(error, WRITES)) !== 'permission_denied') throw error;
+    const seen =
+      'a message was stored and removed again; whether each stream can write, this user may not see';
+    return [ok(WRITES, seen)];
+  }
+}
+
+function refused(cause: unknown): Finding {
+  const error = toThroughlineError(cause, 'storing a message');
+  const code = codeOf(error);
+  if (code === 'permission_denied') {
+    const message = 'this user may not try whether anything can be stored';
+    return { ...warn(WRITES, message, 'run it as a user with the permissions of an operator'), denied: true };
+  }
+  const message = `nothing can be stored: ${messageOf(error)} (${code})`;
+  // What is full, and what to do about it, differs: the error says both.
+  if (code === 'store_full') return { check: WRITES, level: 'fail', message };
+  return fail(WRITES, message, 'see whether the server answers, and what its log says');
+}

@@ -1,0 +1,65 @@
+import { belongsElsewhere, jsonOf, type LogKind } from '../../contracts/event.js';
+import {
+  DISPATCH_STREAM,
+  isToken,
+  LEARNING_SNAPSHOT_BUCKET,
+  LEARNINGS_STREAM,
+  learningSubject,
+  projectOfSubject,
+  SNAPSHOT_BUCKET,
+  sessionOfStream,
+  sessionSubject,
+  type Token,
+  VECTOR_BUCKET,
+} from '../../contracts/names.js';
+import type { StreamMessage } from '../jetstream/direct-get.js';
+import { isDeletion, snapshotIn } from '../stores/nats-snapshot-store.js';
+import { isVector } from '../stores/nats-vector-store.js';
+import { foreignDispatch } from './foreign-marks.js';
+
+/** Says what a message is that nobody who may publish to its stream has published, or `undefined`. */
+export type Judge = (message: StreamMessage) => string | undefined;
+
+/** How the messages of a stream are judged that is read by direct get; `undefined` for a stream that is not ours. */
+export function judgeOf(stream: string): Judge | undefined {
+  switch (stream) {
+    case DISPATCH_STREAM:
+      return ({ headers, data }) => foreignDispatch(headers, data, 'direct_get');
+    case LEARNINGS_STREAM:
+      return (message) => {
+        const project = projectOfSubject(message.subject);
+        return project === undefined ? ELSEWHERE : ofLog('project', project, learningSubject, message);
+      };
+    case `KV_${SNAPSHOT_BUCKET}`:
+    case `KV_${LEARNING_SNAPSHOT_BUCKET}`:
+      return (message) => ofBucket(message, snapshotIn(message) !== undefined, 'no snapshot');
+    case `KV_${VECTOR_BUCKET}`:
+      return (message) => ofBucket(message, isVector(message.data), 'no vector');
+  }
+  const session = sessionOfStream(stream);
+  return session && ((message) => ofLog('session', session, sessionSubject, message));
+}
+
+const ELSEWHERE = 'under a subject that it does not belong to';
+
+/** An event of a later version, which this one cannot read, is not foreign: it has the envelope of events. */
+function ofLog(
+  kind: LogKind,
+  key: Token,
+  subjectOf: (key: Token, type: string) => string,
+  { subject, data, foreign }: StreamMessage,
+): string | undefined {
+  if (foreign !== undefined) return foreign;
+  const json = jsonOf(data);
+  if (typeof json !== 'object' || json === null) return 'no event';
+  const { v, type, at }: { v?: unknown; type?: unknown; at?: unknown } = json;
+  if (typeof v !== 'number' || typeof type !== 'string' || typeof at !== 'string') return 'no event';
+  if (belongsElsewhere(json, kind, key)) return `an event of another ${kind}`;
+  return subject === subjectOf(key, type) ? undefined : ELSEWHERE;
+}
+
+function ofBucket(message: StreamMessage, isValue: boolean, what: string): string | undefined {
+  if (message.foreign !== undefined) return message.foreign;
+  if (!message.subject.split('.').slice(2).every(isToken)) return 'under a key that is none';
+  return isValue || isDeletion(message) ? undefined : what;
+}

@@ -1,0 +1,175 @@
+import type { Msg, MsgHdrs, NatsConnection } from 'nats';
+import { ThroughlineError } from '../../contracts/errors.js';
+import { newInbox } from '../connection/connect-nats.js';
+import { onDenied } from '../connection/denials.js';
+import { foreignBy } from '../foreign/foreign-marks.js';
+
+/**
+ * Batch direct get, spoken by hand: the client's own reader stops at an empty payload and knows no start sequence.
+ *
+ * One request asks for up to `BATCH` messages of a stream from a sequence on; each comes as a message of its own,
+ * and a status message ends the batch: 204 with the number of messages still pending, or 404 for none at all.
+ */
+const BATCH = 1000;
+
+export interface StreamMessage {
+  readonly sequence: number;
+  readonly subject: string;
+  readonly data: Uint8Array;
+  readonly headers: MsgHdrs | undefined;
+  /** What it is, where nobody who may publish there has published it: it must not count. */
+  readonly foreign?: string;
+}
+
+/** What to read: from a sequence on, or what was stored since a time, ISO 8601. */
+export type StreamRange = ({ readonly from: number } | { readonly since: string }) & {
+  readonly through?: number;
+  readonly limit?: number;
+};
+
+/** Where a batch begins, in the server's own words. */
+export interface Begin {
+  readonly seq?: number;
+  readonly start_time?: string;
+}
+
+/** One batch, and whether more messages wait behind it. */
+interface Batch {
+  readonly messages: StreamMessage[];
+  readonly pending: boolean;
+}
+
+/**
+ * Reads all messages of a stream from a place on, through `through` and at most `limit` if given. A missing stream gives
+ * none.
+ *
+ * @throws ThroughlineError `unavailable` when the server does not answer within `timeoutMs`,
+ * `permission_denied` when the user may not
+ */
+export async function readStream(
+  connection: NatsConnection,
+  stream: string,
+  filter: string,
+  range: StreamRange,
+  timeoutMs: number,
+): Promise<StreamMessage[]> {
+  const found: StreamMessage[] = [];
+  const { through = Number.MAX_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER } = range;
+  const begin: Begin = 'since' in range ? { start_time: range.since } : { seq: range.from };
+  if ((begin.seq ?? 0) > through) return found;
+  for await (const messages of batchesOf(connection, stream, filter, begin, timeoutMs, limit)) {
+    for (const message of messages) {
+      if (message.sequence > through) return found;
+      found.push(message);
+    }
+    if ((messages.at(-1)?.sequence ?? 0) >= through) return found;
+  }
+  return found;
+}
+
+/** The same batch by batch, for what need not be in memory at once. Throws as `readStream`. */
+export async function* batchesOf(
+  connection: NatsConnection,
+  stream: string,
+  filter: string,
+  begin: Begin,
+  timeoutMs: number,
+  limit = Number.MAX_SAFE_INTEGER,
+): AsyncGenerator<readonly StreamMessage[]> {
+  let next = begin;
+  for (let left = limit; left > 0; ) {
+    const asked = { ...next, batch: Math.min(BATCH, left) };
+    const { messages, pending } = await readBatch(connection, stream, filter, asked, timeoutMs);
+    const last = messages.at(-1);
+    if (last !== undefined) yield messages;
+    if (!pending || last === undefined) return;
+    next = { seq: last.sequence + 1 };
+    left -= messages.length;
+  }
+}
+
+/**
+ * Reads the newest message on a subject, or gives `undefined` where there is none.
+ *
+ * @throws what the request throws: without an answer, without a stream, or where the user may not
+ */
+export async function readLast(
+  connection: NatsConnection,
+  stream: string,
+  subject: string,
+  timeoutMs: number,
+): Promise<StreamMessage | undefined> {
+  const request = `$JS.API.DIRECT.GET.${stream}.${subject}`;
+  const message = await connection.request(request, '', { timeout: timeoutMs });
+  const status = message.headers?.code ?? 0;
+  if (status === 0) return streamMessage(message);
+  if (status === 404) return undefined;
+  throw new ThroughlineError('internal', `${stream} cannot be read: status ${status}`);
+}
+
+function readBatch(
+  connection: NatsConnection,
+  stream: string,
+  filter: string,
+  begin: Begin & { readonly batch: number },
+  timeoutMs: number,
+): Promise<Batch> {
+  return new Promise((resolve, reject) => {
+    const inbox = newInbox(connection);
+    const messages: StreamMessage[] = [];
+    const settle = (finish: () => void) => {
+      clearTimeout(timer);
+      listening();
+      subscription.unsubscribe();
+      finish();
+    };
+    // First of all, since a closed connection throws here: no timer must be left behind then.
+    const subscription = connection.subscribe(inbox, {
+      callback(error, message) {
+        if (error) return settle(() => reject(error));
+        const status = message.headers?.code ?? 0;
+        // The server strips a status that a stored message may have had: one that comes is its own.
+        if (status === 0) messages.push(streamMessage(message));
+        else if (status === 204)
+          settle(() => resolve({ messages, pending: header(message, 'Nats-Num-Pending') > 0 }));
+        // 404: no such message; 503: no such stream. Neither has anything to read.
+        else if (status === 404 || status === 503) settle(() => resolve({ messages, pending: false }));
+        else
+          settle(() =>
+            reject(new ThroughlineError('internal', `${stream} cannot be read: status ${status}`)),
+          );
+      },
+    });
+    const request = `$JS.API.DIRECT.GET.${stream}`;
+    const listening = onDenied(connection, ({ subject, fault }) => {
+      if (subject === request || subject === inbox) settle(() => reject(fault));
+    });
+    const timer = setTimeout(() => {
+      settle(() =>
+        reject(new ThroughlineError('unavailable', `${stream} was not read within ${timeoutMs} ms`)),
+      );
+    }, timeoutMs);
+    const wanted = JSON.stringify({ ...begin, next_by_subj: filter });
+    try {
+      connection.publish(request, wanted, { reply: inbox });
+    } catch (error) {
+      settle(() => reject(error));
+    }
+  });
+}
+
+function streamMessage(message: Msg): StreamMessage {
+  const foreign = foreignBy(message.headers, 'direct_get');
+  return {
+    sequence: header(message, 'Nats-Sequence'),
+    subject: message.headers?.last('Nats-Subject') ?? '',
+    data: message.data,
+    headers: message.headers,
+    ...(foreign !== undefined && { foreign }),
+  };
+}
+
+/** The server's own header comes last: whoever stored the message may have written one of the same name before it. */
+function header(message: Msg, name: string): number {
+  return Number(message.headers?.last(name) ?? 0);
+}

@@ -1,0 +1,73 @@
+import type { Msg } from 'nats';
+import type { DispatchDelivery } from '../../ports/dispatch-source.js';
+
+const ACK = Buffer.from('+ACK');
+const WORKING = Buffer.from('+WPI');
+/** `$JS.ACK.[domain.account.]stream.consumer.deliveries.sequence.consumer sequence.nanoseconds.pending[.random]` */
+const DELIVERED =
+  /^\$JS\.ACK\.(?:[^.]+\.[^.]+\.){1,2}(\d{1,15})\.(\d{1,15})\.\d+\.(\d{1,13})\d{6}\.\d+(?:\.|$)/;
+
+/** A dispatch as JetStream delivers it. A class, not an object of closures: hundreds are alive at a time. */
+export class NatsDelivery implements DispatchDelivery {
+  readonly #message: Msg;
+  readonly #onSettled: (delivery: NatsDelivery) => void;
+  readonly subject: string;
+  readonly sequence: number;
+  readonly at: string;
+  readonly delivery: number;
+  #settled = false;
+
+  /**
+   * The dispatch that a message is, or `undefined` for a message that no consumer delivered.
+   *
+   * @param onSettled told once, when it has been acknowledged, put off or terminated
+   */
+  static of(message: Msg, onSettled: (delivery: NatsDelivery) => void): NatsDelivery | undefined {
+    const [, delivery, sequence, milliseconds] = DELIVERED.exec(message.reply ?? '') ?? [];
+    if (milliseconds === undefined) return undefined;
+    const at = new Date(Number(milliseconds)).toISOString();
+    return new NatsDelivery(message, onSettled, Number(sequence), Number(delivery), at);
+  }
+
+  private constructor(
+    message: Msg,
+    onSettled: (delivery: NatsDelivery) => void,
+    sequence: number,
+    delivery: number,
+    at: string,
+  ) {
+    this.#message = message;
+    this.#onSettled = onSettled;
+    this.subject = message.subject;
+    this.sequence = sequence;
+    this.delivery = delivery;
+    this.at = at;
+  }
+
+  get body(): Uint8Array {
+    return this.#message.data;
+  }
+
+  ack(): void {
+    this.#settle(ACK);
+  }
+
+  working(): void {
+    if (!this.#settled) this.#message.respond(WORKING);
+  }
+
+  nak(delayMs: number): void {
+    this.#settle(Buffer.from(`-NAK {"delay":${Math.round(delayMs * 1e6)}}`));
+  }
+
+  term(reason: string): void {
+    this.#settle(Buffer.from(`+TERM ${reason}`));
+  }
+
+  #settle(answer: Uint8Array): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#onSettled(this);
+    this.#message.respond(answer);
+  }
+}

@@ -1,0 +1,162 @@
+import type { JetStreamManager, StreamInfo } from 'nats';
+import type { Token } from '../../contracts/names.js';
+import { Turns } from '../../runtime/semaphore.js';
+import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import type { MadeStream } from './topology.js';
+
+/**
+ * What this process knows of the streams of event logs, by key: whether they are there, and still the same.
+ *
+ * That is asked, once in a while for each key, and not found out by publishing or reading: somebody who watches
+ * `session.>`, as `caughtUp` and `nats sub` do, takes the answer "no responders" away from a missing stream, and only
+ * a deadline would tell.
+ */
+export interface LogStream {
+  /** When the stream was made: another one of the same name has another time. */
+  readonly epoch: string;
+  readonly replicas: number;
+  /** Sequence that an empty stream stands at: above 0 where it was made in the place of another. */
+  readonly emptyAt: number;
+  /** Highest sequence of the key that this process has appended to this stream. */
+  readonly appended: number;
+}
+
+interface Known extends LogStream {
+  appended: number;
+  /** Highest sequence that was ever seen of the key, in this stream or in one before it. */
+  highest: number;
+  /** That of its snapshot when the stream was last made or found for an append. */
+  floor: number;
+  /** When it was last seen, in the process's own milliseconds. */
+  seenAt: number;
+  /** Whether it is there. */
+  present: boolean;
+  /** Whether it is known to be ahead of all that was seen of the key, snapshots included: only then it takes events. */
+  sound: boolean;
+}
+
+/** How long a stream is taken to be the same for reading. */
+const TRUSTED_MS = 5000;
+const MAX_KNOWN = 100_000;
+/**
+ * The server makes one stream after the other, slower the more there are, and answers no question about a stream while
+ * a request to make one waits in its queue: more at once would not be made sooner, but have all reads wait till the end.
+ */
+const MADE_AT_ONCE = 1;
+
+export interface LogStreamsOptions {
+  /** The stream that holds the events of a key. */
+  readonly nameOf: (key: Token) => string;
+  /** Makes that stream, or finds it made; sequences up to `highest` must not come again. */
+  readonly make: (key: Token, highest: number) => Promise<MadeStream>;
+}
+
+export class LogStreams {
+  readonly #jsm: JetStreamManager;
+  readonly #options: LogStreamsOptions;
+  readonly #known = new Map<Token, Known>();
+  readonly #turns = new Turns(MADE_AT_ONCE);
+  /** Streams being made: one request each, however many appends wait for it. */
+  readonly #creating = new Map<Token, Promise<void>>();
+
+  constructor(jsm: JetStreamManager, options: LogStreamsOptions) {
+    this.#jsm = jsm;
+    this.#options = options;
+  }
+
+  /** The stream of a key, or `undefined` where there is none. */
+  async find(key: Token): Promise<LogStream | undefined> {
+    const known = this.#known.get(key);
+    if (known?.present && performance.now() - known.seenAt < TRUSTED_MS) return known;
+    try {
+      return this.#saw(key, await this.#jsm.streams.info(this.#options.nameOf(key)));
+    } catch (error) {
+      if (apiCode(error) !== API.streamNotFound) throw toThroughlineError(error, `reading ${key}`);
+      this.missed(key);
+      return undefined;
+    }
+  }
+
+  /** Whether an append may count on the stream of a key. */
+  present(key: Token): boolean {
+    const known = this.#known.get(key);
+    return known?.present === true && known.sound;
+  }
+
+  /** Makes the stream of a key where it is not known to be there. */
+  async ensure(key: Token): Promise<void> {
+    if (this.present(key)) return;
+    const creating = this.#creating.get(key) ?? this.#create(key);
+    this.#creating.set(key, creating);
+    await creating;
+  }
+
+  /** Highest sequence that was seen of a key; 0 for none. */
+  highest(key: Token): number {
+    return this.#known.get(key)?.highest ?? 0;
+  }
+
+  /** Sequence that whatever is stored now must be above; 0 where none is known. */
+  floor(key: Token): number {
+    return this.#known.get(key)?.floor ?? 0;
+  }
+
+  /** Notes a sequence of a key; `appended` by this process, or read. */
+  reached(key: Token, sequence: number, by: 'append' | 'read'): void {
+    const known = this.#known.get(key);
+    if (known === undefined) return;
+    known.highest = Math.max(known.highest, sequence);
+    if (by === 'append') known.appended = Math.max(known.appended, sequence);
+  }
+
+  /** Notes that nothing is left of what this process appended after a sequence. */
+  gone(key: Token, after: number): void {
+    const known = this.#known.get(key);
+    if (known !== undefined) known.appended = Math.min(known.appended, after);
+  }
+
+  /** Has the next read look whether the stream is still the same. */
+  doubt(key: Token): void {
+    const known = this.#known.get(key);
+    if (known !== undefined) known.seenAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Has the next append make the stream, unless it is there. */
+  missed(key: Token): void {
+    const known = this.#known.get(key);
+    if (known !== undefined) known.present = false;
+  }
+
+  #saw(key: Token, { created, config, state }: StreamInfo, floor?: number): Known {
+    // Forgetting costs one request for each session that is met again.
+    if (this.#known.size >= MAX_KNOWN) this.#known.clear();
+    const before = this.#known.get(key);
+    const epoch = String(created);
+    const isSame = before?.epoch === epoch;
+    const known = {
+      epoch,
+      replicas: config.num_replicas,
+      emptyAt: state.messages === 0 ? state.last_seq : 0,
+      appended: isSame ? before.appended : 0,
+      highest: Math.max(floor ?? before?.highest ?? 0, state.last_seq),
+      floor: floor ?? before?.floor ?? 0,
+      seenAt: performance.now(),
+      present: true,
+      sound: floor !== undefined || (isSame && before.sound && state.last_seq >= before.highest),
+    };
+    this.#known.set(key, known);
+    return known;
+  }
+
+  async #create(key: Token): Promise<void> {
+    try {
+      const highest = this.#known.get(key)?.highest ?? 0;
+      const made = await this.#turns.run(() => this.#options.make(key, highest));
+      this.#saw(key, made.info, made.snapshot);
+    } catch (error) {
+      throw toThroughlineError(error, `making the stream of ${key}`);
+    } finally {
+      this.#creating.delete(key);
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import type { JetStreamManager, StoredMsg } from 'nats';
+import { API, apiCode } from '../connection/nats-errors.js';
+import { foreignBy } from '../foreign/foreign-marks.js';
+
+/** The newest message on a subject, whatever it is, or `undefined`. */
+export function newestMessage(
+  jsm: JetStreamManager,
+  stream: string,
+  subject: string,
+): Promise<StoredMsg | undefined> {
+  return messageAt(jsm, stream, { last_by_subj: subject });
+}
+
+/** How much farther back each look begins than the one before it. */
+const WIDER = 8;
+
+/**
+ * What `read` makes of the newest message on a subject that it makes something of; `undefined` where there is none. What
+ * is foreign is passed over: however much of it was stored last, it must not hide what stands before it.
+ */
+export async function newestOf<T>(
+  jsm: JetStreamManager,
+  stream: string,
+  subject: string,
+  read: (message: StoredMsg) => T | undefined,
+): Promise<T | undefined> {
+  const ours = (message: StoredMsg) =>
+    foreignBy(message.header, 'as_stored') === undefined ? read(message) : undefined;
+  const newest = await newestMessage(jsm, stream, subject);
+  if (newest === undefined) return undefined;
+  let found = ours(newest);
+  // The server finds no message backwards by subject: each look begins farther back, and goes up to the one before.
+  for (let [before, width] = [newest.seq, WIDER]; found === undefined && before > 1; width *= WIDER) {
+    const from = Math.max(1, before - width);
+    for (let seq = from; seq < before; ) {
+      const message = await messageAt(jsm, stream, { seq, next_by_subj: subject });
+      if (message === undefined || message.seq >= before) break;
+      found = ours(message) ?? found;
+      seq = message.seq + 1;
+    }
+    before = from;
+  }
+  return found;
+}
+
+async function messageAt(
+  jsm: JetStreamManager,
+  stream: string,
+  query: { readonly last_by_subj: string } | { readonly seq: number; readonly next_by_subj: string },
+): Promise<StoredMsg | undefined> {
+  try {
+    return await jsm.streams.getMessage(stream, query);
+  } catch (error) {
+    const code = apiCode(error);
+    // Any other fault must not pass for "none": sequences would come again.
+    if (code === API.messageNotFound || code === API.streamNotFound) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,107 @@
+import { ThroughlineError } from '../../contracts/errors.js';
+import { DISPATCH_STREAM, LEARNINGS_STREAM, sessionOfStream, sessionSubject } from '../../contracts/names.js';
+import type { AckedPublisher } from './acked-publisher.js';
+import { readStream } from './direct-get.js';
+import { highestSeen, type NumbersPorts, numbersFault } from './dispatch-numbers.js';
+import { newestLearningSnapshot, newestSnapshot } from './topology.js';
+
+/**
+ * Mends what a restore of single streams leaves behind: streams whose numbers others are ahead of. Their numbers are moved
+ * up, by messages that say nothing and are removed again; what they hold stays as it is.
+ */
+
+/** Nothing is ever published here to be a result: it only moves numbers up. */
+export const VOID_DISPATCHES = 'dispatch.void';
+const VOID_EVENTS = 'void';
+const VOID_LEARNINGS = 'learning.void.void';
+/** Numbers above the highest that is known to have been seen: somebody may have seen a few more. */
+const MARGIN = 1200;
+const AT_ONCE = 500;
+
+export interface RepairPorts extends NumbersPorts {
+  readonly publisher: AckedPublisher;
+}
+
+/** What was mended, a line for each stream. */
+export async function repairStreams(ports: RepairPorts): Promise<string[]> {
+  return [
+    ...(await repairDispatches(ports)),
+    ...(await repairSessions(ports)),
+    ...(await repairLearnings(ports)),
+  ];
+}
+
+async function repairDispatches(ports: RepairPorts): Promise<string[]> {
+  const { connection, jsm, publisher, timeoutMs } = ports;
+  const fault = await numbersFault(ports, await highestSeen(ports));
+  if (fault === undefined) return [];
+  const { seen, last } = fault;
+  await raise(ports, DISPATCH_STREAM, VOID_DISPATCHES, seen.sequence + MARGIN);
+  const range = { since: seen.at, through: seen.sequence };
+  let again = 0;
+  for (const { sequence, subject, data, foreign } of await readStream(
+    connection,
+    DISPATCH_STREAM,
+    '>',
+    range,
+    timeoutMs,
+  )) {
+    if (subject === VOID_DISPATCHES || foreign !== undefined) continue;
+    // Cut off here, the next repair finds it again: so soon, its id is still known.
+    const published = await publisher.publish(subject, data, { messageId: `repaired:${sequence}` });
+    if (published.outcome !== 'stored')
+      throw new ThroughlineError('unavailable', `no stream takes ${subject}`);
+    await jsm.streams.deleteMessage(DISPATCH_STREAM, sequence, false);
+    again += 1;
+  }
+  await jsm.streams.purge(DISPATCH_STREAM, { filter: VOID_DISPATCHES });
+  const moved = `numbers moved up from ${last} to beyond ${seen.sequence}`;
+  return [
+    `${DISPATCH_STREAM}: ${moved}; results under numbers that were used before, published again: ${again}`,
+  ];
+}
+
+async function repairSessions(ports: RepairPorts): Promise<string[]> {
+  const mended: string[] = [];
+  for await (const { config, state } of ports.jsm.streams.list('session.>')) {
+    const session = sessionOfStream(config.name);
+    if (session === undefined) continue;
+    const snapshot = await newestSnapshot(ports.jsm, session);
+    if (state.last_seq >= snapshot) continue;
+    await raise(ports, config.name, sessionSubject(session, VOID_EVENTS), snapshot + MARGIN);
+    mended.push(movedUp(config.name, state.last_seq, snapshot));
+  }
+  return mended;
+}
+
+async function repairLearnings(ports: RepairPorts): Promise<string[]> {
+  const snapshot = await newestLearningSnapshot(ports.jsm);
+  if (snapshot === 0) return [];
+  const { last_seq: last } = (await ports.jsm.streams.info(LEARNINGS_STREAM)).state;
+  if (last >= snapshot) return [];
+  await raise(ports, LEARNINGS_STREAM, VOID_LEARNINGS, snapshot + MARGIN);
+  return [movedUp(LEARNINGS_STREAM, last, snapshot)];
+}
+
+function movedUp(stream: string, last: number, snapshot: number): string {
+  return `${stream}: numbers moved up from ${last} to beyond ${snapshot}; the events between are lost, the snapshot says what they came to`;
+}
+
+/** Stores messages that say nothing until the stream's numbers have come so far. */
+async function raise(
+  { jsm, publisher }: RepairPorts,
+  stream: string,
+  subject: string,
+  to: number,
+): Promise<void> {
+  const nothing = new Uint8Array();
+  for (let { last_seq: last } = (await jsm.streams.info(stream)).state; last < to; ) {
+    const count = Math.min(AT_ONCE, to - last);
+    const stored = await Promise.all(
+      Array.from({ length: count }, () => publisher.publish(subject, nothing)),
+    );
+    last = Math.max(...stored.map((each) => (each.outcome === 'stored' ? each.sequence : 0)));
+    if (last === 0) throw new ThroughlineError('unavailable', `stream ${stream} takes no ${subject}`);
+    await jsm.streams.purge(stream, { filter: subject });
+  }
+}

@@ -1,0 +1,95 @@
+import type { NatsConnection, Service } from 'nats';
+import { toThroughlineError } from '../connection/nats-errors.js';
+import { EndpointCounts } from './endpoint-counts.js';
+import { guardedServices } from './guarded-services.js';
+import { keepService } from './kept-service.js';
+import { type AnswerOptions, answer } from './service-answer.js';
+import { keepDiscoverable } from './service-discovery.js';
+import { type Endpoint, ofOneSession } from './service-endpoint.js';
+
+/** A NATS micro service whose endpoints take and give JSON, found by `nats micro ls`. */
+export interface ServiceOptions extends Omit<AnswerOptions, 'connection' | 'counts'> {
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly endpoints: readonly Endpoint[];
+}
+
+/** The sizes that a configuration allows. */
+export function limitsOf({
+  maxRequestBytes,
+  maxReplyBytes,
+}: Required<Pick<ServiceOptions, 'maxRequestBytes' | 'maxReplyBytes'>>) {
+  return { maxRequestBytes, maxReplyBytes };
+}
+
+export interface RunningService {
+  /** Takes no further requests and waits until those in hand are answered. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a service; it answers when this resolves.
+ *
+ * @throws ThroughlineError `permission_denied` when the user may not listen to one of its subjects
+ */
+export async function startService(
+  connection: NatsConnection,
+  options: ServiceOptions,
+): Promise<RunningService> {
+  const { name, logger } = options;
+  const inHand = new Set<Promise<void>>();
+  const start = () => listen(connection, options, inHand);
+  const stop = await keepService({ connection, name, logger, start });
+  return {
+    async stop() {
+      await stop();
+      await Promise.all(inHand);
+    },
+  };
+}
+
+/** Starts a service once. Its requests are in `inHand` until they are answered. */
+async function listen(
+  connection: NatsConnection,
+  options: ServiceOptions,
+  inHand: Set<Promise<void>>,
+): Promise<Service> {
+  const { name, version, description } = options;
+  const counts = new EndpointCounts();
+  const service = await guardedServices(connection, options.logger).add({
+    name,
+    version,
+    description,
+    statsHandler: async (endpoint) => {
+      counts.showIn(endpoint);
+      return options.endpoints.find(({ subject }) => subject === endpoint.subject)?.stats?.() ?? null;
+    },
+  });
+  const endpoints = options.endpoints.flatMap((each) =>
+    each.bySession ? [each, ofOneSession(each)] : [each],
+  );
+  try {
+    for (const endpoint of endpoints) {
+      service.addEndpoint(endpoint.name, {
+        subject: endpoint.subject,
+        metadata: { description: endpoint.description },
+        // The client knows no asynchronous handlers: one that throws would leave its caller without an answer.
+        handler: (_, message) => {
+          const answered = answer(endpoint, message, { ...options, connection, counts }).finally(() =>
+            inHand.delete(answered),
+          );
+          inHand.add(answered);
+        },
+      });
+    }
+    keepDiscoverable(service, () => connection.info?.max_payload);
+    // Whatever is denied is told before the answer to this, and the client stops the service for it.
+    await connection.flush();
+    if (service.isStopped) throw toThroughlineError(await service.stopped, name);
+  } catch (error) {
+    await service.stop();
+    throw error;
+  }
+  return service;
+}

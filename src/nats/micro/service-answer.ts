@@ -1,0 +1,165 @@
+import type { NatsConnection, ServiceMsg } from 'nats';
+import type { ErrorCode } from '../../contracts/error-codes.js';
+import { ThroughlineError } from '../../contracts/errors.js';
+import { isToken } from '../../contracts/names.js';
+import type { Logger } from '../../ports/logger.js';
+import { clipText, oneLine } from '../../shared/text.js';
+import { toThroughlineError } from '../connection/nats-errors.js';
+import type { EndpointCounts } from './endpoint-counts.js';
+import type { Endpoint } from './service-endpoint.js';
+
+/** Numbers of the micro error header, in the manner of HTTP: 4xx is the caller's, 5xx is not. */
+const STATUS: Partial<Record<ErrorCode, number>> = {
+  schema_invalid: 400,
+  json_parse_failed: 400,
+  token_invalid: 400,
+  template_invalid: 400,
+  prompt_overflow: 413,
+  progress_ledger_missing_tasks: 404,
+  progress_ledger_parse_failed: 422,
+  not_found: 404,
+  ambiguous: 409,
+  duplicate: 409,
+  near_duplicate: 409,
+  already_decided: 409,
+  project_bound: 409,
+  limit_reached: 409,
+  cycle: 409,
+  open_tasks: 409,
+  session_completed: 409,
+  summary_exists: 409,
+  conflict: 409,
+  not_caught_up: 409,
+  too_large: 413,
+  permission_denied: 403,
+  rate_limited: 429,
+  unavailable: 503,
+  store_full: 507,
+};
+
+/** Characters of an error's text in the header, and in a reply that could not be sent whole. */
+const MAX_ERROR_TEXT = 500;
+
+/** Faults of ours or of the server, and none of the request. */
+const OUR_FAULTS: ReadonlySet<ErrorCode> = new Set(['internal', 'store_full']);
+
+/** What every request is answered under. */
+export interface AnswerOptions {
+  readonly connection: NatsConnection;
+  readonly logger: Logger;
+  /** Told of each error reply. */
+  readonly counts: EndpointCounts;
+  /** Largest request and reply, in bytes. Default: what the server takes. */
+  readonly maxRequestBytes?: number;
+  readonly maxReplyBytes?: number;
+  /** Throws for a request that is not to be read. Default: all are. */
+  readonly admit?: (request: {
+    readonly bytes: number;
+    readonly caller: string;
+    readonly session?: string;
+  }) => void;
+}
+
+/** Answers one request, by an error reply where it is none that can be answered. Never rejects. */
+export async function answer(
+  endpoint: Endpoint,
+  message: ServiceMsg,
+  { connection, logger, counts, maxRequestBytes, maxReplyBytes, admit }: AnswerOptions,
+): Promise<void> {
+  const taken = connection.info?.max_payload ?? Number.POSITIVE_INFINITY;
+  let request: unknown;
+  try {
+    checkSize('request', message.data.length, Math.min(taken, maxRequestBytes ?? taken), 'send less');
+    const caller = callerOf(message.reply);
+    const named = endpoint.subject.endsWith('.*') ? { session: lastOf(message.subject) } : {};
+    admit?.({ bytes: message.data.length, caller, ...named });
+    request = parsed(message);
+    if (endpoint.subject.endsWith('.*')) requireSession(message.subject, request);
+    const reply = JSON.stringify(await endpoint.handle(request, caller));
+    const limit = Math.min(taken, maxReplyBytes ?? taken);
+    const less = endpoint.lower === undefined ? 'ask for less' : `ask for less by ${endpoint.lower}`;
+    checkSize('reply', Buffer.byteLength(reply), limit, less);
+    message.respond(reply);
+  } catch (thrown) {
+    const error = toThroughlineError(thrown, endpoint.name);
+    const fields = { endpoint: endpoint.name, ...sessionNamed(request), code: error.code, err: error };
+    if (OUR_FAULTS.has(error.code)) logger.error(fields, 'request failed');
+    else logger.debug(fields, 'request refused');
+    counts.failed(endpoint.subject, error.code);
+    respondError(message, error, logger);
+  }
+}
+
+/**
+ * Who asks, as far as NATS tells: where the answer goes to, `_INBOX.<client>.<request>`, without what differs from one
+ * request to another. Nobody can prove to be the one; a client may take a new inbox whenever it likes.
+ */
+export function callerOf(reply: string | undefined): string {
+  const end = reply?.lastIndexOf('.') ?? -1;
+  if (reply === undefined || !reply.slice(0, Math.max(0, end)).includes('.')) return reply ?? '';
+  return reply.slice(0, end);
+}
+
+function lastOf(subject: string): string {
+  return subject.slice(subject.lastIndexOf('.') + 1);
+}
+
+/** A caller that may only send to its own session's subject must not get at another through the body. */
+function requireSession(subject: string, request: unknown): void {
+  if (sessionIn(request) === lastOf(subject)) return;
+  throw new ThroughlineError(
+    'permission_denied',
+    `session: the request names another session than its subject ${subject}`,
+    { details: { field: 'session' } },
+  );
+}
+
+/** The session of a request, for a log line; nothing where it names none that could be one. */
+function sessionNamed(request: unknown): { readonly session?: string } {
+  const named = sessionIn(request);
+  return isToken(named) ? { session: named } : {};
+}
+
+function sessionIn(request: unknown): unknown {
+  return typeof request === 'object' && request !== null && 'session' in request
+    ? request.session
+    : undefined;
+}
+
+/** @throws ThroughlineError `too_large` that names the limit and what to do about it */
+function checkSize(what: 'request' | 'reply', bytes: number, limit: number, advice: string): void {
+  if (bytes <= limit) return;
+  throw new ThroughlineError(
+    'too_large',
+    `the ${what} has ${bytes} bytes, the limit is ${limit}: ${advice}, or raise max_payload of the server and THROUGHLINE_MAX_${what.toUpperCase()}_BYTES`,
+    { details: { bytes, limit } },
+  );
+}
+
+function respondError(message: ServiceMsg, error: ThroughlineError, logger: Logger): void {
+  const { code, details } = error;
+  try {
+    sendError(message, { code, message: error.message, ...(details && { details }) });
+  } catch (failure) {
+    logger.warn({ err: failure, code }, 'an error reply could not be sent whole');
+    try {
+      sendError(message, { code, message: clipText(error.message, MAX_ERROR_TEXT) });
+    } catch (closed) {
+      logger.warn({ err: closed, code }, 'an error reply could not be sent');
+    }
+  }
+}
+
+function sendError(message: ServiceMsg, error: Pick<ThroughlineError, 'code' | 'message'>): void {
+  const description = `${error.code}: ${clipText(oneLine(error.message), MAX_ERROR_TEXT)}`;
+  message.respondError(STATUS[error.code] ?? 500, description, Buffer.from(JSON.stringify({ error })));
+}
+
+function parsed(message: ServiceMsg): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(message.data));
+  } catch {
+    // Without the cause: it quotes from the request, and goes into logs.
+    throw new ThroughlineError('json_parse_failed', 'the request is not JSON: send one JSON object');
+  }
+}

@@ -1,0 +1,211 @@
+import {
+  COMPILE_SUBJECT,
+  COMPILER_SERVICE,
+  DISPATCH_REVIEWS,
+  DISPATCH_STREAM,
+  dispatchSubject,
+  EXTRACTOR_CONSUMER,
+  EXTRACTOR_SERVICE,
+  healthSubject,
+  LEARNER_CONSUMER,
+  LEARNING_SNAPSHOT_BUCKET,
+  LEARNINGS_SERVICE,
+  LEARNINGS_SUBJECTS,
+  PROBE_STREAM,
+  PROBE_SUBJECT,
+  REJECTED_STREAM,
+  ROLES,
+  SNAPSHOT_BUCKET,
+  sessionRequest,
+  sessionStream,
+  type Token,
+  VECTOR_BUCKET,
+} from '../contracts/names.js';
+import {
+  RUN_INIT_SUBJECT,
+  RUN_STATUS_SUBJECT,
+  TRACE_APPEND_SUBJECT,
+  TRACE_COMPACT_SUBJECT,
+  TRACE_RECORD_SUBJECT,
+} from '../contracts/request-names.js';
+import { TOOLS_SERVICE } from '../contracts/tool-requests.js';
+
+/**
+ * The least that each role needs of NATS, as permissions of a user. A publisher runs agents; a worker is the services
+ * `extractor`, `tools` and `learnings`; a compiler is `prompt-compiler` alone; a reader looks, and writes nothing; an
+ * operator is a person who also retries, reviews and writes snapshots.
+ */
+export const ACCESS_ROLES = ['publisher', 'worker', 'compiler', 'reader', 'operator'] as const;
+export type AccessRole = (typeof ACCESS_ROLES)[number];
+
+export interface Permissions {
+  readonly publish: { readonly allow: readonly string[]; readonly deny: readonly string[] };
+  readonly subscribe: { readonly allow: readonly string[] };
+  /** Whether it may answer requests, each once. */
+  readonly allowResponses: boolean;
+}
+
+export interface PermissionOptions {
+  /** What its reply subjects begin with. */
+  readonly inboxPrefix: string;
+  /** Only these sessions; all by default. For publishers and readers alone: services work for all sessions. */
+  readonly sessions?: readonly Token[];
+}
+
+/** Roles that can be held to some sessions. */
+export const SESSION_ROLES: ReadonlySet<AccessRole> = new Set(['publisher', 'reader']);
+
+/** The permissions of a role. */
+export function permissionsOf(role: AccessRole, { inboxPrefix, sessions }: PermissionOptions): Permissions {
+  const { publish, subscribe = [], deny = [] } = GRANTS[role](sessions);
+  return {
+    publish: { allow: publish, deny },
+    subscribe: { allow: [...new Set([`${inboxPrefix}.>`, ...subscribe])] },
+    allowResponses: subscribe.length > 0,
+  };
+}
+
+interface Grant {
+  readonly publish: readonly string[];
+  readonly deny?: readonly string[];
+  readonly subscribe?: readonly string[];
+}
+
+const GRANTS: Readonly<Record<AccessRole, (sessions: readonly Token[] | undefined) => Grant>> = {
+  publisher: (sessions) => ({ publish: publishing(sessions) }),
+  reader: (sessions) => ({ publish: reading(sessions), deny: sessions === undefined ? RAW : [] }),
+  operator: () => ({
+    publish: [
+      ...publishing(undefined),
+      ...reading(undefined),
+      ...['learning.*', 'proposal.*'],
+      `$JS.API.STREAM.MSG.DELETE.${REJECTED_STREAM}`,
+      ...snapshotting(SNAPSHOT_BUCKET),
+      ...PROBING,
+    ],
+    deny: RAW,
+  }),
+  compiler: () => ({
+    publish: [
+      ...['$JS.API.STREAM.INFO.*', '$JS.API.DIRECT.GET.*'],
+      ...[SNAPSHOT_BUCKET, LEARNING_SNAPSHOT_BUCKET].flatMap(snapshotting),
+      ...BUCKETS.map((bucket) => `$JS.API.DIRECT.GET.KV_${bucket}.>`),
+      // Tools append for it what its tasks file has come to.
+      `${RUN_STATUS_SUBJECT}.*`,
+    ],
+    deny: RAW,
+    subscribe: [
+      ...discovery(COMPILER_SERVICE),
+      ...bothWays(COMPILE_SUBJECT),
+      'session.*.>',
+      LEARNINGS_SUBJECTS,
+    ],
+  }),
+  worker: () => ({
+    publish: [
+      ...['session.*.>', 'rejected.*.*', LEARNINGS_SUBJECTS],
+      ...['$JS.API.STREAM.CREATE.*', '$JS.API.STREAM.INFO.*', '$JS.API.STREAM.NAMES'],
+      // The newest events of sessions say where a dispatch stream that was lost or restored must go on.
+      '$JS.API.STREAM.LIST',
+      ...['$JS.API.STREAM.MSG.GET.*', '$JS.API.DIRECT.GET.*'],
+      ...CONSUMERS.flatMap((consumer) => consuming(consumer)),
+      ...BUCKETS.flatMap((bucket) => [`$JS.API.DIRECT.GET.KV_${bucket}.>`, `$KV.${bucket}.>`]),
+    ],
+    subscribe: [
+      ...[EXTRACTOR_SERVICE, TOOLS_SERVICE, LEARNINGS_SERVICE].flatMap(discovery),
+      ...['tool.*', 'run.*', 'trace.*'].flatMap(bothWays),
+      ...['learning.*', 'proposal.*', LEARNINGS_SUBJECTS],
+    ],
+  }),
+};
+
+const BUCKETS = [SNAPSHOT_BUCKET, LEARNING_SNAPSHOT_BUCKET, VECTOR_BUCKET];
+const CONSUMERS = [EXTRACTOR_CONSUMER, LEARNER_CONSUMER];
+/** What holds results as they came, whole: not even a reader needs them by direct get. */
+const RAW = [DISPATCH_STREAM, REJECTED_STREAM].flatMap((stream) => [
+  `$JS.API.DIRECT.GET.${stream}`,
+  `$JS.API.DIRECT.GET.${stream}.>`,
+]);
+
+/** Results in, prompts out, and the tools. Whoever is held to sessions has no learnings: those are of a project. */
+function publishing(sessions: readonly Token[] | undefined): string[] {
+  if (sessions === undefined) {
+    return [
+      ...ROLES.map((role) => `dispatch.*.${role}`),
+      ...REQUESTS.flatMap(bothWays),
+      'learning.propose',
+      'learning.list',
+      'learning.search',
+    ];
+  }
+  return sessions.flatMap((session) => [
+    ...ROLES.map((role) => dispatchSubject(session, role)),
+    ...REQUESTS.map((subject) => sessionRequest(subject, session)),
+  ]);
+}
+
+const REQUESTS = [
+  COMPILE_SUBJECT,
+  'tool.*',
+  ...[RUN_INIT_SUBJECT, RUN_STATUS_SUBJECT],
+  ...[TRACE_APPEND_SUBJECT, TRACE_RECORD_SUBJECT, TRACE_COMPACT_SUBJECT],
+];
+
+function reading(sessions: readonly Token[] | undefined): string[] {
+  const snapshots = snapshotsIn(SNAPSHOT_BUCKET);
+  if (sessions !== undefined) {
+    return sessions.flatMap((session) => [
+      `$JS.API.STREAM.INFO.${sessionStream(session)}`,
+      `$JS.API.DIRECT.GET.${sessionStream(session)}`,
+      `${snapshots}.${session}`,
+    ]);
+  }
+  return [
+    ...['$JS.API.INFO', '$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST', '$JS.API.STREAM.INFO.*'],
+    ...[`$JS.API.CONSUMER.INFO.${DISPATCH_STREAM}.*`, `$JS.API.STREAM.MSG.GET.${REJECTED_STREAM}`],
+    ...['$JS.API.DIRECT.GET.*', `${snapshots}.*`, `${snapshotsIn(LEARNING_SNAPSHOT_BUCKET)}.*`],
+    ...[
+      '$SRV.*',
+      '$SRV.*.*',
+      healthSubject('*'),
+      'learning.list',
+      'learning.search',
+      'proposal.list',
+      'proposal.show',
+    ],
+  ];
+}
+
+/** What the doctor sees by whether anything can be stored. */
+const PROBING = [
+  ...['CREATE', 'DELETE'].map((verb) => `$JS.API.STREAM.${verb}.${PROBE_STREAM}`),
+  PROBE_SUBJECT,
+];
+
+/** Where the newest snapshot of a key is read, without the key. */
+function snapshotsIn(bucket: string): string {
+  return `$JS.API.DIRECT.GET.KV_${bucket}.$KV.${bucket}`;
+}
+
+/** Writing snapshots, into a bucket that is made where it is missing. */
+function snapshotting(bucket: string): string[] {
+  return [`$JS.API.STREAM.CREATE.KV_${bucket}`, `$KV.${bucket}.*`];
+}
+
+function consuming(consumer: string): string[] {
+  const of = `${DISPATCH_STREAM}.${consumer}`;
+  const requests = ['INFO', 'CREATE', 'MSG.NEXT'].map((verb) => `$JS.API.CONSUMER.${verb}.${of}`);
+  // A consumer with a filter is made under a subject that ends with it.
+  const filtered = consumer === LEARNER_CONSUMER ? [`$JS.API.CONSUMER.CREATE.${of}.${DISPATCH_REVIEWS}`] : [];
+  return [...requests, ...filtered, `$JS.ACK.${of}.>`];
+}
+
+/** Where a micro service is asked who it is and how it does. */
+function discovery(service: string): string[] {
+  return ['$SRV.*', `$SRV.*.${service}`, `$SRV.*.${service}.*`, healthSubject(service)];
+}
+
+/** A request as such, and of one session. */
+function bothWays(subject: string): string[] {
+  return [subject, `${subject}.*`];
+}

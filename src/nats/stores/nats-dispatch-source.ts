@@ -1,0 +1,159 @@
+import { AckPolicy, Events, type JetStreamManager, type NatsConnection, nanos } from 'nats';
+import { ThroughlineError } from '../../contracts/errors.js';
+import { DISPATCH_STREAM } from '../../contracts/names.js';
+import type { DispatchConsumption, DispatchDelivery, DispatchSource } from '../../ports/dispatch-source.js';
+import type { Logger } from '../../ports/logger.js';
+import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import type { AckedPublisher } from '../jetstream/acked-publisher.js';
+import { NatsConsumption } from '../jetstream/dispatch-consumption.js';
+import { assertNumbers } from '../jetstream/dispatch-numbers.js';
+import { NumbersWatch } from '../jetstream/numbers-watch.js';
+import { ensureDispatchStream, type TopologyOptions } from '../jetstream/topology.js';
+
+/** Dispatches by a durable pull consumer that all workers of one kind share. */
+export interface DispatchSourceOptions extends TopologyOptions {
+  /** The durable consumer that workers of one kind share. */
+  readonly consumer: DispatchConsumer;
+  readonly logger: Logger;
+  /** Unacknowledged dispatches come again after this many milliseconds. */
+  readonly ackWaitMs: number;
+  /** Dispatches that one worker asks for at a time. */
+  readonly maxInHand: number;
+  /** Longest wait for one answer of the server, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+export interface DispatchConsumer {
+  readonly name: string;
+  readonly description: string;
+  /** Subjects that it delivers; all by default. */
+  readonly filter?: string;
+  /**
+   * Whether what all workers together hold is bounded by the server, to `maxInHand`. That counts what was put back for
+   * a while as well: a worker that puts back much must bound by itself what it holds.
+   */
+  readonly boundedByServer: boolean;
+}
+
+const UNBOUNDED = -1;
+
+export class NatsDispatchSource implements DispatchSource {
+  readonly #connection: NatsConnection;
+  readonly #jsm: JetStreamManager;
+  readonly #publisher: AckedPublisher;
+  readonly #options: DispatchSourceOptions;
+
+  constructor(
+    connection: NatsConnection,
+    jsm: JetStreamManager,
+    publisher: AckedPublisher,
+    options: DispatchSourceOptions,
+  ) {
+    this.#connection = connection;
+    this.#jsm = jsm;
+    this.#publisher = publisher;
+    this.#options = options;
+  }
+
+  async publish(
+    subject: string,
+    body: Uint8Array,
+    messageId?: string,
+  ): Promise<{ readonly sequence: number }> {
+    const options = { stream: DISPATCH_STREAM, ...(messageId !== undefined && { messageId }) };
+    let published = await this.#publisher.publish(subject, body, options);
+    if (published.outcome === 'no_stream') {
+      await ensureDispatchStream(this.#jsm, this.#options);
+      published = await this.#publisher.publish(subject, body, options);
+    }
+    if (published.outcome === 'stored') return { sequence: published.sequence };
+    throw new ThroughlineError(
+      'unavailable',
+      `no stream takes ${subject}: stream ${DISPATCH_STREAM} is missing`,
+    );
+  }
+
+  async newest(): Promise<number> {
+    try {
+      return (await this.#jsm.streams.info(DISPATCH_STREAM)).state.last_seq;
+    } catch (error) {
+      throw toThroughlineError(error, 'asking for the newest dispatch');
+    }
+  }
+
+  /** Dispatches that are still to be delivered, and those in the hands of all extractors together. */
+  async backlog(): Promise<{ readonly waiting: number; readonly inHand: number }> {
+    try {
+      const info = await this.#jsm.consumers.info(DISPATCH_STREAM, this.#options.consumer.name);
+      return { waiting: info.num_pending, inHand: info.num_ack_pending };
+    } catch (error) {
+      throw toThroughlineError(error, 'asking for the extractor consumer');
+    }
+  }
+
+  async consume(
+    handler: (delivery: DispatchDelivery) => void,
+    hasRoom: () => boolean = () => true,
+  ): Promise<DispatchConsumption> {
+    const { consumer, logger, maxInHand, timeoutMs } = this.#options;
+    const ports = { connection: this.#connection, jsm: this.#jsm, timeoutMs };
+    const watch = new NumbersWatch(() => assertNumbers(ports), logger);
+    void this.#doubtOnReconnect(watch);
+    try {
+      const consumption = await NatsConsumption.open({
+        ...{ connection: this.#connection, stream: DISPATCH_STREAM, consumer: consumer.name },
+        ...{ logger, batch: maxInHand, hasRoom },
+        handler: (delivery) => watch.pass(delivery, handler),
+        ensure: async () => {
+          await ensureDispatchStream(this.#jsm, this.#options);
+          await watch.look();
+          await this.#ensureConsumer();
+        },
+        isGone: () => this.#isGone(),
+      });
+      return { close: () => consumption.close() };
+    } catch (error) {
+      throw toThroughlineError(error, 'opening the dispatch consumer');
+    }
+  }
+
+  async #doubtOnReconnect(watch: NumbersWatch): Promise<void> {
+    for await (const { type } of this.#connection.status()) if (type === Events.Reconnect) watch.doubt();
+  }
+
+  async #isGone(): Promise<boolean> {
+    try {
+      await this.#jsm.consumers.info(DISPATCH_STREAM, this.#options.consumer.name);
+      return false;
+    } catch (error) {
+      const code = apiCode(error);
+      return code === API.consumerNotFound || code === API.streamNotFound;
+    }
+  }
+
+  async #ensureConsumer(): Promise<void> {
+    const { ackWaitMs, maxInHand, consumer } = this.#options;
+    const { name, description, filter, boundedByServer } = consumer;
+    const maxAckPending = boundedByServer ? maxInHand : UNBOUNDED;
+    try {
+      const { config } = await this.#jsm.consumers.info(DISPATCH_STREAM, name);
+      // Whoever was started last decides for all that share it.
+      const wanted = { max_ack_pending: maxAckPending, ack_wait: nanos(ackWaitMs) };
+      if (config.max_ack_pending !== wanted.max_ack_pending || config.ack_wait !== wanted.ack_wait) {
+        await this.#jsm.consumers.update(DISPATCH_STREAM, name, wanted);
+      }
+    } catch (error) {
+      if (apiCode(error) !== API.consumerNotFound) throw error;
+      await this.#jsm.consumers.add(DISPATCH_STREAM, {
+        durable_name: name,
+        description,
+        ...(filter !== undefined && { filter_subject: filter }),
+        ack_policy: AckPolicy.Explicit,
+        ack_wait: nanos(ackWaitMs),
+        max_ack_pending: maxAckPending,
+        // No max_deliver: the worker itself rejects what keeps failing, so that it is never silently set aside.
+        max_deliver: -1,
+      });
+    }
+  }
+}

@@ -1,0 +1,223 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { JetStreamManager, MsgHdrs, NatsConnection, StoredMsg } from 'nats';
+import { ThroughlineError } from '../../contracts/errors.js';
+import {
+  DISPATCH_SUBJECTS,
+  HEADERS,
+  isRole,
+  isToken,
+  REJECTED_STREAM,
+  rejectedSubject,
+} from '../../contracts/names.js';
+import type { RejectedEntry, RejectedStore, Rejection, WholeRejection } from '../../ports/rejected-store.js';
+import { clipText, oneLine } from '../../shared/text.js';
+import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import { foreignBy } from '../foreign/foreign-marks.js';
+import type { AckedPublisher } from '../jetstream/acked-publisher.js';
+import { ensureRejectedStream, type TopologyOptions } from '../jetstream/topology.js';
+
+/** Room for subject and headers: a body of the largest size does not fit a message that says why it was rejected. */
+const HEADER_ROOM = 8192;
+const MAX_REASON = 500;
+const SCAN_LIMIT = 10_000;
+
+/**
+ * Rejected dispatches in the stream `DISPATCH_REJECTED`: the body as it came, the reason in headers. A body too large
+ * for one message stands in several, one after the other, each saying which part it is.
+ */
+export class NatsRejectedStore implements RejectedStore {
+  readonly #connection: NatsConnection;
+  readonly #jsm: JetStreamManager;
+  readonly #publisher: AckedPublisher;
+  readonly #options: TopologyOptions;
+
+  constructor(
+    connection: NatsConnection,
+    jsm: JetStreamManager,
+    publisher: AckedPublisher,
+    options: TopologyOptions,
+  ) {
+    this.#connection = connection;
+    this.#jsm = jsm;
+    this.#publisher = publisher;
+    this.#options = options;
+  }
+
+  async put(rejected: Rejection): Promise<void> {
+    const limit = this.#connection.info?.max_payload ?? 1024 * 1024;
+    const room = Math.max(limit - HEADER_ROOM, Math.floor(limit / 2));
+    const parts = Math.max(1, Math.ceil(rejected.body.length / room));
+    for (let part = 1; part <= parts; part += 1) {
+      await this.#putPart(rejected, rejected.body.subarray((part - 1) * room, part * room), part, parts);
+    }
+  }
+
+  async list(limit: number): Promise<RejectedEntry[]> {
+    const entries: RejectedEntry[] = [];
+    for (const id of await this.#ids()) {
+      if (entries.length >= limit) break;
+      const message = await this.#first(id);
+      if (message !== undefined) entries.push(await this.#entry(message));
+    }
+    return entries;
+  }
+
+  async foreign(): Promise<number[]> {
+    const found: number[] = [];
+    for (const id of await this.#ids()) {
+      const message = await this.#message(id);
+      if (message !== undefined && foreignRejection(message) !== undefined) found.push(id);
+    }
+    return found;
+  }
+
+  async get(id: number): Promise<WholeRejection | undefined> {
+    const first = await this.#first(id);
+    if (first === undefined) return undefined;
+    const parts = await this.#parts(first);
+    const body = Buffer.concat(parts.map((part) => part.data));
+    return { ...describe(first, body.length), body, retryId: retryIdOf(first) };
+  }
+
+  async remove(id: number): Promise<boolean> {
+    const first = await this.#first(id);
+    if (first === undefined) return false;
+    for (const part of await this.#parts(first))
+      await this.#jsm.streams.deleteMessage(REJECTED_STREAM, part.seq, false);
+    return true;
+  }
+
+  async #putPart(rejected: Rejection, body: Uint8Array, part: number, parts: number): Promise<void> {
+    const { session, role, sequence } = rejected;
+    const subject = rejectedSubject(session, role);
+    const options = {
+      stream: REJECTED_STREAM,
+      messageId: `rejected:${sequence}:${part}`,
+      headers: {
+        [HEADERS.errorCode]: rejected.code,
+        [HEADERS.errorReason]: headerText(rejected.reason),
+        [HEADERS.dispatchSequence]: String(sequence),
+        [HEADERS.dispatchSubject]: headerText(rejected.subject),
+        [HEADERS.dispatchTime]: rejected.at,
+        [HEADERS.retryId]: randomUUID(),
+        ...(parts > 1 && { [HEADERS.part]: String(part), [HEADERS.parts]: String(parts) }),
+      },
+    };
+    let published = await this.#publisher.publish(subject, body, options);
+    if (published.outcome === 'no_stream') {
+      await ensureRejectedStream(this.#jsm, this.#options);
+      published = await this.#publisher.publish(subject, body, options);
+    }
+    if (published.outcome !== 'stored') {
+      throw new ThroughlineError(
+        'unavailable',
+        `stream ${REJECTED_STREAM} does not take rejected dispatches`,
+      );
+    }
+  }
+
+  async #entry(first: StoredMsg): Promise<RejectedEntry> {
+    const parts = await this.#parts(first);
+    return describe(
+      first,
+      parts.reduce((bytes, part) => bytes + part.data.length, 0),
+    );
+  }
+
+  /** All parts of a rejection, in order; other rejections may stand in between. */
+  async #parts(first: StoredMsg): Promise<StoredMsg[]> {
+    const found = [first];
+    const dispatch = first.header.get(HEADERS.dispatchSequence);
+    const wanted = Number(first.header.get(HEADERS.parts) || 1);
+    for (const id of wanted > 1 ? await this.#ids() : []) {
+      if (found.length === wanted) break;
+      if (id <= first.seq) continue;
+      const message = await this.#own(id);
+      const belongs = message?.header.get(HEADERS.dispatchSequence) === dispatch;
+      if (message !== undefined && belongs && partOf(message.header) === found.length + 1)
+        found.push(message);
+    }
+    return found;
+  }
+
+  /** Sequences that may hold a message, oldest first. */
+  async #ids(): Promise<number[]> {
+    try {
+      const { state } = await this.#jsm.streams.info(REJECTED_STREAM, { deleted_details: true });
+      const deleted = new Set(state.deleted ?? []);
+      const ids: number[] = [];
+      for (let id = state.first_seq; id <= state.last_seq && ids.length < SCAN_LIMIT; id += 1) {
+        if (!deleted.has(id)) ids.push(id);
+      }
+      return ids;
+    } catch (error) {
+      if (apiCode(error) === API.streamNotFound) return [];
+      throw toThroughlineError(error, 'reading rejected dispatches');
+    }
+  }
+
+  /** What `id` names: the first part of a rejection, and no later one. */
+  async #first(id: number): Promise<StoredMsg | undefined> {
+    const message = id > 0 ? await this.#own(id) : undefined;
+    return message && partOf(message.header) === 1 ? message : undefined;
+  }
+
+  /** What `id` names, unless it is no part of a rejection. */
+  async #own(id: number): Promise<StoredMsg | undefined> {
+    const message = await this.#message(id);
+    return message && foreignRejection(message) === undefined ? message : undefined;
+  }
+
+  async #message(id: number): Promise<StoredMsg | undefined> {
+    try {
+      return await this.#jsm.streams.getMessage(REJECTED_STREAM, { seq: id });
+    } catch (error) {
+      const code = apiCode(error);
+      if (code === API.messageNotFound || code === API.streamNotFound) return undefined;
+      throw toThroughlineError(error, `reading rejected dispatch ${id}`);
+    }
+  }
+}
+
+/** What a message is that no rejection was stored as, or `undefined`. */
+export function foreignRejection({ header }: Pick<StoredMsg, 'header'>): string | undefined {
+  const isRejection =
+    header.get(HEADERS.dispatchSubject).startsWith(DISPATCHES) &&
+    Number.isSafeInteger(Number(header.get(HEADERS.dispatchSequence) || Number.NaN)) &&
+    header.has(HEADERS.errorCode);
+  return foreignBy(header, 'as_stored') ?? (isRejection ? undefined : 'no rejected result');
+}
+
+/** What all subjects of dispatches begin with. */
+const DISPATCHES = DISPATCH_SUBJECTS.slice(0, -1);
+
+function describe(message: StoredMsg, bytes: number): RejectedEntry {
+  const { header, seq } = message;
+  const [, session, role] = message.subject.split('.');
+  return {
+    id: seq,
+    bytes,
+    session: session !== '_' && isToken(session) ? session : undefined,
+    role: isRole(role) ? role : undefined,
+    subject: header.get(HEADERS.dispatchSubject),
+    sequence: Number(header.get(HEADERS.dispatchSequence)),
+    at: header.get(HEADERS.dispatchTime),
+    code: header.get(HEADERS.errorCode),
+    reason: header.get(HEADERS.errorReason),
+  };
+}
+
+/** Rejections from before there were such ids have none: what only readers of the stream know takes its place. */
+function retryIdOf({ header, time }: StoredMsg): string {
+  const parts = [time.toISOString(), ...Object.values(HEADERS).map((name) => header.get(name))];
+  return header.get(HEADERS.retryId) || createHash('sha256').update(parts.join('\n')).digest('hex');
+}
+
+function partOf(header: MsgHdrs): number {
+  return Number(header.get(HEADERS.part) || 1);
+}
+
+/** A header is one line; what it quotes may come from anywhere. */
+function headerText(text: string): string {
+  return clipText(oneLine(text), MAX_REASON);
+}

@@ -1,0 +1,45 @@
+import {
+  sessionOfStream,
+  sessionStream,
+  sessionSubject,
+  sessionSubjects,
+  type Token,
+} from '../../contracts/names.js';
+import { SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
+import type { SessionLog } from '../../ports/session-log.js';
+import { toThroughlineError } from '../connection/nats-errors.js';
+import { createSessionStream, type TopologyOptions } from '../jetstream/topology.js';
+import { type EventLogPorts, NatsEventLog } from './nats-event-log.js';
+
+/** Each session's log as a stream of its own, `SESSION_<session>`. */
+export class NatsSessionLog extends NatsEventLog<SessionEvent> implements SessionLog {
+  readonly #ports: EventLogPorts;
+
+  constructor(ports: EventLogPorts, options: TopologyOptions) {
+    super(ports, {
+      format: SESSION_EVENTS,
+      stream: sessionStream,
+      subjects: sessionSubjects,
+      subject: sessionSubject,
+      // A consumer's delivery is stored under the subject that it came from: not ours, but the last sequence then.
+      read: () => '>',
+      make: (session, highest) => createSessionStream(ports.jsm, session, highest, options),
+      expecting: (_, expectedLastSequence) => ({ expectedLastSequence }),
+      messageId: (_, id) => id,
+    });
+    this.#ports = ports;
+  }
+
+  async sessions(): Promise<Token[]> {
+    const sessions: Token[] = [];
+    try {
+      for await (const name of this.#ports.jsm.streams.names('session.>')) {
+        const session = sessionOfStream(name);
+        if (session !== undefined) sessions.push(session);
+      }
+    } catch (error) {
+      throw toThroughlineError(error, 'listing sessions');
+    }
+    return sessions.sort();
+  }
+}

@@ -1,0 +1,147 @@
+import { DiscardPolicy, type JetStreamManagerOptions, type KV, type NatsConnection, StorageType } from 'nats';
+import { z } from 'zod';
+import {
+  learningOfVectorSubject,
+  type Token,
+  VECTOR_BUCKET,
+  vectorKey,
+  vectorSubjects,
+} from '../../contracts/names.js';
+import type { StoredVector, VectorStore, VectorsRead } from '../../ports/vector-store.js';
+import { float32FromBase64, float32ToBase64 } from '../../shared/float32.js';
+import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
+import { readStream } from '../jetstream/direct-get.js';
+import type { TopologyOptions } from '../jetstream/topology.js';
+
+/** The stream behind the bucket. */
+const VECTOR_STREAM = `KV_${VECTOR_BUCKET}`;
+
+const storedValue = z.object({
+  model: z.string(),
+  dimension: z.int().positive(),
+  text: z.string(),
+  vector: z.string(),
+});
+
+/**
+ * Vectors in the bucket `learning_vectors`, key `<project>.<learning>`, each value JSON on one line. Made with the
+ * first vector: most installations have no embedder and need no bucket.
+ */
+export class NatsVectorStore implements VectorStore {
+  readonly #connection: NatsConnection;
+  readonly #options: TopologyOptions & { readonly timeoutMs: number };
+  #bucket: Promise<KV> | undefined;
+
+  constructor(connection: NatsConnection, options: TopologyOptions & { readonly timeoutMs: number }) {
+    this.#connection = connection;
+    this.#options = options;
+  }
+
+  async put(project: Token, learning: Token, { model, text, vector }: StoredVector): Promise<void> {
+    const value = { model, dimension: vector.length, text, vector: float32ToBase64(vector) };
+    const write = async (bucket: Promise<KV>) => {
+      await (await bucket).put(vectorKey(project, learning), JSON.stringify(value));
+    };
+    const bucket = this.#opened();
+    try {
+      await write(bucket).catch(async (error: unknown) => {
+        // Another write may have found it lost before, and opened it anew.
+        if (this.#bucket === bucket) this.#bucket = undefined;
+        // Somebody has deleted it since it was opened.
+        if (!isNoResponders(error)) throw error;
+        await write(this.#opened());
+      });
+    } catch (error) {
+      throw toThroughlineError(error, `writing the vector of learning ${learning}`);
+    }
+  }
+
+  #opened(): Promise<KV> {
+    if (this.#bucket !== undefined) return this.#bucket;
+    const opening = this.#open();
+    this.#bucket = opening;
+    opening.catch(() => {
+      if (this.#bucket === opening) this.#bucket = undefined;
+    });
+    return opening;
+  }
+
+  async epoch(): Promise<string | undefined> {
+    try {
+      const jsm = await this.#connection.jetstreamManager(this.#unchecked());
+      return String((await jsm.streams.info(VECTOR_STREAM)).created);
+    } catch (error) {
+      if (apiCode(error) === API.streamNotFound) return undefined;
+      throw toThroughlineError(error, 'asking for the bucket of vectors');
+    }
+  }
+
+  async read(project: Token, after: number): Promise<VectorsRead> {
+    const messages = await readStream(
+      this.#connection,
+      VECTOR_STREAM,
+      vectorSubjects(project),
+      { from: after + 1 },
+      this.#options.timeoutMs,
+    ).catch((error: unknown) => {
+      throw toThroughlineError(error, `reading the vectors of project ${project}`);
+    });
+    const vectors = messages.flatMap(({ subject, data, foreign }) => {
+      const learning = learningOfVectorSubject(subject);
+      const stored = foreign === undefined ? storedVector(data) : undefined;
+      return learning === undefined || stored === undefined ? [] : [{ learning, ...stored }];
+    });
+    return { vectors, through: messages.at(-1)?.sequence ?? after };
+  }
+
+  /** Asking for the account's limits first, as the client does on its own, would need one more permission. */
+  #unchecked(): JetStreamManagerOptions {
+    return { timeout: this.#options.timeoutMs, checkAPI: false };
+  }
+
+  async #open(): Promise<KV> {
+    if ((await this.epoch()) === undefined) await this.#make();
+    const options = { bindOnly: true, allow_direct: true };
+    return this.#connection.jetstream(this.#unchecked()).views.kv(VECTOR_BUCKET, options);
+  }
+
+  /** As the client makes a bucket, but for the first sequence, which it cannot choose. */
+  async #make(): Promise<void> {
+    const jsm = await this.#connection.jetstreamManager(this.#unchecked());
+    try {
+      await jsm.streams.add({
+        ...{ name: VECTOR_STREAM, subjects: [`$KV.${VECTOR_BUCKET}.>`], max_msgs_per_subject: 1 },
+        ...{ storage: StorageType.File, num_replicas: this.#options.replicas, discard: DiscardPolicy.New },
+        ...{ allow_direct: true, allow_rollup_hdrs: true, deny_delete: true },
+        description: 'Vectors of learnings, which can be computed anew',
+        // Those who have read a bucket before this one ask for what is newer. No bucket takes a vector a microsecond.
+        first_seq: Date.now() * 1000,
+      });
+    } catch (error) {
+      // Another worker made it a moment before.
+      if (apiCode(error) !== API.streamNameInUse) throw error;
+    }
+  }
+}
+
+/** Whether a value is a vector. */
+export function isVector(data: Uint8Array): boolean {
+  return storedVector(data) !== undefined;
+}
+
+/** `undefined` for a key that was deleted, and for what is no vector. */
+function storedVector(data: Uint8Array): StoredVector | undefined {
+  if (data.length === 0) return undefined;
+  const parsed = storedValue.safeParse(jsonOf(data));
+  const vector = parsed.success ? float32FromBase64(parsed.data.vector) : undefined;
+  if (!parsed.success || vector?.length !== parsed.data.dimension) return undefined;
+  return { model: parsed.data.model, text: parsed.data.text, vector };
+}
+
+function jsonOf(data: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.length).toString());
+  } catch {
+    return undefined;
+  }
+}

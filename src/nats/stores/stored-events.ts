@@ -1,0 +1,27 @@
+import { type EventFormat, readEvent, type Stored } from '../../contracts/event.js';
+import type { Token } from '../../contracts/names.js';
+import type { ReadResult } from '../../ports/event-log.js';
+import type { StreamMessage } from '../jetstream/direct-get.js';
+
+/** How the events of a key's log are stored. */
+export interface EventPlaces<Event> {
+  readonly format: EventFormat<Event>;
+  readonly subject: (key: Token, type: string) => string;
+}
+
+/** The events among the messages that were read after `after`: what is foreign, or in a place not its own, is none. */
+export function eventsOf<Event extends { readonly type: string }>(
+  messages: readonly StreamMessage[],
+  after: number,
+  key: Token,
+  { format, subject: subjectOf }: EventPlaces<Event>,
+): ReadResult<Event> {
+  const events: Stored<Event>[] = [];
+  for (const { sequence, subject, data, foreign } of messages) {
+    const stored = foreign === undefined ? readEvent(format, key, data) : undefined;
+    if (stored !== undefined && subject === subjectOf(key, stored.event.type)) {
+      events.push({ sequence, ...stored });
+    }
+  }
+  return { events, through: messages.at(-1)?.sequence ?? after, skipped: messages.length - events.length };
+}

@@ -1,0 +1,47 @@
+import type { Clock } from '../../ports/clock.js';
+import type { Logger } from '../../ports/logger.js';
+
+/** The last warning or error that was logged, without what may come from anywhere. */
+export interface Incident {
+  readonly at: string;
+  readonly level: 'warn' | 'error';
+  readonly message: string;
+  readonly code?: string;
+  readonly session?: string;
+  readonly dispatch?: number;
+}
+
+/** What has been logged since the start, for the health of a service. */
+export interface Incidents {
+  readonly warnings: number;
+  readonly errors: number;
+  readonly last: Incident | null;
+}
+
+/** A logger that counts warnings and errors on their way, and keeps the last. */
+export function countingLogger(logger: Logger, clock: Clock): { logger: Logger; incidents(): Incidents } {
+  const counts = { warn: 0, error: 0 };
+  let last: Incident | null = null;
+  const counted = (level: 'warn' | 'error') => (fields: object, message: string) => {
+    counts[level] += 1;
+    last = { at: clock(), level, message, ...told(fields) };
+    logger[level](fields, message);
+  };
+  return {
+    logger: {
+      debug: (fields, message) => logger.debug(fields, message),
+      info: (fields, message) => logger.info(fields, message),
+      warn: counted('warn'),
+      error: counted('error'),
+    },
+    incidents: () => ({ warnings: counts.warn, errors: counts.error, last }),
+  };
+}
+
+function told(fields: object): Pick<Incident, 'code' | 'session' | 'dispatch'> {
+  return {
+    ...('code' in fields && typeof fields.code === 'string' && { code: fields.code }),
+    ...('session' in fields && typeof fields.session === 'string' && { session: fields.session }),
+    ...('dispatch' in fields && typeof fields.dispatch === 'number' && { dispatch: fields.dispatch }),
+  };
+}

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import type { Config } from '../../config/config.js';
+import { sessionRequest, type Token } from '../../contracts/names.js';
+import { localTasksFile } from '../../files/local-tasks-file.js';
+import { createCommander } from '../../folding/commander.js';
+import { createSessionReader, createSnapshotWriter } from '../../folding/session-folding.js';
+import { requestJson } from '../../nats/connection/nats-client-transport.js';
+import type { NatsPorts } from '../../nats/open-nats.js';
+import { systemClock } from '../../ports/clock.js';
+import type { Logger } from '../../ports/logger.js';
+import { scannerFor } from '../../redaction/secretlint-scanner.js';
+import type { SessionLimits, SessionState } from '../../session/session-state.js';
+import { ProgressTracker } from './progress-tracker.js';
+import { progressByTools } from './remote-progress.js';
+import type { Sessions } from './service-context.js';
+
+/**
+ * Sessions as the services of one process share them.
+ *
+ * @param appends whether commands are carried out here; otherwise the tools are asked to
+ */
+export function openSessions(nats: NatsPorts, config: Config, logger: Logger, appends: boolean): Sessions {
+  const { reader, writer } = sessionReader(nats, config, logger);
+  const command = appends
+    ? createCommander({ log: nats.log, reader, clock: systemClock, newId: randomUUID, random: Math.random })
+    : progressByTools((subject, session) =>
+        requestJson(nats.connection, sessionRequest(subject, session), { session }, config.requestTimeoutMs),
+      );
+  const tracker = new ProgressTracker({
+    ...{ files: localTasksFile(config.tasksRoots), command, logger, secrets: scannerFor(config) },
+  });
+  return { reader, writer, command, tracker };
+}
+
+/** A reader of sessions, together with the writer of their snapshots. */
+export function sessionReader(nats: NatsPorts, config: Config, logger: Logger) {
+  const writer = createSnapshotWriter({
+    snapshots: nats.snapshots,
+    clock: systemClock,
+    logger,
+    every: config.snapshotEvery,
+  });
+  const reader = createSessionReader({
+    log: nats.log,
+    snapshots: nats.snapshots,
+    limits: sessionLimits(config),
+    logger,
+    maxSessions: config.maxSessions,
+    maxBytes: config.cacheMb * 1_000_000,
+    onFolded: (folded) => writer.folded(folded),
+  });
+  return { reader, writer };
+}
+
+/** Folds a session once, and writes nothing: for those who only look. */
+export async function foldedState(
+  nats: NatsPorts,
+  config: Config,
+  logger: Logger,
+  session: Token,
+): Promise<SessionState> {
+  const limits = sessionLimits(config);
+  const reader = createSessionReader({
+    ...{ log: nats.log, snapshots: nats.snapshots, limits, logger, maxSessions: 1 },
+  });
+  return (await reader.load(session)).folded.state;
+}
+
+function sessionLimits({ maxFacts, stallThresholds: stall, compaction }: Config): SessionLimits {
+  return { maxFacts, stall, compaction };
+}

@@ -1,0 +1,159 @@
+import type { ErrorCode } from '../../contracts/error-codes.js';
+import { ThroughlineError } from '../../contracts/errors.js';
+import type { Token } from '../../contracts/names.js';
+import type { TasksDocument } from '../../contracts/run-request.js';
+import type { SessionCommander } from '../../folding/session-folding.js';
+import { documentOf, hashOf } from '../../ledger/progress-ledger.js';
+import { parseTasksMd } from '../../ledger/tasks-md/parse-tasks-md.js';
+import type { ParsedTasks } from '../../ledger/tasks-md/parsed-tasks.js';
+import type { Logger } from '../../ports/logger.js';
+import type { TasksFile } from '../../ports/tasks-file.js';
+import { redactText } from '../../redaction/redactor.js';
+import { NO_SCANNER, type SecretScanner } from '../../redaction/secret-scanner.js';
+import { answer, append } from '../../session/commands/session-decision.js';
+import type { SessionState } from '../../session/session-state.js';
+
+/**
+ * Keeps a session's progress in step with its tasks file. What was read becomes an event, so that a prompt depends on
+ * the session's log alone.
+ *
+ * Before a prompt the file's modification time is looked at; a new one makes the text be read and hashed; a new hash
+ * makes it be parsed and appended. An equal hash with a new time is remembered, and changes nothing.
+ */
+export interface ProgressTrackerOptions {
+  readonly files: TasksFile;
+  readonly command: SessionCommander;
+  readonly logger: Logger;
+  /** Finds the secrets that no event may hold. Default: none. */
+  readonly secrets?: SecretScanner;
+}
+
+export type Refreshed =
+  | { readonly outcome: 'unchanged' }
+  /** The session has moved on. Of several that find a new text at once, one appends it. */
+  | { readonly outcome: 'rebuilt'; readonly appended: boolean }
+  /** The file cannot be had, holds no tasks, or too many, or the tools cannot be had: what was read before is still there. */
+  | { readonly outcome: 'failed'; readonly message: string };
+
+/** What reading a document came to. */
+export type ReadDocument =
+  | { readonly ok: true; readonly document: TasksDocument; readonly parsed: ParsedTasks }
+  | {
+      readonly ok: false;
+      readonly code: 'progress_ledger_missing_tasks' | 'progress_ledger_parse_failed' | 'too_large';
+      readonly message: string;
+    };
+
+export class ProgressTracker {
+  readonly #options: ProgressTrackerOptions;
+  /** Modification time last seen of a session's file, where its hash was the known one. */
+  readonly #seen = new Map<
+    Token,
+    { readonly path: string; readonly hash: string; readonly mtimeMs: number }
+  >();
+
+  constructor(options: ProgressTrackerOptions) {
+    this.#options = options;
+  }
+
+  /** Reads a file as a document. */
+  async readFile(path: string): Promise<ReadDocument> {
+    const read = await this.#options.files.read(path);
+    if ('fault' in read) {
+      return { ok: false, code: 'progress_ledger_missing_tasks', message: `${path}: ${read.fault}` };
+    }
+    const { value: text, found } = redactText(read.text, this.#options.secrets ?? NO_SCANNER);
+    if (text !== read.text) {
+      this.#options.logger.info({ path, redacted: found }, 'secrets taken out of a tasks file');
+    }
+    return readText(text, path, read.mtimeMs);
+  }
+
+  /** Brings the progress of a session up to date. */
+  async refresh(session: Token, state: SessionState): Promise<Refreshed> {
+    const { run } = state;
+    if (run === undefined || run.source.kind !== 'file') return { outcome: 'unchanged' };
+    const { path } = run.source;
+    const known = run.document.fingerprint;
+    const modified = await this.#options.files.modified(path);
+    if ('fault' in modified) return { outcome: 'failed', message: `${path}: ${modified.fault}` };
+    if (modified.mtimeMs === this.#knownTime(session, path, known)) return { outcome: 'unchanged' };
+    const read = await this.readFile(path);
+    if (!read.ok) return { outcome: 'failed', message: read.message };
+    const { document } = read;
+    this.#remember(session, path, document.fingerprint);
+    if (document.fingerprint.hash === known.hash) return { outcome: 'unchanged' };
+    try {
+      const { appended } = await this.#options.command(session, 'progress.rebuilt', (now) =>
+        isOf(path, now) && now.run?.document.fingerprint.hash !== document.fingerprint.hash
+          ? append({ type: 'progress.rebuilt', data: { document } }, () => ({}))
+          : answer(() => ({})),
+      );
+      if (appended === undefined) return { outcome: 'rebuilt', appended: false };
+    } catch (error) {
+      if (!(error instanceof ThroughlineError) || !PASSING.has(error.code)) throw error;
+      return { outcome: 'failed', message: `${path}: ${error.message}` };
+    }
+    this.#options.logger.info({ session, path, tasks: document.tasks.length }, 'progress ledger rebuilt');
+    return { outcome: 'rebuilt', appended: true };
+  }
+
+  #knownTime(session: Token, path: string, known: TasksDocument['fingerprint']): number {
+    const seen = this.#seen.get(session);
+    return seen?.path === path && seen.hash === known.hash ? seen.mtimeMs : known.mtimeMs;
+  }
+
+  #remember(session: Token, path: string, { hash, mtimeMs }: TasksDocument['fingerprint']): void {
+    this.#seen.delete(session);
+    this.#seen.set(session, { path, hash, mtimeMs });
+    const oldest = this.#seen.keys().next();
+    if (this.#seen.size > MAX_SEEN && !oldest.done) this.#seen.delete(oldest.value);
+  }
+}
+
+const MAX_SEEN = 10_000;
+/** Faults that stop the progress, and need not stop the prompt. */
+const PASSING: ReadonlySet<string> = new Set([
+  'too_large',
+  'progress_ledger_missing_tasks',
+] satisfies ErrorCode[]);
+
+/** Whether the session still follows this file: it may have been given another one meanwhile. */
+function isOf(path: string, { run }: SessionState): boolean {
+  return run?.source.kind === 'file' && run.source.path === path;
+}
+
+/** Most lines of a tasks document: to read one that is all tasks takes about 20 µs a line, and everyone waits. */
+const MAX_LINES = 20_000;
+
+/**
+ * Parses the text of a tasks document. One with too many lines is refused unread, one without tasks with the first line
+ * that could not be placed.
+ */
+export function readText(text: string, name: string, mtimeMs: number): ReadDocument {
+  const lines = linesOf(text);
+  if (lines > MAX_LINES) {
+    const message = `${name} has ${lines} lines, the limit is ${MAX_LINES}: leave out what is done, or split it`;
+    return { ok: false, code: 'too_large', message };
+  }
+  const parsed = parseTasksMd(text);
+  if (parsed.tasks.length === 0) {
+    const hint = parsed.problems[0];
+    const where = hint === undefined ? '' : ` (line ${hint.line}: ${hint.message})`;
+    return {
+      ok: false,
+      code: 'progress_ledger_parse_failed',
+      message: `${name} holds no task that can be read${where}`,
+    };
+  }
+  return { ok: true, document: documentOf(parsed, { mtimeMs, hash: hashOf(text) }), parsed };
+}
+
+function linesOf(text: string): number {
+  let lines = 1;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit === 10 || (unit === 13 && text.charCodeAt(at + 1) !== 10)) lines += 1;
+  }
+  return lines;
+}

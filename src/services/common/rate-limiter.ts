@@ -1,0 +1,35 @@
+import { ThroughlineError } from '../../contracts/errors.js';
+import { type BucketLimits, TokenBuckets } from './token-buckets.js';
+
+/**
+ * A session may ask so many times a second over time, and twice as many at once after a pause. What one session asks too
+ * often costs the others nothing.
+ */
+export class RateLimiter {
+  readonly #perSecond: number;
+  readonly #buckets: TokenBuckets;
+
+  constructor(limits: BucketLimits) {
+    this.#perSecond = limits.perSecond;
+    this.#buckets = new TokenBuckets(limits);
+  }
+
+  /**
+   * Takes one request of a session, or of a caller, into account.
+   *
+   * @throws ThroughlineError `rate_limited`, with `retryAfterMs` in its details
+   */
+  admit(session: string): void {
+    const retryAfterMs = this.#buckets.waitFor(session, 1);
+    if (retryAfterMs === 0) {
+      this.#buckets.take(session, 1);
+      return;
+    }
+    const perSecond = this.#perSecond;
+    throw new ThroughlineError(
+      'rate_limited',
+      `the session asks more than ${perSecond} times a second: try again in ${retryAfterMs} ms, or raise THROUGHLINE_REQUESTS_PER_SECOND`,
+      { details: { retryAfterMs, perSecond } },
+    );
+  }
+}

@@ -1,0 +1,38 @@
+import type { Config } from '../../config/config.js';
+import type {
+  SessionCommander,
+  SessionReader,
+  SessionSnapshotWriter,
+} from '../../folding/session-folding.js';
+import type { Logger } from '../../ports/logger.js';
+import type { Releasers } from '../../runtime/shutdown.js';
+import type { RawRequest } from './byte-budget.js';
+import type { HealthParts } from './health.js';
+import type { ProgressTracker } from './progress-tracker.js';
+
+/** What every service is started with; `releasers` stops it again. */
+export interface Context {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly releasers: Releasers;
+}
+
+/** The same with the health that all services of one process share. */
+export interface Serving extends Context {
+  readonly health: HealthParts;
+  /** Whether a request may be read: one budget for all services of the process. */
+  readonly admit: (request: RawRequest) => void;
+}
+
+/** What the services that fold sessions share: one cache of states, one queue of commands, one view of task files. */
+export interface Sessions {
+  readonly reader: SessionReader;
+  readonly writer: SessionSnapshotWriter;
+  readonly command: SessionCommander;
+  readonly tracker: ProgressTracker;
+}
+
+/** What a service that folds sessions adds to its health. */
+export function numbersOf({ reader, writer }: Sessions): object {
+  return { sessionsInMemory: reader.size, snapshots: writer.counts };
+}

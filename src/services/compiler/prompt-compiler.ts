@@ -1,0 +1,109 @@
+import { checkedBy } from '../../contracts/checked.js';
+import {
+  type CompileReply,
+  type CompileRequest,
+  compileRequest,
+  type LedgerReport,
+} from '../../contracts/compile-request.js';
+import { ThroughlineError } from '../../contracts/errors.js';
+import { isToken, type Token, token } from '../../contracts/names.js';
+import { caughtUp } from '../../folding/caught-up.js';
+import type { LoadedSession, SessionReader } from '../../folding/session-folding.js';
+import type { SessionLog } from '../../ports/session-log.js';
+import { compilePrompt } from '../../prompt/compile-prompt.js';
+import type { PromptBudget } from '../../prompt/prompt-budget.js';
+import type { SessionState } from '../../session/session-state.js';
+import type { ProgressTracker, Refreshed } from '../common/progress-tracker.js';
+import type { PromptLearnings } from './prompt-learnings.js';
+import type { Telemetry } from './telemetry.js';
+
+/**
+ * Answers `prompt.compile`: check the request, load the session, wait for the dispatch named in `after`, bring the
+ * progress ledger up to date, find the learnings that matter, compile.
+ */
+export interface PromptCompilerOptions {
+  readonly reader: SessionReader;
+  readonly log: SessionLog;
+  readonly tracker: ProgressTracker;
+  readonly telemetry: Telemetry;
+  readonly budget: PromptBudget;
+  readonly learnings: PromptLearnings;
+  /** Longest wait for the dispatch named in `after`, in milliseconds. */
+  readonly afterTimeoutMs: number;
+}
+
+/** From a request's JSON to its reply. Throws a ThroughlineError for what cannot be answered. */
+export type PromptCompiler = (request: unknown) => Promise<CompileReply>;
+
+export function createPromptCompiler(options: PromptCompilerOptions): PromptCompiler {
+  const { telemetry } = options;
+  return async (input) => {
+    const started = performance.now();
+    try {
+      const request = checkedBy(compileRequest, input);
+      const session = token(request.session, 'session');
+      const reply = await compile(session, request, options);
+      telemetry.compiled(session, reply, performance.now() - started);
+      return reply;
+    } catch (error) {
+      const named = sessionNamed(input);
+      if (named !== undefined && error instanceof ThroughlineError) telemetry.failed(named, error.code);
+      throw error;
+    }
+  };
+}
+
+async function compile(
+  session: Token,
+  request: CompileRequest,
+  options: PromptCompilerOptions,
+): Promise<CompileReply> {
+  const { reader, tracker, telemetry, budget } = options;
+  let loaded = await loadFor(session, request, options);
+  let refreshed: Refreshed = { outcome: 'unchanged' };
+  if (request.asOf === undefined) {
+    refreshed = await tracker.refresh(session, loaded.folded.state);
+    if (refreshed.outcome === 'rebuilt') {
+      if (refreshed.appended) telemetry.rebuilt(session);
+      const { replayed } = loaded;
+      loaded = await reader.load(session);
+      loaded = { ...loaded, replayed: loaded.replayed + replayed };
+    }
+  }
+  const learnings = await options.learnings(loaded.folded.state, request);
+  // Nothing is awaited from here on: the next load of the session would change the state.
+  const { state, snapshotSequence } = loaded.folded;
+  const reflects = { sequence: state.sequence, snapshotSequence, replayed: loaded.replayed };
+  if (request.kind !== 'dispatch')
+    return { ...compilePrompt(state, request, budget, learnings), ...reflects };
+  const ledger = ledgerReport(state, request.taskId, refreshed);
+  return { ...compilePrompt(state, request, budget, learnings), ledger, ...reflects };
+}
+
+function loadFor(
+  session: Token,
+  request: CompileRequest,
+  options: PromptCompilerOptions,
+): Promise<LoadedSession> {
+  const { reader, log } = options;
+  if (request.asOf !== undefined) return reader.loadAsOf(session, request.asOf);
+  if (request.after === undefined) return reader.load(session);
+  const timeoutMs = Math.min(options.afterTimeoutMs, request.afterTimeoutMs ?? Number.POSITIVE_INFINITY);
+  return caughtUp({ reader, log }, session, request.after, timeoutMs);
+}
+
+function ledgerReport({ run, dispatches }: SessionState, taskId: string, refreshed: Refreshed): LedgerReport {
+  if (refreshed.outcome === 'failed') {
+    return { mode: 'ledger_plus_fallback', reason: 'rebuild_failed', message: refreshed.message };
+  }
+  if (run !== undefined && !run.document.tasks.some((task) => task.id === taskId)) {
+    const message = `the tasks of ${run.spec} hold no task ${JSON.stringify(taskId)}`;
+    return { mode: 'ledger_plus_fallback', reason: 'progress_ledger_incomplete', message };
+  }
+  return { mode: run !== undefined || dispatches.current().ledgers.has(taskId) ? 'ledger' : 'none' };
+}
+
+function sessionNamed(input: unknown): string | undefined {
+  const named = typeof input === 'object' && input !== null && 'session' in input ? input.session : undefined;
+  return isToken(named) ? named : undefined;
+}

@@ -1,0 +1,81 @@
+import type { Config } from '../../config/config.js';
+import { COMPILE_SUBJECT, COMPILER_SERVICE } from '../../contracts/names.js';
+import { limitsOf, startService } from '../../nats/micro/micro-service.js';
+import { type Endpoint, healthEndpoint } from '../../nats/micro/service-endpoint.js';
+import type { NatsPorts } from '../../nats/open-nats.js';
+import type { PromptBudget } from '../../prompt/prompt-budget.js';
+import { scannerFor } from '../../redaction/secretlint-scanner.js';
+import { loadTokenizer } from '../../tokenizers/load-tokenizer.js';
+import { VERSION } from '../../version.js';
+import { healthOf } from '../common/health.js';
+import { guarded } from '../common/request-guard.js';
+import { numbersOf, type Serving, type Sessions } from '../common/service-context.js';
+import type { Projects } from '../learnings/serve-learnings.js';
+import { createPromptCompiler } from './prompt-compiler.js';
+import { createPromptLearnings } from './prompt-learnings.js';
+import { Telemetry } from './telemetry.js';
+
+/** The service `prompt-compiler`. */
+export async function serveCompiler(
+  nats: NatsPorts,
+  sessions: Sessions,
+  projects: Projects,
+  { config, logger, releasers, health, admit }: Serving,
+): Promise<void> {
+  const telemetry = new Telemetry();
+  const compile = createPromptCompiler({
+    ...sessions,
+    log: nats.log,
+    telemetry,
+    learnings: createPromptLearnings({
+      ...{ reader: projects.reader, relevance: projects.relevance },
+      ...{ maxResults: config.maxLearnings, minSimilarity: config.minSimilarity },
+      // Logs and endpoints are outside: secrets stay here even where the store may keep them.
+      secrets: scannerFor({ redact: true }),
+    }),
+    budget: await promptBudget(config),
+    afterTimeoutMs: config.afterTimeoutMs,
+  });
+  const service = await startService(nats.connection, {
+    name: COMPILER_SERVICE,
+    version: VERSION,
+    description: 'Compiles the next prompt from what a session remembers',
+    logger,
+    ...limitsOf(config),
+    admit,
+    // Nothing of such a request is kept: it stays as its caller wrote it.
+    endpoints: guarded<Endpoint>({ ...config, logger }, [
+      {
+        name: 'compile',
+        subject: COMPILE_SUBJECT,
+        bySession: true,
+        description: 'session, taskId, taskPrompt in; prompt out',
+        handle: compile,
+        lower: 'maxFacts, maxTokens or a shorter taskPrompt',
+        stats: () => telemetry.toJSON(),
+      },
+    ]).concat(
+      healthEndpoint(
+        COMPILER_SERVICE,
+        healthOf(health, () => numbersOf(sessions)),
+      ),
+    ),
+  });
+  releasers.add('the prompt compiler', () => service.stop());
+}
+
+/** The budget that the configuration asks for. */
+async function promptBudget(config: Config): Promise<PromptBudget> {
+  const {
+    implementerTokens: implementer,
+    reviewerTokens: reviewer,
+    maxOutputTokens,
+    maxSummaryTokens,
+  } = config;
+  return {
+    caps: { implementer, reviewer },
+    maxOutputTokens,
+    maxSummaryTokens,
+    tokenizer: await loadTokenizer(config.tokenizer),
+  };
+}

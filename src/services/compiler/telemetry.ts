@@ -1,0 +1,76 @@
+import { COMPACTION_STAGES } from '../../contracts/budget-report.js';
+import type { CompileReply } from '../../contracts/compile-request.js';
+import type { ErrorCode } from '../../contracts/error-codes.js';
+
+/**
+ * Counts what the compiler does, by session. Kept in memory and out of the session's stream, so that asking for a
+ * prompt writes nothing; it shows in the statistics of the micro service, and begins anew with the process. What
+ * dispatches came to is counted by the fold and needs no telemetry.
+ */
+export interface SessionTelemetry {
+  compiles: number;
+  errors: Record<string, number>;
+  ledgerModes: Record<string, number>;
+  rebuilds: number;
+  stages: Record<string, number>;
+  tokensBefore: number;
+  tokensAfter: number;
+  /** Time from request to reply, in milliseconds: total and highest. */
+  retrievalMs: number;
+  retrievalMaxMs: number;
+}
+
+/** Sessions counted; beyond them the one asked for least recently is forgotten. */
+const MAX_SESSIONS = 200;
+
+export class Telemetry {
+  readonly #sessions = new Map<string, SessionTelemetry>();
+
+  compiled(session: string, reply: CompileReply, ms: number): void {
+    const counts = this.#of(session);
+    counts.compiles += 1;
+    const { ledger, budget } = reply.kind === 'dispatch' ? reply : {};
+    bump(counts.ledgerModes, ledger?.mode ?? 'none');
+    if (budget !== undefined) bump(counts.stages, budget.stage);
+    counts.tokensBefore += budget?.tokensBefore ?? reply.tokenEstimate;
+    counts.tokensAfter += reply.tokenEstimate;
+    counts.retrievalMs += ms;
+    counts.retrievalMaxMs = Math.max(counts.retrievalMaxMs, ms);
+  }
+
+  failed(session: string, code: ErrorCode): void {
+    bump(this.#of(session).errors, code);
+  }
+
+  rebuilt(session: string): void {
+    this.#of(session).rebuilds += 1;
+  }
+
+  /** Counts by session, the one asked for last at the end. */
+  toJSON(): Readonly<Record<string, SessionTelemetry>> {
+    return Object.fromEntries(this.#sessions);
+  }
+
+  #of(session: string): SessionTelemetry {
+    const counts = this.#sessions.get(session) ?? {
+      compiles: 0,
+      errors: {},
+      ledgerModes: {},
+      rebuilds: 0,
+      stages: Object.fromEntries(COMPACTION_STAGES.map((stage) => [stage, 0])),
+      tokensBefore: 0,
+      tokensAfter: 0,
+      retrievalMs: 0,
+      retrievalMaxMs: 0,
+    };
+    this.#sessions.delete(session);
+    this.#sessions.set(session, counts);
+    const oldest = this.#sessions.keys().next();
+    if (this.#sessions.size > MAX_SESSIONS && !oldest.done) this.#sessions.delete(oldest.value);
+    return counts;
+  }
+}
+
+function bump(counts: Record<string, number>, key: string): void {
+  counts[key] = (counts[key] ?? 0) + 1;
+}

@@ -1,0 +1,135 @@
+import type { Token } from '../../contracts/names.js';
+import type { StoredEvent } from '../../contracts/session-events.js';
+import type { ReadResult } from '../../ports/event-log.js';
+import type { SessionLog } from '../../ports/session-log.js';
+import type { SnapshotStore } from '../../ports/snapshot-store.js';
+import { COUNTED_MEMORY, CountedDispatches, type CountedMemory } from '../../session/counted-dispatches.js';
+import { decodeSnapshot } from '../../session/session-snapshot.js';
+import { batched } from './batched.js';
+
+export interface CountedLogPorts {
+  readonly log: Pick<SessionLog, 'read'>;
+  readonly snapshots?: Pick<SnapshotStore, 'loadAtOrBefore'>;
+}
+
+/** What a session's log says of dispatches. */
+export interface Looked {
+  /** Sequence up to which the log was looked through. */
+  readonly through: number;
+  /** Which of the dispatches that were asked for have counted. */
+  readonly counted: ReadonlySet<number>;
+  /** Highest dispatch that the fold has forgotten by then. */
+  readonly floor: number;
+}
+
+/** Events read and folded in one turn of the event loop. */
+const PAGE = 500;
+
+/**
+ * Which dispatches of one session have counted, by its log: the rule of the fold, and nothing else of it.
+ *
+ * What is remembered answers at once. For what is forgotten, the log is read once more, from where it was not forgotten
+ * yet, however many are asked for.
+ */
+export class CountedLog {
+  readonly #ports: CountedLogPorts;
+  readonly #session: Token;
+  readonly #memory: CountedMemory;
+  #at: Place | undefined;
+  /** Looks dispatches up in everything that was stored when this is called. */
+  readonly look: (dispatch: number) => Promise<Looked>;
+
+  constructor(ports: CountedLogPorts, session: Token, memory: CountedMemory = COUNTED_MEMORY) {
+    this.#ports = ports;
+    this.#session = session;
+    this.#memory = memory;
+    this.look = batched((dispatches) => this.#look(dispatches));
+  }
+
+  /** Highest dispatch that the fold is known to have forgotten. */
+  get floor(): number {
+    return this.#at?.counted.floor ?? 0;
+  }
+
+  async #look(dispatches: readonly number[]): Promise<Looked> {
+    const at = await this.#refreshed();
+    const { floor } = at.counted;
+    const counted = new Set(dispatches.filter((dispatch) => at.counted.has(dispatch)));
+    const forgotten = dispatches.filter((dispatch) => dispatch <= floor && !counted.has(dispatch));
+    if (forgotten.length > 0) await this.#search(new Set(forgotten), at.sequence, counted);
+    return { through: at.sequence, counted, floor };
+  }
+
+  /** What has counted by the end of the log. */
+  async #refreshed(): Promise<Place> {
+    for (;;) {
+      const at = this.#at ?? (await this.#begin(Number.MAX_SAFE_INTEGER)) ?? this.#first();
+      this.#at = undefined;
+      if (await this.#walk(at, Number.MAX_SAFE_INTEGER, () => {})) {
+        this.#at = at;
+        return at;
+      }
+    }
+  }
+
+  /** Adds those of the wanted dispatches that counted by an event through `through`. */
+  async #search(wanted: ReadonlySet<number>, through: number, found: Set<number>): Promise<void> {
+    const lowest = Math.min(...wanted);
+    let at = await this.#begin(through);
+    while (at !== undefined && at.counted.floor >= lowest) at = await this.#begin(at.sequence - 1);
+    at ??= this.#first();
+    for (const dispatch of wanted) if (at.counted.has(dispatch)) found.add(dispatch);
+    await this.#walk(at, through, (dispatch) => wanted.has(dispatch) && found.add(dispatch));
+  }
+
+  /** Goes through the log; `false` when it turns out to be another one than before. */
+  async #walk(at: Place, through: number, onCounted: (dispatch: number) => void): Promise<boolean> {
+    for (let read = PAGE; read === PAGE && at.sequence < through; ) {
+      const page = await this.#ports.log.read(this.#session, { after: at.sequence, through, limit: PAGE });
+      if (at.epoch !== undefined && page.epoch !== at.epoch) return false;
+      at.epoch = page.epoch;
+      for (const stored of page.events) count(at.counted, stored, onCounted);
+      at.sequence = Math.max(at.sequence, page.through);
+      read = messagesOf(page);
+    }
+    return true;
+  }
+
+  /** The newest usable snapshot at or before a sequence. */
+  async #begin(sequence: number): Promise<Place | undefined> {
+    for (let before = sequence; ; ) {
+      const snapshot = await this.#ports.snapshots?.loadAtOrBefore(this.#session, before);
+      if (snapshot === undefined) return undefined;
+      const decoded = decodeSnapshot(this.#session, snapshot.text);
+      if (decoded.ok) {
+        const counted = new CountedDispatches(decoded.state.dispatches.counted().toJSON(), this.#memory);
+        return { counted, sequence: decoded.state.sequence, epoch: undefined };
+      }
+      before = snapshot.sequence - 1;
+    }
+  }
+
+  #first(): Place {
+    return { counted: new CountedDispatches(undefined, this.#memory), sequence: 0, epoch: undefined };
+  }
+}
+
+interface Place {
+  readonly counted: CountedDispatches;
+  sequence: number;
+  epoch: string | undefined;
+}
+
+function count(
+  counted: CountedDispatches,
+  { sequence, event }: StoredEvent,
+  onCounted: (dispatch: number) => void,
+): void {
+  if (event.type !== 'fact.recorded' && event.type !== 'dispatch.rejected') return;
+  const { dispatch } = event.data;
+  if (counted.count(dispatch.sequence, sequence, dispatch.checked)) onCounted(dispatch.sequence);
+}
+
+function messagesOf({ events, skipped }: ReadResult<unknown>): number {
+  return events.length + skipped;
+}

@@ -1,0 +1,218 @@
+import { COMPILED_RESULTS } from '../../contracts/compiled-results.js';
+import { type DispatchFault, parseDispatchBody } from '../../contracts/dispatch-body.js';
+import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
+import { EVENT_VERSION } from '../../contracts/event.js';
+import { parseDispatchSubject, type Role, type Token } from '../../contracts/names.js';
+import { outcomeOf } from '../../contracts/outcome.js';
+import type { RoleResult } from '../../contracts/results.js';
+import type { DispatchRejected, FactRecorded } from '../../contracts/session-events.js';
+import { RuleBasedFactExtractor } from '../../facts/fact-extractor.js';
+import type { DispatchDelivery, DispatchSource } from '../../ports/dispatch-source.js';
+import type { Logger } from '../../ports/logger.js';
+import type { RejectedStore } from '../../ports/rejected-store.js';
+import type { SessionLog } from '../../ports/session-log.js';
+import type { SnapshotStore } from '../../ports/snapshot-store.js';
+import { addCounts, redactJson, type SecretCounts } from '../../redaction/redactor.js';
+import { NO_SCANNER, type SecretScanner } from '../../redaction/secret-scanner.js';
+import { LateGuard } from './late-guard.js';
+import { type Held, isRefusal } from './session-lane.js';
+import { SessionLanes } from './session-lanes.js';
+import { type Outcome, workInTurns } from './session-turns.js';
+import { type SetAside, setAsideOf } from './set-aside.js';
+
+/**
+ * The extractor worker: pull a dispatch, wait for its session's turn, validate it, extract its facts, append ONE event,
+ * then acknowledge.
+ *
+ * Nothing is acknowledged before an event is stored by which it counts, so a crash at any point leads to a redelivery
+ * and at worst to a second event of the same dispatch, which the fold counts once. What cannot be used is kept whole in the rejected
+ * store, noted on its session, and terminated. What fails for a passing reason comes back after a delay; when it has
+ * failed too often it is rejected as well. A session whose log takes nothing keeps no other from being served: what it
+ * has is set aside meanwhile.
+ */
+export interface ExtractorPorts {
+  readonly source: DispatchSource;
+  readonly log: SessionLog;
+  readonly rejected: RejectedStore;
+  /** Where to begin when a log must be looked through. Default: at its first event. */
+  readonly snapshots?: Pick<SnapshotStore, 'loadAtOrBefore'>;
+  readonly logger: Logger;
+}
+
+export interface ExtractorOptions {
+  /** Largest body, in bytes. */
+  readonly maxBodyBytes: number;
+  /** Failed attempts after which a dispatch is rejected; being set aside is no attempt. */
+  readonly maxDeliveries: number;
+  /** Dispatches in work at a time. Default: 500. */
+  readonly maxInHand?: number;
+  /** A dispatch that is not acknowledged comes again after this many milliseconds. Default: 10,000. */
+  readonly ackWaitMs?: number;
+  /** 0 to 1, for the jitter of retries. */
+  readonly random: () => number;
+  /** Milliseconds since 1970, never going backwards. Default: as the process counts them. */
+  readonly now?: () => number;
+  /** Finds the secrets that no event may hold. Default: none. */
+  readonly secrets?: SecretScanner;
+}
+
+/** Counts since the worker started. */
+export interface ExtractorStats {
+  recorded: number;
+  rejected: number;
+  retried: number;
+  /** Secrets taken out of results, by rule. */
+  readonly redacted: SecretCounts;
+}
+
+export interface Extractor {
+  readonly stats: Readonly<ExtractorStats>;
+  /** Dispatches in this worker's hands now, in work or waiting for their turn. */
+  inHand(): number;
+  /** Sessions whose logs take nothing. */
+  setAside(): SetAside;
+  /** Takes no further dispatches, puts back what waits for its turn, and waits for what is in work. */
+  stop(): Promise<void>;
+}
+
+const DONE: Outcome = { kind: 'done' };
+
+export async function startExtractor(ports: ExtractorPorts, options: ExtractorOptions): Promise<Extractor> {
+  const { source, logger } = ports;
+  const { secrets = NO_SCANNER, maxInHand: maxActive = 500, ackWaitMs = 10_000, random } = options;
+  const { now = () => performance.timeOrigin + performance.now() } = options;
+  const lanes = new SessionLanes({ maxActive, now, random });
+  const stats: ExtractorStats = { recorded: 0, rejected: 0, retried: 0, redacted: {} };
+  const guard = new LateGuard(ports);
+  const rulesFor = (session: Token, { sequence: dispatch }: DispatchDelivery) =>
+    new RuleBasedFactExtractor({
+      onRuleFailure: (rule, error) =>
+        logger.warn({ session, dispatch, code: codeOf(error), rule, err: error }, 'extraction rule failed'),
+    });
+
+  // Not async for what is fine: while its PubAck is out, nothing of a parsed dispatch shall be kept.
+  function process(held: Held): Promise<Outcome> {
+    const { delivery } = held;
+    const { session, role } = parseDispatchSubject(delivery.subject);
+    if (session === undefined || role === undefined) {
+      const reason = 'the subject must be dispatch.<session>.<role>, role implementer or reviewer';
+      return reject(held, session, role, { code: 'subject_invalid', reason });
+    }
+    const parse = (isFirst: boolean) => {
+      const clean = (json: unknown, text: string) => {
+        const { value, found } = redactJson(json, secrets, { source: text });
+        if (isFirst) noteRedacted(delivery, session, found);
+        return value;
+      };
+      return parseDispatchBody(delivery.body, role, options.maxBodyBytes, clean, COMPILED_RESULTS);
+    };
+    const parsed = parse(true);
+    if (!parsed.ok) return reject(held, session, role, parsed);
+    const eventOf = (result: RoleResult) => recordedEvent(delivery, result, rulesFor(session, delivery));
+    const again = () => {
+      const same = parse(false);
+      if (!same.ok) throw new ThroughlineError(same.code, same.reason);
+      return eventOf(same.value);
+    };
+    return guard.record(session, eventOf(parsed.value), again).then(recorded, (error: unknown) => {
+      const triedTooOften = lanes.failures(held) + 1 >= options.maxDeliveries;
+      if (!triedTooOften && !(isRefusal(error) && isGivenUp(held))) throw error;
+      // While nothing can be stored it cannot be rejected either: an outage, however long, costs no dispatch.
+      const reason = `still failing after ${options.maxDeliveries} deliveries`;
+      return reject(held, session, role, { code: 'deliveries_exhausted', reason });
+    });
+  }
+
+  /** Whether the log of its session, now failing once more, has refused as many events in a row as one may fail. */
+  function isGivenUp(held: Held): boolean {
+    return lanes.refusals(held) + 1 >= options.maxDeliveries;
+  }
+
+  function recorded(): Outcome {
+    stats.recorded += 1;
+    return DONE;
+  }
+
+  function noteRedacted(
+    { sequence, delivery }: DispatchDelivery,
+    session: Token,
+    found: Readonly<SecretCounts>,
+  ): void {
+    if (Object.keys(found).length === 0) return;
+    // One that comes again is the same one.
+    if (delivery === 1) addCounts(stats.redacted, found);
+    logger.info({ session, dispatch: sequence, redacted: found }, 'secrets taken out of a dispatch');
+  }
+
+  async function reject(
+    held: Held,
+    session: Token | undefined,
+    role: Role | undefined,
+    { code, reason }: DispatchFault,
+  ): Promise<Outcome> {
+    const { sequence, at, subject, body } = held.delivery;
+    // The note first: the fold takes it once however often it comes, the rejected store does not for ever. But a log
+    // that is given up keeps no dispatch from being rejected: then `after` does not hear of it.
+    const refused = session && (await noteRejected(held, session, role, { code, reason }));
+    const told = refused === undefined ? reason : `${reason}; not noted on its session: ${refused}`;
+    await ports.rejected.put({ session, role, subject, sequence, at, code, reason: told, body });
+    stats.rejected += 1;
+    logger.warn({ session, dispatch: sequence, code, reason: told }, 'dispatch rejected');
+    const rejected = { kind: 'rejected', reason: `${code}: ${reason}` } as const;
+    return refused === undefined ? rejected : { kind: 'unnoted', rejected };
+  }
+
+  /** Notes a rejection on its session. Where the log refuses that, and is given up, it says why. */
+  async function noteRejected(
+    held: Held,
+    session: Token,
+    role: Role | undefined,
+    error: DispatchFault,
+  ): Promise<string | undefined> {
+    const { sequence, at } = held.delivery;
+    const event: DispatchRejected = {
+      v: EVENT_VERSION,
+      type: 'dispatch.rejected',
+      at,
+      data: {
+        dispatch: { sequence, ...(role && { role }), at },
+        error: { code: error.code, reason: error.reason },
+      },
+    };
+    try {
+      await guard.record(session, event, () => event);
+      return undefined;
+    } catch (fault) {
+      if (isRefusal(fault) && isGivenUp(held)) return messageOf(fault);
+      throw fault;
+    }
+  }
+
+  const onFailure = () => {
+    stats.retried += 1;
+  };
+  const turns = await workInTurns(source, process, { lanes, logger, ackWaitMs, now, onFailure });
+  return {
+    stats,
+    inHand: () => lanes.held,
+    setAside: () => setAsideOf(lanes.setAside()),
+    stop: () => turns.stop(),
+  };
+}
+
+/** The one event of a dispatch: its outcome and all its facts. */
+export function recordedEvent(
+  delivery: Pick<DispatchDelivery, 'sequence' | 'at'>,
+  returned: RoleResult,
+  rules: RuleBasedFactExtractor,
+): FactRecorded {
+  const task = returned.result.task_id;
+  const { facts, omitted } = rules.extract(returned, task);
+  const dispatch = outcomeOf(returned, { sequence: delivery.sequence, task, at: delivery.at });
+  return {
+    v: EVENT_VERSION,
+    type: 'fact.recorded',
+    at: delivery.at,
+    data: omitted > 0 ? { dispatch, facts, facts_omitted: omitted } : { dispatch, facts },
+  };
+}

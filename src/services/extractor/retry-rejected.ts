@@ -1,0 +1,28 @@
+import { ThroughlineError } from '../../contracts/errors.js';
+import { dispatchMessageId } from '../../contracts/names.js';
+import type { DispatchSource } from '../../ports/dispatch-source.js';
+import type { RejectedStore } from '../../ports/rejected-store.js';
+
+/**
+ * Publishes one rejected dispatch again, to the subject it came from, and only then removes it from the store.
+ *
+ * Killed in between, it stands in the store and in the source: to retry it again within the source's dedupe window of
+ * two minutes publishes nothing new; later, it is one more dispatch.
+ *
+ * @returns the sequence of the new dispatch
+ * @throws ThroughlineError `not_found` when no rejection has this id
+ */
+export async function retryRejected(
+  { source, rejected }: { readonly source: DispatchSource; readonly rejected: RejectedStore },
+  id: number,
+): Promise<number> {
+  const entry = await rejected.get(id);
+  if (entry === undefined) throw new ThroughlineError('not_found', `no rejected result has the number ${id}`);
+  const { sequence } = await source.publish(
+    entry.subject,
+    entry.body,
+    dispatchMessageId(entry.session, entry.retryId),
+  );
+  await rejected.remove(id);
+  return sequence;
+}

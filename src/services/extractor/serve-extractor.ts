@@ -1,0 +1,37 @@
+import { EXTRACTOR_SERVICE } from '../../contracts/names.js';
+import { startService } from '../../nats/micro/micro-service.js';
+import { healthEndpoint } from '../../nats/micro/service-endpoint.js';
+import type { NatsPorts } from '../../nats/open-nats.js';
+import { scannerFor } from '../../redaction/secretlint-scanner.js';
+import { VERSION } from '../../version.js';
+import { healthOf } from '../common/health.js';
+import type { Serving } from '../common/service-context.js';
+import { startExtractor } from './extractor-worker.js';
+
+/** The service `extractor`: the worker, and how it does. */
+export async function serveExtractor(nats: NatsPorts, serving: Serving): Promise<void> {
+  const { config, logger, releasers, health } = serving;
+  const { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs } = config;
+  const extractor = await startExtractor(
+    { source: nats.source, log: nats.log, snapshots: nats.snapshots, rejected: nats.rejected, logger },
+    {
+      ...{ maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs },
+      ...{ random: Math.random, secrets: scannerFor(config) },
+    },
+  );
+  releasers.add('the extractor', () => extractor.stop());
+  const own = async () => ({
+    ...extractor.stats,
+    inHand: extractor.inHand(),
+    setAside: extractor.setAside(),
+    backlog: await nats.source.backlog(),
+  });
+  const service = await startService(nats.connection, {
+    name: EXTRACTOR_SERVICE,
+    version: VERSION,
+    description: 'Turns dispatches into facts',
+    logger,
+    endpoints: [healthEndpoint(EXTRACTOR_SERVICE, healthOf(health, own))],
+  });
+  releasers.add('the health of the extractor', () => service.stop());
+}

@@ -1,0 +1,135 @@
+import type { ErrorCode } from '../../contracts/error-codes.js';
+import { codeOf, messageOf } from '../../contracts/errors.js';
+import type { DispatchDelivery } from '../../ports/dispatch-source.js';
+import { retryDelay } from './disposition.js';
+import { Fifo } from './fifo.js';
+
+/** A dispatch in an extractor's hands: it waits for its turn, or is worked on. */
+export interface Held {
+  readonly session: string;
+  readonly delivery: DispatchDelivery;
+  /** The session's round in which work on it began. */
+  round: number;
+}
+
+/** A session whose dispatches are set aside. */
+export interface Trouble {
+  readonly session: string;
+  readonly code: ErrorCode;
+  /** What its log said last, with what to do about it where that is known. */
+  readonly reason: string;
+  /** When its first attempt failed, in milliseconds since 1970. */
+  readonly since: number;
+}
+
+/** So many failures in a row are no longer the fault of one dispatch. */
+const IN_A_ROW = 3;
+/** Dispatches come back in groups: the server looks through all that it holds back for each moment at which one is due. */
+const GROUP_MS = 100;
+
+/** Refusals that a log repeats for as long as nobody changes anything; after an outage it takes what it refused. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set(['store_full', 'config_invalid', 'too_large', 'internal']);
+
+/** Whether a log was reached, and did not take an event. */
+export function isRefusal(error: unknown): boolean {
+  return REFUSALS.has(codeOf(error));
+}
+
+/** What one session has in an extractor's hands, what of it has been put back, and how its log did last. */
+export class SessionLane {
+  readonly session: string;
+  readonly waiting = new Fifo<Held>();
+  active = 0;
+  /** Of all bodies held. */
+  bytes = 0;
+  /** Rises with each pause. */
+  round = 0;
+  #pausedUntil = 0;
+  #failures = 0;
+  #pauses = 0;
+  #refusals = 0;
+  #last: Trouble | undefined;
+  #lastReturn = 0;
+  /** How many come back at which time. */
+  readonly #away = new Map<number, number>();
+
+  constructor(session: string) {
+    this.session = session;
+  }
+
+  get held(): number {
+    return this.active + this.waiting.length;
+  }
+
+  /** Set while its dispatches are set aside. */
+  get trouble(): Trouble | undefined {
+    return this.#failures < IN_A_ROW ? undefined : this.#last;
+  }
+
+  /** How often in a row its log has refused an event, with a pause after each. */
+  get refusals(): number {
+    return this.#refusals;
+  }
+
+  /** Whether a dispatch may be tried: while in trouble one at a time, and none before the pause is over. */
+  admits(now: number): boolean {
+    return this.trouble === undefined || (this.held === 0 && now >= this.#pausedUntil);
+  }
+
+  /** Its log has taken an event. */
+  took(): void {
+    this.#failures = this.#pauses = this.#refusals = this.#pausedUntil = 0;
+    this.#last = undefined;
+    this.#away.clear();
+  }
+
+  /**
+   * An attempt has failed. Of those that were begun before the last pause none makes the next one longer.
+   *
+   * @param begun the round in which it was begun
+   * @returns milliseconds until the next attempt
+   */
+  failed(begun: number, error: unknown, now: number, random: number): number {
+    this.#failures += 1;
+    const since = this.#last?.since ?? now;
+    this.#last = { session: this.session, code: codeOf(error), reason: messageOf(error), since };
+    if (begun === this.round) {
+      this.round += 1;
+      this.#pauses += 1;
+      this.#refusals = isRefusal(error) ? this.#refusals + 1 : 0;
+      this.#pausedUntil = now + retryDelay(this.#pauses, random);
+    }
+    this.#goesAway(this.#pausedUntil);
+    return Math.max(0, this.#pausedUntil - now);
+  }
+
+  /** The next may be tried at once. */
+  endPause(): void {
+    this.#pausedUntil = 0;
+  }
+
+  /**
+   * Milliseconds for which one more is put back: they come back one after the other, `everyMs` apart, and in trouble
+   * not before the pause is over.
+   */
+  putBack(now: number, everyMs: number): number {
+    this.#lastReturn = Math.max(this.#lastReturn + everyMs, this.#pausedUntil, now + everyMs);
+    const at = Math.ceil(this.#lastReturn / GROUP_MS) * GROUP_MS;
+    this.#goesAway(at);
+    return at - now;
+  }
+
+  /** How many have been put back and have not come back yet. */
+  away(now: number): number {
+    let count = 0;
+    for (const [at, many] of this.#away) {
+      if (at <= now) this.#away.delete(at);
+      else count += many;
+    }
+    return count;
+  }
+
+  #goesAway(until: number): void {
+    this.#away.set(until, (this.#away.get(until) ?? 0) + 1);
+  }
+}

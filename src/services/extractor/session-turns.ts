@@ -1,0 +1,156 @@
+import { codeOf } from '../../contracts/errors.js';
+import { parseDispatchSubject } from '../../contracts/names.js';
+import type { DispatchDelivery, DispatchSource } from '../../ports/dispatch-source.js';
+import type { Logger } from '../../ports/logger.js';
+import { limitedWarnings } from '../../runtime/limited-warnings.js';
+import { type Disposition, dispose } from './disposition.js';
+import type { Held } from './session-lane.js';
+import type { SessionLanes } from './session-lanes.js';
+import { isoOf } from './set-aside.js';
+
+/** What has become of a dispatch; `unnoted`: rejected, though its session's log did not take a note of it. */
+export type Outcome = Disposition | { readonly kind: 'unnoted'; readonly rejected: Disposition };
+
+export interface TurnsOptions {
+  readonly lanes: SessionLanes;
+  readonly logger: Logger;
+  /** A dispatch that is not acknowledged comes again after this many milliseconds. */
+  readonly ackWaitMs: number;
+  readonly now: () => number;
+  readonly onFailure: () => void;
+}
+
+/** Dispatches whose subject names no session share one place among the sessions. */
+const NO_SESSION = '';
+const AT_ONCE_MS = 1;
+/**
+ * Begun between two looks at what has arrived, by number and by time: reading comes first, to get past what one session
+ * has published.
+ */
+const MOST_A_TURN = 128;
+const TURN_MS = 8;
+
+/**
+ * Takes dispatches from a source and works on them, sessions in turn, as the lanes say; answers each delivery as it
+ * ends. Work that throws has failed, and is tried again later.
+ */
+export async function workInTurns(
+  source: DispatchSource,
+  work: (held: Held) => Promise<Outcome>,
+  { lanes, logger, ackWaitMs, now, onFailure }: TurnsOptions,
+): Promise<{ stop(): Promise<void> }> {
+  const warnOfSession = limitedWarnings(logger, now);
+  const inWork = new Set<Promise<void>>();
+  let telling: NodeJS.Timeout | undefined;
+  let begunThisTurn = 0;
+  let turnBeganAt = 0;
+
+  function arrived(delivery: DispatchDelivery): void {
+    const { session = NO_SESSION } = parseDispatchSubject(delivery.subject);
+    const delayMs = lanes.arrived(session, delivery);
+    if (delayMs !== undefined) answer(delivery, { kind: 'retry', delayMs });
+    beginNext();
+  }
+
+  function beginNext(): void {
+    while (isTurnLeft()) {
+      const held = lanes.next();
+      if (held === undefined) break;
+      if (begunThisTurn === 0) {
+        turnBeganAt = now();
+        setImmediate(beginTurn);
+      }
+      begunThisTurn += 1;
+      const ended = handle(held).finally(() => {
+        inWork.delete(ended);
+        beginNext();
+      });
+      inWork.add(ended);
+    }
+    const anyWait = lanes.held > inWork.size;
+    if (anyWait) telling ??= setInterval(sayWorking, ackWaitMs / 3);
+    else stopTelling();
+  }
+
+  function isTurnLeft(): boolean {
+    return begunThisTurn === 0 || (begunThisTurn < MOST_A_TURN && now() - turnBeganAt < TURN_MS);
+  }
+
+  function beginTurn(): void {
+    begunThisTurn = 0;
+    beginNext();
+  }
+
+  async function handle(held: Held): Promise<void> {
+    try {
+      const outcome = await work(held);
+      // The lanes first, so that there is room when the source asks.
+      if (outcome.kind === 'unnoted') lanes.gaveUp(held);
+      else took(held);
+      answer(held.delivery, outcome.kind === 'unnoted' ? outcome.rejected : outcome);
+    } catch (error) {
+      failed(held, error);
+    }
+  }
+
+  function took(held: Held): void {
+    const ended = lanes.took(held);
+    if (ended === undefined) return;
+    const { session, code, since } = ended;
+    logger.info({ session, since: isoOf(since), code }, 'the log of a session takes events again');
+  }
+
+  function failed(held: Held, error: unknown): void {
+    const { delivery, session } = held;
+    const { delayMs: retryInMs, trouble, putBack } = lanes.failed(held, error);
+    onFailure();
+    const fault = { code: codeOf(error), retryInMs, err: error };
+    const fields = { ...about(delivery), ...fault, delivery: delivery.delivery };
+    warnOfSession(fields, 'dispatch failed and will be delivered again', `failed ${session}`);
+    if (trouble !== undefined) {
+      const message = 'the log of a session takes nothing: its dispatches are set aside';
+      warnOfSession({ session, since: isoOf(trouble.since), ...fault }, message, `set aside ${session}`);
+    }
+    answer(delivery, { kind: 'retry', delayMs: retryInMs });
+    for (const each of putBack) answer(each.held.delivery, { kind: 'retry', delayMs: each.delayMs });
+  }
+
+  function answer(delivery: DispatchDelivery, disposition: Disposition): void {
+    try {
+      dispose(delivery, disposition);
+    } catch (error) {
+      // The connection is closed. What was not acknowledged comes again, and counts once.
+      const fields = { ...about(delivery), code: 'unavailable', err: error };
+      logger.warn(fields, 'dispatch could not be acknowledged');
+    }
+  }
+
+  /** What waits for its turn must not be delivered again meanwhile. */
+  function sayWorking(): void {
+    try {
+      for (const { delivery } of lanes.waiting()) delivery.working();
+    } catch {
+      // The connection is closed: all of them come again by themselves.
+    }
+  }
+
+  function stopTelling(): void {
+    clearInterval(telling);
+    telling = undefined;
+  }
+
+  const consumption = await source.consume(arrived, () => lanes.hasRoom());
+  return {
+    async stop() {
+      await consumption.close();
+      for (const { held } of lanes.letGo()) answer(held.delivery, { kind: 'retry', delayMs: AT_ONCE_MS });
+      await Promise.all(inWork);
+      stopTelling();
+    },
+  };
+}
+
+/** What every log line about a delivery says. */
+function about({ subject, sequence }: DispatchDelivery) {
+  return { session: parseDispatchSubject(subject).session, dispatch: sequence };
+}

@@ -1,0 +1,151 @@
+import { COMPILED_RESULTS } from '../../contracts/compiled-results.js';
+import { parseDispatchBody } from '../../contracts/dispatch-body.js';
+import { codeOf } from '../../contracts/errors.js';
+import { EVENT_VERSION } from '../../contracts/event.js';
+import type { LearningEvent, LearningEventOf } from '../../contracts/learning-events.js';
+import { parseDispatchSubject, type Token } from '../../contracts/names.js';
+import type { ProjectCommander, ProjectReader } from '../../folding/project-folding.js';
+import { demandsOf, dueProposals } from '../../learnings/harvest.js';
+import type { DispatchDelivery, DispatchSource } from '../../ports/dispatch-source.js';
+import type { LearningLog } from '../../ports/learning-log.js';
+import type { Logger } from '../../ports/logger.js';
+import { redactJson } from '../../redaction/redactor.js';
+import { NO_SCANNER, type SecretScanner } from '../../redaction/secret-scanner.js';
+import { dispose, retryDelay } from '../extractor/disposition.js';
+import { proposing } from './proposing.js';
+import type { SessionProjects } from './session-projects.js';
+
+/**
+ * The learner: takes each review, notes what it demands in the project's log, and proposes what has now been demanded
+ * in enough tasks. The review is acknowledged after that, so that none is missed; one that comes twice counts once.
+ *
+ * A review that is no valid result is the extractor's to reject, and is passed over here.
+ */
+export interface LearnerOptions {
+  /** Reviews, delivered to learners only: extractors have a source of their own. */
+  readonly source: DispatchSource;
+  readonly learnings: LearningLog;
+  readonly sessions: SessionProjects;
+  readonly projects: ProjectReader;
+  readonly command: ProjectCommander;
+  readonly logger: Logger;
+  readonly maxBodyBytes: number;
+  /** A review that is not acknowledged comes again after this many milliseconds. */
+  readonly ackWaitMs: number;
+  /** Deliveries after which a review that keeps failing is passed over. */
+  readonly maxDeliveries: number;
+  /** Tasks in which a demand must have been made to be proposed. */
+  readonly recurrence: number;
+  /** 0 to 1, for the jitter of retries. */
+  readonly random: () => number;
+  /** Finds the secrets that no event may hold. Default: none. */
+  readonly secrets?: SecretScanner;
+}
+
+export interface Learner {
+  /** Takes no further reviews and waits for those in hand. */
+  stop(): Promise<void>;
+}
+
+export async function startLearner(options: LearnerOptions): Promise<Learner> {
+  const { source, logger, random } = options;
+  const inHand = new Map<DispatchDelivery, Promise<void>>();
+  const consumption = await source.consume((delivery) => {
+    inHand.set(
+      delivery,
+      handle(delivery).finally(() => inHand.delete(delivery)),
+    );
+  });
+  const telling = setInterval(sayWorking, options.ackWaitMs / 3);
+
+  /** A review may wait long for its turn in a project where much becomes due at once. */
+  function sayWorking(): void {
+    try {
+      for (const delivery of inHand.keys()) delivery.working();
+    } catch {
+      // The connection is closed: all of them come again by themselves.
+    }
+  }
+
+  async function handle(delivery: DispatchDelivery): Promise<void> {
+    const { session } = parseDispatchSubject(delivery.subject);
+    const fields = { session, dispatch: delivery.sequence, delivery: delivery.delivery };
+    try {
+      if (delivery.delivery > options.maxDeliveries)
+        logger.error({ ...fields, code: 'deliveries_exhausted' }, 'review passed over: it keeps failing');
+      else await learn(delivery, options);
+      dispose(delivery, { kind: 'done' });
+    } catch (error) {
+      const delayMs = retryDelay(delivery.delivery, random());
+      logger.warn(
+        { ...fields, code: codeOf(error), retryInMs: delayMs, err: error },
+        'review will be delivered again',
+      );
+      tryAgain(delivery, delayMs, logger);
+    }
+  }
+
+  return {
+    async stop() {
+      try {
+        await consumption.close();
+        await Promise.all(inHand.values());
+      } finally {
+        clearInterval(telling);
+      }
+    },
+  };
+}
+
+async function learn(delivery: DispatchDelivery, options: LearnerOptions): Promise<void> {
+  const { session, role } = parseDispatchSubject(delivery.subject);
+  if (session === undefined || role !== 'reviewer') return;
+  const { secrets = NO_SCANNER } = options;
+  const clean = (json: unknown, text: string) => redactJson(json, secrets, { source: text }).value;
+  const parsed = parseDispatchBody(delivery.body, role, options.maxBodyBytes, clean, COMPILED_RESULTS);
+  if (!parsed.ok || parsed.value.role !== 'reviewer') return;
+  const { result } = parsed.value;
+  // Before anything is read.
+  if ((result.issues ?? []).length + (result.required_fixes ?? []).length === 0) return;
+  const project = await options.sessions.projectOf(session);
+  const demands = demandsOf(project, result);
+  if (demands.length === 0) return;
+  const data = { session, dispatch: delivery.sequence, task: result.task_id, demands };
+  await observe(project, delivery.at, data, options);
+  await propose(project, demands, options);
+}
+
+async function observe(
+  project: Token,
+  at: string,
+  data: LearningEventOf<'observed'>['data'],
+  { learnings }: LearnerOptions,
+): Promise<void> {
+  const event: LearningEvent = { v: EVENT_VERSION, type: 'observed', at, data };
+  await learnings.append(project, event, { messageId: `observed:${data.dispatch}` });
+}
+
+async function propose(
+  project: Token,
+  demands: readonly { readonly id: string }[],
+  { projects, command, recurrence }: LearnerOptions,
+): Promise<void> {
+  const ids = demands.map(({ id }) => id);
+  const { state } = (await projects.load(project)).folded;
+  for (const { data } of dueProposals(state, ids, recurrence)) {
+    const due = (current: typeof state) => dueProposals(current, [data.proposal], recurrence);
+    await command(project, 'propose', proposing(due));
+  }
+}
+
+function tryAgain(delivery: DispatchDelivery, delayMs: number, logger: Logger): void {
+  try {
+    dispose(delivery, { kind: 'retry', delayMs });
+  } catch (error) {
+    // The connection is closed: it comes again by itself.
+    logger.warn(
+      { dispatch: delivery.sequence, code: 'unavailable', err: error },
+      'review could not be put back',
+    );
+  }
+}

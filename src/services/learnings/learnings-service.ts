@@ -1,0 +1,57 @@
+import { checkedBy } from '../../contracts/checked.js';
+import {
+  LEARNING_REQUESTS,
+  type LearningArguments,
+  type LearningRequest,
+} from '../../contracts/learning-requests.js';
+import { projectOf, type Token } from '../../contracts/names.js';
+import type { Relevance } from '../../embedding/relevance.js';
+import type { ProjectCommander, ProjectReader } from '../../folding/project-folding.js';
+import { decideLearning, type LearningCommand } from '../../learnings/commands/decide-learning.js';
+import { viewOf } from '../../learnings/learnings-state.js';
+
+/** Answers the requests on learnings and proposals: check, decide on the project's state, append. */
+export interface LearningsServiceOptions {
+  readonly command: ProjectCommander;
+  readonly reader: ProjectReader;
+  readonly relevance: Relevance;
+  /** Results of a search that names no number. */
+  readonly maxResults: number;
+  readonly minSimilarity: number;
+  /** Told after each command that changed a project. */
+  readonly onChanged: (project: Token) => void;
+}
+
+/** From a request's subject and JSON to the reply. Throws a ThroughlineError for what is refused. */
+export type LearningsService = (subject: LearningRequest, request: unknown) => Promise<object>;
+
+export function createLearningsService(options: LearningsServiceOptions): LearningsService {
+  return async (subject, request) => {
+    // The schema of a request gives the arguments of that request; the index type cannot say so.
+    const args = checkedBy(LEARNING_REQUESTS[subject].arguments, request);
+    const project = projectOf(args.project);
+    if (subject === 'learning.search') {
+      return search(project, args as LearningArguments<'learning.search'>, options);
+    }
+    const { reply, appended } = await options.command(project, subject, (state) =>
+      decideLearning(subject, state, args as LearningArguments<LearningCommand>),
+    );
+    if (appended !== undefined) options.onChanged(project);
+    return reply;
+  };
+}
+
+async function search(
+  project: Token,
+  args: LearningArguments<'learning.search'>,
+  { reader, relevance, ...defaults }: LearningsServiceOptions,
+): Promise<object> {
+  const { state } = (await reader.load(project)).folded;
+  const { active } = viewOf(state);
+  const { sequence } = state;
+  const { method, ranked } = await relevance.find(project, active, args.query, {
+    maxResults: args.maxResults ?? defaults.maxResults,
+    minSimilarity: args.minSimilarity ?? defaults.minSimilarity,
+  });
+  return { project, method, results: ranked, total: active.size, sequence };
+}

@@ -1,0 +1,92 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { codeOf } from '../../contracts/errors.js';
+import { projectOf, type Token } from '../../contracts/names.js';
+import type { ProjectCommander, ProjectReader } from '../../folding/project-folding.js';
+import type { SessionReader } from '../../folding/session-folding.js';
+import { noteProposals } from '../../learnings/harvest.js';
+import type { LearningState } from '../../learnings/learnings-state.js';
+import type { Logger } from '../../ports/logger.js';
+import type { Note } from '../../session/notebook.js';
+import { proposing } from './proposing.js';
+
+/**
+ * Proposes what the notes of a session say, off the request path. Each round looks at all notes, so one that was
+ * missed, by a crash or a fault, is proposed with the next; one that stands in the project already is passed over.
+ */
+export interface NoteHarvesterOptions {
+  readonly sessions: SessionReader;
+  readonly projects: ProjectReader;
+  readonly command: ProjectCommander;
+  readonly logger: Logger;
+  /** Half the pause after a first failure, in milliseconds; it doubles with each further one. Default: 250. */
+  readonly pauseMs?: number;
+}
+
+const FIRST_PAUSE_MS = 250;
+/** The last pause is about a minute. */
+const MAX_FAILURES = 8;
+
+export class NoteHarvester {
+  readonly #options: NoteHarvesterOptions;
+  readonly #stopping = new AbortController();
+  /** The round that runs for a session, and whether another one is wanted after it. */
+  readonly #rounds = new Map<Token, { again: boolean; done: Promise<void> }>();
+
+  constructor(options: NoteHarvesterOptions) {
+    this.#options = options;
+  }
+
+  /** Schedules a round for a session. */
+  schedule(session: Token): void {
+    const running = this.#rounds.get(session);
+    if (running !== undefined) {
+      running.again = true;
+      return;
+    }
+    const round = { again: false, done: Promise.resolve() };
+    round.done = this.#run(session, round);
+    this.#rounds.set(session, round);
+  }
+
+  /** Waits for the rounds that run; one that failed is not tried again. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.all([...this.#rounds.values()].map(({ done }) => done));
+  }
+
+  async #run(session: Token, round: { again: boolean }): Promise<void> {
+    const { logger, pauseMs = FIRST_PAUSE_MS } = this.#options;
+    const { signal } = this.#stopping;
+    for (let failures = 0; ; ) {
+      if (round.again) failures = 0;
+      round.again = false;
+      try {
+        await this.#harvest(session);
+        if (!round.again) break;
+      } catch (error) {
+        failures += 1;
+        const isOver = failures > MAX_FAILURES && !round.again;
+        const fields = { session, code: codeOf(error), failures, err: error };
+        logger.warn(
+          fields,
+          `notes not proposed: tried again ${isOver ? '' : 'soon, and '}with the next note`,
+        );
+        if (isOver) break;
+        await wait(pauseMs * 2 ** failures, undefined, { signal }).catch(() => {});
+        if (signal.aborted) break;
+      }
+    }
+    // In the same turn as the last look at `again`: a round that is wanted from now on starts by itself.
+    this.#rounds.delete(session);
+  }
+
+  async #harvest(session: Token): Promise<void> {
+    const { sessions, projects, command } = this.#options;
+    const { notebook, charter } = (await sessions.load(session)).folded.state;
+    const project = projectOf(charter.project);
+    const notes: readonly Note[] = [...notebook.notes.values()];
+    const due = (state: LearningState) => noteProposals(state, session, notes);
+    const { state } = (await projects.load(project)).folded;
+    for (const _ of due(state)) await command(project, 'propose', proposing(due));
+  }
+}

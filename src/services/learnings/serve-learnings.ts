@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import type { Config } from '../../config/config.js';
+import { codeOf } from '../../contracts/errors.js';
+import { LEARNING_REQUEST_SUBJECTS, LEARNING_REQUESTS } from '../../contracts/learning-requests.js';
+import { LEARNINGS_SERVICE, type Token } from '../../contracts/names.js';
+import { loadEmbedder } from '../../embedding/load-embedder.js';
+import { createRelevance, type Relevance } from '../../embedding/relevance.js';
+import { Vectoriser } from '../../embedding/vectorizer.js';
+import { createCommander, inBackground } from '../../folding/commander.js';
+import { PROJECT_FOLDING, type ProjectCommander, type ProjectReader } from '../../folding/project-folding.js';
+import type { SessionReader } from '../../folding/session-folding.js';
+import { SnapshotWriter } from '../../folding/snapshot-writer.js';
+import { StateReader } from '../../folding/state-reader.js';
+import { viewOf } from '../../learnings/learnings-state.js';
+import { limitsOf, startService } from '../../nats/micro/micro-service.js';
+import { type Endpoint, healthEndpoint } from '../../nats/micro/service-endpoint.js';
+import type { NatsPorts } from '../../nats/open-nats.js';
+import { systemClock } from '../../ports/clock.js';
+import type { Embedder } from '../../ports/embedder.js';
+import type { Logger } from '../../ports/logger.js';
+import { scannerFor } from '../../redaction/secretlint-scanner.js';
+import { VERSION } from '../../version.js';
+import { healthOf } from '../common/health.js';
+import { guarded } from '../common/request-guard.js';
+import type { Context, Serving } from '../common/service-context.js';
+import { startLearner } from './learner.js';
+import { createLearningsService } from './learnings-service.js';
+import { SessionProjects } from './session-projects.js';
+
+/** The learnings of projects as the services of one process share them. */
+export interface Projects {
+  readonly reader: ProjectReader;
+  readonly command: ProjectCommander;
+  /** For what rules propose: nobody waits for it. */
+  readonly inBackground: ProjectCommander;
+  readonly relevance: Relevance;
+  readonly embedder: Embedder | undefined;
+}
+
+export async function openProjects(
+  nats: NatsPorts,
+  { config, logger, releasers }: Context,
+): Promise<Projects> {
+  const { reader, writer } = projectReader(nats, config, logger);
+  releasers.add('the snapshot writer of projects', () => writer.stop());
+  const command = createCommander({
+    ...{ log: nats.learnings, reader, clock: systemClock, newId: randomUUID, random: Math.random },
+  });
+  const embedder = await loadEmbedder(config.embedder);
+  if (embedder !== undefined) releasers.add('the embedder', () => embedder.close());
+  const { vectors } = nats;
+  const relevance = createRelevance({ vectors, embedder, logger, deadlineMs: config.embedDeadlineMs });
+  releasers.add('relevance', () => relevance.stop());
+  return { reader, command, inBackground: inBackground(command), relevance, embedder };
+}
+
+function projectReader(nats: NatsPorts, config: Config, logger: Logger) {
+  const snapshots = nats.learningSnapshots;
+  const folding = PROJECT_FOLDING;
+  const writer = new SnapshotWriter({
+    ...{ snapshots, folding, clock: systemClock, logger, every: config.snapshotEvery },
+  });
+  const reader = new StateReader({
+    ...{ log: nats.learnings, snapshots, folding, logger, maxCached: config.maxSessions },
+    maxBytes: config.cacheMb * 1_000_000,
+    onFolded: (folded) => writer.folded(folded),
+  });
+  return { reader, writer };
+}
+
+/** Sessions whose project the learner remembers: some hundred bytes each. */
+const MAX_KNOWN_SESSIONS = 10_000;
+
+/** Starts the learner and the micro service, and keeps vectors in step where there is an embedder. */
+export async function serveLearnings(
+  nats: NatsPorts,
+  projects: Projects,
+  sessions: SessionReader,
+  { config, logger, releasers, health, admit }: Serving,
+): Promise<void> {
+  const { reader, command, relevance, embedder } = projects;
+  const vectoriser =
+    embedder && new Vectoriser({ vectors: nats.vectors, embedder, logger, batch: config.embedBatch });
+  if (vectoriser !== undefined) releasers.add('the vectoriser', () => vectoriser.stop());
+  const vectorise = async (project: Token) => {
+    if (vectoriser === undefined) return;
+    const { state } = (await reader.load(project)).folded;
+    vectoriser.sync(project, viewOf(state).active);
+  };
+  const unawaited = (work: Promise<void>) => {
+    work.catch((error: unknown) =>
+      logger.warn({ code: codeOf(error), err: error }, 'vectors not brought up to date'),
+    );
+  };
+  relevance.onExchanged((project, dimension) => {
+    vectoriser?.exchanged(dimension);
+    unawaited(vectorise(project));
+  });
+  // What was accepted while no embedder ran, or another one, is made up for.
+  unawaited(nats.learnings.projects().then(async (all) => void (await Promise.all(all.map(vectorise)))));
+
+  const {
+    maxBodyBytes,
+    maxDeliveries,
+    ackWaitMs,
+    recurrence,
+    maxLearnings: maxResults,
+    minSimilarity,
+  } = config;
+  const secrets = scannerFor(config);
+  const learner = await startLearner({
+    ...{
+      source: nats.reviews,
+      learnings: nats.learnings,
+      projects: reader,
+      command: projects.inBackground,
+      logger,
+    },
+    sessions: new SessionProjects({ log: nats.log, sessions, maxKnown: MAX_KNOWN_SESSIONS }),
+    ...{ maxBodyBytes, maxDeliveries, ackWaitMs, recurrence, random: Math.random, secrets },
+  });
+  releasers.add('the learner', () => learner.stop());
+
+  const answer = createLearningsService({
+    ...{ command, reader, relevance, maxResults, minSimilarity },
+    onChanged: (project) => unawaited(vectorise(project)),
+  });
+  const own = async () => ({ projectsInMemory: reader.size, backlog: await nats.reviews.backlog() });
+  const service = await startService(nats.connection, {
+    name: LEARNINGS_SERVICE,
+    version: VERSION,
+    description: 'Learnings and proposals of projects',
+    logger,
+    ...limitsOf(config),
+    admit,
+    endpoints: guarded<Endpoint>(
+      { ...config, logger, secrets },
+      LEARNING_REQUEST_SUBJECTS.map((subject) => ({
+        name: subject.replace('.', '-'),
+        subject,
+        description: LEARNING_REQUESTS[subject].summary,
+        handle: (request: unknown) => answer(subject, request),
+      })),
+    ).concat(healthEndpoint(LEARNINGS_SERVICE, healthOf(health, own))),
+  });
+  releasers.add('the learnings service', () => service.stop());
+}

@@ -1,8 +1,0 @@
-import type { Config } from '../config.js';
-import type { Logger } from '../ports/logger.js';
-
-/** How this configuration connects. */
-export function natsOptions(url: string, name: string, config: Config, logger: Logger) {
-  const { access, replicas, requestTimeoutMs, ackWaitMs, maxInHand } = config;
-  return { url, name, access, logger, replicas, requestTimeoutMs, ackWaitMs, maxInHand };
-}

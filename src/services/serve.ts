@@ -1,0 +1,59 @@
+import { hostname } from 'node:os';
+import { watchConnection } from '../nats/connection/connection-health.js';
+import { type Made, type NatsPorts, openNats } from '../nats/open-nats.js';
+import { systemClock } from '../ports/clock.js';
+import { byteBudget } from './common/byte-budget.js';
+import type { HealthParts } from './common/health.js';
+import { countingLogger } from './common/incidents.js';
+import { natsOptions } from './common/nats-options.js';
+import { openSessions } from './common/open-sessions.js';
+import type { Context, Serving } from './common/service-context.js';
+import { serveCompiler } from './compiler/serve-compiler.js';
+import { serveExtractor } from './extractor/serve-extractor.js';
+import { openProjects, serveLearnings } from './learnings/serve-learnings.js';
+import { serveTools } from './tools/serve-tools.js';
+
+/** The composition root: each service with the ports it needs, on one NATS connection. */
+
+export const SERVICES = ['extractor', 'compiler', 'tools', 'learnings'] as const;
+export type ServiceName = (typeof SERVICES)[number];
+
+/** What a service needs there before it starts; the streams of sessions are made with their first event. */
+const MAKES: Readonly<Record<ServiceName, readonly Made[]>> = {
+  extractor: ['dispatches', 'rejected'],
+  compiler: ['snapshots', 'learning-snapshots'],
+  tools: ['snapshots', 'learnings', 'learning-snapshots'],
+  learnings: ['dispatches', 'snapshots', 'learnings', 'learning-snapshots'],
+};
+
+/** Connects to NATS and starts the services; `releasers` stops them again. */
+export async function serve(
+  url: string,
+  context: Context,
+  only: readonly ServiceName[] = SERVICES,
+): Promise<NatsPorts> {
+  const { config, releasers } = context;
+  // Ports alone are for whoever comes next: all is made for them.
+  const makes = only.length === 0 ? {} : { makes: [...new Set(only.flatMap((each) => MAKES[each]))] };
+  const name = `throughline ${only.join('+')}`;
+  const { logger, incidents } = countingLogger(context.logger, systemClock);
+  const nats = await openNats({ ...natsOptions(url, name, config, logger), ...makes });
+  releasers.add('the NATS connection', () => nats.close());
+  const started = performance.now();
+  const health: HealthParts = {
+    host: hostname(),
+    uptimeMs: () => performance.now() - started,
+    connection: watchConnection(nats.connection),
+    incidents,
+  };
+  const serving: Serving = { config, logger, releasers, health, admit: byteBudget(config) };
+  if (only.includes('extractor')) await serveExtractor(nats, serving);
+  if (only.every((each) => each === 'extractor')) return nats;
+  const sessions = openSessions(nats, config, logger, only.includes('tools'));
+  releasers.add('the snapshot writer', () => sessions.writer.stop());
+  const projects = await openProjects(nats, serving);
+  if (only.includes('compiler')) await serveCompiler(nats, sessions, projects, serving);
+  if (only.includes('tools')) await serveTools(nats, sessions, projects, serving);
+  if (only.includes('learnings')) await serveLearnings(nats, projects, sessions.reader, serving);
+  return nats;
+}

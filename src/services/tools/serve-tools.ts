@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import type { Token } from '../../contracts/names.js';
+import {
+  RUN_INIT_SUBJECT,
+  RUN_STATUS_SUBJECT,
+  TRACE_APPEND_SUBJECT,
+  TRACE_COMPACT_SUBJECT,
+  TRACE_RECORD_SUBJECT,
+} from '../../contracts/request-names.js';
+import { TOOL_NAMES, TOOLS, TOOLS_SERVICE, toolSubject } from '../../contracts/tool-requests.js';
+import { limitsOf, startService } from '../../nats/micro/micro-service.js';
+import { type Endpoint, healthEndpoint } from '../../nats/micro/service-endpoint.js';
+import type { NatsPorts } from '../../nats/open-nats.js';
+import { systemClock } from '../../ports/clock.js';
+import { scannerFor } from '../../redaction/secretlint-scanner.js';
+import { loadTokenizer } from '../../tokenizers/load-tokenizer.js';
+import { VERSION } from '../../version.js';
+import { healthOf } from '../common/health.js';
+import { guarded } from '../common/request-guard.js';
+import { numbersOf, type Serving, type Sessions } from '../common/service-context.js';
+import { NoteHarvester } from '../learnings/note-harvester.js';
+import type { Projects } from '../learnings/serve-learnings.js';
+import { createRunService } from './run-service.js';
+import { createSessionTools } from './session-tools.js';
+import { createTraceService } from './trace-service.js';
+
+/** The service `session-tools`: tools, runs and traces. */
+export async function serveTools(
+  nats: NatsPorts,
+  sessions: Sessions,
+  projects: Projects,
+  { config, logger, releasers, health, admit }: Serving,
+): Promise<void> {
+  const harvester = new NoteHarvester({
+    ...{ sessions: sessions.reader, projects: projects.reader, command: projects.inBackground, logger },
+  });
+  releasers.add('the note harvester', () => harvester.stop());
+  const onNotes = (session: Token) => harvester.schedule(session);
+  const tools = createSessionTools({ ...sessions, logger, onNotes });
+  const run = createRunService(sessions);
+  const trace = createTraceService({
+    log: nats.log,
+    reader: sessions.reader,
+    clock: systemClock,
+    newId: randomUUID,
+    tokenizer: await loadTokenizer(config.tokenizer),
+    maxTokens: config.maxSummaryTokens,
+  });
+  const service = await startService(nats.connection, {
+    name: TOOLS_SERVICE,
+    version: VERSION,
+    description: 'Tasks, notes, inbox, iterations and runs of sessions',
+    logger,
+    ...limitsOf(config),
+    admit,
+    endpoints: guarded<Endpoint>({ ...config, logger, secrets: scannerFor(config) }, [
+      ...TOOL_NAMES.map((name) => ({
+        name,
+        subject: toolSubject(name),
+        bySession: true,
+        description: TOOLS[name].summary,
+        handle: (request: unknown) => tools(name, request),
+        ...(name.endsWith('-list') && { lower: 'its filters, or delete what is done with' }),
+      })),
+      {
+        name: 'run-init',
+        subject: RUN_INIT_SUBJECT,
+        bySession: true,
+        description: 'make a tasks.md the progress of a session',
+        handle: (request) => run.init(request),
+      },
+      {
+        name: 'run-status',
+        subject: RUN_STATUS_SUBJECT,
+        bySession: true,
+        description: 'progress of a run, and what each task needs next',
+        handle: (request) => run.status(request),
+      },
+      {
+        name: 'trace-append',
+        subject: TRACE_APPEND_SUBJECT,
+        bySession: true,
+        description: 'add entries to the trace of an intent',
+        handle: (request) => trace.append(request),
+      },
+      {
+        name: 'trace-record',
+        subject: TRACE_RECORD_SUBJECT,
+        bySession: true,
+        description: 'the same without an answer, for volume',
+        handle: (request) => trace.append(request),
+      },
+      {
+        name: 'trace-compact',
+        subject: TRACE_COMPACT_SUBJECT,
+        bySession: true,
+        description: 'the compacted history of an intent',
+        handle: (request) => trace.compact(request),
+      },
+    ]).concat(
+      healthEndpoint(
+        TOOLS_SERVICE,
+        healthOf(health, () => numbersOf(sessions)),
+      ),
+    ),
+  });
+  releasers.add('the session tools', () => service.stop());
+}

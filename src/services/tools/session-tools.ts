@@ -1,0 +1,71 @@
+import { checkedBy } from '../../contracts/checked.js';
+import { codeOf } from '../../contracts/errors.js';
+import { type Token, token } from '../../contracts/names.js';
+import type { SessionEvent } from '../../contracts/session-events.js';
+import { TOOLS, type ToolArguments, type ToolName } from '../../contracts/tool-requests.js';
+import type {
+  SessionCommander,
+  SessionReader,
+  SessionSnapshotWriter,
+} from '../../folding/session-folding.js';
+import type { Logger } from '../../ports/logger.js';
+import { decide } from '../../session/commands/decide-session.js';
+
+/** Answers the tools of `session-tools`: check the request, carry out the command, write a snapshot where one is due. */
+export interface SessionToolsOptions {
+  readonly command: SessionCommander;
+  readonly reader: SessionReader;
+  readonly writer: SessionSnapshotWriter;
+  readonly logger: Logger;
+  /** Told of each session whose notes, or whose project, changed. */
+  readonly onNotes?: (session: Token) => void;
+}
+
+/** From a tool's name and a request's JSON to the reply. Throws a ThroughlineError for what is refused. */
+export type SessionTools = (name: ToolName, request: unknown) => Promise<object>;
+
+/** Events after which notes may have to be proposed; the end of an iteration makes up for one that was missed. */
+const TELLS_NOTES: ReadonlySet<string> = new Set([
+  'note.added',
+  'note.edited',
+  'session.opened',
+  'iteration.completed',
+] satisfies SessionEvent['type'][]);
+
+export function createSessionTools(options: SessionToolsOptions): SessionTools {
+  return async (name, request) => {
+    const { session, args } = checked(name, request);
+    const { reply, appended } = await options.command(session, name, (state) => decide(name, state, args));
+    if (appended !== undefined && TELLS_NOTES.has(appended)) options.onNotes?.(session);
+    if (appended === 'iteration.completed' || appended === 'iteration.started')
+      await snapshot(options, session);
+    return reply;
+  };
+}
+
+function checked<Name extends ToolName>(
+  name: Name,
+  request: unknown,
+): { session: Token; args: ToolArguments<Name> } {
+  const given =
+    typeof request === 'object' && request !== null && 'session' in request ? request.session : undefined;
+  // The schema of a tool gives the arguments of that tool; the index type cannot say so.
+  const args = checkedBy(TOOLS[name].arguments, request) as ToolArguments<Name>;
+  return { session: token(given, 'session'), args };
+}
+
+/** A session that ends an iteration is about to be loaded by a fresh agent. */
+async function snapshot({ reader, writer, logger }: SessionToolsOptions, session: Token): Promise<void> {
+  try {
+    const { folded } = await reader.load(session);
+    // Starting an iteration ends the one before it, if there was one.
+    if (folded.state.history.iterations.some((iteration) => iteration.ended_at !== undefined)) {
+      await writer.write(folded);
+    }
+  } catch (error) {
+    logger.warn(
+      { session, code: codeOf(error), err: error },
+      'snapshot not written: the next load replays more events',
+    );
+  }
+}

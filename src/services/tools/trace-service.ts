@@ -1,0 +1,77 @@
+import { checkedBy } from '../../contracts/checked.js';
+import { ThroughlineError } from '../../contracts/errors.js';
+import { EVENT_VERSION } from '../../contracts/event.js';
+import { token } from '../../contracts/names.js';
+import { type RecordedEntry, traceAppendRequest, traceCompactRequest } from '../../contracts/trace-entry.js';
+import type { SessionReader } from '../../folding/session-folding.js';
+import type { Clock } from '../../ports/clock.js';
+import type { SessionLog } from '../../ports/session-log.js';
+import { tracesOf } from '../../session/session-state.js';
+import type { Tokenizer } from '../../shared/tokenizer.js';
+import { recordEntry } from '../../traces/record-entry.js';
+import { compactedReport, recentLines, summarise } from '../../traces/trace-summary.js';
+
+/** Answers `trace.append` and `trace.compact`. */
+export interface TraceServiceOptions {
+  readonly log: SessionLog;
+  readonly reader: SessionReader;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  readonly tokenizer: Tokenizer;
+  /** Most tokens of a summary. */
+  readonly maxTokens: number;
+}
+
+export interface TraceService {
+  /** Appends entries as one event. Those that cannot be read are skipped and counted; if none can, it is an error too. */
+  append(request: unknown): Promise<object>;
+  /** The summary of an intent, what it stands for, and the entries since; all null or empty below the threshold. */
+  compact(request: unknown): Promise<object>;
+}
+
+export function createTraceService(options: TraceServiceOptions): TraceService {
+  const { log, reader, clock, newId, tokenizer, maxTokens } = options;
+  return {
+    async append(input) {
+      const { session: name, entries: given } = checkedBy(traceAppendRequest, input);
+      const session = token(name, 'session');
+      const entries: RecordedEntry[] = [];
+      const malformed: { index: number; message: string }[] = [];
+      for (const [index, each] of given.entries()) {
+        const recorded = recordEntry(each, newId);
+        if ('entry' in recorded) entries.push(recorded.entry);
+        else malformed.push({ index, message: recorded.malformed });
+      }
+      // Also without a single one that can be read: the session counts what was malformed.
+      const appended = await log.append(session, {
+        v: EVENT_VERSION,
+        type: 'trace.appended',
+        at: clock(),
+        data: { entries, malformed: malformed.length },
+      });
+      if (entries.length === 0) {
+        throw new ThroughlineError('schema_invalid', `entries: none can be read; ${malformed[0]?.message}`, {
+          details: { malformed },
+        });
+      }
+      // Without an expected sequence nothing can conflict.
+      const sequence = appended.outcome === 'appended' ? appended.sequence : 0;
+      return { appended: entries.length, malformed, sequence };
+    },
+    async compact(input) {
+      const { session: name, intentId } = checkedBy(traceCompactRequest, input);
+      const { state } = (await reader.load(token(name, 'session'))).folded;
+      const trace = tracesOf(state).intents.get(intentId);
+      const summary = trace === undefined ? null : summarise(trace, tokenizer, maxTokens);
+      return {
+        summary: summary?.text ?? null,
+        compacted: summary && compactedReport(summary),
+        recent: trace === undefined ? [] : recentLines(trace),
+        total: trace?.total ?? 0,
+        malformed: tracesOf(state).malformed,
+        withoutIntent: tracesOf(state).withoutIntent,
+        sequence: state.sequence,
+      };
+    },
+  };
+}

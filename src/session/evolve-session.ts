@@ -1,0 +1,98 @@
+import { assertNever } from '../contracts/errors.js';
+import { counts } from '../contracts/event.js';
+import type { StoredEvent } from '../contracts/session-events.js';
+import { digestOf } from '../ledger/outcome-digest.js';
+import { addAppended, entryOfDispatch } from '../traces/session-traces.js';
+import { evolveCharter } from './charter.js';
+import { evolveIterations, recordWork } from './iterations.js';
+import { evolveNotebook } from './notebook.js';
+import { evolveRun } from './session-run.js';
+import type { SessionState } from './session-state.js';
+import { evolveTasks, expireClaims } from './task-board.js';
+
+/**
+ * Folds one event into the state, in place, and returns it. Pure but for that: time and ids come with the event.
+ */
+export function evolve(state: SessionState, stored: StoredEvent): SessionState {
+  const { sequence, event } = stored;
+  state.sequence = sequence;
+  if (!counts(stored, state.lastEvent)) return state;
+  state.lastEvent = sequence;
+  if (event.at > state.lastEventAt) state.lastEventAt = event.at;
+  switch (event.type) {
+    case 'fact.recorded': {
+      const { dispatch, facts } = event.data;
+      // A dispatch that was given up and recorded after all counts as recorded.
+      const trace = entryOfDispatch(dispatch);
+      state.dispatches.insert(
+        {
+          kind: 'recorded',
+          sequence: dispatch.sequence,
+          at: dispatch.at,
+          event: sequence,
+          role: dispatch.role,
+          task: dispatch.task,
+          facts,
+          digest: digestOf(dispatch),
+          ...(trace !== undefined && { trace }),
+        },
+        { replaces: (known) => known.kind === 'rejected', event: sequence, checked: dispatch.checked },
+      );
+      return state;
+    }
+    case 'dispatch.rejected': {
+      const { dispatch, error } = event.data;
+      state.dispatches.insert(
+        { kind: 'rejected', sequence: dispatch.sequence, at: dispatch.at, event: sequence, error },
+        { event: sequence, checked: dispatch.checked },
+      );
+      return state;
+    }
+    case 'task.added':
+    case 'task.status':
+    case 'task.priority':
+    case 'task.depends':
+    case 'task.undepends':
+    case 'task.content':
+    case 'task.deleted':
+    case 'task.claimed':
+    case 'task.released':
+      evolveTasks(state.board, event);
+      recordWork(state.history, event);
+      return state;
+    case 'note.added':
+    case 'note.edited':
+    case 'note.deleted':
+    case 'inbox.added':
+    case 'inbox.read':
+      evolveNotebook(state.notebook, event);
+      return state;
+    case 'iteration.started':
+      expireClaims(state.board, event.data.number - 1, event.at);
+      evolveIterations(state.history, event);
+      return state;
+    case 'iteration.completed':
+      expireClaims(state.board, event.data.number, event.at);
+      evolveIterations(state.history, event);
+      return state;
+    case 'iteration.summary':
+      evolveIterations(state.history, event);
+      return state;
+    case 'session.opened':
+    case 'session.completed':
+    case 'session.restarted':
+      evolveCharter(state.charter, event);
+      return state;
+    case 'run.initialized':
+    case 'progress.rebuilt':
+      state.run = evolveRun(state.run, event);
+      return state;
+    case 'trace.appended': {
+      const { compaction } = state.limits;
+      state.dispatches.change(({ traces }) => addAppended(traces, event, compaction));
+      return state;
+    }
+    default:
+      return assertNever(event);
+  }
+}

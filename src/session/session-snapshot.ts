@@ -1,0 +1,255 @@
+import { z } from 'zod';
+import { ROLES } from '../contracts/names.js';
+import { ASSESSMENTS, IMPLEMENTER_STATUSES, SEVERITIES } from '../contracts/results.js';
+import { tasksDocument, tasksSource } from '../contracts/run-request.js';
+import { NOTE_TYPES } from '../contracts/session-meta-events.js';
+import { priority, TASK_STATUSES } from '../contracts/task-events.js';
+import { recordedEntry } from '../contracts/trace-entry.js';
+import { STALL_SIGNALS } from '../ledger/stall.js';
+import type { SessionState } from './session-state.js';
+import { stateFromJson, stateToJson } from './session-state-json.js';
+
+/**
+ * The text of a snapshot: `{"after_sequence":N,"created_at":…,"session":…,"v":1,"last_event"?:M,"state":{…}}` on one line,
+ * in that order. Those of earlier versions do not name their session; `last_event` is there where it is below N.
+ */
+export const SNAPSHOT_VERSION = 1;
+
+const tag = z.enum(['file_change', 'convention', 'decision', 'error', 'dependency', 'test']);
+const words = {
+  id: z.string().exactOptional(),
+  subject: z.string(),
+  relation: z.string(),
+  object: z.string(),
+  tags: z.array(tag),
+};
+const entry = { sequence: z.number(), at: z.string(), event: z.number() };
+
+const texts = z.array(z.string());
+const reviewIssue = z.object({
+  severity: z.enum(SEVERITIES),
+  message: z.string(),
+  file: z.string().exactOptional(),
+});
+
+const outcomeDigest = z.discriminatedUnion('role', [
+  z.object({
+    role: z.literal('implementer'),
+    status: z.enum(IMPLEMENTER_STATUSES),
+    summary: z.string(),
+    blockers: texts,
+    files: texts,
+    passed: texts,
+    failed: z.array(z.object({ command: z.string(), failure: z.string() })),
+  }),
+  z.object({
+    role: z.literal('reviewer'),
+    assessment: z.enum(ASSESSMENTS),
+    issues: z.array(reviewIssue),
+    fixes: texts,
+  }),
+]);
+
+const repeated = z.array(z.object({ key: z.string(), text: z.string(), count: z.number() }));
+
+const taskLedger = z.object({
+  task: z.string(),
+  planVersion: z.number(),
+  dispatches: z.number(),
+  approvalLoops: z.number(),
+  issues: z.array(reviewIssue),
+  requiredFixes: texts,
+  blockers: texts,
+  last: z.object({
+    sequence: z.number(),
+    at: z.string(),
+    outcome: z.enum([
+      ...IMPLEMENTER_STATUSES.map((status) => `implementer_${status}` as const),
+      ...ASSESSMENTS.map((assessment) => `reviewer_${assessment}` as const),
+    ]),
+  }),
+  stall: z.object({
+    nonProgress: z.number(),
+    pingPong: z.number(),
+    awaitsReview: z.boolean(),
+    fixes: repeated,
+    tests: repeated,
+    files: repeated,
+  }),
+  stalled: z.boolean(),
+  summary: z.string().exactOptional(),
+  assessment: z.enum(ASSESSMENTS).exactOptional(),
+});
+
+const recent = z.array(
+  z.discriminatedUnion('kind', [
+    z.object({
+      kind: z.literal('recorded'),
+      ...entry,
+      role: z.enum(ROLES),
+      task: z.string(),
+      facts: z.array(z.object({ ...words, confidence: z.number().optional() })),
+      digest: outcomeDigest,
+      trace: recordedEntry.exactOptional(),
+    }),
+    z.object({
+      kind: z.literal('rejected'),
+      ...entry,
+      error: z.object({ code: z.string(), reason: z.string() }),
+    }),
+  ]),
+);
+
+const counted = z.object({
+  floor: z.number(),
+  steps: z.string(),
+  late: z.array(z.tuple([z.number(), z.number()])),
+  late_floor: z.number(),
+});
+
+const stateJson = z.object({
+  limits: z.object({
+    maxFacts: z.number(),
+    stall: z.record(z.enum(STALL_SIGNALS), z.number()),
+    compaction: z.object({ threshold: z.number(), block: z.number() }),
+  }),
+  last_event_at: z.string(),
+  counts: z.object({ implementer: z.number(), reviewer: z.number(), rejected: z.number() }),
+  facts: z.array(
+    z.object({
+      ...words,
+      validFrom: z.string(),
+      sourceTaskId: z.string(),
+      sourceRole: z.enum(ROLES),
+      sourceSequence: z.number(),
+      eventSequence: z.number(),
+      confidence: z.number(),
+      validTo: z.string().exactOptional(),
+      closedBy: z.number().exactOptional(),
+    }),
+  ),
+  ledgers: z.array(taskLedger),
+  window: z
+    .object({ recent, counted: counted.exactOptional(), settled: z.array(z.number()).exactOptional() })
+    .refine((window) => window.counted ?? window.settled, 'must say which dispatches have counted'),
+  charter: z.object({
+    status: z.enum(['open', 'completed']),
+    goal: z.string().exactOptional(),
+    spec: z.string().exactOptional(),
+    spec_path: z.string().exactOptional(),
+    project: z.string().exactOptional(),
+    completed_reason: z.string().exactOptional(),
+  }),
+  tasks: z.array(
+    z.object({
+      id: z.string(),
+      content: z.string(),
+      status: z.enum(TASK_STATUSES),
+      priority,
+      depends_on: z.array(z.string()),
+      created_at: z.string(),
+      updated_at: z.string(),
+      iteration: z.number(),
+      claimed_by: z.string().exactOptional(),
+      reason: z.string().exactOptional(),
+    }),
+  ),
+  notes: z.array(
+    z.object({
+      id: z.string(),
+      content: z.string(),
+      type: z.enum(NOTE_TYPES),
+      created_at: z.string(),
+      updated_at: z.string(),
+      iteration: z.number(),
+    }),
+  ),
+  inbox: z.array(
+    z.object({ id: z.string(), content: z.string(), created_at: z.string(), read: z.boolean() }),
+  ),
+  iterations: z.array(
+    z.object({
+      number: z.number(),
+      started_at: z.string(),
+      complete: z.boolean(),
+      tasks_worked: z.array(z.string()),
+      ended_at: z.string().exactOptional(),
+      summary: z.string().exactOptional(),
+    }),
+  ),
+  traces: z.object({
+    intents: z.array(
+      z.object({
+        intent: z.string(),
+        total: z.number(),
+        compacted: z.number(),
+        compactedSize: z.number(),
+        blocks: z.number(),
+        tools: z.array(
+          z.object({ tool: z.string(), success: z.number(), failure: z.number(), denied: z.number() }),
+        ),
+        decisions: texts,
+        files: texts,
+        unresolved: z.array(z.object({ key: z.string(), text: z.string() })),
+        done: texts,
+        recent: z.array(recordedEntry),
+        seen: texts,
+        ask: z.string().exactOptional(),
+      }),
+    ),
+    without_intent: z.number(),
+    malformed: z.number(),
+    pending: z.array(z.object({ at: z.string(), entry: recordedEntry })).exactOptional(),
+  }),
+  run: z
+    .object({
+      spec: z.string(),
+      source: tasksSource,
+      document: tasksDocument,
+      goal: z.string().exactOptional(),
+    })
+    .exactOptional(),
+  last: z.object({ task: z.number(), note: z.number(), message: z.number() }),
+});
+
+const snapshotJson = z.object({
+  after_sequence: z.int().nonnegative(),
+  created_at: z.string(),
+  session: z.string().exactOptional(),
+  v: z.literal(SNAPSHOT_VERSION),
+  last_event: z.int().nonnegative().exactOptional(),
+  state: stateJson,
+});
+
+/** Writes the snapshot of a state. */
+export function encodeSnapshot(state: SessionState, createdAt: string): string {
+  return JSON.stringify({
+    after_sequence: state.sequence,
+    created_at: createdAt,
+    session: state.session,
+    v: SNAPSHOT_VERSION,
+    ...(state.lastEvent < state.sequence && { last_event: state.lastEvent }),
+    state: stateToJson(state),
+  });
+}
+
+export type DecodedSnapshot =
+  | { readonly ok: true; readonly state: SessionState; readonly createdAt: string }
+  | { readonly ok: false; readonly reason: string };
+
+/** Reads a snapshot back. One that is damaged, or of another version, is refused with the reason. */
+export function decodeSnapshot(session: string, text: string): DecodedSnapshot {
+  try {
+    const parsed = snapshotJson.safeParse(JSON.parse(text));
+    if (!parsed.success) {
+      const issue = parsed.error.issues[0];
+      return { ok: false, reason: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}` };
+    }
+    const { after_sequence: sequence, created_at: createdAt, state, session: owner = session } = parsed.data;
+    if (owner !== session) return { ok: false, reason: `it is of session ${owner}` };
+    const at = { sequence, lastEvent: parsed.data.last_event ?? sequence };
+    return { ok: true, state: stateFromJson(session, at, state), createdAt };
+  } catch {
+    return { ok: false, reason: 'not JSON' };
+  }
+}

@@ -1,0 +1,146 @@
+import type { SessionFact } from '../facts/fact-types.js';
+import type { TaskLedger } from '../ledger/task-ledger.js';
+import { type TracesJson, tracesFromJson, tracesToJson } from '../traces/session-traces.js';
+import type { Charter } from './charter.js';
+import { DispatchWindow, type DispatchWindowJson, type ReadableWindowJson } from './dispatch-window.js';
+import type { Iteration } from './iterations.js';
+import type { InboxMessage, Note } from './notebook.js';
+import type { Run } from './session-run.js';
+import {
+  type DispatchCounts,
+  type DispatchEntry,
+  dispatchFold,
+  dispatchMemory,
+  type SessionLimits,
+  type SessionState,
+} from './session-state.js';
+import type { Task } from './task-board.js';
+
+/** A state as plain JSON: what a snapshot holds. Equal states give equal bytes. */
+export interface SessionStateJson {
+  readonly limits: SessionLimits;
+  readonly last_event_at: string;
+  readonly counts: DispatchCounts;
+  readonly facts: readonly SessionFact[];
+  readonly ledgers: readonly TaskLedger[];
+  readonly window: DispatchWindowJson<DispatchEntry>;
+  readonly charter: Charter;
+  readonly tasks: readonly Task[];
+  readonly notes: readonly Note[];
+  readonly inbox: readonly InboxMessage[];
+  readonly iterations: readonly Iteration[];
+  /** Numbers of the newest task, note and message ever added. */
+  readonly traces: TracesJson;
+  readonly run?: Run;
+  readonly last: { readonly task: number; readonly note: number; readonly message: number };
+}
+
+export function stateToJson(state: SessionState): SessionStateJson {
+  const settled = state.dispatches.settled();
+  const { board, notebook, history, charter, run } = state;
+  return {
+    limits: state.limits,
+    last_event_at: state.lastEventAt,
+    counts: settled.counts,
+    facts: settled.facts.all(),
+    ledgers: [...settled.ledgers.values()],
+    window: state.dispatches.toJSON(),
+    charter: orderedCharter(charter),
+    tasks: [...board.tasks.values()].map(orderedTask),
+    notes: [...notebook.notes.values()],
+    inbox: [...notebook.inbox.values()],
+    iterations: history.iterations.map(orderedIteration),
+    traces: tracesToJson(settled.traces),
+    ...(run !== undefined && { run: orderedRun(run) }),
+    last: { task: board.lastNumber, note: notebook.lastNote, message: notebook.lastMessage },
+  };
+}
+
+/** A state as JSON of this version or an earlier one. */
+export type ReadableStateJson = Omit<SessionStateJson, 'window'> & {
+  readonly window: ReadableWindowJson<DispatchEntry>;
+};
+
+export function stateFromJson(
+  session: string,
+  at: Pick<SessionState, 'sequence' | 'lastEvent'>,
+  json: ReadableStateJson,
+): SessionState {
+  return {
+    session,
+    limits: json.limits,
+    dispatches: new DispatchWindow(
+      dispatchFold(json.limits),
+      dispatchMemory(json.facts, json.counts, json.ledgers, tracesFromJson(json.traces)),
+      json.window,
+    ),
+    charter: { ...json.charter },
+    run: json.run,
+    board: { tasks: byId(json.tasks), lastNumber: json.last.task },
+    notebook: {
+      notes: byId(json.notes),
+      lastNote: json.last.note,
+      inbox: byId(json.inbox),
+      lastMessage: json.last.message,
+    },
+    history: { iterations: [...json.iterations] },
+    ...at,
+    lastEventAt: json.last_event_at,
+  };
+}
+
+function byId<T extends { readonly id: string }>(items: readonly T[]): Map<string, T> {
+  return new Map(items.map((item) => [item.id, item]));
+}
+
+// Optional fields come and go while a state lives; in its bytes they stand last, whatever came first.
+
+function orderedCharter({ status, goal, spec, spec_path, project, completed_reason }: Charter): Charter {
+  return {
+    status,
+    ...(goal !== undefined && { goal }),
+    ...(spec !== undefined && { spec }),
+    ...(spec_path !== undefined && { spec_path }),
+    ...(project !== undefined && { project }),
+    ...(completed_reason !== undefined && { completed_reason }),
+  };
+}
+
+function orderedRun({ spec, source, document, goal }: Run): Run {
+  return { spec, source, document, ...(goal !== undefined && { goal }) };
+}
+
+function orderedTask(task: Task): Task {
+  const { id, content, status, priority, depends_on, created_at, updated_at, iteration, claimed_by, reason } =
+    task;
+  return {
+    id,
+    content,
+    status,
+    priority,
+    depends_on,
+    created_at,
+    updated_at,
+    iteration,
+    ...(claimed_by !== undefined && { claimed_by }),
+    ...(reason !== undefined && { reason }),
+  };
+}
+
+function orderedIteration({
+  number,
+  started_at,
+  complete,
+  tasks_worked,
+  ended_at,
+  summary,
+}: Iteration): Iteration {
+  return {
+    number,
+    started_at,
+    complete,
+    tasks_worked,
+    ...(ended_at !== undefined && { ended_at }),
+    ...(summary !== undefined && { summary }),
+  };
+}

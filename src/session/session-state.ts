@@ -1,0 +1,175 @@
+import type { Role } from '../contracts/names.js';
+import type { DispatchRejected } from '../contracts/session-events.js';
+import type { RecordedEntry } from '../contracts/trace-entry.js';
+import { sessionFact } from '../facts/fact-extractor.js';
+import { InMemorySessionFactStore } from '../facts/fact-store.js';
+import type { RecordedFact, SessionFact } from '../facts/fact-types.js';
+import type { OutcomeDigest } from '../ledger/outcome-digest.js';
+import { type StallThresholds, stallThresholds } from '../ledger/stall.js';
+import { foldDispatch, type TaskLedger } from '../ledger/task-ledger.js';
+import { type CompactionRhythm, DEFAULT_RHYTHM } from '../traces/intent-trace.js';
+import { addDispatch, addPending, copyOfTraces, emptyTraces, type Traces } from '../traces/session-traces.js';
+import { type Charter, emptyCharter } from './charter.js';
+import { type DispatchFold, DispatchWindow } from './dispatch-window.js';
+import { emptyHistory, type IterationHistory } from './iterations.js';
+import { emptyNotebook, type Notebook } from './notebook.js';
+import type { Run } from './session-run.js';
+import { emptyBoard, type TaskBoard } from './task-board.js';
+
+/** Limits that shape the fold; a snapshot made under other limits is not used. */
+export interface SessionLimits {
+  /** Facts kept for a session, closed ones included. */
+  readonly maxFacts: number;
+  /** Counts at which a task is taken to be stalled. */
+  readonly stall: StallThresholds;
+  /** When trace entries are compacted. */
+  readonly compaction: CompactionRhythm;
+}
+
+export const DEFAULT_LIMITS: SessionLimits = {
+  maxFacts: 500,
+  stall: stallThresholds(),
+  compaction: DEFAULT_RHYTHM,
+};
+
+/** A dispatch as the fold keeps it while it may still be overtaken. */
+export type DispatchEntry =
+  | {
+      readonly kind: 'recorded';
+      readonly sequence: number;
+      readonly at: string;
+      /** Sequence of the session event that brought it. */
+      readonly event: number;
+      readonly role: Role;
+      readonly task: string;
+      readonly facts: readonly RecordedFact[];
+      readonly digest: OutcomeDigest;
+      /** What it is in the trace of the intent that it names. */
+      readonly trace?: RecordedEntry;
+    }
+  | {
+      readonly kind: 'rejected';
+      readonly sequence: number;
+      readonly at: string;
+      readonly event: number;
+      readonly error: DispatchRejected['data']['error'];
+    };
+
+/** Counts since the session began. */
+export interface DispatchCounts {
+  implementer: number;
+  reviewer: number;
+  rejected: number;
+}
+
+/** What dispatches, in their order, add up to. */
+export interface DispatchMemory {
+  readonly facts: InMemorySessionFactStore;
+  readonly counts: DispatchCounts;
+  /** By task, the one whose dispatch came last at the end. */
+  readonly ledgers: Map<string, TaskLedger>;
+  readonly traces: Traces;
+}
+
+/** Everything that a session's events add up to. `evolve` owns and changes it; everybody else only reads. */
+export interface SessionState {
+  readonly session: string;
+  readonly limits: SessionLimits;
+  readonly dispatches: DispatchWindow<DispatchEntry, DispatchMemory>;
+  readonly charter: Charter;
+  run: Run | undefined;
+  readonly board: TaskBoard;
+  readonly notebook: Notebook;
+  readonly history: IterationHistory;
+  /** Sequence up to which the session's log has been folded; 0 before the first event. */
+  sequence: number;
+  /** Sequence of the newest event that counted; 0 before the first. What is no event of the session stands beyond it. */
+  lastEvent: number;
+  /** Time of the newest event, ISO 8601; empty before the first. Ages in prompts are counted from it. */
+  lastEventAt: string;
+}
+
+/** The state of a session without events. */
+export function emptyState(session: string, limits: SessionLimits = DEFAULT_LIMITS): SessionState {
+  return {
+    session,
+    limits,
+    dispatches: new DispatchWindow(
+      dispatchFold(limits),
+      dispatchMemory([], { implementer: 0, reviewer: 0, rejected: 0 }, [], emptyTraces()),
+    ),
+    charter: emptyCharter(),
+    run: undefined,
+    board: emptyBoard(),
+    notebook: emptyNotebook(),
+    history: emptyHistory(),
+    sequence: 0,
+    lastEvent: 0,
+    lastEventAt: '',
+  };
+}
+
+/** The facts of a session, all dispatches folded. */
+export function factsOf(state: SessionState): InMemorySessionFactStore {
+  return state.dispatches.current().facts;
+}
+
+/** The traces of a session: entries that were appended and all dispatches, in their order. */
+export function tracesOf(state: SessionState): Traces {
+  return state.dispatches.current().traces;
+}
+
+/** What dispatches add up to, from the facts and counts of a snapshot. */
+export function dispatchMemory(
+  facts: Iterable<SessionFact>,
+  counts: DispatchCounts,
+  ledgers: Iterable<TaskLedger>,
+  traces: Traces,
+): DispatchMemory {
+  return {
+    facts: InMemorySessionFactStore.of(facts),
+    counts: { ...counts },
+    ledgers: new Map([...ledgers].map((ledger) => [ledger.task, ledger])),
+    traces,
+  };
+}
+
+/** How dispatches are folded under these limits. */
+export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry, DispatchMemory> {
+  // Compacting sorts the facts, so it waits until a quarter more than the limit has come together.
+  const tolerated = limits.maxFacts + Math.floor(limits.maxFacts / 4);
+  return {
+    apply(folded, entry) {
+      addDispatch(folded.traces, entry, limits.compaction);
+      if (entry.kind === 'rejected') {
+        folded.counts.rejected += 1;
+        return;
+      }
+      folded.counts[entry.role] += 1;
+      const origin = { sequence: entry.sequence, at: entry.at, role: entry.role, taskId: entry.task };
+      folded.facts.add(entry.facts.map((fact) => sessionFact(fact, origin, entry.event)));
+      if (folded.facts.size() > tolerated) folded.facts.compact(limits.maxFacts);
+      foldLedger(folded.ledgers, entry, limits.stall);
+    },
+    copy: ({ facts, counts, ledgers, traces }) =>
+      dispatchMemory(facts.all(), counts, ledgers.values(), copyOfTraces(traces)),
+    finish: ({ traces }) => addPending(traces, limits.compaction),
+    follows: ({ traces }, { at }) => at > traces.appendedUntil,
+  };
+}
+
+/** Ledgers kept; beyond that those of tasks that nothing has been heard of for longest are forgotten. */
+const MAX_LEDGERS = 300;
+
+function foldLedger(
+  ledgers: Map<string, TaskLedger>,
+  entry: Extract<DispatchEntry, { kind: 'recorded' }>,
+  thresholds: StallThresholds,
+): void {
+  const { task } = entry;
+  const ledger = foldDispatch(ledgers.get(task), task, entry, entry.digest, thresholds);
+  ledgers.delete(task);
+  ledgers.set(task, ledger);
+  const oldest = ledgers.keys().next();
+  if (ledgers.size > MAX_LEDGERS && !oldest.done) ledgers.delete(oldest.value);
+}

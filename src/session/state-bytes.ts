@@ -1,0 +1,38 @@
+import type { SessionState } from './session-state.js';
+
+/** Bytes of memory, measured by folding made-up sessions of 1 to 200 dispatches and up to 500 tasks. */
+const STATE = 20_000;
+/** A fact stands in the store, in its index of words, and as an entry of the window. */
+const FACT = 700;
+const LEDGER = 1500;
+const TASK = 400;
+/** A task of a `tasks.md`, a note, a message, an iteration: a few hundred characters each. */
+const ITEM = 800;
+/** An intent's trace: its lists are bounded, and seldom full. */
+const TRACE = 10_000;
+
+/** An appended trace entry that waits for its place. */
+const PENDING = 500;
+
+/** About how many bytes of memory a state takes: by what it holds, so that asking costs nothing. */
+export function stateBytes(state: SessionState): number {
+  const { facts, ledgers, traces } = state.dispatches.settled();
+  const recent = state.dispatches.recent();
+  const recentFacts = recent.reduce(
+    (sum, entry) => sum + (entry.kind === 'recorded' ? entry.facts.length : 0),
+    0,
+  );
+  const { notebook, history, run } = state;
+  const items =
+    notebook.notes.size + notebook.inbox.size + history.iterations.length + (run?.document.tasks.length ?? 0);
+  return (
+    STATE +
+    FACT * (facts.size() + recentFacts) +
+    LEDGER * (ledgers.size + recent.length) +
+    TASK * state.board.tasks.size +
+    ITEM * items +
+    TRACE * traces.intents.size +
+    PENDING * traces.pending.length +
+    state.dispatches.counted().bytes
+  );
+}

@@ -1,0 +1,191 @@
+import type { DispatchOutcome, EventOf } from '../contracts/session-events.js';
+import type { RecordedEntry } from '../contracts/trace-entry.js';
+import { clipText, quoted } from '../shared/text.js';
+import { addEntry, type CompactionRhythm, emptyTrace, type IntentTrace } from './intent-trace.js';
+
+/**
+ * Traces of a session, by intent; the one that was added to last stands at the end.
+ *
+ * Dispatches stand in their own order, whatever the order in which their events arrive, and appended entries stand among
+ * them by their time. So an appended entry waits until a later dispatch is settled, or until too many wait.
+ */
+export interface Traces {
+  readonly intents: Map<string, IntentTrace>;
+  /** Entries that named no intent: counted, and no more. */
+  withoutIntent: number;
+  malformed: number;
+  /** Appended entries that dispatches may still come before, by their time. */
+  readonly pending: PendingEntry[];
+  /** Time of the newest appended entry that was added before its dispatches were all there; empty for none. */
+  appendedUntil: string;
+}
+
+interface PendingEntry {
+  /** Time of the event that brought it, ISO 8601. */
+  readonly at: string;
+  readonly entry: RecordedEntry;
+}
+
+export interface TracesJson {
+  readonly intents: readonly IntentTrace[];
+  readonly without_intent: number;
+  readonly malformed: number;
+  /** Earlier versions wrote none. */
+  readonly pending?: readonly PendingEntry[];
+}
+
+/** Intents that are remembered; an agent works on one at a time. */
+const MAX_INTENTS = 12;
+/** Characters of all traces together: with everything else a snapshot must fit one message. */
+const MAX_SIZE = 300_000;
+const MAX_TEXT = 200;
+/** Appended entries that wait, and their characters together. */
+const MAX_PENDING = 64;
+const MAX_PENDING_SIZE = 60_000;
+
+export function emptyTraces(): Traces {
+  return { intents: new Map(), withoutIntent: 0, malformed: 0, pending: [], appendedUntil: '' };
+}
+
+export function copyOfTraces(traces: Traces): Traces {
+  return { ...traces, intents: new Map(traces.intents), pending: [...traces.pending] };
+}
+
+export function tracesToJson({ intents, withoutIntent, malformed, pending }: Traces): TracesJson {
+  return { intents: [...intents.values()].map(ordered), without_intent: withoutIntent, malformed, pending };
+}
+
+export function tracesFromJson({ intents, without_intent, malformed, pending = [] }: TracesJson): Traces {
+  return {
+    ...emptyTraces(),
+    intents: new Map(intents.map((trace) => [trace.intent, trace])),
+    withoutIntent: without_intent,
+    malformed,
+    pending: [...pending],
+  };
+}
+
+/** Has the entries of an event wait for their place among the dispatches. */
+export function addAppended(
+  traces: Traces,
+  { at, data }: EventOf<'trace.appended'>,
+  rhythm: CompactionRhythm,
+): void {
+  const { pending } = traces;
+  traces.malformed += data.malformed;
+  const place = pending.findLastIndex((each) => each.at <= at) + 1;
+  pending.splice(place, 0, ...data.entries.map((entry) => ({ at, entry })));
+  let size = pending.reduce((sum, each) => sum + sizeOf(each), 0);
+  while (pending.length > MAX_PENDING || size > MAX_PENDING_SIZE) {
+    const [oldest] = pending.splice(0, 1);
+    if (oldest === undefined) return;
+    size -= sizeOf(oldest);
+    traceEntry(traces, oldest.entry, rhythm);
+  }
+}
+
+/** Adds a dispatch, with what was appended before it. Dispatches come in their order. */
+export function addDispatch(
+  traces: Traces,
+  dispatch: { readonly at: string; readonly trace?: RecordedEntry },
+  rhythm: CompactionRhythm,
+): void {
+  if (traces.pending.length > 0) {
+    const later = traces.pending.findIndex(({ at }) => at >= dispatch.at);
+    addFirst(traces, later < 0 ? traces.pending.length : later, rhythm);
+  }
+  if (dispatch.trace !== undefined) traceEntry(traces, dispatch.trace, rhythm);
+}
+
+/** Adds all that waits: what readers see. */
+export function addPending(traces: Traces, rhythm: CompactionRhythm): void {
+  traces.appendedUntil = traces.pending.at(-1)?.at ?? '';
+  addFirst(traces, traces.pending.length, rhythm);
+}
+
+function addFirst(traces: Traces, count: number, rhythm: CompactionRhythm): void {
+  for (const { entry } of traces.pending.splice(0, count)) traceEntry(traces, entry, rhythm);
+}
+
+/** Adds an entry to the trace of its intent. */
+function traceEntry(traces: Traces, { at: _at, ...entry }: RecordedEntry, rhythm: CompactionRhythm): void {
+  const { intent } = entry;
+  if (intent === null) {
+    traces.withoutIntent += 1;
+    return;
+  }
+  const continued = [...traces.intents.keys()].at(-1) === intent;
+  const trace = addEntry(traces.intents.get(intent) ?? emptyTrace(intent), entry, rhythm);
+  traces.intents.delete(intent);
+  traces.intents.set(intent, trace);
+  // A change of intent is rare; only then are all the others weighed.
+  if (!continued) forgetOldest(traces.intents);
+}
+
+function sizeOf({ entry }: PendingEntry): number {
+  return JSON.stringify(entry).length;
+}
+
+/** Forgets the intents that were added to least recently, beyond their number and their size together. */
+function forgetOldest(intents: Map<string, IntentTrace>): void {
+  let size = [...intents.values()].reduce((sum, trace) => sum + JSON.stringify(trace).length, 0);
+  for (const [intent, trace] of intents) {
+    if (intents.size === 1 || (intents.size <= MAX_INTENTS && size <= MAX_SIZE)) return;
+    intents.delete(intent);
+    size -= JSON.stringify(trace).length;
+  }
+}
+
+/** A dispatch that names an intent as an entry of its trace, or `undefined`. */
+export function entryOfDispatch(dispatch: DispatchOutcome): RecordedEntry | undefined {
+  const { outcome, sequence, role, task } = dispatch;
+  if (!outcome.intent_id) return undefined;
+  const implemented = dispatch.role === 'implementer' ? dispatch.outcome : undefined;
+  const said = implemented?.status ?? (dispatch.role === 'reviewer' ? dispatch.outcome.assessment : '');
+  const files = implemented?.files_modified?.slice(0, 20).map((file) => clipText(quoted(file), MAX_TEXT));
+  const output = `task ${task} ${said}${implemented === undefined ? '' : `: ${implemented.summary}`}`;
+  return {
+    id: `dispatch:${sequence}`,
+    intent: clipText(outcome.intent_id, 128),
+    action: 'TOOL_EXECUTION',
+    status: said === 'completed' || said === 'approved' ? 'SUCCESS' : 'FAILURE',
+    tool: role,
+    target: clipText(task, MAX_TEXT),
+    ...(files !== undefined && files.length > 0 && { files }),
+    output: clipText(quoted(output), MAX_TEXT),
+    size: JSON.stringify(outcome).length,
+  };
+}
+
+// The ask comes when it comes; in the bytes it stands last.
+function ordered({ ask, ...trace }: IntentTrace): IntentTrace {
+  const {
+    intent,
+    total,
+    compacted,
+    compactedSize,
+    blocks,
+    tools,
+    decisions,
+    files,
+    unresolved,
+    done,
+    recent,
+    seen,
+  } = trace;
+  return {
+    intent,
+    total,
+    compacted,
+    compactedSize,
+    blocks,
+    tools,
+    decisions,
+    files,
+    unresolved,
+    done,
+    recent,
+    seen,
+    ...(ask !== undefined && { ask }),
+  };
+}

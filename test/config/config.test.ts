@@ -1,0 +1,331 @@
+import { describe, expect, it } from 'vitest';
+import { loadConfig, strangeVariables } from '../../src/config/config.js';
+import { messageOf } from '../../src/contracts/errors.js';
+
+const NUMBERS: readonly (readonly [variable: string, option: string, low: number, high: number])[] = [
+  ['THROUGHLINE_REPLICAS', 'replicas', 1, 5],
+  ['THROUGHLINE_MAX_BODY_BYTES', 'maxBodyBytes', 1024, 8_388_608],
+  ['THROUGHLINE_MAX_REQUEST_BYTES', 'maxRequestBytes', 1024, 67_108_864],
+  ['THROUGHLINE_MAX_REPLY_BYTES', 'maxReplyBytes', 1024, 67_108_864],
+  ['THROUGHLINE_REQUESTS_PER_SECOND', 'requestsPerSecond', 0, 1_000_000],
+  ['THROUGHLINE_REQUEST_KB_PER_SECOND', 'requestKbPerSecond', 0, 1_000_000],
+  ['THROUGHLINE_MAX_DELIVERIES', 'maxDeliveries', 1, 1000],
+  ['THROUGHLINE_ACK_WAIT_MS', 'ackWaitMs', 500, 3_600_000],
+  ['THROUGHLINE_RECURRENCE', 'recurrence', 2, 20],
+  ['THROUGHLINE_MAX_IN_HAND', 'maxInHand', 1, 100_000],
+  ['THROUGHLINE_MAX_FACTS', 'maxFacts', 10, 100_000],
+  ['THROUGHLINE_IMPLEMENTER_TOKENS', 'implementerTokens', 100, 10_000_000],
+  ['THROUGHLINE_REVIEWER_TOKENS', 'reviewerTokens', 100, 10_000_000],
+  ['THROUGHLINE_MAX_OUTPUT_TOKENS', 'maxOutputTokens', 0, 1_000_000],
+  ['THROUGHLINE_COMPACTION_TOKENS', 'maxSummaryTokens', 100, 1_000_000],
+  ['THROUGHLINE_EMBED_DEADLINE_MS', 'embedDeadlineMs', 1, 60_000],
+  ['THROUGHLINE_EMBED_BATCH', 'embedBatch', 1, 2048],
+  ['THROUGHLINE_MAX_LEARNINGS', 'maxLearnings', 0, 100],
+  ['THROUGHLINE_SNAPSHOT_EVERY', 'snapshotEvery', 1, 100_000],
+  ['THROUGHLINE_MAX_SESSIONS', 'maxSessions', 1, 1_000_000],
+  ['THROUGHLINE_CACHE_MB', 'cacheMb', 1, 100_000],
+  ['THROUGHLINE_AFTER_TIMEOUT_MS', 'afterTimeoutMs', 0, 600_000],
+  ['THROUGHLINE_REQUEST_TIMEOUT_MS', 'requestTimeoutMs', 100, 600_000],
+  ['THROUGHLINE_SHUTDOWN_MS', 'shutdownMs', 100, 600_000],
+];
+
+/** The message of the error that this environment leads to. */
+function refusal(env: Record<string, string>): string {
+  try {
+    loadConfig(env);
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'config_invalid' });
+    return messageOf(error);
+  }
+  throw new Error('the configuration was accepted');
+}
+
+describe('without any variable', () => {
+  const env = Object.freeze({ HOME: '/me', XDG_CACHE_HOME: '/xdg' });
+
+  it('every option has its default', () => {
+    expect(loadConfig(env)).toEqual({
+      natsUrl: undefined,
+      access: { tlsFirst: false },
+      session: undefined,
+      project: undefined,
+      logLevel: 'info',
+      replicas: 1,
+      maxBodyBytes: 262_144,
+      maxRequestBytes: 1_048_576,
+      maxReplyBytes: 1_048_576,
+      requestsPerSecond: 1000,
+      requestKbPerSecond: 8192,
+      redact: true,
+      maxDeliveries: 20,
+      ackWaitMs: 10_000,
+      recurrence: 2,
+      maxInHand: 500,
+      maxFacts: 500,
+      stallThresholds: { non_progress: 2, ping_pong: 2, same_fixes: 2, same_test: 2, same_files: 2 },
+      implementerTokens: 4800,
+      reviewerTokens: 4000,
+      maxOutputTokens: 1200,
+      tokenizer: 'approximate',
+      compaction: { threshold: 20, block: 20 },
+      maxSummaryTokens: 1200,
+      tasksRoots: [process.cwd()],
+      embedder: undefined,
+      embedDeadlineMs: 150,
+      embedBatch: 64,
+      minSimilarity: 0.2,
+      maxLearnings: 5,
+      snapshotEvery: 100,
+      maxSessions: 500,
+      cacheMb: 24,
+      afterTimeoutMs: 4500,
+      requestTimeoutMs: 5000,
+      shutdownMs: 10_000,
+      cacheDir: '/xdg/throughline',
+      env,
+    });
+  });
+
+  it('as with empty ones', () => {
+    const names = [
+      'NATS_URL',
+      'THROUGHLINE_SESSION',
+      'THROUGHLINE_PROJECT',
+      'THROUGHLINE_LOG_LEVEL',
+      'THROUGHLINE_REDACT',
+      ...NUMBERS.map(([name]) => name),
+    ];
+    const empty = { ...env, ...Object.fromEntries(names.map((name) => [name, ''])) };
+    expect({ ...loadConfig(empty), env }).toEqual(loadConfig(env));
+  });
+
+  it('the configuration is frozen', () => {
+    const config = loadConfig(env);
+    expect(Object.isFrozen(config)).toBe(true);
+    expect(Reflect.set(config, 'maxFacts', 1)).toBe(false);
+  });
+});
+
+describe('a number', () => {
+  it.each(NUMBERS)('%s is taken from its lowest to its highest value', (variable, option, low, high) => {
+    expect(loadConfig({ [variable]: String(low) })).toMatchObject({ [option]: low });
+    expect(loadConfig({ [variable]: String(high) })).toMatchObject({ [option]: high });
+  });
+
+  it.each(NUMBERS)(
+    '%s is refused with its name and value when it is wrong',
+    (variable, _option, low, high) => {
+      for (const wrong of [
+        String(low - 1),
+        String(high + 1),
+        '1e99',
+        '10.5',
+        '12s',
+        'many',
+        'NaN',
+        '0b',
+        ' ',
+      ]) {
+        expect(refusal({ [variable]: wrong })).toBe(
+          `${variable} is ${JSON.stringify(wrong)}: use a whole number from ${low} to ${high}`,
+        );
+      }
+    },
+  );
+
+  it('is refused together with every other wrong one', () => {
+    const message = refusal({
+      THROUGHLINE_REPLICAS: '9',
+      NATS_URL: 'nats://x',
+      THROUGHLINE_MAX_FACTS: 'all',
+    });
+    expect(message).toContain('THROUGHLINE_REPLICAS is "9"');
+    expect(message).toContain('THROUGHLINE_MAX_FACTS is "all"');
+    expect(message).not.toContain('NATS_URL');
+  });
+});
+
+describe('text', () => {
+  it('is taken as it is', () => {
+    const env = {
+      NATS_URL: 'nats://a,nats://b',
+      THROUGHLINE_SESSION: 'demo',
+      THROUGHLINE_PROJECT: 'my app',
+      THROUGHLINE_LOG_LEVEL: 'silent',
+    };
+    expect(loadConfig(env)).toMatchObject({
+      natsUrl: env.NATS_URL,
+      session: 'demo',
+      project: 'my app',
+      logLevel: 'silent',
+      env,
+    });
+  });
+
+  it('that is no log level is refused with its name, its value and the right ones', () => {
+    expect(refusal({ THROUGHLINE_LOG_LEVEL: 'loud' })).toBe(
+      'THROUGHLINE_LOG_LEVEL is "loud": use one of trace, debug, info, warn, error, silent',
+    );
+  });
+
+  it('that is no tokenizer is refused with its value and the right ones', () => {
+    expect(refusal({ THROUGHLINE_TOKENIZER: 'exact' })).toBe(
+      'THROUGHLINE_TOKENIZER is "exact": use approximate or o200k_base',
+    );
+  });
+
+  it('says whether secrets are redacted', () => {
+    expect(loadConfig({ THROUGHLINE_REDACT: 'off' }).redact).toBe(false);
+    expect(loadConfig({ THROUGHLINE_REDACT: 'on' }).redact).toBe(true);
+    expect(refusal({ THROUGHLINE_REDACT: 'no' })).toBe('THROUGHLINE_REDACT is "no": use on or off');
+  });
+
+  it('for the cache moves it', () => {
+    expect(loadConfig({ THROUGHLINE_CACHE_DIR: '/tl' }).cacheDir).toBe('/tl');
+  });
+});
+
+describe('thresholds of going in circles', () => {
+  const twice = { non_progress: 2, ping_pong: 2, same_fixes: 2, same_test: 2, same_files: 2 };
+
+  it.each([
+    ['3', { non_progress: 3, ping_pong: 3, same_fixes: 3, same_test: 3, same_files: 3 }],
+    ['ping_pong=4, same_files=9', { ...twice, ping_pong: 4, same_files: 9 }],
+    ['5,same_test=1', { non_progress: 5, ping_pong: 5, same_fixes: 5, same_test: 1, same_files: 5 }],
+    ['', twice],
+  ])('are read from %j', (raw, stallThresholds) => {
+    expect(loadConfig({ THROUGHLINE_STALL_THRESHOLDS: raw })).toMatchObject({ stallThresholds });
+  });
+
+  it.each(['0', 'many', 'ping_pong', 'loops=2', 'ping_pong=x'])(
+    'are refused as %j, with their names',
+    (raw) => {
+      const text = refusal({ THROUGHLINE_STALL_THRESHOLDS: raw });
+      expect(text).toContain(`THROUGHLINE_STALL_THRESHOLDS holds ${JSON.stringify(raw)}`);
+      expect(text).toContain('same_fixes');
+    },
+  );
+});
+
+describe('the rhythm of compaction', () => {
+  it('is read from two variables', () => {
+    const env = { THROUGHLINE_COMPACTION_THRESHOLD: '5', THROUGHLINE_COMPACTION_BLOCK: '7' };
+    expect(loadConfig(env).compaction).toEqual({ threshold: 5, block: 7 });
+  });
+});
+
+describe('the embedder', () => {
+  const URL_AND_MODEL = {
+    THROUGHLINE_EMBED_URL: 'http://127.0.0.1:11434',
+    THROUGHLINE_EMBED_MODEL: 'minilm',
+  };
+
+  it('is an endpoint with its model, and a key if there is one', () => {
+    const embedder = {
+      ...{ kind: 'http', url: 'http://127.0.0.1:11434', model: 'minilm', key: undefined },
+      ...{ timeoutMs: 10_000, batch: 64 },
+    };
+    expect(loadConfig(URL_AND_MODEL).embedder).toEqual(embedder);
+    const more = {
+      ...{ THROUGHLINE_EMBED_KEY: 'sk-1', THROUGHLINE_EMBED_TIMEOUT_MS: '500', THROUGHLINE_EMBED_BATCH: '8' },
+    };
+    expect(loadConfig({ ...URL_AND_MODEL, ...more }).embedder).toEqual({
+      ...embedder,
+      ...{ key: 'sk-1', timeoutMs: 500, batch: 8 },
+    });
+  });
+
+  it('is a directory', () => {
+    expect(loadConfig({ THROUGHLINE_EMBED_DIR: 'models/minilm' }).embedder).toEqual({
+      ...{ kind: 'local', dir: 'models/minilm' },
+    });
+  });
+
+  it('is not both, and no endpoint without a model', () => {
+    expect(refusal({ ...URL_AND_MODEL, THROUGHLINE_EMBED_DIR: '/model' })).toBe(
+      'THROUGHLINE_EMBED_URL and THROUGHLINE_EMBED_DIR are both set: use one of them',
+    );
+    expect(refusal({ ...URL_AND_MODEL, THROUGHLINE_EMBED_MODEL: '' })).toBe(
+      'THROUGHLINE_EMBED_URL is set without THROUGHLINE_EMBED_MODEL: name the model that the endpoint has',
+    );
+  });
+
+  it.each(['localhost', 'ftp://host', 'http://', 'http://me:pass@host', 'nonsense'])(
+    'has no address %j, which is not repeated',
+    (url) => {
+      const text = refusal({ ...URL_AND_MODEL, THROUGHLINE_EMBED_URL: url });
+      expect(text).toBe(
+        'THROUGHLINE_EMBED_URL is no address: use http://host:port or https://host, without user and password',
+      );
+    },
+  );
+
+  it.each(['sk-1\n', 'sk 1', 'schlüssel'])('has no key %j, which is not repeated', (key) => {
+    const text = refusal({ ...URL_AND_MODEL, THROUGHLINE_EMBED_KEY: key });
+    expect(text).toBe(
+      'THROUGHLINE_EMBED_KEY holds characters that no key has: use printable ASCII without spaces',
+    );
+  });
+
+  it.each(['99', '600001', 'soon'])('does not time out after %j', (raw) => {
+    expect(refusal({ THROUGHLINE_EMBED_TIMEOUT_MS: raw })).toContain('from 100 to 600000');
+  });
+});
+
+describe('the least similarity', () => {
+  it.each([
+    ['0', 0],
+    ['1', 1],
+    ['.35', 0.35],
+    ['0.2', 0.2],
+    ['', 0.2],
+  ])('is read from %j', (raw, minSimilarity) => {
+    expect(loadConfig({ THROUGHLINE_MIN_SIMILARITY: raw })).toMatchObject({ minSimilarity });
+  });
+
+  it.each(['-0.1', '1.01', '1e-1', 'half', ' ', '0,5', 'NaN'])('is refused as %j', (raw) => {
+    expect(refusal({ THROUGHLINE_MIN_SIMILARITY: raw })).toBe(
+      `THROUGHLINE_MIN_SIMILARITY is ${JSON.stringify(raw)}: use a number from 0 to 1`,
+    );
+  });
+});
+
+describe('access to NATS', () => {
+  it('is read from the variables of the nats command line, and two of our own', () => {
+    const env = {
+      ...{ NATS_USER: 'u', NATS_PASSWORD: 'p', NATS_TOKEN: 't', NATS_NKEY: 'n', NATS_CREDS: 'c' },
+      ...{ NATS_CA: 'a', NATS_CERT: 'e', NATS_KEY: 'k' },
+      ...{ THROUGHLINE_TLS_FIRST: '1', THROUGHLINE_INBOX_PREFIX: '_INBOX_me' },
+    };
+    expect(loadConfig(env).access).toEqual({
+      ...{ user: 'u', password: 'p', token: 't', nkey: 'n', creds: 'c' },
+      ...{ ca: 'a', cert: 'e', key: 'k', tlsFirst: true, inboxPrefix: '_INBOX_me' },
+    });
+  });
+
+  it('takes 1 and 0 for TLS first, and nothing else', () => {
+    expect(loadConfig({ THROUGHLINE_TLS_FIRST: '0' }).access.tlsFirst).toBe(false);
+    expect(refusal({ THROUGHLINE_TLS_FIRST: 'yes' })).toBe('THROUGHLINE_TLS_FIRST is "yes": use 1 or 0');
+  });
+});
+
+describe('variables that nothing reads', () => {
+  it('are named, but for those of other programs, of tests and of Kubernetes', () => {
+    const theirs = {
+      THROUGHLINE_TEST_NATS: 'native',
+      THROUGHLINE_SERVICE_HOST: '10.0.0.1',
+      THROUGHLINE_PORT: 'tcp://10.0.0.1:4222',
+      THROUGHLINE_PORT_4222_TCP: 'tcp://10.0.0.1:4222',
+      THROUGHLINE_NATS_SERVICE_HOST: '10.0.0.2',
+      THROUGHLINE_NATS_SERVICE_PORT_CLIENT: '4222',
+      THROUGHLINE_NATS_PORT: 'tcp://10.0.0.2:4222',
+      THROUGHLINE_NATS_PORT_4222_TCP_ADDR: '10.0.0.2',
+    };
+    const ours = { THROUGHLINE_REPLICAS: '3', THROUGHLINE_CACHE_DIR: '/cache', NATS_URL: '', HOME: '/me' };
+    expect(strangeVariables({ ...theirs, ...ours })).toEqual([]);
+    expect(strangeVariables({ ...ours, THROUGHLINE_REPLICA: '3', THROUGHLINE_REDACTED: 'on' })).toEqual([
+      'THROUGHLINE_REPLICA',
+      'THROUGHLINE_REDACTED',
+    ]);
+  });
+});

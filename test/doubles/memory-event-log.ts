@@ -1,0 +1,104 @@
+import { type EventFormat, readEvent, type Stored, writeEvent } from '../../src/contracts/event.js';
+import type { Token } from '../../src/contracts/names.js';
+import type {
+  Appended,
+  AppendOptions,
+  EventLog,
+  ReadRange,
+  ReadResult,
+  Unwatch,
+} from '../../src/ports/event-log.js';
+import { DEFAULT_DEDUPE_LAST, RecentIds } from './recent-ids.js';
+
+export interface MemoryEventLogOptions {
+  /** Distance from one sequence to the next: above 1, each append leaves a gap. Default: 1. */
+  readonly sequenceStep?: number;
+  /** Events of a key whose message ids are remembered; 0 stores every repetition. Default: 100,000. */
+  readonly dedupeLast?: number;
+}
+
+interface Log {
+  readonly messages: { readonly sequence: number; readonly data: Uint8Array }[];
+  readonly ids: RecentIds;
+}
+
+/** Event logs in memory. Events are kept as bytes, as on a stream: nobody shares an object with the log. */
+export class MemoryEventLog<Event extends { readonly type: string }> implements EventLog<Event> {
+  readonly #format: EventFormat<Event>;
+  readonly #logs = new Map<Token, Log>();
+  readonly #watchers = new Map<Token, Set<() => void>>();
+  readonly #step: number;
+  readonly #dedupeLast: number;
+
+  constructor(
+    format: EventFormat<Event>,
+    { sequenceStep = 1, dedupeLast = DEFAULT_DEDUPE_LAST }: MemoryEventLogOptions = {},
+  ) {
+    this.#format = format;
+    this.#step = sequenceStep;
+    this.#dedupeLast = dedupeLast;
+  }
+
+  async append(key: Token, event: Event, options: AppendOptions = {}): Promise<Appended> {
+    const { expectedSequence, messageId } = options;
+    const log = this.#logs.get(key);
+    // As on a stream with one replica: the expectation is checked before the message id.
+    if (expectedSequence !== undefined && expectedSequence !== lastOf(log)) return { outcome: 'conflict' };
+    const earlier = messageId === undefined ? undefined : log?.ids.get(messageId);
+    if (earlier !== undefined) return { outcome: 'appended', sequence: earlier, duplicate: true };
+    const sequence = this.inject(key, writeEvent(this.#format.kind, key, event, expectedSequence));
+    if (messageId !== undefined) this.#logs.get(key)?.ids.add(messageId, sequence);
+    return { outcome: 'appended', sequence, duplicate: false };
+  }
+
+  /** Stores any bytes on a key, as a stranger's publish would, and gives their sequence. */
+  inject(key: Token, data: Uint8Array): number {
+    const log = this.#logs.get(key) ?? { messages: [], ids: new RecentIds(this.#dedupeLast) };
+    this.#logs.set(key, log);
+    const sequence = lastOf(log) + this.#step;
+    log.messages.push({ sequence, data: data.slice() });
+    for (const watcher of this.#watchers.get(key) ?? []) queueMicrotask(watcher);
+    return sequence;
+  }
+
+  async read(
+    key: Token,
+    { after, through = Number.MAX_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER, type }: ReadRange,
+  ): Promise<ReadResult<Event>> {
+    const messages = this.#logs.get(key)?.messages ?? [];
+    const events: Stored<Event>[] = [];
+    let read = 0;
+    let last = after;
+    for (const { sequence, data } of messages.slice(messages.findLastIndex((m) => m.sequence <= after) + 1)) {
+      if (sequence > through || read >= limit) break;
+      const stored = readEvent(this.#format, key, data);
+      if (type !== undefined && stored?.event.type !== type) continue;
+      if (stored !== undefined) events.push({ sequence, ...stored });
+      read += 1;
+      last = sequence;
+    }
+    return { events, through: last, skipped: read - events.length };
+  }
+
+  watch(key: Token, onEvent: () => void): Unwatch {
+    const watchers = this.#watchers.get(key) ?? new Set();
+    this.#watchers.set(key, watchers);
+    // A function of its own, so that one callback may watch twice; told after the append, and not once unwatched.
+    const watcher = () => {
+      if (watchers.has(watcher)) onEvent();
+    };
+    watchers.add(watcher);
+    return () => {
+      watchers.delete(watcher);
+    };
+  }
+
+  /** All keys that have an event, sorted. */
+  keys(): Token[] {
+    return [...this.#logs.keys()].sort();
+  }
+}
+
+function lastOf(log: Log | undefined): number {
+  return log?.messages.at(-1)?.sequence ?? 0;
+}

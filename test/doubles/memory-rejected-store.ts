@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import type {
+  RejectedEntry,
+  RejectedStore,
+  Rejection,
+  WholeRejection,
+} from '../../src/ports/rejected-store.js';
+import { oneLine } from '../../src/shared/text.js';
+import { DEFAULT_DEDUPE_LAST, RecentIds } from './recent-ids.js';
+
+export interface MemoryRejectedStoreOptions {
+  /** Rejections whose dispatch is remembered, so that it is not kept twice. Default: 100,000. */
+  readonly dedupeLast?: number;
+}
+
+/** Rejected dispatches in memory. */
+export class MemoryRejectedStore implements RejectedStore {
+  readonly #kept = new Map<number, Rejection>();
+  readonly #recent: RecentIds;
+  readonly #name = randomUUID();
+  #lastId = 0;
+
+  constructor({ dedupeLast = DEFAULT_DEDUPE_LAST }: MemoryRejectedStoreOptions = {}) {
+    this.#recent = new RecentIds(dedupeLast);
+  }
+
+  async put(rejected: Rejection): Promise<void> {
+    const dispatch = String(rejected.sequence);
+    if (this.#recent.get(dispatch) !== undefined) return;
+    this.#lastId += 1;
+    this.#recent.add(dispatch, this.#lastId);
+    const { subject, reason, body } = rejected;
+    this.#kept.set(this.#lastId, {
+      ...rejected,
+      subject: oneLine(subject),
+      reason: oneLine(reason),
+      body: body.slice(),
+    });
+  }
+
+  async list(limit: number): Promise<RejectedEntry[]> {
+    return [...this.#kept].slice(0, limit).map(([id, rejected]) => entryOf(id, rejected));
+  }
+
+  async foreign(): Promise<number[]> {
+    return [];
+  }
+
+  async get(id: number): Promise<WholeRejection | undefined> {
+    const rejected = this.#kept.get(id);
+    return (
+      rejected && { ...entryOf(id, rejected), body: rejected.body.slice(), retryId: `${this.#name}:${id}` }
+    );
+  }
+
+  async remove(id: number): Promise<boolean> {
+    return this.#kept.delete(id);
+  }
+}
+
+function entryOf(id: number, { body, ...rest }: Rejection): RejectedEntry {
+  return { id, ...rest, bytes: body.length };
+}

@@ -1,0 +1,217 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { InMemorySessionFactStore } from '../../src/facts/fact-store.js';
+import type { SessionFact } from '../../src/facts/fact-types.js';
+import { fact, factsFrom, implementer, reviewer, roleResults, sayings, timeOf } from '../support/builders.js';
+
+function storeOf(...dispatches: readonly (readonly SessionFact[])[]): InMemorySessionFactStore {
+  const store = new InMemorySessionFactStore();
+  for (const facts of dispatches) store.add(facts);
+  return store;
+}
+
+const valid = (store: InMemorySessionFactStore) => sayings(store.getValid());
+const closedFrom = (store: InMemorySessionFactStore, sequence: number) =>
+  store.all().filter((held) => held.sourceSequence === sequence && held.validTo !== undefined);
+
+describe('between dispatches', () => {
+  const first = fact({ sourceSequence: 1, object: 'task:1' });
+  const second = fact({ sourceSequence: 2, object: 'task:2' });
+  const third = fact({ sourceSequence: 3, object: 'task:3' });
+
+  it('the newest fact of a subject and relation wins, at its own time', () => {
+    const store = storeOf([first], [second]);
+    expect(store.getValid()).toEqual([second]);
+    expect(store.all()).toEqual([{ ...first, validTo: timeOf(2), closedBy: 2 }, second]);
+    expect(store.count()).toBe(1);
+    expect(store.size()).toBe(2);
+  });
+
+  it.each([
+    [[first, second, third]],
+    [[third, second, first]],
+    [[second, first, third]],
+    [[third, first, second]],
+    [[first, first, third, second, third]],
+  ])('each is closed by the next one, in any order of arrival', (arrivals) => {
+    const store = storeOf(...arrivals.map((arrived) => [arrived]));
+    expect(store.all()).toEqual([
+      { ...first, validTo: timeOf(2), closedBy: 2 },
+      { ...second, validTo: timeOf(3), closedBy: 3 },
+      third,
+    ]);
+  });
+
+  it('the same words said again count as the newer ones', () => {
+    const again = fact({ sourceSequence: 4 });
+    expect(storeOf([first], [again]).getValid()).toEqual([again]);
+  });
+
+  it.each([
+    ['another subject', fact({ sourceSequence: 2, subject: 'src/b.ts' })],
+    ['another relation', fact({ sourceSequence: 2, relation: 'issue' })],
+  ])('a fact of %s closes nothing', (_what, other) => {
+    expect(storeOf([first], [other]).getValid()).toEqual([first, other]);
+  });
+
+  it('no fact that was handed in is changed', () => {
+    const given = Object.freeze(fact({ sourceSequence: 1 }));
+    storeOf([given], [second]);
+    expect(given).toEqual(first);
+  });
+});
+
+describe('within one dispatch', () => {
+  it('three required fixes stay three', () => {
+    const store = storeOf(factsFrom(1, reviewer({ required_fixes: ['a', 'b', 'c'] })));
+    expect(valid(store)).toEqual([
+      'task:1 reviewed_as needs_changes',
+      'task:1 must_fix a',
+      'task:1 must_fix b',
+      'task:1 must_fix c',
+    ]);
+  });
+
+  it('they are replaced together by those of the next review, also when that one arrives first', () => {
+    const before = factsFrom(1, reviewer({ required_fixes: ['a', 'b', 'c'] }));
+    const after = factsFrom(2, reviewer({ required_fixes: ['c', 'd'] }));
+    for (const store of [storeOf(before, after), storeOf(after, before)]) {
+      expect(valid(store)).toEqual([
+        'task:1 reviewed_as needs_changes',
+        'task:1 must_fix c',
+        'task:1 must_fix d',
+      ]);
+      expect(store.size()).toBe(7);
+    }
+  });
+
+  it('failures of one test run stay side by side until the next run', () => {
+    const failed = implementer({ tests: [{ command: 't', passed: false, failures: ['a', 'b'] }] });
+    const passed = implementer({ task_id: '2', tests: [{ command: 't', passed: true }] });
+    const store = storeOf(factsFrom(1, failed));
+    expect(valid(store).filter((saying) => saying.startsWith('test:'))).toHaveLength(2);
+    store.add(factsFrom(2, passed));
+    expect(valid(store).filter((saying) => saying.startsWith('test:'))).toEqual([
+      'test:t test_result passed in task:2',
+    ]);
+  });
+});
+
+describe('an approval', () => {
+  const issue = (file: string) => ({ severity: 'minor' as const, file, message: 'always close it' });
+  const findings = (task_id: string, file: string) =>
+    reviewer({ task_id, required_fixes: ['fix it'], issues: [issue(file)] });
+  const approval = reviewer({ task_id: '1', assessment: 'approved' });
+  const of1 = factsFrom(1, findings('1', 'src/a.ts'));
+  const of2 = factsFrom(2, findings('2', 'src/b.ts'));
+  const approved = factsFrom(3, approval);
+
+  it.each([
+    ['in order', [of1, of2, approved]],
+    ['first', [approved, of2, of1]],
+    ['in between', [of2, approved, of1]],
+  ])('closes must_fix and issue of its own task, and nothing else: arriving %s', (_when, arrivals) => {
+    const store = storeOf(...arrivals);
+    expect(valid(store)).toEqual([
+      'task:1 convention always close it',
+      'task:2 reviewed_as needs_changes',
+      'src/b.ts issue always close it',
+      'task:2 must_fix fix it',
+      'task:2 convention always close it',
+      'task:1 reviewed_as approved',
+    ]);
+    expect(closedFrom(store, 1).map((held) => [held.relation, held.validTo, held.closedBy])).toEqual([
+      ['reviewed_as', timeOf(3), 3],
+      ['issue', timeOf(3), 3],
+      ['must_fix', timeOf(3), 3],
+    ]);
+  });
+
+  it('leaves what a later review finds, and what it found itself', () => {
+    const withIssue = reviewer({ assessment: 'approved', issues: [issue('src/c.ts')] });
+    const later = reviewer({ required_fixes: ['once more'] });
+    const store = storeOf(factsFrom(5, later), factsFrom(4, withIssue));
+    expect(valid(store)).toContain('src/c.ts issue always close it');
+    expect(valid(store)).toContain('task:1 must_fix once more');
+  });
+
+  it('closes at the first of two, in either order', () => {
+    const again = factsFrom(4, approval);
+    for (const store of [storeOf(of1, approved, again), storeOf(again, of1, approved)]) {
+      expect(closedFrom(store, 1).map((held) => held.closedBy)).toEqual([3, 3, 3]);
+    }
+  });
+
+  it('is what a reviewer says: an implementer or another assessment closes no finding', () => {
+    const claimed = fact({
+      subject: 'task:1',
+      relation: 'reviewed_as',
+      object: 'approved',
+      sourceSequence: 4,
+    });
+    const blocked = factsFrom(5, reviewer({ assessment: 'blocked' }));
+    expect(valid(storeOf(of1, [claimed], blocked))).toContain('task:1 must_fix fix it');
+  });
+});
+
+describe('invalidate', () => {
+  it('closes the older facts of a subject and relation', () => {
+    const store = storeOf([fact({ sourceSequence: 1 })], [fact({ sourceSequence: 5, subject: 'src/b.ts' })]);
+    const newer = fact({ sourceSequence: 9 });
+    store.invalidate('src/a.ts', 'modified_by', { sequence: 7, at: timeOf(7) });
+    store.invalidate('src/b.ts', 'issue', { sequence: 7, at: timeOf(7) });
+    store.invalidate('src/unknown.ts', 'modified_by', { sequence: 7, at: timeOf(7) });
+    store.add([newer]);
+    expect(store.all().map((held) => held.closedBy)).toEqual([7, undefined, undefined]);
+    expect(store.count()).toBe(2);
+  });
+});
+
+describe('asking', () => {
+  it('by tags gives the valid facts that carry one of them', () => {
+    const store = storeOf(
+      [
+        fact({ sourceSequence: 1, tags: ['test', 'error'] }),
+        fact({ sourceSequence: 1, subject: 'b', tags: ['decision'] }),
+      ],
+      [fact({ sourceSequence: 2, tags: ['dependency'] })],
+    );
+    expect(store.getValidByTags(['error'])).toEqual([]);
+    expect(store.getValidByTags([])).toEqual([]);
+    expect(sayings(store.getValidByTags(['decision', 'dependency', 'test']))).toEqual([
+      'b modified_by task:1',
+      'src/a.ts modified_by task:1',
+    ]);
+  });
+
+  it('gives the oldest dispatch first, whatever came first', () => {
+    const store = storeOf(
+      ...[5, 2, 9].map((sourceSequence) => [fact({ sourceSequence, subject: `${sourceSequence}` })]),
+    );
+    expect(store.getValid().map((held) => held.sourceSequence)).toEqual([2, 5, 9]);
+  });
+});
+
+describe('in any order and any number of times', () => {
+  it('the same dispatches leave the same facts', () => {
+    const arrivals = fc
+      .array(fc.tuple(roleResults, fc.array(fc.nat(1000), { minLength: 1, maxLength: 3 })), { maxLength: 12 })
+      .map((entries) => {
+        const dispatches = entries.map(([returned], index) => factsFrom(index + 1, returned));
+        const shuffled = entries
+          .flatMap(([, keys], index) => keys.map((key) => ({ key, facts: dispatches[index] ?? [] })))
+          .sort((a, b) => a.key - b.key)
+          .map((arrival) => arrival.facts);
+        return { dispatches, shuffled };
+      });
+    fc.assert(
+      fc.property(arrivals, ({ dispatches, shuffled }) => {
+        const clean = storeOf(...dispatches);
+        const store = storeOf(...shuffled);
+        expect(store.all()).toEqual(clean.all());
+        expect(store.count()).toBe(store.getValid().length);
+        expect(InMemorySessionFactStore.of(store.all()).all()).toEqual(store.all());
+      }),
+    );
+  });
+});

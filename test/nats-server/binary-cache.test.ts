@@ -1,0 +1,48 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { cacheDirOf, installIntoCache } from '../../src/nats-server/binary-cache.js';
+
+describe('cacheDirOf', () => {
+  it.each([
+    [{ THROUGHLINE_CACHE_DIR: '/tl', XDG_CACHE_HOME: '/xdg' }, '/tl'],
+    [{ THROUGHLINE_CACHE_DIR: 'near' }, resolve('near')],
+    [{ XDG_CACHE_HOME: '/xdg' }, '/xdg/throughline'],
+    [{ XDG_CACHE_HOME: 'relative' }, '/me/.cache/throughline'],
+    [{ THROUGHLINE_CACHE_DIR: '', XDG_CACHE_HOME: '' }, '/me/.cache/throughline'],
+  ])('of %j is %s', (env, expected) => {
+    expect(cacheDirOf(env, '/me')).toBe(expected);
+  });
+});
+
+describe('installIntoCache', () => {
+  let root: string;
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'throughline-cache-'));
+  });
+  afterEach(() => rm(root, { recursive: true }));
+
+  it('keeps what was there when the build fails, and removes its own folder', async () => {
+    const target = join(root, 'tool');
+    await writeFile(target, 'old');
+    const build = async (folder: string) => {
+      await writeFile(join(folder, 'tool'), 'half');
+      throw new Error('out of disk');
+    };
+    await expect(installIntoCache(target, build)).rejects.toThrow('out of disk');
+    expect(await readFile(target, 'utf8')).toBe('old');
+    expect(await readdir(root)).toEqual(['tool']);
+  });
+
+  it('replaces in one step', async () => {
+    const target = join(root, 'tool');
+    await writeFile(target, 'old');
+    await installIntoCache(target, async (folder) => {
+      await writeFile(join(folder, 'built'), 'new');
+      expect(await readFile(target, 'utf8')).toBe('old');
+      return join(folder, 'built');
+    });
+    expect(await readFile(target, 'utf8')).toBe('new');
+  });
+});

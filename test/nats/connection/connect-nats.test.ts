@@ -1,0 +1,108 @@
+import { describe, expect, it, vi } from 'vitest';
+import { connectNats } from '../../../src/nats/connection/connect-nats.js';
+import { openNats } from '../../../src/nats/open-nats.js';
+import { silentLogger } from '../../../src/ports/logger.js';
+import { startListener } from '../../support/listener.js';
+import { startTestNats } from '../../support/nats-server.js';
+import { NOBODY } from '../../support/nobody.js';
+import { soon } from '../../support/soon.js';
+
+const connect = (url: string, logger = silentLogger) =>
+  connectNats({ url, name: 'throughline test', logger, timeoutMs: 2000 });
+
+describe('connectNats', () => {
+  it('says where nobody answers', async () => {
+    const url = `nats://${NOBODY}`;
+    await expect(connect(url)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining(url),
+    });
+  });
+
+  it('says so when what answers is no NATS server', async () => {
+    await using web = await startListener((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    await expect(connect(web.url)).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  it('refuses an old server with both versions', async () => {
+    await using old = await startListener((socket) => {
+      socket.write('INFO {"server_id":"X","version":"2.9.21","jetstream":true,"max_payload":1024}\r\n');
+      socket.on('data', (data) => String(data).includes('PING') && socket.write('PONG\r\n'));
+    });
+    await expect(connect(old.url)).rejects.toMatchObject({
+      code: 'server_unsupported',
+      message: expect.stringMatching(/2\.9\.21.*2\.12/),
+    });
+  });
+
+  it('refuses a server without JetStream', async () => {
+    await using plain = await startListener((socket) => {
+      socket.write('INFO {"server_id":"X","version":"2.99.0","max_payload":1024}\r\n');
+      socket.on('data', (data) => String(data).includes('PING') && socket.write('PONG\r\n'));
+    });
+    await expect(connect(plain.url)).rejects.toMatchObject({
+      code: 'server_unsupported',
+      message: expect.stringContaining('JetStream'),
+    });
+  });
+
+  it('says that a server wants a certificate, also when it is slow to greet', async () => {
+    const greeting = {
+      server_id: 'X',
+      server_name: 'x',
+      version: '2.99.0',
+      tls_required: true,
+      tls_verify: true,
+    };
+    let connections = 0;
+    await using strict = await startListener((socket) => {
+      connections += 1;
+      if (connections === 1) socket.end();
+      else setTimeout(() => socket.write(`INFO ${JSON.stringify(greeting)}\r\n`), 1000);
+    });
+    await expect(connect(strict.url)).rejects.toMatchObject({ code: 'tls_failed' });
+  });
+
+  it('takes the first of several servers that answers', async () => {
+    await using nats = await startTestNats();
+    const connection = await connect(`nats://${NOBODY}, ${nats.url}`);
+    expect(connection.info?.jetstream).toBe(true);
+    await connection.close();
+  });
+
+  it('comes back by itself after the server was killed, logs both, and finds what was stored', async () => {
+    await using nats = await startTestNats();
+    const logger = { ...silentLogger, warn: vi.fn(), info: vi.fn() };
+    const connection = await connect(nats.url, logger);
+    const jsm = await connection.jetstreamManager();
+    await jsm.streams.add({ name: 'S', subjects: ['s'] });
+    await connection.jetstream().publish('s', 'kept');
+    await nats.kill();
+    await soon(() => expect(logger.warn).toHaveBeenCalled());
+    await nats.restart();
+    await soon(() => expect(logger.info).toHaveBeenCalled());
+    expect((await jsm.streams.getMessage('S', { seq: 1 })).string()).toBe('kept');
+    await connection.close();
+  });
+});
+
+describe('openNats', () => {
+  it('closes the connection again when a stream of that name is somebody else’s', async () => {
+    await using nats = await startTestNats({ monitor: true });
+    const connection = await connect(nats.url);
+    await (await connection.jetstreamManager()).streams.add({ name: 'DISPATCH', subjects: ['mine.>'] });
+    const opening = openNats({
+      ...{ url: nats.url, name: 'refused', logger: silentLogger, replicas: 1, requestTimeoutMs: 5000 },
+      ...{ ackWaitMs: 1000, maxInHand: 10 },
+    });
+    await expect(opening).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringMatching(/DISPATCH.*dispatch\.>/),
+    });
+    await soon(async () => {
+      const connz: unknown = await (await fetch(`${nats.monitorUrl}/connz`)).json();
+      expect(connz).toMatchObject({ num_connections: 1 });
+    });
+    await connection.close();
+  });
+});

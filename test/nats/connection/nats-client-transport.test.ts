@@ -1,0 +1,30 @@
+import { connect } from 'nats';
+import { expect, it } from 'vitest';
+import { connectThroughline } from '../../../src/index.js';
+import { startTestNats } from '../../support/nats-server.js';
+
+it('says in our words what kept a trace from being sent', async () => {
+  await using server = await startTestNats({ maxPayloadBytes: 4096 });
+  const client = await connectThroughline({ url: server.url });
+  const record = (detail: string) => () =>
+    client.recordTrace('demo', { intent_id: 'i', action_type: 'TOOL_EXECUTION', id: detail });
+  expect(record('x'.repeat(5000))).toThrow(expect.objectContaining({ code: 'too_large' }));
+  await client.close();
+  expect(record('x')).toThrow(expect.objectContaining({ code: 'unavailable' }));
+});
+
+it('says in our words that somebody else answers', async () => {
+  await using server = await startTestNats();
+  const stranger = await connect({ servers: server.url });
+  stranger.subscribe('prompt.compile.>', { callback: (_, message) => message.respond('hello') });
+  await stranger.flush();
+  const client = await connectThroughline({ url: server.url });
+  await expect(client.compile({ session: 'demo', taskId: '1', taskPrompt: 'x' })).rejects.toMatchObject({
+    ...{
+      code: 'internal',
+      message: 'prompt.compile.demo: the answer is no JSON: does another service listen there?',
+    },
+  });
+  await client.close();
+  await stranger.close();
+});

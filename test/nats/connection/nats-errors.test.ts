@@ -1,0 +1,52 @@
+import { AckPolicy, connect, DiscardPolicy } from 'nats';
+import { expect, it } from 'vitest';
+import { isNoResponders, toThroughlineError } from '../../../src/nats/connection/nats-errors.js';
+import { startNatsPorts } from '../../ports/opened.js';
+import { startTestNats } from '../../support/nats-server.js';
+
+it('tells a stream that is full from a server that does not answer, though the client gives both one code', async () => {
+  const nats = await startNatsPorts();
+  try {
+    const { connection } = nats;
+    const [jsm, jetstream] = [await connection.jetstreamManager(), connection.jetstream()];
+    await jsm.streams.add({ name: 'small', subjects: ['small'], max_bytes: 100, discard: DiscardPolicy.New });
+    const full: unknown = await jetstream.publish('small', 'x'.repeat(200)).catch((error: unknown) => error);
+    const nobody: unknown = await connection.request('nobody').catch((error: unknown) => error);
+    expect([full, nobody]).toMatchObject([{ code: '503' }, { code: '503' }]);
+    expect([full, nobody].map(isNoResponders)).toEqual([false, true]);
+    expect(toThroughlineError(full, 'storing')).toMatchObject({
+      ...{ code: 'store_full', message: expect.stringMatching(/^storing: maximum bytes exceeded; raise /) },
+    });
+    expect(toThroughlineError(nobody, 'asking').code).toBe('unavailable');
+  } finally {
+    await nats.close();
+  }
+});
+
+it('says that nothing more may be made when the limit of streams or consumers is reached, and what to do', async () => {
+  await using nats = await startTestNats({
+    extraConfig:
+      'accounts { A { users: [{user: a, password: a}], jetstream { max_streams: 1, max_consumers: 1 } } }\nno_auth_user: a',
+  });
+  const connection = await connect({ servers: nats.url });
+  const jsm = await connection.jetstreamManager();
+  const streams = () =>
+    jsm.streams.add({ name: `s${Math.random()}`.replace('.', ''), subjects: [`s${Math.random()}`] });
+  const { config } = await streams();
+  const consumers = () =>
+    jsm.consumers.add(config.name, {
+      durable_name: `c${Math.random()}`.replace('.', ''),
+      ack_policy: AckPolicy.Explicit,
+    });
+  await consumers();
+  for (const [make, fix] of [
+    [streams, 'raise max_streams'],
+    [consumers, 'raise max_consumers'],
+  ] as const) {
+    const refused: unknown = await make().catch((error: unknown) => error);
+    expect(toThroughlineError(refused, 'making')).toMatchObject({
+      ...{ code: 'store_full', message: expect.stringContaining(fix) },
+    });
+  }
+  await connection.close();
+});

@@ -1,0 +1,86 @@
+import { headers, type NatsConnection } from 'nats';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readStream } from '../../../src/nats/jetstream/direct-get.js';
+import { type OpenedNats, startNatsPorts } from '../../ports/opened.js';
+
+let nats: OpenedNats;
+let connection: NatsConnection;
+beforeAll(async () => {
+  nats = await startNatsPorts();
+  connection = nats.connection;
+  const jsm = await connection.jetstreamManager();
+  await jsm.streams.add({ name: 'S', subjects: ['s.>'], allow_direct: true });
+  await jsm.streams.add({ name: 'EMPTY', subjects: ['empty.>'], allow_direct: true });
+  await jsm.streams.add({ name: 'LARGE', subjects: ['large.>'], allow_direct: true });
+  await jsm.streams.add({ name: 'CLOSED', subjects: ['closed.>'], allow_direct: false });
+});
+afterAll(() => nats.close());
+
+const read = async (stream: string, filter: string, range: { from: number; through?: number }) =>
+  (await readStream(connection, stream, filter, range, 5000)).map(({ sequence }) => sequence);
+
+describe('readStream', () => {
+  it('goes on after messages without a payload, with and without headers', async () => {
+    const js = connection.jetstream();
+    const head = headers();
+    head.set('Colour', 'blue');
+    await js.publish('s.a', 'first');
+    await js.publish('s.a', '');
+    await js.publish('s.b', '', { headers: head });
+    await js.publish('s.a', 'last');
+    const found = await readStream(connection, 'S', 's.>', { from: 1 }, 5000);
+    expect(found.map(({ data, ...rest }) => ({ ...rest, text: Buffer.from(data).toString() }))).toEqual([
+      { sequence: 1, subject: 's.a', text: 'first' },
+      { sequence: 2, subject: 's.a', text: '' },
+      { sequence: 3, subject: 's.b', text: '' },
+      { sequence: 4, subject: 's.a', text: 'last' },
+    ]);
+  });
+
+  it('keeps to its range and its filter', async () => {
+    expect(await read('S', 's.>', { from: 2, through: 3 })).toEqual([2, 3]);
+    expect(await read('S', 's.b', { from: 1 })).toEqual([3]);
+    expect(await read('S', 's.>', { from: 4, through: 3 })).toEqual([]);
+  });
+
+  it('gives nothing where nothing is: past the end, of another subject, of an empty or a missing stream', async () => {
+    expect(await read('S', 's.>', { from: 5 })).toEqual([]);
+    expect(await read('S', 's.none', { from: 1 })).toEqual([]);
+    expect(await read('EMPTY', 'empty.>', { from: 1 })).toEqual([]);
+    expect(await read('MISSING', 'missing.>', { from: 1 })).toEqual([]);
+  });
+
+  it('reads on when the server ends a batch early, for its size', async () => {
+    const js = connection.jetstream();
+    const body = new Uint8Array(1024 * 1024 - 1024);
+    for (let index = 0; index < 80; index += 1) await js.publish('large.x', body);
+    const found = await readStream(connection, 'LARGE', 'large.>', { from: 1 }, 20_000);
+    expect(found.map(({ sequence }) => sequence)).toEqual(
+      Array.from({ length: 80 }, (_, index) => index + 1),
+    );
+  });
+
+  it('reads the same stream many times at once', async () => {
+    const reads = await Promise.all(Array.from({ length: 100 }, () => read('S', 's.>', { from: 1 })));
+    for (const each of reads) expect(each).toEqual([1, 2, 3, 4]);
+  });
+
+  it('is unavailable when the server stops answering', async () => {
+    const silent = connection.subscribe('$JS.API.DIRECT.GET.SILENT', { callback: () => {} });
+    const reading = readStream(connection, 'SILENT', 's.>', { from: 1 }, 50);
+    await expect(reading).rejects.toMatchObject({ code: 'unavailable' });
+    silent.unsubscribe();
+  });
+
+  it('is internal when the answer is a status that says something else', async () => {
+    const strange = connection.subscribe('$JS.API.DIRECT.GET.STRANGE', {
+      callback: (_, message) => message.respond('', { headers: headers(408, 'Bad Request') }),
+    });
+    const reading = readStream(connection, 'STRANGE', 's.>', { from: 1 }, 5000);
+    await expect(reading).rejects.toMatchObject({
+      code: 'internal',
+      message: expect.stringContaining('408'),
+    });
+    strange.unsubscribe();
+  });
+});

@@ -1,0 +1,188 @@
+import { type JetStreamManager, nanos } from 'nats';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DISPATCH_STREAM, EXTRACTOR_CONSUMER, LEARNER_CONSUMER } from '../../../src/contracts/names.js';
+import { silentLogger } from '../../../src/ports/logger.js';
+import { bytes, newSession, type OpenedNats, openPorts, startNatsPorts } from '../../ports/opened.js';
+import { implementer, recorded, rejected, timeOf } from '../../support/builders.js';
+import { soon } from '../../support/soon.js';
+import { gate } from '../../workers/spied-ports.js';
+
+const SUBJECT = 'dispatch.demo.implementer';
+
+let nats: OpenedNats;
+let jsm: JetStreamManager;
+beforeEach(async () => {
+  nats = await startNatsPorts();
+  jsm = await nats.connection.jetstreamManager();
+});
+afterEach(() => nats.close());
+
+const publish = async () => (await nats.source.publish(SUBJECT, bytes('x'))).sequence;
+
+async function consumed() {
+  const delivered: number[] = [];
+  const { close } = await nats.source.consume((delivery) => {
+    delivered.push(delivery.sequence);
+    delivery.ack();
+  });
+  return { delivered, close };
+}
+
+describe('a consumer that was deleted', () => {
+  it('is made again, and delivers what was not acknowledged and what comes', async () => {
+    const { delivered, close } = await consumed();
+    const first = await publish();
+    await soon(() => expect(delivered).toEqual([first]));
+    await jsm.consumers.delete(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
+    const second = await publish();
+    await soon(() => expect(delivered).toContain(second));
+    expect((await jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER)).config).toMatchObject({
+      ack_policy: 'explicit',
+      max_deliver: -1,
+    });
+    await close();
+  });
+
+  it('is made once for all that share it', async () => {
+    const other = await openPorts(nats.server.url);
+    const delivered: number[] = [];
+    const consumption = await other.source.consume((delivery) => {
+      delivered.push(delivery.sequence);
+      delivery.ack();
+    });
+    const mine = await consumed();
+    for (let round = 0; round < 3; round += 1) {
+      await jsm.consumers.delete(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
+      await jsm.streams.purge(DISPATCH_STREAM);
+      const published = [await publish(), await publish()];
+      await soon(() => {
+        expect([...delivered, ...mine.delivered]).toEqual(expect.arrayContaining(published));
+      });
+    }
+    await consumption.close();
+    await mine.close();
+    await other.close();
+  });
+
+  it('does not keep a consumption from being closed', async () => {
+    const { delivered, close } = await consumed();
+    await jsm.consumers.delete(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
+    await close();
+    await publish();
+    const again = await consumed();
+    await soon(() => expect(again.delivered).toHaveLength(1));
+    expect(delivered).toEqual([]);
+    await again.close();
+  });
+});
+
+describe('a consumer that was made with another configuration', () => {
+  it.each(['source', 'reviews'] as const)('takes that of whoever comes last: %s', async (name) => {
+    const consumer = name === 'source' ? EXTRACTOR_CONSUMER : LEARNER_CONSUMER;
+    for (const [maxInHand, ackWaitMs] of [
+      [20, 30_000],
+      [7, 30_000],
+      [7, 2000],
+    ] as const) {
+      const ports = await openPorts(nats.server.url, { maxInHand, ackWaitMs });
+      const consumption = await ports[name].consume(() => {});
+      const { config } = await jsm.consumers.info(DISPATCH_STREAM, consumer);
+      // Extractors bound by themselves what they hold.
+      const max_ack_pending = name === 'source' ? -1 : maxInHand;
+      expect(config).toMatchObject({ max_ack_pending, ack_wait: nanos(ackWaitMs) });
+      await consumption.close();
+      await ports.close();
+    }
+  });
+});
+
+describe('a dispatch stream that was deleted', () => {
+  it('begins with 1 on a new server', async () => {
+    expect(await publish()).toBe(1);
+  });
+
+  it('is made anew with higher sequences than any session has seen', async () => {
+    const [one, two] = [newSession(), newSession()];
+    await nats.log.append(one, recorded(500, implementer()));
+    await nats.log.append(two, recorded(90, implementer()));
+    await jsm.streams.delete(DISPATCH_STREAM);
+    expect(await publish()).toBeGreaterThan(500);
+  });
+
+  it('counts dispatches that a session has seen rejected', async () => {
+    const session = newSession();
+    await nats.log.append(session, recorded(2, implementer()));
+    await nats.log.append(session, rejected(300_000));
+    await jsm.streams.delete(DISPATCH_STREAM);
+    expect(await publish()).toBeGreaterThan(300_000);
+  });
+
+  it('counts rejected dispatches that belong to no session', async () => {
+    const [at, body] = [timeOf(1), bytes('x')];
+    await nats.rejected.put({
+      ...{ session: undefined, role: undefined, subject: 'dispatch.x', sequence: 700, at },
+      ...{ code: 'subject_invalid', reason: 'no', body },
+    });
+    await jsm.streams.delete(DISPATCH_STREAM);
+    expect(await publish()).toBeGreaterThan(700);
+  });
+
+  it('is consumed again by those who consumed it', async () => {
+    const { delivered, close } = await consumed();
+    const before = await publish();
+    await soon(() => expect(delivered).toEqual([before]));
+    await nats.log.append(newSession(), recorded(before, implementer()));
+    const other = await openPorts(nats.server.url);
+    jsm = await other.connection.jetstreamManager();
+    await jsm.streams.delete(DISPATCH_STREAM);
+    await soon(() => jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER));
+    const { sequence } = await other.source.publish(SUBJECT, bytes('x'));
+    await soon(() => expect(delivered).toEqual([before, sequence]));
+    expect(sequence).toBeGreaterThan(100_000);
+    await close();
+    await other.close();
+  });
+});
+
+describe('a consumption that is closed', () => {
+  it('hands on what is on its way, rather than leave it to the ack wait', async () => {
+    await Promise.all(Array.from({ length: 3000 }, publish));
+    const busy = await openPorts(nats.server.url, { maxInHand: 1000 });
+    const first = gate();
+    const { close } = await busy.source.consume((delivery) => {
+      delivery.ack();
+      first.open();
+    });
+    await first.opened;
+    await close();
+    const { num_pending } = await jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
+    expect(num_pending).toBeGreaterThan(0);
+    // Whoever takes over has all the rest at once.
+    const heir = await consumed();
+    await soon(async () => {
+      expect(await jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER)).toMatchObject({
+        num_pending: 0,
+        num_ack_pending: 0,
+      });
+    });
+    await heir.close();
+    await busy.close();
+  });
+
+  it('does not wait for the next attempt to make the consumer again', async () => {
+    const paused = gate();
+    const warn = (fields: object) => {
+      if ('againInMs' in fields && fields.againInMs === 3200) paused.open();
+    };
+    const other = await openPorts(nats.server.url, { logger: { ...silentLogger, warn } });
+    const { close } = await other.source.consume(() => {});
+    // Now it is not what a dispatch stream must be.
+    await jsm.streams.update(DISPATCH_STREAM, { allow_direct: false });
+    await jsm.consumers.delete(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
+    await paused.opened;
+    const begun = performance.now();
+    await close();
+    expect(performance.now() - begun).toBeLessThan(3000);
+    await other.close();
+  });
+});

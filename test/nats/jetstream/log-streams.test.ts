@@ -1,0 +1,123 @@
+import type { JetStreamManager } from 'nats';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sessionStream, type Token } from '../../../src/contracts/names.js';
+import { createSessionReader, type SessionReader } from '../../../src/folding/session-folding.js';
+import type { NatsPorts } from '../../../src/nats/open-nats.js';
+import { silentLogger } from '../../../src/ports/logger.js';
+import { encodeSnapshot } from '../../../src/session/session-snapshot.js';
+import { DEFAULT_LIMITS } from '../../../src/session/session-state.js';
+import { newSession, type OpenedNats, openPorts, startNatsPorts } from '../../ports/opened.js';
+import { implementer, recorded } from '../../support/builders.js';
+import { soon } from '../../support/system.js';
+import { workersOn } from '../../support/tools-on.js';
+
+let nats: OpenedNats;
+let other: NatsPorts;
+let jsm: JetStreamManager;
+beforeAll(async () => {
+  nats = await startNatsPorts();
+  other = await openPorts(nats.server.url);
+  jsm = await nats.connection.jetstreamManager();
+});
+afterAll(async () => {
+  await other.close();
+  await nats.close();
+});
+
+const remove = (session: Token) => jsm.streams.delete(sessionStream(session));
+const append = async (ports: NatsPorts, session: Token, ...dispatches: number[]) => {
+  let last = 0;
+  for (const dispatch of dispatches) {
+    const appended = await ports.log.append(session, recorded(dispatch, implementer()));
+    if (appended.outcome === 'appended') last = appended.sequence;
+  }
+  return last;
+};
+const readerOn = ({ log, snapshots }: NatsPorts) =>
+  createSessionReader({ log, snapshots, limits: DEFAULT_LIMITS, logger: silentLogger, maxSessions: 9 });
+const dispatchesOf = async (reader: SessionReader, session: Token) => {
+  const { state } = (await reader.load(session)).folded;
+  return [1, 2, 3, 4].filter((dispatch) => state.dispatches.has(dispatch));
+};
+const snapshot = async (reader: SessionReader, session: Token) => {
+  const { state } = (await reader.load(session)).folded;
+  const text = encodeSnapshot(state, '2026-01-01T00:00:00.000Z');
+  await nats.snapshots.save(session, { sequence: state.sequence, text });
+};
+
+describe('a session stream that somebody deletes', () => {
+  it('keeps what the newest snapshot holds, and shows what comes, to whoever starts then', async () => {
+    const session = newSession('fresh');
+    await append(nats, session, 1, 2);
+    await snapshot(readerOn(nats), session);
+    await append(nats, session, 3);
+    await remove(session);
+    // By a process that has never heard of the session.
+    const newcomer = await openPorts(nats.server.url);
+    expect(await append(newcomer, session, 4)).toBeGreaterThan(3);
+    expect(await dispatchesOf(readerOn(newcomer), session)).toEqual([1, 2, 4]);
+    await newcomer.close();
+  });
+
+  it('is the same to a reader that had folded more than the snapshot', async () => {
+    const session = newSession('cached');
+    const reader = readerOn(nats);
+    await append(nats, session, 1);
+    await snapshot(reader, session);
+    await append(nats, session, 2, 3);
+    expect(await dispatchesOf(reader, session)).toEqual([1, 2, 3]);
+    await remove(session);
+    await append(other, session, 4);
+    await soon(async () => expect(await dispatchesOf(reader, session)).toEqual([1, 4]));
+  });
+
+  it('begins again with 1 where nobody has a snapshot, and its new events are seen all the same', async () => {
+    const session = newSession('young');
+    const reader = readerOn(nats);
+    await append(nats, session, 1, 2, 3);
+    expect(await dispatchesOf(reader, session)).toEqual([1, 2, 3]);
+    await remove(session);
+    expect(await append(other, session, 4)).toBe(1);
+    await soon(async () => expect(await dispatchesOf(reader, session)).toEqual([4]));
+  });
+
+  it('never gives a sequence twice that the process itself has seen', async () => {
+    const session = newSession('seen');
+    const last = await append(nats, session, 1, 2);
+    await remove(session);
+    expect(await append(nats, session, 3)).toBeGreaterThan(last);
+  });
+
+  it('takes commands, which go on from the snapshot', async () => {
+    const session = newSession('commands');
+    const { tools, reader } = workersOn({ ports: nats }, { append: (...args) => nats.log.append(...args) });
+    await tools('task-add', { session, content: 'a' });
+    await snapshot(reader, session);
+    await tools('task-add', { session, content: 'b' });
+    await remove(session);
+    expect(await tools('task-add', { session, content: 'c' })).toMatchObject({ task: { id: 'TAS-2' } });
+    expect(await tools('task-list', { session })).toMatchObject({
+      tasks: [{ content: 'a' }, { content: 'c' }],
+    });
+  });
+});
+
+describe('many sessions that begin at once', () => {
+  it('leave the server room to answer others while their streams are made', async () => {
+    const asked = newSession('asked');
+    await append(other, asked, 1);
+    const many = Array.from({ length: 200 }, (_, index) => newSession(`many-${index}`));
+    let made = false;
+    const making = Promise.all(many.map((session) => append(nats, session, 1))).finally(() => {
+      made = true;
+    });
+    let answered = 0;
+    while (!made) {
+      await jsm.streams.info(sessionStream(asked));
+      if (!made) answered += 1;
+    }
+    await making;
+    // Where more are asked for than the server has hands, it answers when all are made: 28 here, rather than 400 and more.
+    expect(answered).toBeGreaterThan(many.length / 2);
+  });
+});

@@ -1,0 +1,48 @@
+import { connect } from 'nats';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { startService } from '../../../src/nats/micro/micro-service.js';
+import { silentLogger } from '../../../src/ports/logger.js';
+import { startTestNats, type TestNats } from '../../support/nats-server.js';
+
+/** Services of a user who may not listen to everything. */
+
+let server: TestNats;
+beforeAll(async () => {
+  const denied = '{ user: half, password: x, permissions { subscribe: { deny: ["a.denied"] } } }';
+  server = await startTestNats({ extraConfig: `authorization { users = [ ${denied} ] }` });
+});
+afterAll(() => server.stop());
+
+const service = (names: readonly string[], logger = silentLogger) => ({
+  ...{ name: 'half', version: '1.0.0', description: 'for tests', logger },
+  endpoints: names.map((name) => ({
+    ...{ name, subject: `a.${name}`, description: 'echoes', handle: async (given: unknown) => given },
+  })),
+});
+
+const halfUser = () => connect({ servers: server.url, user: 'half', pass: 'x' });
+
+it.each([
+  ['its only endpoint', ['denied']],
+  ['one of many', [...Array.from({ length: 20 }, (_, index) => `e${index}`), 'denied']],
+])('does not start where %s is denied, and is not started again', async (_, names) => {
+  const connection = await halfUser();
+  const error = vi.fn();
+  await expect(startService(connection, service(names, { ...silentLogger, error }))).rejects.toMatchObject({
+    ...{ code: 'permission_denied', message: expect.stringContaining('a.denied') },
+  });
+  await connection.flush();
+  expect(error).not.toHaveBeenCalled();
+  await connection.close();
+});
+
+it('starts beside one that is denied', async () => {
+  const connection = await halfUser();
+  const [denied, allowed] = await Promise.allSettled([
+    startService(connection, service(['denied'])),
+    startService(connection, service(['allowed'])),
+  ]);
+  expect([denied?.status, allowed?.status]).toEqual(['rejected', 'fulfilled']);
+  expect((await connection.request('a.allowed', '1', { timeout: 5000 })).json()).toBe(1);
+  await connection.close();
+});

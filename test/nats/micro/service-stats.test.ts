@@ -1,0 +1,22 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { serviceStats } from '../../../src/nats/micro/service-stats.js';
+import { type OpenedNats, startNatsPorts } from '../../ports/opened.js';
+
+let nats: OpenedNats;
+beforeAll(async () => {
+  nats = await startNatsPorts();
+});
+afterAll(() => nats.close());
+
+it('waits for an instance that is slow to answer, and not at all where there is none', async () => {
+  const { connection } = nats;
+  const answer = { type: 'io.nats.micro.v1.stats_response', name: 'slow', id: 'x', version: '1.0.0' };
+  const endpoints = [{ name: 'compile', data: { compiles: 7 } }];
+  connection.subscribe('$SRV.STATS.slow', {
+    callback: (_, message) =>
+      setTimeout(() => message.respond(JSON.stringify({ ...answer, endpoints })), 1500),
+  });
+  expect(await serviceStats(connection, 'slow', 'compile')).toEqual([{ compiles: 7 }]);
+  expect(await serviceStats(connection, 'slow', 'other')).toEqual([]);
+  expect(await serviceStats(connection, 'none', 'compile')).toEqual([]);
+});

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { ThroughlineError } from '../../../src/contracts/errors.js';
+import { silentLogger } from '../../../src/ports/logger.js';
+import { healthOf } from '../../../src/services/common/health.js';
+import { countingLogger } from '../../../src/services/common/incidents.js';
+
+const clock = () => '2026-01-01T00:00:00.000Z';
+
+describe('a logger that counts', () => {
+  it('hands every line on, and keeps the last warning or error without its details', () => {
+    const lines: unknown[] = [];
+    const { logger, incidents } = countingLogger(
+      { ...silentLogger, info: (...all) => lines.push(all), warn: (...all) => lines.push(all) },
+      clock,
+    );
+    expect(incidents()).toEqual({ warnings: 0, errors: 0, last: null });
+    logger.error({ code: 'internal', err: new Error('secret') }, 'failed');
+    logger.warn({ session: 's', dispatch: 3, code: 'too_large', reason: 'secret' }, 'rejected');
+    logger.info({ session: 't' }, 'fine');
+    logger.debug({}, 'detail');
+    expect(lines).toEqual([
+      [{ session: 's', dispatch: 3, code: 'too_large', reason: 'secret' }, 'rejected'],
+      [{ session: 't' }, 'fine'],
+    ]);
+    const last = {
+      at: clock(),
+      level: 'warn',
+      message: 'rejected',
+      session: 's',
+      dispatch: 3,
+      code: 'too_large',
+    };
+    expect(incidents()).toEqual({ warnings: 1, errors: 1, last });
+  });
+});
+
+describe('the health of a service', () => {
+  const { incidents } = countingLogger(silentLogger, clock);
+  const parts = { host: 'one', uptimeMs: () => 61_400, connection: () => ({ connected: true }), incidents };
+  const common = {
+    host: 'one',
+    uptimeSeconds: 61,
+    connection: { connected: true },
+    warnings: 0,
+    errors: 0,
+    lastIncident: null,
+  };
+
+  it('is what all tell, and its own numbers', async () => {
+    expect(await healthOf(parts, () => ({ inHand: 2 }))()).toEqual({ ...common, inHand: 2 });
+  });
+
+  it('says by a code why its own numbers cannot be had, and tells the rest', async () => {
+    const lost = async () => Promise.reject(new ThroughlineError('unavailable', 'no answer'));
+    expect(await healthOf(parts, lost)()).toEqual({ ...common, unknown: 'unavailable' });
+  });
+});

@@ -1,0 +1,286 @@
+import { describe, expect, it } from 'vitest';
+import { ThroughlineError } from '../../../src/contracts/errors.js';
+import { EVENT_VERSION } from '../../../src/contracts/event.js';
+import { type Token, token } from '../../../src/contracts/names.js';
+import type { SessionEvent } from '../../../src/contracts/session-events.js';
+import type { SessionCommander } from '../../../src/folding/session-folding.js';
+import { hashOf } from '../../../src/ledger/progress-ledger.js';
+import { silentLogger } from '../../../src/ports/logger.js';
+import type { TasksFile } from '../../../src/ports/tasks-file.js';
+import { ProgressTracker, readText } from '../../../src/services/common/progress-tracker.js';
+import { evolve } from '../../../src/session/evolve-session.js';
+import { emptyState, type SessionState } from '../../../src/session/session-state.js';
+import { timeOf } from '../../support/builders.js';
+
+const SESSION: Token = token('demo', 'session');
+const PATH = 'specs/tasks.md';
+const ONE = '- [ ] 1. write the lexer\n- [ ] 2. write the parser\n';
+const TWO = '- [x] 1. write the lexer\n- [-] 2. write the parser\n';
+const PROSE = '# The parser\n\nIt reads queries.\n';
+
+interface FakeFile {
+  text: string;
+  mtimeMs: number;
+  fault?: string;
+}
+
+/** A session that follows a file, both in memory. */
+class Scene {
+  readonly state: SessionState = emptyState('demo');
+  readonly events: SessionEvent[] = [];
+  readonly file: FakeFile = { text: ONE, mtimeMs: 1000 };
+  /** What was asked of the file. */
+  readonly asked = { modified: 0, read: 0 };
+  /** Runs before a modification time is handed over. */
+  whileLooking: () => void = () => {};
+  /** Runs before a text that was read is handed over. */
+  whileReading: () => void = () => {};
+  refusal: ThroughlineError | undefined;
+  readonly tracker: ProgressTracker;
+
+  constructor() {
+    const files: TasksFile = {
+      modified: async () => {
+        this.asked.modified += 1;
+        const { fault, mtimeMs } = this.file;
+        this.whileLooking();
+        return fault === undefined ? { mtimeMs } : { fault };
+      },
+      read: async () => {
+        this.asked.read += 1;
+        const { fault, text, mtimeMs } = this.file;
+        this.whileReading();
+        return fault === undefined ? { text, mtimeMs } : { fault };
+      },
+    };
+    const command: SessionCommander = async (_session, _name, decide) => {
+      if (this.refusal) throw this.refusal;
+      const decision = decide(this.state);
+      if (decision.kind === 'refuse') throw new Error(decision.message);
+      if (decision.kind === 'answer') return { reply: decision.reply(this.state) };
+      const { type, data } = decision.event;
+      this.append({ v: EVENT_VERSION, type, at: timeOf(this.state.sequence + 1), data } as SessionEvent);
+      return { reply: decision.reply(this.state), appended: type };
+    };
+    this.tracker = new ProgressTracker({ files, command, logger: silentLogger });
+  }
+
+  append(event: SessionEvent): void {
+    this.events.push(event);
+    evolve(this.state, { sequence: this.state.sequence + 1, event });
+  }
+
+  /** What `run.init` appends. */
+  follow(path: string | undefined, text: string, mtimeMs: number): void {
+    const read = readText(text, path ?? 'tasksText', mtimeMs);
+    if (!read.ok) throw new Error(read.message);
+    const source = path === undefined ? { kind: 'document' as const } : { kind: 'file' as const, path };
+    const data = { spec: 'parser', source, document: read.document };
+    this.append({ v: EVENT_VERSION, type: 'run.initialized', at: timeOf(0), data });
+  }
+
+  refresh() {
+    return this.tracker.refresh(SESSION, this.state);
+  }
+
+  types(): string[] {
+    return this.events.map(({ type }) => type);
+  }
+}
+
+function following(): Scene {
+  const scene = new Scene();
+  scene.follow(PATH, ONE, 1000);
+  return scene;
+}
+
+function completedTasks({ state }: Scene): string[] {
+  const tasks = state.run?.document.tasks ?? [];
+  return tasks.filter(({ status }) => status === 'completed').map(({ id }) => id);
+}
+
+describe('a session', () => {
+  it('without a run touches no file', async () => {
+    const scene = new Scene();
+    expect(await scene.refresh()).toEqual({ outcome: 'unchanged' });
+    expect(scene.asked).toEqual({ modified: 0, read: 0 });
+  });
+
+  it('with a pushed document touches no file', async () => {
+    const scene = new Scene();
+    scene.follow(undefined, ONE, 0);
+    expect(await scene.refresh()).toEqual({ outcome: 'unchanged' });
+    expect(scene.asked).toEqual({ modified: 0, read: 0 });
+  });
+});
+
+describe('a file', () => {
+  it('that was not modified is not read', async () => {
+    const scene = following();
+    expect(await scene.refresh()).toEqual({ outcome: 'unchanged' });
+    expect(scene.asked).toEqual({ modified: 1, read: 0 });
+  });
+
+  it('with a new text is read, and becomes an event with its fingerprint', async () => {
+    const scene = following();
+    Object.assign(scene.file, { text: TWO, mtimeMs: 2000.5 });
+    expect(await scene.refresh()).toEqual({ outcome: 'rebuilt', appended: true });
+    expect(scene.types()).toEqual(['run.initialized', 'progress.rebuilt']);
+    expect(scene.state.run).toMatchObject({
+      ...{ spec: 'parser', source: { kind: 'file', path: PATH } },
+      document: { fingerprint: { mtimeMs: 2000.5, hash: hashOf(TWO) } },
+    });
+    expect(completedTasks(scene)).toEqual(['1']);
+    expect(await scene.refresh()).toEqual({ outcome: 'unchanged' });
+    expect(scene.asked).toEqual({ modified: 2, read: 1 });
+  });
+
+  it('with the same text and a new time is read once, and appends nothing', async () => {
+    const scene = following();
+    scene.file.mtimeMs = 2000;
+    expect(await scene.refresh()).toEqual({ outcome: 'unchanged' });
+    expect(await scene.refresh()).toEqual({ outcome: 'unchanged' });
+    expect(scene.types()).toEqual(['run.initialized']);
+    expect(scene.asked).toEqual({ modified: 2, read: 1 });
+  });
+
+  it('that was touched and then changed is rebuilt', async () => {
+    const scene = following();
+    scene.file.mtimeMs = 2000;
+    await scene.refresh();
+    Object.assign(scene.file, { text: TWO, mtimeMs: 3000 });
+    expect(await scene.refresh()).toEqual({ outcome: 'rebuilt', appended: true });
+  });
+
+  it('that was changed back, with its old time as well, is rebuilt each time', async () => {
+    const scene = following();
+    Object.assign(scene.file, { text: TWO, mtimeMs: 2000 });
+    await scene.refresh();
+    Object.assign(scene.file, { text: ONE, mtimeMs: 1000 });
+    expect(await scene.refresh()).toEqual({ outcome: 'rebuilt', appended: true });
+    expect(completedTasks(scene)).toEqual([]);
+    expect(scene.types()).toHaveLength(3);
+  });
+
+  it('that twenty find changed at once is appended by one of them', async () => {
+    const scene = following();
+    Object.assign(scene.file, { text: TWO, mtimeMs: 2000 });
+    const all = await Promise.all(Array.from({ length: 20 }, () => scene.refresh()));
+    expect(all.every(({ outcome }) => outcome === 'rebuilt')).toBe(true);
+    expect(all.filter((each) => each.outcome === 'rebuilt' && each.appended)).toHaveLength(1);
+    expect(scene.types()).toEqual(['run.initialized', 'progress.rebuilt']);
+  });
+
+  it('that is another one by the time it was read changes nothing', async () => {
+    const scene = following();
+    Object.assign(scene.file, { text: TWO, mtimeMs: 2000 });
+    scene.whileReading = () => {
+      scene.whileReading = () => {};
+      scene.follow('specs/other.md', '- [x] 7. another run\n', 5000);
+    };
+    await scene.refresh();
+    expect(scene.types()).toEqual(['run.initialized', 'run.initialized']);
+    expect(completedTasks(scene)).toEqual(['7']);
+  });
+
+  it('of a new run is not taken for the one that was seen before', async () => {
+    const scene = following();
+    scene.file.mtimeMs = 2000;
+    await scene.refresh();
+    scene.follow('specs/other.md', TWO, 2000);
+    Object.assign(scene.file, { text: ONE, mtimeMs: 3000 });
+    expect(await scene.refresh()).toEqual({ outcome: 'rebuilt', appended: true });
+  });
+});
+
+describe('a file that cannot be used', () => {
+  it('any more is a failure with its path, and leaves what was read before', async () => {
+    const scene = following();
+    scene.file.fault = 'EACCES: permission denied';
+    const failed = { outcome: 'failed', message: `${PATH}: EACCES: permission denied` };
+    expect(await scene.refresh()).toEqual(failed);
+    expect(await scene.refresh()).toEqual(failed);
+    expect(scene.types()).toEqual(['run.initialized']);
+    expect(scene.state.run?.document.tasks).toHaveLength(2);
+  });
+
+  it('since it went away between two looks is a failure too', async () => {
+    const scene = following();
+    scene.file.mtimeMs = 2000;
+    scene.whileLooking = () => {
+      scene.file.fault = 'ENOENT: no such file';
+    };
+    expect(await scene.refresh()).toEqual({ outcome: 'failed', message: `${PATH}: ENOENT: no such file` });
+    expect(scene.asked).toEqual({ modified: 1, read: 1 });
+  });
+
+  it('since it holds no tasks now is a failure, until it holds some again', async () => {
+    const scene = following();
+    Object.assign(scene.file, { text: PROSE, mtimeMs: 2000 });
+    expect(await scene.refresh()).toMatchObject({
+      ...{ outcome: 'failed', message: expect.stringMatching(/^specs\/tasks\.md holds no task/) },
+    });
+    expect(scene.types()).toEqual(['run.initialized']);
+    Object.assign(scene.file, { text: TWO, mtimeMs: 3000 });
+    expect(await scene.refresh()).toEqual({ outcome: 'rebuilt', appended: true });
+  });
+
+  it('since its event is too large is a failure, and keeps no prompt from being made', async () => {
+    const scene = following();
+    Object.assign(scene.file, { text: TWO, mtimeMs: 2000 });
+    scene.refusal = new ThroughlineError('too_large', 'more than the server takes');
+    const message = `${PATH}: more than the server takes`;
+    expect(await scene.refresh()).toEqual({ outcome: 'failed', message });
+    // Not taken for one that was dealt with.
+    expect(await scene.refresh()).toEqual({ outcome: 'failed', message });
+    scene.refusal = undefined;
+    expect(await scene.refresh()).toEqual({ outcome: 'rebuilt', appended: true });
+  });
+
+  it('for want of the log is an error', async () => {
+    const scene = following();
+    Object.assign(scene.file, { text: TWO, mtimeMs: 2000 });
+    scene.refusal = new ThroughlineError('unavailable', 'nobody answers');
+    await expect(scene.refresh()).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});
+
+describe('a text', () => {
+  it('with tasks is a document with its fingerprint', () => {
+    expect(readText(TWO, PATH, 12.5)).toMatchObject({
+      ok: true,
+      document: {
+        fingerprint: { mtimeMs: 12.5, hash: hashOf(TWO) },
+        tasks: [
+          { id: '1', text: 'write the lexer', status: 'completed' },
+          { id: '2', text: 'write the parser', status: 'in-progress' },
+        ],
+      },
+    });
+  });
+
+  it.each([
+    ['prose', PROSE],
+    ['nothing', ''],
+  ])('of %s is refused with its name and a line', (_what, text) => {
+    expect(readText(text, PATH, 0)).toEqual({
+      ...{ ok: false, code: 'progress_ledger_parse_failed' },
+      message: expect.stringMatching(/^specs\/tasks\.md holds no task that can be read \(line \d+: .+\)$/),
+    });
+  });
+});
+
+describe('the text of a tasks document', () => {
+  it.each(['\n', '\r\n', '\r'])(
+    'is refused unread where it has too many lines, parted by %j',
+    (lineBreak) => {
+      const plan = (lines: number) => Array.from({ length: lines }, () => '- [ ] a').join(lineBreak);
+      expect(readText(plan(20_001), 'tasksText', 0)).toEqual({
+        ok: false,
+        code: 'too_large',
+        message: 'tasksText has 20001 lines, the limit is 20000: leave out what is done, or split it',
+      });
+      expect(readText(plan(20_000), 'tasksText', 0)).toMatchObject({ ok: true });
+    },
+  );
+});

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { ThroughlineError } from '../../../src/contracts/errors.js';
+import { token } from '../../../src/contracts/names.js';
+import { progressByTools } from '../../../src/services/common/remote-progress.js';
+import { answer } from '../../../src/session/commands/session-decision.js';
+
+const SESSION = token('demo', 'session');
+const undecided = () => answer(() => ({}));
+
+describe('a compiler without the right to append', () => {
+  it('has the session tools append the progress', async () => {
+    const asked: unknown[] = [];
+    const command = progressByTools(async (...request) => {
+      asked.push(request);
+      return { run: {}, sequence: 3 };
+    });
+    expect(await command(SESSION, 'progress.rebuilt', undecided)).toMatchObject({
+      appended: 'progress.rebuilt',
+    });
+    expect(asked).toEqual([['run.status', 'demo']]);
+  });
+
+  it.each([
+    ['they cannot read the file either', async () => ({ degraded: 'tasks.md: it is gone' }), 'it is gone'],
+    [
+      'nobody answers',
+      () => Promise.reject(new ThroughlineError('unavailable', 'nobody answers run.status')),
+      'nobody answers',
+    ],
+  ])('lets the prompt go without when %s', async (_, ask, text) => {
+    await expect(progressByTools(ask)(SESSION, 'progress.rebuilt', undecided)).rejects.toMatchObject({
+      code: 'progress_ledger_missing_tasks',
+      message: expect.stringContaining(text),
+    });
+  });
+
+  it('carries out nothing else', async () => {
+    await expect(progressByTools(async () => ({}))(SESSION, 'task-add', undecided)).rejects.toThrow(
+      'task-add',
+    );
+  });
+});

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import type { DispatchReply, IterationReply } from '../../../src/contracts/compile-request.js';
+import { Telemetry } from '../../../src/services/compiler/telemetry.js';
+
+type Counted = Pick<DispatchReply, 'ledger' | 'budget' | 'tokenEstimate'>;
+
+const COMMON = {
+  ...{ prompt: '', sessionContext: '', facts: [], factsShown: 0, factsTotal: 0, compacted: null },
+  ...{ sequence: 1, snapshotSequence: 0, replayed: 0, tokenEstimate: 100 },
+};
+const ITERATION: IterationReply = { kind: 'iteration', ...COMMON };
+
+function reply(more: Partial<Counted> = {}): DispatchReply {
+  return {
+    ...COMMON,
+    ...{ kind: 'dispatch', messages: [], stablePrefixHash: '', fullPromptHash: '', ledger: { mode: 'none' } },
+    ...fitted('none', 100, 100),
+    ...more,
+  };
+}
+
+const fitted = (
+  stage: 'none' | 'pruned',
+  tokensBefore: number,
+  tokensAfter: number,
+): Pick<Counted, 'budget' | 'tokenEstimate'> => ({
+  budget: { stage, inputTokens: 3600, tokensBefore, tokensAfter, tokenizer: 'approximate' },
+  tokenEstimate: tokensAfter,
+});
+
+describe('telemetry', () => {
+  it('counts what prompts were made from, how they were made to fit, and how long it took', () => {
+    const telemetry = new Telemetry();
+    telemetry.compiled('a', reply({ ledger: { mode: 'ledger' }, ...fitted('none', 90, 90) }), 4);
+    telemetry.compiled('a', reply({ ledger: { mode: 'ledger' }, ...fitted('pruned', 500, 300) }), 10);
+    const fallback = { mode: 'ledger_plus_fallback', reason: 'rebuild_failed' } as const;
+    telemetry.compiled('a', reply({ ledger: fallback, ...fitted('none', 10, 10) }), 1);
+    telemetry.rebuilt('a');
+    telemetry.failed('a', 'prompt_overflow');
+    telemetry.failed('a', 'schema_invalid');
+    telemetry.failed('a', 'schema_invalid');
+    expect(telemetry.toJSON()).toEqual({
+      a: {
+        compiles: 3,
+        errors: { prompt_overflow: 1, schema_invalid: 2 },
+        ledgerModes: { ledger: 2, ledger_plus_fallback: 1 },
+        rebuilds: 1,
+        stages: { none: 2, pruned: 1, shortened: 0, minimal: 0 },
+        tokensBefore: 600,
+        tokensAfter: 400,
+        retrievalMs: 15,
+        retrievalMaxMs: 10,
+      },
+    });
+  });
+
+  it('counts a prompt without ledger and budget, as an iteration has, by its tokens', () => {
+    const telemetry = new Telemetry();
+    telemetry.compiled('a', ITERATION, 1);
+    expect(telemetry.toJSON().a).toMatchObject({
+      ...{ compiles: 1, ledgerModes: { none: 1 }, tokensBefore: 100, tokensAfter: 100 },
+      stages: { none: 0, pruned: 0, shortened: 0, minimal: 0 },
+    });
+  });
+
+  it('knows sessions apart, and forgets the one asked for least recently beyond 200', () => {
+    const telemetry = new Telemetry();
+    for (let session = 0; session < 200; session += 1) telemetry.compiled(`s${session}`, reply(), 1);
+    telemetry.compiled('s0', reply(), 1);
+    telemetry.compiled('new', reply(), 1);
+    const known = telemetry.toJSON();
+    expect(Object.keys(known)).toHaveLength(200);
+    expect(known).not.toHaveProperty('s1');
+    expect(known.s0?.compiles).toBe(2);
+    expect(known.new?.compiles).toBe(1);
+  });
+
+  it('takes names of what every object has for sessions', () => {
+    const telemetry = new Telemetry();
+    telemetry.compiled('constructor', reply(), 1);
+    telemetry.compiled('__proto__', reply(), 1);
+    expect(Object.entries(telemetry.toJSON()).map(([session, { compiles }]) => [session, compiles])).toEqual([
+      ['constructor', 1],
+      ['__proto__', 1],
+    ]);
+  });
+});

@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Disposition, dispose, retryDelay } from '../../../src/services/extractor/disposition.js';
+
+/** What a delivery was told, in order. */
+function told(disposition: Disposition): readonly unknown[] {
+  const calls: unknown[] = [];
+  const delivery = {
+    subject: 'dispatch.demo.reviewer',
+    body: new Uint8Array(),
+    sequence: 1,
+    at: '2026-01-01T00:00:00.000Z',
+    delivery: 1,
+    ack: () => calls.push('ack'),
+    working: () => calls.push(['working']),
+    nak: (delayMs: number) => calls.push(['nak', delayMs]),
+    term: (reason: string) => calls.push(['term', reason]),
+  };
+  dispose(delivery, disposition);
+  return calls;
+}
+
+describe('dispose', () => {
+  it.each<[Disposition, unknown]>([
+    [{ kind: 'done' }, 'ack'],
+    [{ kind: 'retry', delayMs: 250 }, ['nak', 250]],
+    [{ kind: 'rejected', reason: 'schema_invalid: status' }, ['term', 'schema_invalid: status']],
+  ])('turns %j into %j, and nothing else', (disposition, call) => {
+    expect(told(disposition)).toEqual([call]);
+  });
+});
+
+describe('retryDelay', () => {
+  it.each([
+    [1, 0, 125],
+    [1, 1, 250],
+    [2, 0, 250],
+    [2, 1, 500],
+    [3, 0.5, 750],
+    [7, 1, 16_000],
+    [8, 1, 30_000],
+    [8, 0, 15_000],
+    [100_000, 1, 30_000],
+  ])('of delivery %i and chance %d is %i ms', (delivery, random, expected) => {
+    expect(retryDelay(delivery, random)).toBe(expected);
+  });
+
+  it('grows with each delivery, up to 30 s, and varies by half', () => {
+    const chance = fc.double({ min: 0, max: 1, noNaN: true });
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 1000 }), chance, (delivery, random) => {
+        const delay = retryDelay(delivery, random);
+        const longest = retryDelay(delivery, 1);
+        expect(delay).toBeGreaterThanOrEqual(longest / 2);
+        expect(delay).toBeLessThanOrEqual(longest);
+        expect(retryDelay(delivery + 1, random)).toBeGreaterThanOrEqual(delay);
+        expect(longest).toBeLessThanOrEqual(30_000);
+        expect(Number.isInteger(delay)).toBe(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest';
+import { ThroughlineError } from '../../../src/contracts/errors.js';
+import type { DispatchDelivery } from '../../../src/ports/dispatch-source.js';
+import { SessionLanes } from '../../../src/services/extractor/session-lanes.js';
+
+const FULL = new ThroughlineError('store_full', 'the log is full');
+
+function lanesOf(maxActive: number) {
+  const time = { ms: 1_000_000 };
+  const lanes = new SessionLanes({ maxActive, now: () => time.ms, random: () => 1 });
+  let sequence = 0;
+  const delivery = (bytes = 1): DispatchDelivery => {
+    sequence += 1;
+    return {
+      ...{ subject: '', body: new Uint8Array(bytes), sequence, at: '', delivery: 1 },
+      ...{ ack() {}, working() {}, nak() {}, term() {} },
+    };
+  };
+  const arrive = (session: string, bytes?: number) => lanes.arrived(session, delivery(bytes));
+  const begin = () => {
+    const held = lanes.next();
+    if (held === undefined) throw new Error('none may begin');
+    return held;
+  };
+  /** All that may begin now, by session. */
+  const beginAll = () => {
+    const begun = [];
+    for (let held = lanes.next(); held !== undefined; held = lanes.next()) begun.push(held);
+    return begun;
+  };
+  return { time, lanes, delivery, arrive, begin, beginAll };
+}
+
+/** Fails a session's attempts until its dispatches are set aside. */
+function troubled(maxActive = 10) {
+  const under = lanesOf(maxActive);
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    under.arrive('stuck');
+    under.lanes.failed(under.begin(), FULL);
+  }
+  return under;
+}
+
+describe('sessions take turns', () => {
+  it('leaving a place to one that comes, though all attempts of another hang', () => {
+    const { arrive, beginAll } = lanesOf(10);
+    for (let index = 0; index < 100; index += 1) arrive('hangs');
+    expect(beginAll()).toHaveLength(5);
+    arrive('comes');
+    expect(beginAll().map(({ session }) => session)).toEqual(['comes']);
+  });
+
+  it('one dispatch each', () => {
+    const { lanes, arrive, begin } = lanesOf(1);
+    for (const session of ['a', 'a', 'a', 'b', 'b', 'c']) arrive(session);
+    const order = Array.from({ length: 6 }, () => {
+      const held = begin();
+      lanes.took(held);
+      return `${held.session}${held.delivery.sequence}`;
+    });
+    expect(order).toEqual(['a1', 'b4', 'c6', 'a2', 'b5', 'a3']);
+  });
+
+  it('with one place as with many', () => {
+    const { lanes, arrive, begin } = lanesOf(1);
+    arrive('a');
+    arrive('b');
+    const held = begin();
+    expect(lanes.next()).toBeUndefined();
+    lanes.took(held);
+    expect(begin().session).toBe('b');
+  });
+});
+
+describe('what waits in memory', () => {
+  it('lets a flood in, and more is asked for to get past it', () => {
+    const { lanes, arrive, beginAll } = lanesOf(10);
+    for (let index = 0; index < 20_000; index += 1) expect(arrive('hot')).toBeUndefined();
+    beginAll();
+    expect(lanes.held).toBe(20_000);
+    expect(lanes.hasRoom()).toBe(true);
+  });
+
+  it('is little while many sessions have something to do', () => {
+    const { lanes, arrive, beginAll } = lanesOf(10);
+    for (let index = 0; lanes.hasRoom(); index += 1) arrive(`session-${index % 50}`);
+    beginAll();
+    expect(lanes.held).toBeLessThan(100);
+  });
+
+  it.each([
+    ['by number', 40_000, 1, 24_000],
+    ['by bytes', 400, 1024 * 1024, 24],
+  ])(
+    'is of one session at most three quarters, and one that comes finds room: %s',
+    (_, count, bytes, most) => {
+      const { lanes, arrive, beginAll } = lanesOf(10);
+      const delays = Array.from({ length: count }, () => arrive('hot', bytes) ?? 0);
+      expect(lanes.held).toBe(most);
+      const back = delays.slice(most);
+      expect(Math.min(...back)).toBeGreaterThan(0);
+      // In their order, for as long as it takes.
+      expect(back).toEqual(back.toSorted((one, other) => one - other));
+      beginAll();
+      expect(arrive('other', bytes)).toBeUndefined();
+      expect(beginAll().map(({ session }) => session)).toEqual(['other']);
+    },
+  );
+});
+
+describe('a session whose log takes nothing', () => {
+  it('has all that waits put back once three attempts in a row have failed, and other sessions go on', () => {
+    const { lanes, arrive, beginAll } = lanesOf(10);
+    for (let index = 0; index < 8; index += 1) arrive('stuck');
+    const [one, two, three] = beginAll();
+    if (!one || !two || !three) throw new Error('three should have begun');
+    expect(lanes.failed(one, FULL)).toMatchObject({ trouble: undefined, putBack: [] });
+    expect(lanes.failed(two, FULL)).toMatchObject({ trouble: undefined, putBack: [] });
+    const { trouble, putBack } = lanes.failed(three, FULL);
+    expect(trouble).toMatchObject({ session: 'stuck', code: 'store_full', reason: 'the log is full' });
+    expect(putBack).toHaveLength(3);
+    arrive('other');
+    expect(beginAll().map(({ session }) => session)).toEqual(['other']);
+  });
+
+  it('is tried with one dispatch after each pause, and the pauses grow up to 30 s', () => {
+    const { time, lanes, arrive, begin } = troubled();
+    const pauses = Array.from({ length: 10 }, () => {
+      const began = time.ms;
+      while (arrive('stuck') !== undefined) time.ms += 50;
+      expect(arrive('stuck')).toBeGreaterThan(0);
+      lanes.failed(begin(), FULL);
+      return time.ms - began;
+    });
+    expect(pauses.slice(2)).toEqual(pauses.slice(2).toSorted((one, other) => one - other));
+    expect(pauses.at(-1)).toBe(30_000);
+  });
+
+  it('goes on with all of them once an attempt has succeeded', () => {
+    const { time, lanes, arrive, begin, beginAll } = troubled();
+    time.ms += 60_000;
+    arrive('stuck');
+    expect(lanes.took(begin())).toMatchObject({ session: 'stuck' });
+    for (let index = 0; index < 4; index += 1) expect(arrive('stuck')).toBeUndefined();
+    expect(beginAll()).toHaveLength(4);
+    expect(lanes.setAside()).toEqual({ troubles: [], dispatches: 0 });
+  });
+
+  it('counts what is set aside until it comes back, and since when', () => {
+    const { time, lanes, arrive } = troubled();
+    for (let index = 0; index < 500; index += 1) arrive('stuck');
+    expect(lanes.setAside()).toMatchObject({ dispatches: 503, troubles: [{ since: 1_000_000 }] });
+    time.ms += 10_000;
+    expect(lanes.setAside()).toMatchObject({ dispatches: 0, troubles: [{ since: 1_000_000 }] });
+  });
+
+  it('is not one whose other dispatches succeed in between', () => {
+    const { lanes, arrive, begin } = lanesOf(10);
+    for (let attempt = 0; attempt < 10; attempt += 1) {
+      arrive('fine');
+      arrive('fine');
+      const [bad, good] = [begin(), begin()];
+      expect(lanes.failed(bad, FULL).trouble).toBeUndefined();
+      lanes.took(good);
+    }
+  });
+});
+
+describe('attempts of a dispatch', () => {
+  it('are those that failed: to be put back is none', () => {
+    const { lanes, delivery, time, begin } = lanesOf(10);
+    const it = delivery();
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      time.ms += 60_000;
+      expect(lanes.arrived('s', it)).toBeUndefined();
+      const held = begin();
+      expect(lanes.failures(held)).toBe(attempt);
+      lanes.failed(held, FULL);
+      if (attempt >= 2) expect(lanes.arrived('s', it)).toBeGreaterThan(0);
+    }
+  });
+});

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createCommander } from '../../../src/folding/commander.js';
+import { PROJECT_FOLDING } from '../../../src/folding/project-folding.js';
+import { createSessionReader } from '../../../src/folding/session-folding.js';
+import { StateReader } from '../../../src/folding/state-reader.js';
+import { systemClock } from '../../../src/ports/clock.js';
+import type { DispatchDelivery, DispatchSource } from '../../../src/ports/dispatch-source.js';
+import { silentLogger } from '../../../src/ports/logger.js';
+import { startLearner } from '../../../src/services/learnings/learner.js';
+import { SessionProjects } from '../../../src/services/learnings/session-projects.js';
+import { DEFAULT_LIMITS } from '../../../src/session/session-state.js';
+import { MemoryLearningLog } from '../../doubles/memory-learning-log.js';
+import { MemorySessionLog } from '../../doubles/memory-session-log.js';
+import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
+import { soon } from '../../support/soon.js';
+
+/** A learner that is handed one review, and whose log stores nothing before `release` is called. */
+async function learning(ackWaitMs: number) {
+  const [log, learnings, snapshots] = [
+    new MemorySessionLog(),
+    new MemoryLearningLog(),
+    new MemorySnapshotStore(),
+  ];
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const append = learnings.append.bind(learnings);
+  learnings.append = async (...args) => {
+    await released;
+    return append(...args);
+  };
+  const review = { task_id: '1', assessment: 'needs_changes', required_fixes: ['Name the unit'] };
+  const delivery = {
+    ...{ subject: 'dispatch.demo.reviewer', body: Buffer.from(JSON.stringify(review)) },
+    ...{ sequence: 1, at: systemClock(), delivery: 1 },
+    ...{ ack: vi.fn(), working: vi.fn(), nak: vi.fn(), term: vi.fn() },
+  } satisfies DispatchDelivery;
+  const source: DispatchSource = {
+    newest: async () => 0,
+    publish: () => Promise.reject(new Error('nobody publishes here')),
+    async consume(handler) {
+      handler(delivery);
+      return { close: async () => {} };
+    },
+  };
+  const [limits, logger] = [DEFAULT_LIMITS, silentLogger];
+  const sessions = createSessionReader({ log, snapshots, limits, logger, maxSessions: 1 });
+  const projects = new StateReader({
+    ...{ log: learnings, snapshots, folding: PROJECT_FOLDING, logger, maxCached: 1 },
+  });
+  const random = () => 0;
+  const command = createCommander({
+    ...{ log: learnings, reader: projects, clock: systemClock, newId: randomUUID, random },
+  });
+  const learner = await startLearner({
+    ...{ source, learnings, projects, command, logger, random, ackWaitMs },
+    sessions: new SessionProjects({ log, sessions, maxKnown: 1 }),
+    ...{ maxBodyBytes: 1000, maxDeliveries: 5, recurrence: 3 },
+  });
+  return { learner, delivery, release };
+}
+
+describe('the learner', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('says of a review that takes long that it is in hand still, until it is acknowledged', async () => {
+    const { learner, delivery, release } = await learning(30_000);
+    vi.advanceTimersByTime(60_000);
+    const said = delivery.working.mock.calls.length;
+    expect(said).toBeGreaterThan(2);
+    expect(delivery.ack).not.toHaveBeenCalled();
+    release();
+    await soon(() => expect(delivery.ack).toHaveBeenCalledOnce());
+    vi.advanceTimersByTime(60_000);
+    expect(delivery.working).toHaveBeenCalledTimes(said);
+    await learner.stop();
+    expect(delivery.nak).not.toHaveBeenCalled();
+  });
+
+  it('goes on saying so while it is stopped, and then no more', async () => {
+    const { learner, delivery, release } = await learning(30_000);
+    const stopped = learner.stop();
+    vi.advanceTimersByTime(60_000);
+    expect(delivery.working.mock.calls.length).toBeGreaterThan(2);
+    release();
+    await stopped;
+    expect(delivery.ack).toHaveBeenCalledOnce();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});

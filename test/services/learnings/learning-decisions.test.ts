@@ -1,0 +1,249 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ThroughlineError } from '../../../src/contracts/errors.js';
+import type { LearningArguments, LearningInput } from '../../../src/contracts/learning-requests.js';
+import { LEARNING_REQUESTS } from '../../../src/contracts/learning-requests.js';
+import { LEARNINGS_STREAM, type Token } from '../../../src/contracts/names.js';
+import { createCommander } from '../../../src/folding/commander.js';
+import { PROJECT_FOLDING } from '../../../src/folding/project-folding.js';
+import { SnapshotWriter } from '../../../src/folding/snapshot-writer.js';
+import { StateReader } from '../../../src/folding/state-reader.js';
+import { decideLearning, type LearningCommand } from '../../../src/learnings/commands/decide-learning.js';
+import type { NatsPorts } from '../../../src/nats/open-nats.js';
+import { systemClock } from '../../../src/ports/clock.js';
+import type { LearningLog } from '../../../src/ports/learning-log.js';
+import { silentLogger } from '../../../src/ports/logger.js';
+import { newSession, type OpenedNats, openPorts, startNatsPorts } from '../../ports/opened.js';
+
+let nats: OpenedNats;
+let other: NatsPorts;
+beforeAll(async () => {
+  nats = await startNatsPorts();
+  other = await openPorts(nats.server.url);
+});
+afterAll(async () => {
+  await other.close();
+  await nats.close();
+});
+
+/** One who decides, as a process of their own: a commander with a reader on its own connection. */
+function worker(
+  ports: NatsPorts,
+  append: LearningLog['append'] = (...args) => ports.learnings.append(...args),
+) {
+  const log: LearningLog = {
+    append,
+    read: (project, range) => ports.learnings.read(project, range),
+    watch: (project, onEvent) => ports.learnings.watch(project, onEvent),
+    projects: () => ports.learnings.projects(),
+  };
+  const reader = new StateReader({
+    ...{ log, snapshots: ports.learningSnapshots, folding: PROJECT_FOLDING },
+    ...{ logger: silentLogger, maxCached: 10 },
+  });
+  const command = createCommander({
+    log,
+    reader,
+    clock: systemClock,
+    newId: randomUUID,
+    random: Math.random,
+  });
+  const does = async <Name extends LearningCommand>(
+    project: Token,
+    name: Name,
+    input: LearningInput<Name>,
+  ) => {
+    const args = LEARNING_REQUESTS[name].arguments.parse(input);
+    // The schema of a request gives the arguments of that request; the index type cannot say so.
+    const { reply } = await command(project, name, (state) =>
+      decideLearning(name, state, args as LearningArguments<Name>),
+    );
+    return JSON.parse(JSON.stringify(reply));
+  };
+  return { does, reader };
+}
+
+const eventsOf = async (project: Token) =>
+  (await nats.learnings.read(project, { after: 0 })).events.map(({ event }) => event);
+
+/** What each of two came to at once: the error of the one who was told, the reply of the one who won. */
+async function race<T>(...runs: (() => Promise<T>)[]) {
+  const settled = await Promise.allSettled(runs.map((run) => run()));
+  return {
+    won: settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])),
+    told: settled.flatMap((each) => (each.status === 'rejected' ? [each.reason] : [])),
+  };
+}
+
+describe('two decisions on one proposal at once', () => {
+  it.each([
+    ['two acceptances', 'proposal.accept', 'proposal.accept'],
+    ['an acceptance and a rejection', 'proposal.accept', 'proposal.reject'],
+    ['two rejections', 'proposal.reject', 'proposal.reject'],
+  ] as const)('%s: one wins, and the other is told who did, and when', async (_what, first, second) => {
+    const [ann, bob] = [worker(nats), worker(other)];
+    for (let round = 0; round < 10; round += 1) {
+      const project = newSession('race');
+      const { proposal } = await ann.does(project, 'learning.propose', { content: 'Name the field' });
+      await bob.reader.load(project);
+      const { id } = proposal;
+      const { won, told } = await race(
+        () => ann.does(project, first, { id, by: 'ann' }),
+        () => bob.does(project, second, { id, by: 'bob' }),
+      );
+      expect([won.length, told.length]).toEqual([1, 1]);
+      const { decidedBy, decidedAt, status } = won[0].proposal;
+      expect(told[0]).toBeInstanceOf(ThroughlineError);
+      expect(told[0]).toMatchObject({
+        code: 'already_decided',
+        message: `proposal ${id} was ${status} by ${decidedBy} at ${decidedAt}`,
+        details: { id, status, decidedBy, decidedAt },
+      });
+      expect(await eventsOf(project)).toHaveLength(2);
+    }
+  });
+
+  it('meet for certain: one that decided on what was true a moment ago decides again', async () => {
+    const project = newSession('late');
+    const ann = worker(nats);
+    const { proposal } = await ann.does(project, 'learning.propose', { content: 'Name the field' });
+    let attempts = 0;
+    const bob = worker(other, async (...args) => {
+      attempts += 1;
+      if (attempts === 1) await ann.does(project, 'proposal.reject', { id: proposal.id, by: 'ann' });
+      return other.learnings.append(...args);
+    });
+    await expect(bob.does(project, 'proposal.accept', { id: proposal.id, by: 'bob' })).rejects.toMatchObject({
+      code: 'already_decided',
+      details: { status: 'rejected', decidedBy: 'ann' },
+    });
+    expect(attempts).toBe(1);
+  });
+});
+
+describe('many at once', () => {
+  it('propose one text, and one proposal comes of it', async () => {
+    const project = newSession('same');
+    const workers = [worker(nats), worker(other), worker(nats)];
+    const replies = await Promise.all(
+      workers.flatMap(({ does }) =>
+        [1, 2].map(() => does(project, 'learning.propose', { content: 'Name it' })),
+      ),
+    );
+    expect(replies.filter(({ existing }) => existing === false)).toHaveLength(1);
+    expect(await eventsOf(project)).toHaveLength(1);
+  });
+
+  it('accept two of nearly the same text: one is in force, and the other is told of it', async () => {
+    const project = newSession('near');
+    const [ann, bob] = [worker(nats), worker(other)];
+    const propose = async (content: string) =>
+      (await ann.does(project, 'learning.propose', { content })).proposal.id;
+    const one = await propose('Name the field in every error');
+    const two = await propose('Name the field in every single error');
+    await bob.reader.load(project);
+    const { won, told } = await race(
+      () => ann.does(project, 'proposal.accept', { id: one }),
+      () => bob.does(project, 'proposal.accept', { id: two }),
+    );
+    expect(won).toHaveLength(1);
+    expect(told).toMatchObject([{ code: 'near_duplicate', details: { learning: won[0].proposal.id } }]);
+  });
+
+  it('work on many projects of the one stream, and none hinders another', async () => {
+    const projects = Array.from({ length: 12 }, () => newSession('many'));
+    const workers = [worker(nats), worker(other)];
+    await Promise.all(
+      projects.flatMap((project, index) =>
+        workers.map(async ({ does }, turn) => {
+          for (let n = 0; n < 4; n += 1) {
+            const content = `Learning ${'x'.repeat(index + 1)} ${turn} ${n}`;
+            const { proposal } = await does(project, 'learning.propose', { content });
+            await does(project, 'proposal.reject', { id: proposal.id });
+          }
+        }),
+      ),
+    );
+    for (const project of projects) expect(await eventsOf(project)).toHaveLength(16);
+  });
+});
+
+describe('a decision whose answer is lost', () => {
+  it('is found again, and is not taken for that of another', async () => {
+    const project = newSession('lost');
+    let appends = 0;
+    const ann = worker(nats, async (...args) => {
+      const appended = await nats.learnings.append(...args);
+      appends += 1;
+      if (appends !== 2) return appended;
+      throw new ThroughlineError('unavailable', 'no PubAck within 1 ms');
+    });
+    const { proposal } = await ann.does(project, 'learning.propose', { content: 'Name it' });
+    expect(await ann.does(project, 'proposal.accept', { id: proposal.id, by: 'ann' })).toMatchObject({
+      proposal: { status: 'accepted', decidedBy: 'ann' },
+    });
+    expect(appends).toBe(2);
+    expect(await eventsOf(project)).toHaveLength(2);
+  });
+});
+
+describe('a snapshot of a project', () => {
+  it('is what the next process starts from, and folds on from', async () => {
+    const project = newSession('snapshot');
+    const ann = worker(nats);
+    for (const content of ['One', 'Two', 'Three']) await ann.does(project, 'learning.propose', { content });
+    const writer = new SnapshotWriter({
+      ...{ folding: PROJECT_FOLDING, snapshots: nats.learningSnapshots },
+      ...{ clock: systemClock, logger: silentLogger, every: 1 },
+    });
+    expect(await writer.write((await ann.reader.load(project)).folded)).toBe('saved');
+    await ann.does(project, 'proposal.accept', {
+      id: (await ann.does(project, 'proposal.list', {})).proposals[0].id,
+    });
+    const loaded = await worker(other).reader.load(project);
+    expect(loaded.replayed).toBe(1);
+    expect(loaded.folded.state.entries.size).toBe(3);
+    const mine = (await ann.reader.load(project)).folded.state;
+    expect(PROJECT_FOLDING.encode(loaded.folded.state, '')).toBe(PROJECT_FOLDING.encode(mine, ''));
+    expect(mine.active.size).toBe(1);
+  });
+
+  it('that is damaged costs a full replay, and nothing else', async () => {
+    const project = newSession('damaged');
+    const ann = worker(nats);
+    await ann.does(project, 'learning.propose', { content: 'One' });
+    const text = '{"after_sequence":1,"created_at":"","v":9,"state":{}}';
+    await nats.learningSnapshots.save(project, { sequence: 1, text });
+    const loaded = await worker(other).reader.load(project);
+    expect(loaded.folded.snapshotSequence).toBe(0);
+    expect(loaded.folded.state.entries.size).toBe(1);
+  });
+});
+
+describe('a decision on a proposal that was lost with its stream', () => {
+  it.each([
+    ['by whoever finds the stream missing', async () => {}],
+    [
+      'by whoever finds another in its place',
+      async (project: Token) => {
+        await worker(other).does(project, 'learning.propose', { content: 'Say the unit' });
+      },
+    ],
+    [
+      'by whoever finds another in its place, with events of other projects',
+      async () => {
+        await worker(other).does(newSession('beside'), 'learning.propose', { content: 'Say the unit' });
+      },
+    ],
+  ])('is refused, and never answered as if it counted: %s', async (_what, meanwhile) => {
+    const project = newSession('removed');
+    const ann = worker(nats);
+    const { proposal } = await ann.does(project, 'learning.propose', { content: 'Name the field' });
+    await (await nats.connection.jetstreamManager()).streams.delete(LEARNINGS_STREAM);
+    await meanwhile(project);
+    const accepting = ann.does(project, 'proposal.accept', { id: proposal.id, by: 'ann' });
+    await expect(accepting).rejects.toMatchObject({ code: 'not_found' });
+    const { does } = worker(other);
+    expect(await does(project, 'learning.list', {})).toMatchObject({ learnings: [] });
+  });
+});

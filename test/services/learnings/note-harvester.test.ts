@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
+import { ThroughlineError } from '../../../src/contracts/errors.js';
+import { EVENT_VERSION } from '../../../src/contracts/event.js';
+import { token } from '../../../src/contracts/names.js';
+import { createCommander } from '../../../src/folding/commander.js';
+import { PROJECT_FOLDING } from '../../../src/folding/project-folding.js';
+import { createSessionReader } from '../../../src/folding/session-folding.js';
+import { StateReader } from '../../../src/folding/state-reader.js';
+import { systemClock } from '../../../src/ports/clock.js';
+import { silentLogger } from '../../../src/ports/logger.js';
+import { NoteHarvester } from '../../../src/services/learnings/note-harvester.js';
+import { DEFAULT_LIMITS } from '../../../src/session/session-state.js';
+import { MemoryLearningLog } from '../../doubles/memory-learning-log.js';
+import { MemorySessionLog } from '../../doubles/memory-session-log.js';
+import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
+import { soon } from '../../support/soon.js';
+
+const SESSION = token('demo', 'session');
+const PROJECT = token('default', 'project');
+
+/** A session with one note, and a harvester on a project's log that fails so many times. */
+async function harvesterAfter(failures: number, pauseMs = 1) {
+  const [log, learnings, snapshots] = [
+    new MemorySessionLog(),
+    new MemoryLearningLog(),
+    new MemorySnapshotStore(),
+  ];
+  const data = { note: 'NOT-1', content: 'Name the unit', type: 'tip', iteration: 0 } as const;
+  await log.append(SESSION, { v: EVENT_VERSION, type: 'note.added', at: systemClock(), data });
+  let left = failures;
+  const read = vi.spyOn(learnings, 'read').mockImplementation(async (project, range) => {
+    left -= 1;
+    if (left >= 0) throw new ThroughlineError('unavailable', 'away');
+    return MemoryLearningLog.prototype.read.call(learnings, project, range);
+  });
+  const limits = DEFAULT_LIMITS;
+  const sessions = createSessionReader({ log, snapshots, limits, logger: silentLogger, maxSessions: 1 });
+  const projects = new StateReader({
+    ...{ log: learnings, snapshots, folding: PROJECT_FOLDING, logger: silentLogger, maxCached: 1 },
+  });
+  const command = createCommander({
+    ...{ log: learnings, reader: projects, clock: systemClock, newId: randomUUID, random: () => 0 },
+  });
+  const harvester = new NoteHarvester({ sessions, projects, command, logger: silentLogger, pauseMs });
+  return { harvester, learnings, read };
+}
+
+describe('NoteHarvester', () => {
+  it('tries again until what failed has passed', async () => {
+    const { harvester, learnings, read } = await harvesterAfter(3);
+    harvester.schedule(SESSION);
+    await soon(() => expect(read.mock.calls.length).toBeGreaterThan(4));
+    await harvester.stop();
+    read.mockRestore();
+    const { events } = await learnings.read(PROJECT, { after: 0 });
+    expect(events.map(({ event }) => event)).toMatchObject([
+      { type: 'proposed', data: { content: 'Name the unit' } },
+    ]);
+  });
+
+  it('does not sit out a pause when it is stopped', async () => {
+    const { harvester, read } = await harvesterAfter(100, 60_000);
+    harvester.schedule(SESSION);
+    await soon(() => expect(read).toHaveBeenCalled());
+    await harvester.stop();
+    expect(read).toHaveBeenCalledTimes(1);
+  });
+
+  it('begins anew when a round is wanted while it would give up', async () => {
+    const { harvester, learnings, read } = await harvesterAfter(9, 0.01);
+    const fails = read.getMockImplementation();
+    read.mockImplementation(async (...args) => {
+      if (read.mock.calls.length === 9) harvester.schedule(SESSION);
+      return fails?.(...args) ?? Promise.reject(new Error('no log'));
+    });
+    harvester.schedule(SESSION);
+    await soon(async () => expect(await learnings.projects()).toEqual([PROJECT]));
+    await harvester.stop();
+  });
+
+  it('forgets no round that is wanted at the moment when another one ends', async () => {
+    const { harvester, learnings, read } = await harvesterAfter(0);
+    harvester.schedule(SESSION);
+    await turn();
+    for (let microtasks = 0; microtasks < 40; microtasks += 1) {
+      read.mockClear();
+      read.mockImplementationOnce(async (project, range) => {
+        void after(microtasks).then(() => harvester.schedule(SESSION));
+        return MemoryLearningLog.prototype.read.call(learnings, project, range);
+      });
+      harvester.schedule(SESSION);
+      await turn();
+      expect(read, `${microtasks} microtasks after the last read`).toHaveBeenCalledTimes(2);
+    }
+    await harvester.stop();
+  });
+});
+
+async function after(microtasks: number): Promise<void> {
+  for (let each = 0; each < microtasks; each += 1) await undefined;
+}

@@ -1,0 +1,155 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { StoredEvent } from '../../src/contracts/session-events.js';
+import { WINDOW_LENGTH } from '../../src/session/dispatch-window.js';
+import { evolve } from '../../src/session/evolve-session.js';
+import { decodeSnapshot, encodeSnapshot } from '../../src/session/session-snapshot.js';
+import {
+  DEFAULT_LIMITS,
+  emptyState,
+  type SessionLimits,
+  type SessionState,
+} from '../../src/session/session-state.js';
+import { implementer, recorded, rejected, reviewer, stored } from '../support/builders.js';
+import { folded, jittered, permuted, said } from './arrivals.js';
+
+const NOW = '2026-02-01T00:00:00.000Z';
+const bytes = (state: SessionState) => encodeSnapshot(state, NOW);
+
+function restored(text: string): SessionState {
+  const decoded = decodeSnapshot('demo', text);
+  if (!decoded.ok) throw new Error(decoded.reason);
+  return decoded.state;
+}
+
+/** Folds the events, and at every cut checks that its snapshot with the tail gives what the whole log gives. */
+function expectEveryCutToAgree(events: readonly StoredEvent[], limits: SessionLimits): void {
+  const whole = folded(events, limits);
+  const state = emptyState('demo', limits);
+  for (let cut = 0; cut <= events.length; cut += 1) {
+    const loaded = restored(bytes(state));
+    expect(bytes(loaded)).toBe(bytes(state));
+    for (const event of events.slice(cut)) evolve(loaded, event);
+    expect(bytes(loaded)).toBe(bytes(whole));
+    // Not in the snapshot, but made from it: what a prompt is compiled from.
+    expect(said(loaded)).toEqual(said(whole));
+    for (const event of events.slice(cut, cut + 1)) evolve(state, event);
+  }
+}
+
+describe('snapshot and tail', () => {
+  it.each([DEFAULT_LIMITS, { ...DEFAULT_LIMITS, maxFacts: 12 }])(
+    'are the full replay at every cut, byte for byte: %j',
+    (limits) => {
+      fc.assert(
+        fc.property(permuted(12), ({ arrived }) => expectEveryCutToAgree(stored(arrived), limits)),
+        { numRuns: 25 },
+      );
+    },
+  );
+
+  it.each([DEFAULT_LIMITS, { ...DEFAULT_LIMITS, maxFacts: 20 }])(
+    'are so beyond the window too: %j',
+    (limits) => {
+      const late = fc.tuple(jittered(WINDOW_LENGTH + 12), permuted(3)).map(([jitter, { arrived }]) =>
+        // The last ones repeat the oldest sequences: some known, some later than the window.
+        stored([...jitter.arrived.slice(3), ...arrived]),
+      );
+      fc.assert(
+        fc.property(late, (events) => expectEveryCutToAgree(events, limits)),
+        { numRuns: 2 },
+      );
+    },
+  );
+
+  it('are what was written as JSON and read back', () => {
+    fc.assert(
+      fc.property(permuted(20), ({ arrived }) => {
+        const events = stored(arrived);
+        const throughJson: StoredEvent[] = JSON.parse(JSON.stringify(events));
+        expect(bytes(folded(throughJson, DEFAULT_LIMITS))).toBe(bytes(folded(events, DEFAULT_LIMITS)));
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
+
+const EVENTS = stored([
+  recorded(3, reviewer({ required_fixes: ['a', 'b'] })),
+  recorded(5, implementer({ files_modified: ['src/a.ts'], summary: 'line one\nline two\u2028' })),
+  rejected(6),
+  recorded(9, reviewer({ assessment: 'approved' })),
+]);
+
+describe('the text of a snapshot', () => {
+  const text = bytes(folded(EVENTS, DEFAULT_LIMITS));
+
+  it('is one line of after_sequence, created_at, session, v and state, in that order', () => {
+    expect(text).not.toMatch(/[\n\r\u2028\u2029]/);
+    expect(Object.keys(JSON.parse(text))).toEqual(['after_sequence', 'created_at', 'session', 'v', 'state']);
+    const head = `{"after_sequence":4,"created_at":"${NOW}","session":"demo","v":1,"state":{"limits":`;
+    expect(text.startsWith(head)).toBe(true);
+  });
+
+  it('says when it was made, and is of no use to another session', () => {
+    const decoded = decodeSnapshot('demo', text);
+    expect(decoded).toMatchObject({ ok: true, createdAt: NOW, state: { session: 'demo', sequence: 4 } });
+    expect(decodeSnapshot('elsewhere', text)).toEqual({ ok: false, reason: 'it is of session demo' });
+  });
+
+  it('of an earlier version names no session, and is read for any', () => {
+    const earlier = text.replace('"session":"demo",', '');
+    const decoded = decodeSnapshot('elsewhere', earlier);
+    expect(decoded).toMatchObject({ ok: true, state: { session: 'elsewhere', lastEvent: 4, sequence: 4 } });
+  });
+
+  it('is that of an empty session too', () => {
+    expect(bytes(restored(bytes(emptyState('demo'))))).toBe(bytes(emptyState('demo')));
+  });
+
+  it('does not change with a state that moves on', () => {
+    const state = folded(EVENTS, DEFAULT_LIMITS);
+    const before = bytes(state);
+    const copy = restored(before);
+    evolve(state, { sequence: 5, event: recorded(10, implementer()) });
+    expect(bytes(copy)).toBe(before);
+    expect(bytes(state)).not.toBe(before);
+  });
+});
+
+describe('a snapshot that cannot be used', () => {
+  const whole = bytes(folded(EVENTS, DEFAULT_LIMITS));
+  const changed = (change: (parsed: Record<string, unknown>) => object) =>
+    JSON.stringify(change(JSON.parse(whole)));
+
+  it.each([
+    ['cut off', whole.slice(0, -5), 'not JSON'],
+    ['empty', '', 'not JSON'],
+    ['of a later version', changed((parsed) => ({ ...parsed, v: 2 })), 'v: '],
+    ['without a version', changed(({ v: _, ...parsed }) => parsed), 'v: '],
+    [
+      'with a negative sequence',
+      changed((parsed) => ({ ...parsed, after_sequence: -1 })),
+      'after_sequence: ',
+    ],
+    [
+      'with a text for a sequence',
+      changed((parsed) => ({ ...parsed, after_sequence: '4' })),
+      'after_sequence: ',
+    ],
+    ['without a state', changed(({ state: _, ...parsed }) => parsed), 'state: '],
+    ['with another state', changed((parsed) => ({ ...parsed, state: { facts: [] } })), 'state.limits: '],
+    [
+      'with an unknown tag',
+      whole.replace('"decision"', '"gossip"'),
+      'state.window.recent.0.facts.0.tags.0: ',
+    ],
+    ['with an unknown kind', whole.replace('"recorded"', '"dreamt"'), 'state.window.recent.0.kind: '],
+  ])('is refused with the reason: %s', (_what, text, reason) => {
+    expect(decodeSnapshot('demo', text)).toEqual({ ok: false, reason: expect.stringContaining(reason) });
+  });
+
+  it.each(['null', '[]', '7', '"text"'])('is refused when it is %s', (text) => {
+    expect(decodeSnapshot('demo', text)).toMatchObject({ ok: false, reason: expect.stringMatching(/\w/) });
+  });
+});
