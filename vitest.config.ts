@@ -1,17 +1,43 @@
 import { defineConfig } from 'vitest/config';
 
+/** Tests that need a server, a built package or a process of their own. */
+const SYSTEM = [
+  'test/{e2e,faults,nats,nats-server,ports,docker,client}/**/*.test.ts',
+  'test/cli/**/*.test.ts',
+  'test/redaction/secretlint-scanner.test.ts',
+];
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/global-setup.ts'],
     // Some tests run forty commands, each a process: on a busy machine one of these takes two seconds.
     testTimeout: 180_000,
     hookTimeout: 180_000,
     // Longest wait for something that happens in milliseconds on an idle machine; as `soon` of test/support.
     expect: { poll: { timeout: 45_000 } },
-    // A process for each file: a handle that one leaks shows there and nowhere else.
-    pool: 'forks',
     // By default one core is left free, which on two of them is half of all.
     maxWorkers: '100%',
+    projects: [
+      {
+        extends: true,
+        // Values in, values out: these share a process, and what they import is loaded once.
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: SYSTEM,
+          pool: 'threads',
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        // A process for each file: a handle that one leaks shows there and nowhere else.
+        test: {
+          name: 'system',
+          include: SYSTEM,
+          globalSetup: ['test/support/global-setup.ts'],
+          pool: 'forks',
+        },
+      },
+    ],
   },
 });

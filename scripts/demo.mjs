@@ -9,7 +9,7 @@ import { connectThroughline } from '../dist/index.js';
 import { findNatsServer } from '../dist/nats-server/find-server.js';
 import { startNatsServer } from '../dist/nats-server/server-process.js';
 import { silentLogger } from '../dist/ports/logger.js';
-import { Releasers } from '../dist/runtime/shutdown.js';
+import { Shutdown } from '../dist/runtime/shutdown.js';
 import { serve } from '../dist/services/serve.js';
 import { countOrExit, optionsOrExit } from './options.mjs';
 
@@ -43,14 +43,14 @@ if (options.help) {
 }
 const limit = countOrExit('demo', 'limit', options.limit);
 
-const releasers = new Releasers();
+const shutdown = new Shutdown();
 let exitCode = 1;
 try {
   exitCode = (await demo()) ? 0 : 1;
 } catch (error) {
   console.error(`demo: ${error.message}`);
 } finally {
-  await releasers.release(10_000);
+  await shutdown.release(10_000);
 }
 process.exit(exitCode);
 
@@ -67,18 +67,18 @@ async function demo() {
       progress,
     });
     const storeDir = await mkdtemp(join(tmpdir(), 'throughline-demo-'));
-    releasers.add('the store directory', () => rm(storeDir, { recursive: true, force: true }));
+    shutdown.add('the store directory', () => rm(storeDir, { recursive: true, force: true }));
     const server = await startNatsServer({ source, storeDir });
-    releasers.add('the NATS server', () => server.stop());
+    shutdown.add('the NATS server', () => server.stop());
     return say(server.url, `${source.version}, found by ${source.foundBy}`);
   });
 
   await step('services', async (say) => {
-    await serve(url, { config, logger: silentLogger, releasers });
+    await serve(url, { config, logger: silentLogger, shutdown });
     return say(undefined, 'extractor, prompt-compiler and session-tools on one connection');
   });
   const client = await connectThroughline({ url });
-  releasers.add('the client', () => client.close());
+  shutdown.add('the client', () => client.close());
 
   let last = await step('recorded session', async (say) => {
     const lines = (await readFile(RECORDED, 'utf8')).trimEnd().split('\n');

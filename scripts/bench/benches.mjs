@@ -1,6 +1,6 @@
 // All benchmarks, in the order in which they run. One more is one file, and one row here.
 //
-// A benchmark gives `{ name, goals, run }`; `run({ quick, progress, releasers })` gives `{ measured, figures, notes }`:
+// A benchmark gives `{ name, goals, run }`; `run({ quick, progress, shutdown })` gives `{ measured, figures, notes }`:
 // values by the goal's id, rows of name and text, and what a reader of the page must know.
 import compile from './compile.mjs';
 import fairness from './fairness.mjs';

@@ -27,9 +27,9 @@ export const commandGoals = COMMANDS.map(({ id, args }) => ({
 }));
 
 /** Ratios by goal, and figures in milliseconds; medians of so many rounds. */
-export async function measureCommands({ rounds, progress, releasers }) {
-  const { url } = await startServer(releasers);
-  await startThroughline(['serve'], url, releasers);
+export async function measureCommands({ rounds, progress, shutdown }) {
+  const { url } = await startServer(shutdown);
+  await startThroughline(['serve'], url, shutdown);
   const env = { ...process.env, NATS_URL: url };
   const bare = { id: 'node', spawned: ['-e', '0'] };
   const runs = [bare, ...COMMANDS.map((each) => ({ ...each, spawned: [throughlineBin, ...each.args] }))];

@@ -52,15 +52,15 @@ export default {
   run,
 };
 
-async function run({ quick, progress, releasers }) {
-  const server = await startServer(releasers);
-  const nats = await openPorts(server.url, releasers);
+async function run({ quick, progress, shutdown }) {
+  const server = await startServer(shutdown);
+  const nats = await openPorts(server.url, shutdown);
   const { connection } = nats;
   for (const only of ['compiler', 'extractor']) {
-    await startThroughline(['serve', '--only', only], server.url, releasers);
+    await startThroughline(['serve', '--only', only], server.url, shutdown);
   }
   const echo = fileURLToPath(new URL('echo.mjs', import.meta.url));
-  await startScript(echo, [], releasers, { NATS_URL: server.url });
+  await startScript(echo, [], shutdown, { NATS_URL: server.url });
   const jsm = await connection.jetstreamManager();
   await jsm.streams.add({ name: 'PLAIN', subjects: ['plain'] });
   const js = connection.jetstream();

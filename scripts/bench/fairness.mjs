@@ -27,15 +27,15 @@ export default {
   run,
 };
 
-async function run({ quick, progress, releasers }) {
+async function run({ quick, progress, shutdown }) {
   const wanted = quick ? 8 : 40;
-  const server = await startServer(releasers);
-  const nats = await openPorts(server.url, releasers);
-  await startThroughline(['serve'], server.url, releasers, { THROUGHLINE_AFTER_TIMEOUT_MS: '60000' });
+  const server = await startServer(shutdown);
+  const nats = await openPorts(server.url, shutdown);
+  await startThroughline(['serve'], server.url, shutdown, { THROUGHLINE_AFTER_TIMEOUT_MS: '60000' });
   const client = await connectThroughline({ url: server.url, timeoutMs: 60_000 });
-  releasers.add('the client', () => client.close());
+  shutdown.add('the client', () => client.close());
   const publisher = new AckedPublisher(nats.connection, 10_000);
-  releasers.add('the publisher', async () => publisher.close());
+  shutdown.add('the publisher', async () => publisher.close());
   const bodies = Array.from({ length: FLOOD }, (_, n) => JSON.stringify(resultOf(n)));
 
   // What a new process does for the first time, it does slowly.

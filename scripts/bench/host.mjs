@@ -24,31 +24,31 @@ export function findServer() {
   return findNatsServer({ env, cacheDir: config.cacheDir, platform, arch, progress: console.error });
 }
 
-/** A directory that goes away with the releasers. */
-export async function temporaryDir(releasers) {
+/** A directory that goes away with the shutdown. */
+export async function temporaryDir(shutdown) {
   const dir = await mkdtemp(join(tmpdir(), 'throughline-bench-'));
-  releasers.add('a directory', () => rm(dir, { recursive: true, force: true }));
+  shutdown.add('a directory', () => rm(dir, { recursive: true, force: true }));
   return dir;
 }
 
 /** A nats-server of its own, with its store on disk. */
-export async function startServer(releasers) {
-  const storeDir = await temporaryDir(releasers);
+export async function startServer(shutdown) {
+  const storeDir = await temporaryDir(shutdown);
   const server = await startNatsServer({ source: await findServer(), storeDir });
-  releasers.add('nats-server', () => server.stop());
+  shutdown.add('nats-server', () => server.stop());
   return server;
 }
 
 /** The product's ports on a server. */
-export async function openPorts(url, releasers, settings = config) {
+export async function openPorts(url, shutdown, settings = config) {
   const nats = await openNats(natsOptions(url, 'bench', settings, silentLogger));
-  releasers.add('the NATS connection', () => nats.close());
+  shutdown.add('the NATS connection', () => nats.close());
   return nats;
 }
 
 /** A process of the product, once it says that it is ready. */
-export function startThroughline(args, url, releasers, env = {}) {
-  return startScript(throughlineBin, args, releasers, {
+export function startThroughline(args, url, shutdown, env = {}) {
+  return startScript(throughlineBin, args, shutdown, {
     THROUGHLINE_LOG_LEVEL: 'warn',
     // One session asks more often here than the default allows.
     THROUGHLINE_REQUESTS_PER_SECOND: '0',
@@ -58,7 +58,7 @@ export function startThroughline(args, url, releasers, env = {}) {
 }
 
 /** A process of node, once it has printed a line with `ready`. */
-export async function startScript(script, args, releasers, env = {}) {
+export async function startScript(script, args, shutdown, env = {}) {
   const flags = process.env.BENCH_NODE_FLAGS?.split(' ') ?? [];
   const child = spawn(process.execPath, [...flags, script, ...args], {
     env: { ...process.env, ...env },
@@ -67,7 +67,7 @@ export async function startScript(script, args, releasers, env = {}) {
   const exited = once(child, 'exit');
   const end = () => child.kill('SIGKILL');
   process.once('exit', end);
-  releasers.add(script, async () => {
+  shutdown.add(script, async () => {
     child.kill('SIGTERM');
     await exited;
     process.off('exit', end);

@@ -22,14 +22,14 @@ export default {
   run,
 };
 
-async function run({ quick, progress, releasers }) {
+async function run({ quick, progress, shutdown }) {
   // 60,000 counted results for each contender, in rounds, and in each round some before to warm up its processes.
   const [rounds, counted, warm] = quick ? [3, 5000, 5000] : [6, 10_000, 10_000];
   const contenders = {
-    relay: await relayContender(releasers),
-    throughline: await throughlineContender(1, releasers),
-    'throughline, two processes': await throughlineContender(2, releasers),
-    bullmq: await bullmqContender(releasers),
+    relay: await relayContender(shutdown),
+    throughline: await throughlineContender(1, shutdown),
+    'throughline, two processes': await throughlineContender(2, shutdown),
+    bullmq: await bullmqContender(shutdown),
   };
   const names = Object.keys(contenders).filter((name) => contenders[name] !== undefined);
   const rates = Object.fromEntries(names.map((name) => [name, []]));

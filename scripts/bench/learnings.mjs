@@ -77,10 +77,10 @@ export default {
   run,
 };
 
-async function run({ quick, progress, releasers }) {
+async function run({ quick, progress, shutdown }) {
   const runs = quick ? 100 : 1000;
-  const server = await startServer(releasers);
-  const nats = await openPorts(server.url, releasers);
+  const server = await startServer(shutdown);
+  const nats = await openPorts(server.url, shutdown);
   const figures = [];
   const figure = (name, times) => {
     const [p50, p99] = [median(times), quantile(times, 0.99)].map((ms) => ms.toFixed(2));

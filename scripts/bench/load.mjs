@@ -33,10 +33,10 @@ export default {
   run,
 };
 
-async function run({ quick, progress, releasers }) {
+async function run({ quick, progress, shutdown }) {
   const [events, rounds, writes] = quick ? [10_000, 5, 100] : [10_000, 15, 300];
-  const server = await startServer(releasers);
-  const nats = await openPorts(server.url, releasers);
+  const server = await startServer(shutdown);
+  const nats = await openPorts(server.url, shutdown);
   const session = token('load', 'session');
   const noSnapshots = {
     load: async () => undefined,

@@ -3,15 +3,15 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, totalmem } from 'node:os';
-import { Releasers } from '../../dist/runtime/shutdown.js';
+import { Shutdown } from '../../dist/runtime/shutdown.js';
 import { optionsOrExit } from '../options.mjs';
 import { BENCHES } from './benches.mjs';
 import { isMet, isRatio, losses } from './goals.mjs';
 import { findServer } from './host.mjs';
 import { aligned, page, verdict } from './report.mjs';
 
-const PAGE = new URL('../../docs/benchmarks.md', import.meta.url);
-const RATIOS = new URL('../../docs/benchmarks.json', import.meta.url);
+const PAGE = new URL('../../docs/explanation/benchmarks.md', import.meta.url);
+const RATIOS = new URL('../../docs/explanation/benchmarks.json', import.meta.url);
 
 const { values: options, positionals: names } = optionsOrExit('bench', {
   options: {
@@ -37,7 +37,7 @@ if (options.check && !existsSync(RATIOS)) {
   process.exit(2);
 }
 
-let current = new Releasers();
+let current = new Shutdown();
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, () => current.release(10_000).finally(() => process.exit(1)));
 }
@@ -63,10 +63,10 @@ else if (options.keep || (names.length === 0 && !quick)) await keep();
 process.exitCode ||= goals.some((goal) => isMet(goal, measured[goal.id]) === false) && !options.check ? 1 : 0;
 
 async function run(bench) {
-  current = new Releasers();
+  current = new Shutdown();
   const progress = (line) => console.error(`${bench.name}: ${line}`);
   try {
-    const result = { notes: [], figures: [], ...(await bench.run({ quick, progress, releasers: current })) };
+    const result = { notes: [], figures: [], ...(await bench.run({ quick, progress, shutdown: current })) };
     say(`\n${bench.name}\n${aligned(result.figures)}`);
     for (const note of result.notes) say(note);
     return result;

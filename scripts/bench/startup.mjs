@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { freePort } from '../../dist/nats-server/free-port.js';
 import { askServer } from '../../dist/nats-server/server-ready.js';
-import { Releasers } from '../../dist/runtime/shutdown.js';
+import { Shutdown } from '../../dist/runtime/shutdown.js';
 import { commandGoals, measureCommands } from './commands.mjs';
 import { findServer, startScript, temporaryDir, throughlineBin } from './host.mjs';
 import { median } from './stats.mjs';
@@ -22,8 +22,8 @@ export default {
   run,
 };
 
-async function run({ quick, progress, releasers }) {
-  const commands = await measureCommands({ rounds: quick ? 9 : 31, progress, releasers });
+async function run({ quick, progress, shutdown }) {
+  const commands = await measureCommands({ rounds: quick ? 9 : 31, progress, shutdown });
   const whole = await measureUp({ rounds: quick ? 3 : 9, progress });
   return {
     measured: { ...commands.measured, ...whole.measured },
@@ -51,22 +51,22 @@ async function measureUp({ rounds, progress }) {
 
 /** Seconds until `start` is done, in a directory that goes away afterwards. */
 async function inDir(start) {
-  const releasers = new Releasers();
+  const shutdown = new Shutdown();
   try {
-    const dir = await temporaryDir(releasers);
+    const dir = await temporaryDir(shutdown);
     const port = await freePort('127.0.0.1');
     const began = performance.now();
-    await start(dir, releasers, port);
+    await start(dir, shutdown, port);
     return (performance.now() - began) / 1000;
   } finally {
-    await releasers.release(10_000);
+    await shutdown.release(10_000);
   }
 }
 
-async function serverAlone(path, dir, releasers, port) {
+async function serverAlone(path, dir, shutdown, port) {
   const child = spawn(path, ['-js', '-sd', dir, '-a', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' });
   const exited = new Promise((resolve) => child.once('exit', resolve));
-  releasers.add('nats-server', async () => {
+  shutdown.add('nats-server', async () => {
     child.kill('SIGTERM');
     await exited;
   });
@@ -75,8 +75,8 @@ async function serverAlone(path, dir, releasers, port) {
   }
 }
 
-function up(dir, releasers, port) {
-  return startScript(throughlineBin, ['up', '--port', String(port), '--store', dir], releasers, {
+function up(dir, shutdown, port) {
+  return startScript(throughlineBin, ['up', '--port', String(port), '--store', dir], shutdown, {
     NATS_URL: '',
     THROUGHLINE_LOG_LEVEL: 'warn',
   });

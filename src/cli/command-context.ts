@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ThroughlineClient } from '../client/throughline-client.js';
-import { loadConfig, strangeVariables } from '../config/config.js';
+import { loadConfig, unknownVariables } from '../config/config.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { type Token, token } from '../contracts/names.js';
 import type { Made, NatsPorts } from '../nats/open-nats.js';
@@ -18,9 +18,9 @@ export const DEFAULT_URL = 'nats://127.0.0.1:4222';
 /** Reads configuration and the options that all commands share. */
 export function cliOf(command: Command): Cli {
   const config = loadConfig();
-  for (const name of strangeVariables(config.env)) {
+  for (const name of unknownVariables(config.env)) {
     note(
-      `-- ${name} is no variable of ours, so it changes nothing: README.md, "Configuration", lists those that are`,
+      `-- ${name} is not a recognized variable, so it changes nothing: see docs/reference/configuration.md`,
     );
   }
   const options = command.optsWithGlobals<{ nats?: string }>();

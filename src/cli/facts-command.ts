@@ -29,7 +29,7 @@ export function factsCommand(program: Command): void {
       const cli = cliOf(command);
       const session = sessionOf(cli, options.session);
       await withNats(cli, async (nats) => {
-        const state = await foldedState(nats, cli.config, cli.logger, session);
+        const state = await foldedState(nats, cli.logger, session);
         const store = factsOf(state);
         const facts = (options.all ? store.all() : store.getValid()).filter(
           (fact) => options.task === undefined || fact.sourceTaskId === options.task,

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.js';
-import { LOG_LEVELS } from '../config/config-values.js';
+import { LOG_LEVELS } from '../config/settings.js';
 import type { Logger } from '../ports/logger.js';
 
 type Level = keyof Logger;

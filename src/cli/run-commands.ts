@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { checkedBy } from '../contracts/checked.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
+import { sessionSettings } from '../contracts/session-settings.js';
 import { foldedState } from '../services/common/open-sessions.js';
 import { entriesOf } from '../services/tools/run-service.js';
 import { counted } from '../shared/counted.js';
@@ -17,12 +19,14 @@ import {
   withClient,
   withNats,
 } from './command-context.js';
+import { settingPair } from './tool-command.js';
 
 interface InitOptions {
   readonly session?: string;
   readonly spec: string;
   readonly tasks: string;
   readonly goal?: string;
+  readonly settings?: Record<string, unknown>;
   readonly push?: boolean;
   readonly json?: boolean;
 }
@@ -77,6 +81,11 @@ export function initCommand(program: Command): void {
     .requiredOption('--spec <name>', 'name of the specification')
     .requiredOption('--tasks <file>', 'the tasks.md')
     .option('--goal <text>', 'what the run is to achieve')
+    .option(
+      '--settings <key=value...>',
+      'what shapes its prompts, such as implementerTokens=8000',
+      settingPair,
+    )
     .option('--push', 'send the text of the file: for a service that cannot read it')
     .option('--json', 'print the reply as JSON')
     .addHelpText(
@@ -89,8 +98,9 @@ export function initCommand(program: Command): void {
     .action(async (options: InitOptions, command: Command) => {
       const cli = cliOf(command);
       const { spec, goal, tasks } = options;
+      const settings = options.settings && checkedBy(sessionSettings, options.settings);
       const source = options.push ? { tasksText: await textOf(tasks) } : { tasksPath: resolve(tasks) };
-      const request = { session: sessionOf(cli, options.session), spec, goal, ...source };
+      const request = { session: sessionOf(cli, options.session), spec, goal, settings, ...source };
       const reply = await withClient(cli, (client) => client.initRun(request));
       if (options.json) return out(JSON.stringify(reply));
       const shown = statusReply.parse(reply);
@@ -133,7 +143,7 @@ export function ledgerCommand(program: Command): void {
     .action(async (options: ReadOptions & { task: string }, command: Command) => {
       const cli = cliOf(command);
       const session = sessionOf(cli, options.session);
-      const state = await withNats(cli, (nats) => foldedState(nats, cli.config, cli.logger, session));
+      const state = await withNats(cli, (nats) => foldedState(nats, cli.logger, session));
       const entries = entriesOf(state, options.task);
       if (options.json) return out(JSON.stringify(entries));
       for (const [key, value] of Object.entries(entries)) {

@@ -3,9 +3,8 @@ import { loadEmbedder } from '../embedding/load-embedder.js';
 import { accessOptions } from '../nats/connection/nats-access.js';
 import { withoutSecrets } from '../nats/connection/shown-url.js';
 import { growHeapSlowly } from '../runtime/heap.js';
-import { Releasers } from '../runtime/shutdown.js';
+import { Shutdown } from '../runtime/shutdown.js';
 import { SERVICES, type ServiceName, serve } from '../services/serve.js';
-import { loadTokenizer } from '../tokenizers/load-tokenizer.js';
 import { withLogger } from './cli-logger.js';
 import { type Cli, cliOf, examples, out } from './command-context.js';
 import { runUntilSignal } from './signals.js';
@@ -36,10 +35,10 @@ export function serveCommand(program: Command): void {
         return out('the settings are in order');
       }
       growHeapSlowly();
-      const releasers = new Releasers();
+      const shutdown = new Shutdown();
       const only = options.only ?? SERVICES;
-      await runUntilSignal(cli, releasers, async () => {
-        await serve(cli.url, { ...cli, releasers }, only);
+      await runUntilSignal(cli, shutdown, async () => {
+        await serve(cli.url, { ...cli, shutdown }, only);
         out(`throughline ready ${withoutSecrets(cli.url)} ${only.join(' ')}`);
       });
     });
@@ -48,6 +47,5 @@ export function serveCommand(program: Command): void {
 /** Whatever a start reads because a setting names it, without a server. */
 async function checkSettings({ config, url }: Cli): Promise<void> {
   accessOptions(url, config.access);
-  await loadTokenizer(config.tokenizer);
   await loadEmbedder(config.embedder);
 }

@@ -71,7 +71,7 @@ function reading<Name extends ToolName>(
     .action(async (options: ReadOptions, self: Command) => {
       const cli = cliOf(self);
       const session = sessionOf(cli, options.session);
-      const state = await withNats(cli, (nats) => foldedState(nats, cli.config, cli.logger, session));
+      const state = await withNats(cli, (nats) => foldedState(nats, cli.logger, session));
       const decision = decide(tool, state, args);
       if (decision.kind !== 'answer') throw new Error(`${tool} is no reading command`);
       const reply = decision.reply(state);

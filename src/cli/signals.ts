@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
-import type { Releasers } from '../runtime/shutdown.js';
+import type { Shutdown } from '../runtime/shutdown.js';
 import { type Cli, note } from './command-context.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -12,7 +12,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
  */
 export async function runUntilSignal(
   cli: Cli,
-  releasers: Releasers,
+  shutdown: Shutdown,
   start: (failed: (error: Error) => void) => Promise<void>,
 ): Promise<void> {
   const { shutdownMs } = cli.config;
@@ -54,7 +54,7 @@ export async function runUntilSignal(
   }
   stopping = true;
   clearTimeout(giveUp);
-  const late = await releasers.release(shutdownMs).catch((error: unknown) => error);
+  const late = await shutdown.release(shutdownMs).catch((error: unknown) => error);
   for (const signal of SIGNALS) process.off(signal, onSignal);
   if (failure === undefined && late !== undefined) throw late;
   // What went wrong first is what counts; that something did not stop either is a note beside it.

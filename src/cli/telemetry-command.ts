@@ -43,7 +43,7 @@ export function telemetryCommand(program: Command): void {
         const parsed = stats.map(
           (data) => z.record(z.string(), sessionCounts).safeParse(data).data?.[session],
         );
-        const state = await foldedState(nats, cli.config, cli.logger, session);
+        const state = await foldedState(nats, cli.logger, session);
         const { counts: dispatches, ledgers } = state.dispatches.current();
         const loops = [...ledgers.values()].reduce((sum, ledger) => sum + ledger.approvalLoops, 0);
         const compilers = parsed.filter((each) => each !== undefined);

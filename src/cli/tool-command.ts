@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { TOOL_NAMES, TOOLS, type ToolName } from '../contracts/tool-requests.js';
 import { cliOf, coloured, examples, out, sessionOf, wholeNumber, withClient } from './command-context.js';
@@ -56,6 +56,8 @@ function optionOf(field: string, schema: z.ZodType): Option {
     `${DESCRIPTIONS[field] ?? field}${note}`,
   );
   option.makeOptionMandatory(required);
+  if (inner instanceof z.ZodObject)
+    return new Option(`${flag} <key=value...>`, DESCRIPTIONS[field] ?? field).argParser(settingPair);
   if (inner instanceof z.ZodEnum) option.choices(inner.options.map(String));
   if (inner instanceof z.ZodNumber)
     option.argParser(wholeNumber(field === 'priority' ? 0 : 1, field === 'priority' ? 4 : undefined));
@@ -69,6 +71,17 @@ function unwrapped(schema: z.ZodType): { inner: unknown; required: boolean; fall
   if (schema instanceof z.ZodOptional)
     return { inner: schema.def.innerType, required: false, fallback: undefined };
   return { inner: schema, required: true, fallback: undefined };
+}
+
+/** Takes one `key=value` into the settings so far; `a.b=1` sets a field of a field. The service checks names and values. */
+export function settingPair(pair: string, before: Record<string, unknown> = {}): Record<string, unknown> {
+  const [, path = '', raw = ''] = /^([^=]+)=(.*)$/.exec(pair) ?? [];
+  if (path === '') throw new InvalidArgumentError('Use key=value, such as implementerTokens=8000.');
+  const value = /^\d{1,15}$/.test(raw) ? Number(raw) : raw;
+  const [key = '', field] = path.split('.');
+  if (field === undefined) return { ...before, [key]: value };
+  const inner = before[key];
+  return { ...before, [key]: { ...(typeof inner === 'object' ? inner : {}), [field]: value } };
 }
 
 function placeholderOf(field: string): string {
@@ -94,4 +107,5 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   specPath: 'where the specification is to be read',
   project: 'the project that the session belongs to',
   force: 'even with open tasks; needs a reason',
+  settings: 'what shapes its prompts, such as implementerTokens=8000',
 };

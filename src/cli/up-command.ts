@@ -5,7 +5,7 @@ import { withoutSecrets } from '../nats/connection/shown-url.js';
 import { hasStuckStream } from '../nats/jetstream/probe-stream.js';
 import { startNatsServer } from '../nats-server/server-process.js';
 import { growHeapSlowly } from '../runtime/heap.js';
-import { Releasers } from '../runtime/shutdown.js';
+import { Shutdown } from '../runtime/shutdown.js';
 import { serve } from '../services/serve.js';
 import { withLogger } from './cli-logger.js';
 import { type Cli, cliOf, examples, out, wholeNumber } from './command-context.js';
@@ -52,13 +52,13 @@ export function upCommand(program: Command): void {
       growHeapSlowly();
       const cli = withLogger(cliOf(command));
       const given = options.nats ?? cli.config.natsUrl;
-      const releasers = new Releasers();
-      await runUntilSignal(cli, releasers, async (failed) => {
+      const shutdown = new Shutdown();
+      await runUntilSignal(cli, shutdown, async (failed) => {
         if (given !== undefined) refuseServerOptions(options);
         const own = given === undefined ? await startServer(cli, options, failed) : undefined;
-        if (own !== undefined) releasers.add('the NATS server', () => own.stop());
+        if (own !== undefined) shutdown.add('the NATS server', () => own.stop());
         const url = given ?? own?.server.url ?? cli.url;
-        const { connection } = await serve(url, { ...cli, releasers });
+        const { connection } = await serve(url, { ...cli, shutdown });
         own?.watchDisk(() => hasStuckStream(connection));
         out(
           `throughline ready ${withoutSecrets(url)} ${own === undefined ? '' : `store ${own.server.storeDir}`}`.trimEnd(),

@@ -31,6 +31,11 @@ const limit = z.int().min(1, 'must be 1 to 1000').max(1000, 'must be 1 to 1000')
 const cursor = id.optional();
 const flag = z.boolean().default(false);
 /** Relevance that a learning must have, 0 to 1. */
+/** Learnings of a search or a session start that names no number. */
+export const DEFAULT_MAX_LEARNINGS = 5;
+/** Least cosine of a learning that is found by meaning. */
+export const DEFAULT_MIN_SIMILARITY = 0.2;
+
 export const minSimilarity = z.number().min(0, 'must be 0 to 1').max(1, 'must be 0 to 1');
 export const maxLearnings = z.int().min(0).max(100);
 

@@ -1,4 +1,5 @@
 import { clipText, oneLine } from '../shared/text.js';
+import { KEPT } from './kept.js';
 import type { Role } from './names.js';
 import type { ImplementerResult, ReviewerResult, RoleResult } from './results.js';
 import type { DispatchOutcome } from './session-events.js';
@@ -9,10 +10,7 @@ import type { DispatchOutcome } from './session-events.js';
  * out: a replayed event must equal the live one, and `delete` would make every later step on the object slow.
  */
 
-/** Longest text of an outcome, in characters. */
-const MAX_TEXT = 500;
-/** Longest list of an outcome. */
-const MAX_LIST = 50;
+const { text: MAX_TEXT, list: MAX_LIST } = KEPT.outcome;
 
 type TestRun = NonNullable<ImplementerResult['tests']>[number];
 type ReviewIssue = NonNullable<ReviewerResult['issues']>[number];

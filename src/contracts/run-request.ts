@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { eventOf } from './event.js';
+import { sessionSettings } from './session-settings.js';
 
 /** A run: a specification whose `tasks.md` is followed. Requests `run.init` and `run.status`, and their events. */
 
@@ -43,6 +44,7 @@ export const runEvents = [
   eventOf('run.initialized', {
     spec: z.string(),
     goal: z.string().exactOptional(),
+    settings: sessionSettings.exactOptional(),
     source: tasksSource,
     document: tasksDocument,
   }),
@@ -62,6 +64,7 @@ export const runInitRequest = z
       .min(1, 'must not be empty')
       .max(10_000, 'must be at most 10000 characters')
       .optional(),
+    settings: sessionSettings.optional(),
     /** A file under one of the service's roots. */
     tasksPath: z.string().min(1, 'must not be empty').max(4096, 'must be at most 4096 characters').optional(),
     /** The document itself. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { EVENT_VERSION, type EventFormat, jsonOf, parseEvent, type Stored, timestamp } from './event.js';
+import { factTag } from './fact-tags.js';
 import { ROLES } from './names.js';
 import { ASSESSMENTS, IMPLEMENTER_STATUSES, SEVERITIES, taskId, testRun } from './results.js';
 import { runEvents } from './run-request.js';
@@ -12,8 +13,6 @@ import { traceEvents } from './trace-entry.js';
  * rewritten: a new shape is a new version beside the old one.
  */
 const sequence = z.int().positive();
-
-const factTag = z.enum(['file_change', 'convention', 'decision', 'error', 'dependency', 'test']);
 
 const recordedFact = z.object({
   /** Earlier versions wrote it; it follows from the words. */

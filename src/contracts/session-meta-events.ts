@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { eventOf } from './event.js';
+import { sessionSettings } from './session-settings.js';
 import { taskKey } from './task-events.js';
 
 /** Events of notes, inbox, iterations, and of the session itself. */
@@ -41,6 +42,7 @@ export const lifecycleEvents = [
     spec: z.string().optional(),
     spec_path: z.string().optional(),
     project: z.string().optional(),
+    settings: sessionSettings.optional(),
   }),
   eventOf('session.completed', { forced: z.boolean(), reason: z.string().optional() }),
   eventOf('session.restarted', { reason: z.string().optional() }),

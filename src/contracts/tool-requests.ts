@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ToolName } from './request-names.js';
 import { NOTE_TYPES } from './session-meta-events.js';
+import { sessionSettings } from './session-settings.js';
 import { DEFAULT_PRIORITY, priority, TASK_STATUSES } from './task-events.js';
 
 export { isToolName, TOOL_NAMES, type ToolName, toolSubject } from './request-names.js';
@@ -114,6 +115,7 @@ export const TOOLS = {
       spec: text(MAX_SPEC).optional(),
       specPath: text(1024).optional(),
       project: text(64).optional(),
+      settings: sessionSettings.optional(),
     },
   ),
   'session-complete': tool(

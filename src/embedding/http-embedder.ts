@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf, TextsRefusedError, ThroughlineError } from '../contracts/errors.js';
 import type { Embedder } from '../ports/embedder.js';
+import { backoffMs } from '../shared/backoff.js';
 import { clipText, oneLine } from '../shared/text.js';
 import type { HttpEmbedderOptions } from './embedder-options.js';
 import { vectorsOf } from './embedding-reply.js';
@@ -77,7 +78,7 @@ export class HttpEmbedder implements Embedder {
         const result = await this.#attempt(texts, ended);
         if (result.outcome === 'vectors') return result.vectors;
         if (result.outcome === 'refused' || attempt >= attempts || ended.aborted) throw result.error;
-        const backoff = pauseMs * 2 ** (attempt - 1) * (0.5 + random() / 2);
+        const backoff = backoffMs({ firstMs: pauseMs, longestMs: maxPauseMs }, attempt, random());
         const wait = Math.min(maxPauseMs, Math.max(backoff, result.retryAfterMs ?? 0));
         await pause(wait, undefined, { signal: ended }).catch(() => {
           throw result.error;

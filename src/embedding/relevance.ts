@@ -9,6 +9,7 @@ import type { Embedder } from '../ports/embedder.js';
 import type { Logger } from '../ports/logger.js';
 import type { VectorStore } from '../ports/vector-store.js';
 import { limitedWarnings } from '../runtime/limited-warnings.js';
+import { LATE, withinDeadline } from '../shared/deadline.js';
 import { QueryVectors } from './query-vectors.js';
 
 /**
@@ -152,8 +153,8 @@ export function createRelevance(options: RelevanceOptions): Relevance {
       const project = opened(name);
       if (queries !== undefined && query.trim() !== '' && learnings.size > 0) {
         if (project.semanticOf !== learnings) bring(project, learnings);
-        const vector = await within(deadlineMs, queryVector(name, project, query));
-        if (vector === 'late')
+        const vector = await withinDeadline(deadlineMs, queryVector(name, project, query));
+        if (vector === LATE)
           warn(
             { project: name, code: 'unavailable', deadlineMs },
             'query vector late: learnings are chosen by words',
@@ -186,16 +187,4 @@ export function createRelevance(options: RelevanceOptions): Relevance {
 function bring(project: Project, learnings: Learnings): void {
   project.semantic.sync(learnings);
   project.semanticOf = learnings;
-}
-
-async function within<T>(ms: number, work: Promise<T>): Promise<T | 'late'> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<'late'>((resolve) => {
-    timer = setTimeout(() => resolve('late'), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

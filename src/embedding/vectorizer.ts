@@ -1,4 +1,4 @@
-import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { codeOf, TextsRefusedError, ThroughlineError } from '../contracts/errors.js';
 import { isToken, type Token } from '../contracts/names.js';
@@ -6,6 +6,8 @@ import type { Learning } from '../learnings/learning-types.js';
 import type { Embedder } from '../ports/embedder.js';
 import type { Logger } from '../ports/logger.js';
 import type { VectorStore } from '../ports/vector-store.js';
+import { pause } from '../runtime/pauses.js';
+import { backoffMs } from '../shared/backoff.js';
 import { TolerantEmbedder } from './tolerant-embedder.js';
 
 /**
@@ -146,9 +148,9 @@ export class Vectoriser {
 
   async #pause(project: Token, failures: number, error: unknown): Promise<void> {
     const { logger, pauseMs, maxPauseMs, random } = this.#options;
-    const retryInMs = Math.round(Math.min(maxPauseMs, pauseMs * 2 ** failures) * (0.5 + random() / 2));
+    const retryInMs = backoffMs({ firstMs: pauseMs, longestMs: maxPauseMs }, failures + 1, random());
     logger.warn({ project, code: codeOf(error), err: error, retryInMs }, 'vectors of learnings not computed');
-    await wait(retryInMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+    await pause(retryInMs, this.#stopping.signal);
   }
 
   async #bring(project: Token, slot: Project, learnings: Learnings): Promise<void> {

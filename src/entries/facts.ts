@@ -6,8 +6,7 @@ export type { ImplementerResult, ReviewerResult } from '../contracts/results.js'
 export { type ExtractionRule, IMPLEMENTER_RULES, REVIEWER_RULES } from '../facts/extraction-rules.js';
 export {
   type Extraction,
-  type ExtractorOptions,
-  MAX_FACTS_PER_DISPATCH,
+  type FactExtractorOptions,
   RuleBasedFactExtractor,
 } from '../facts/fact-extractor.js';
 export { createFactId } from '../facts/fact-id.js';

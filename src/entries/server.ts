@@ -1,10 +1,10 @@
 import '../globals.js';
 import { resolve } from 'node:path';
 import { type Config, embeddedConfig } from '../config/config.js';
-import type { VariableName } from '../config/environment.js';
+import type { VariableName } from '../config/settings.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { type Logger, silentLogger } from '../ports/logger.js';
-import { Releasers } from '../runtime/shutdown.js';
+import { Shutdown } from '../runtime/shutdown.js';
 import { SERVICES, type ServiceName, serve } from '../services/serve.js';
 
 /** `throughline/server`: the services inside a process of one's own, as `throughline up` and `serve` run them. */
@@ -51,14 +51,14 @@ export async function startThroughline(options: ServerOptions = {}): Promise<Run
   if (server !== undefined && given !== undefined) {
     throw new ThroughlineError('config_invalid', 'url and server are both given: use one of them');
   }
-  const releasers = new Releasers();
-  const close = () => releasers.release(config.shutdownMs);
+  const shutdown = new Shutdown();
+  const close = () => shutdown.release(config.shutdownMs);
   try {
     const url =
       server === undefined
         ? (given ?? 'nats://127.0.0.1:4222')
-        : await startServer(server, config, logger, releasers);
-    await serve(url, { config, logger, releasers }, services);
+        : await startServer(server, config, logger, shutdown);
+    await serve(url, { config, logger, shutdown }, services);
     return { url, close, [Symbol.asyncDispose]: close };
   } catch (error) {
     // What keeps it from starting is what counts.
@@ -71,7 +71,7 @@ async function startServer(
   { store, port }: NonNullable<ServerOptions['server']>,
   { env, cacheDir }: Config,
   logger: Logger,
-  releasers: Releasers,
+  shutdown: Shutdown,
 ): Promise<string> {
   const [{ findNatsServer }, { startNatsServer }] = await Promise.all([
     import('../nats-server/find-server.js'),
@@ -83,7 +83,7 @@ async function startServer(
   const log = (line: string) => logger.debug({}, line);
   const running = await startNatsServer({ source, storeDir: resolve(store), port, log });
   let stopping = false;
-  releasers.add('the NATS server', async () => {
+  shutdown.add('the NATS server', async () => {
     stopping = true;
     await running.stop();
   });

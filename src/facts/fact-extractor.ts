@@ -1,12 +1,10 @@
+import { KEPT } from '../contracts/kept.js';
 import type { ImplementerResult, ReviewerResult, RoleResult } from '../contracts/results.js';
 import { type ExtractionRule, IMPLEMENTER_RULES, REVIEWER_RULES } from './extraction-rules.js';
 import { saysTheSame } from './fact-id.js';
 import type { DispatchOrigin, IFactExtractor, RecordedFact, SessionFact } from './fact-types.js';
 
-/** Most facts that one dispatch may give: more would push everything else out of the session's memory. */
-export const MAX_FACTS_PER_DISPATCH = 200;
-
-export interface ExtractorOptions {
+export interface FactExtractorOptions {
   readonly implementerRules?: readonly ExtractionRule<ImplementerResult>[];
   readonly reviewerRules?: readonly ExtractionRule<ReviewerResult>[];
   /** Told when a rule throws; the other rules still run. */
@@ -28,11 +26,11 @@ export class RuleBasedFactExtractor implements IFactExtractor {
   readonly #onRuleFailure: (rule: string, error: unknown) => void;
   readonly #maxFacts: number;
 
-  constructor(options: ExtractorOptions = {}) {
+  constructor(options: FactExtractorOptions = {}) {
     this.#implementerRules = options.implementerRules ?? IMPLEMENTER_RULES;
     this.#reviewerRules = options.reviewerRules ?? REVIEWER_RULES;
     this.#onRuleFailure = options.onRuleFailure ?? (() => {});
-    this.#maxFacts = options.maxFacts ?? MAX_FACTS_PER_DISPATCH;
+    this.#maxFacts = options.maxFacts ?? KEPT.fact.perDispatch;
   }
 
   extractFromImplementer(result: ImplementerResult, origin: DispatchOrigin): SessionFact[] {

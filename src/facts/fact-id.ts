@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { KEPT } from '../contracts/kept.js';
 import { clipText, quoted } from '../shared/text.js';
 import type { RecordedFact, SessionFactTag } from './fact-types.js';
 
@@ -30,11 +31,6 @@ function escaped(field: string): string {
     : field;
 }
 
-/** Longest object of a fact, in characters. */
-export const MAX_OBJECT = 120;
-/** Longest subject of a fact, in characters: room for a deep path. */
-export const MAX_SUBJECT = 200;
-
 /** Makes a recorded fact from raw words: one quoted, clipped line each; `undefined` where nothing is left of one. */
 export function recordedFact(
   subject: string,
@@ -42,7 +38,7 @@ export function recordedFact(
   object: string,
   tags: readonly SessionFactTag[],
 ): RecordedFact | undefined {
-  const from = clipText(quoted(subject), MAX_SUBJECT);
-  const to = clipText(quoted(object), MAX_OBJECT);
+  const from = clipText(quoted(subject), KEPT.fact.subject);
+  const to = clipText(quoted(object), KEPT.fact.object);
   return from === '' || to === '' ? undefined : { subject: from, relation, object: to, tags };
 }

@@ -1,8 +1,9 @@
+import type { FactTag } from '../contracts/fact-tags.js';
 import type { Role } from '../contracts/names.js';
 import type { ImplementerResult, ReviewerResult } from '../contracts/results.js';
 
 /** What a fact is about; used to filter, never shown. */
-export type SessionFactTag = 'file_change' | 'convention' | 'decision' | 'error' | 'dependency' | 'test';
+export type SessionFactTag = FactTag;
 
 /**
  * One thing a dispatch taught: `subject relation object`. Immutable; a later dispatch closes it by replacing it with

@@ -1,6 +1,7 @@
 import { ThroughlineError } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
 import type { SessionLog } from '../ports/session-log.js';
+import { Backoff } from '../runtime/pauses.js';
 import type { LoadedSession, SessionReader } from './session-folding.js';
 
 /** An announced event may take a moment until it can be read. */
@@ -23,7 +24,7 @@ export async function caughtUp(
   // Before the first look: what is stored after it is announced, and no second look is needed to be sure.
   const announced = announcements(log, session);
   let replayed = 0;
-  let waitMs = FIRST_WAIT_MS;
+  const wait = new Backoff(FIRST_WAIT_MS, LONGEST_WAIT_MS);
   try {
     for (;;) {
       const loaded = await reader.load(session);
@@ -32,8 +33,7 @@ export async function caughtUp(
       if (dispatches.has(dispatch)) return { ...loaded, replayed };
       const left = deadline - performance.now();
       if (left <= 0) throw notCaughtUp(session, dispatch, dispatches.newest(), sequence, timeoutMs);
-      if (await announced.next(Math.min(left, waitMs))) waitMs = FIRST_WAIT_MS;
-      else waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2);
+      if (await announced.next(Math.min(left, wait.take()))) wait.reset();
     }
   } finally {
     announced.close();

@@ -5,7 +5,12 @@ import type { SessionLog } from '../ports/session-log.js';
 import type { SnapshotStore } from '../ports/snapshot-store.js';
 import { evolve } from '../session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../session/session-snapshot.js';
-import { emptyState, type SessionLimits, type SessionState } from '../session/session-state.js';
+import {
+  DEFAULT_LIMITS,
+  emptyState,
+  type SessionLimits,
+  type SessionState,
+} from '../session/session-state.js';
 import { stateBytes } from '../session/state-bytes.js';
 import type { Commander } from './commander.js';
 import type { Folding } from './folding.js';
@@ -23,7 +28,8 @@ export type LoadedSession = Loaded<SessionState>;
 export interface SessionReaderOptions {
   readonly log: SessionLog;
   readonly snapshots: SnapshotStore;
-  readonly limits: SessionLimits;
+  /** Limits of the fold. Default: `DEFAULT_LIMITS`. */
+  readonly limits?: SessionLimits;
   readonly logger: Logger;
   /** Folded sessions kept in memory. */
   readonly maxSessions: number;
@@ -34,7 +40,7 @@ export interface SessionReaderOptions {
 }
 
 export function createSessionReader(options: SessionReaderOptions): SessionReader {
-  const { limits, maxSessions, ...ports } = options;
+  const { limits = DEFAULT_LIMITS, maxSessions, ...ports } = options;
   return new StateReader({ ...ports, maxCached: maxSessions, folding: sessionFolding(limits) });
 }
 

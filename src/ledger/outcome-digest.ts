@@ -1,3 +1,4 @@
+import { KEPT, keptTexts } from '../contracts/kept.js';
 import type { DispatchOutcome } from '../contracts/session-events.js';
 import { clipText } from '../shared/text.js';
 
@@ -35,29 +36,27 @@ export interface ReviewIssue {
   readonly file?: string;
 }
 
-const MAX_SUMMARY = 240;
-const MAX_TEXT = 200;
-const MAX_LIST = 20;
-/** Blockers and required fixes: as many as an event keeps, so that none that was recorded is lost. */
-const MAX_DEMANDS = 50;
-const MAX_DEMAND = 500;
-const MAX_FILES = 50;
+const { digest: MOST } = KEPT;
 
 /** The digest of an outcome. */
 export function digestOf(dispatch: DispatchOutcome): OutcomeDigest {
   if (dispatch.role === 'implementer') {
     const { status, summary, blockers = [], files_modified = [], tests = [] } = dispatch.outcome;
-    const failed = tests.filter((run) => !run.passed).slice(0, MAX_LIST);
+    const failed = tests.filter((run) => !run.passed).slice(0, MOST.list);
     return {
       role: 'implementer',
       status,
-      summary: clipText(summary, MAX_SUMMARY),
-      blockers: clipped(blockers, MAX_DEMANDS, MAX_DEMAND),
-      files: files_modified.slice(0, MAX_FILES).map((file) => clipText(file, MAX_TEXT)),
-      passed: clipped(tests.filter((run) => run.passed).map((run) => run.command)),
+      summary: clipText(summary, MOST.summary),
+      blockers: keptTexts(blockers, MOST.demands, MOST.demand),
+      files: keptTexts(files_modified, MOST.files, MOST.text),
+      passed: keptTexts(
+        tests.filter((run) => run.passed).map((run) => run.command),
+        MOST.list,
+        MOST.text,
+      ),
       failed: failed.map((run) => ({
-        command: clipText(run.command, MAX_TEXT),
-        failure: clipText(run.failures?.[0] ?? '', MAX_TEXT),
+        command: clipText(run.command, MOST.text),
+        failure: clipText(run.failures?.[0] ?? '', MOST.text),
       })),
     };
   }
@@ -65,15 +64,11 @@ export function digestOf(dispatch: DispatchOutcome): OutcomeDigest {
   return {
     role: 'reviewer',
     assessment,
-    issues: issues.slice(0, MAX_LIST).map(({ severity, message, file }) => ({
+    issues: issues.slice(0, MOST.list).map(({ severity, message, file }) => ({
       severity,
-      message: clipText(message, MAX_TEXT),
-      ...(file !== undefined && { file: clipText(file, MAX_TEXT) }),
+      message: clipText(message, MOST.text),
+      ...(file !== undefined && { file: clipText(file, MOST.text) }),
     })),
-    fixes: clipped(required_fixes, MAX_DEMANDS, MAX_DEMAND),
+    fixes: keptTexts(required_fixes, MOST.demands, MOST.demand),
   };
-}
-
-function clipped(texts: readonly string[], max = MAX_LIST, length = MAX_TEXT): string[] {
-  return texts.slice(0, max).map((text) => clipText(text, length));
 }

@@ -1,3 +1,4 @@
+import type { StallSignal } from '../contracts/session-settings.js';
 import type { OutcomeDigest } from './outcome-digest.js';
 
 /**
@@ -11,8 +12,6 @@ import type { OutcomeDigest } from './outcome-digest.js';
  *
  * Only approvals end what rounds of work and review build up: a completed result is a part of the circle.
  */
-export const STALL_SIGNALS = ['non_progress', 'ping_pong', 'same_fixes', 'same_test', 'same_files'] as const;
-export type StallSignal = (typeof STALL_SIGNALS)[number];
 
 /** Counts at which each signal raises the flag. */
 export type StallThresholds = Readonly<Record<StallSignal, number>>;

@@ -5,8 +5,10 @@ import {
   formatRelevantLearnings,
   type LearningsInPrompt,
 } from '../learnings/format-learnings.js';
+import { signalsOf } from '../ledger/task-ledger.js';
 import { newest } from '../session/iterations.js';
 import { unread } from '../session/notebook.js';
+import { resolvedSettings } from '../session/resolved-settings.js';
 import { factsOf, type SessionState } from '../session/session-state.js';
 import { clipText, quoted } from '../shared/text.js';
 import type { CompiledAs } from './compiled-prompt.js';
@@ -65,8 +67,9 @@ export function formatSessionState(state: SessionState): string {
   const { board, history, notebook, charter, dispatches } = state;
   const facts = factsOf(state).count();
   const last = newest(history);
+  const { stallThresholds } = resolvedSettings(charter.settings);
   const stalled = [...dispatches.current().ledgers.values()]
-    .filter((ledger) => ledger.stalled)
+    .filter((ledger) => signalsOf(ledger, stallThresholds).length > 0)
     .map(({ task }) => line(task));
   const summary = history.iterations.findLast((iteration) => iteration.summary !== undefined)?.summary;
   const lines = [

@@ -2,6 +2,7 @@ import { tasksLeft } from '../ledger/ledger-entries.js';
 import { progressLedger } from '../ledger/progress-ledger.js';
 import type { TaskLedger } from '../ledger/task-ledger.js';
 import { nextAction, signalsOf } from '../ledger/task-ledger.js';
+import { resolvedSettings } from '../session/resolved-settings.js';
 import type { SessionState } from '../session/session-state.js';
 import { clipText, quoted } from '../shared/text.js';
 
@@ -53,7 +54,8 @@ export function deltaPacket(state: SessionState, taskId: string): DeltaPacket {
 /** Lines that tell why the task must be planned anew; empty while it makes progress. */
 export function replanLines(state: SessionState, taskId: string): string[] {
   const ledger = state.dispatches.current().ledgers.get(taskId);
-  const signals = ledger === undefined ? [] : signalsOf(ledger, state.limits.stall);
+  const signals =
+    ledger === undefined ? [] : signalsOf(ledger, resolvedSettings(state.charter.settings).stallThresholds);
   return signals.map(({ signal, count, evidence }) => {
     const shown = evidence.map((text) => clipText(quoted(text), MAX_TEXT)).join('; ');
     return `- ${signal} (${count} times)${shown === '' ? '' : `: ${shown}`}`;

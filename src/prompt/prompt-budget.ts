@@ -1,6 +1,7 @@
 import type { BudgetReport, CompactionStage } from '../contracts/budget-report.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { Role } from '../contracts/names.js';
+import { type ResolvedSettings, resolvedSettings } from '../session/resolved-settings.js';
 import { approximateTokenizer, type Tokenizer } from '../shared/tokenizer.js';
 import { DEFAULT_SUMMARY_TOKENS } from '../traces/trace-summary.js';
 
@@ -14,13 +15,19 @@ export interface PromptBudget {
   readonly tokenizer: Tokenizer;
 }
 
-/** What the configuration says when nobody says anything. */
-export const DEFAULT_BUDGET: PromptBudget = {
-  caps: { implementer: 4800, reviewer: 4000 },
-  maxOutputTokens: 1200,
-  maxSummaryTokens: DEFAULT_SUMMARY_TOKENS,
-  tokenizer: approximateTokenizer,
-};
+/** The budget of a session by its settings. */
+export function budgetOf(settings: ResolvedSettings, tokenizer: Tokenizer): PromptBudget {
+  const { implementerTokens: implementer, reviewerTokens: reviewer, maxOutputTokens } = settings;
+  return {
+    caps: { implementer, reviewer },
+    maxOutputTokens,
+    maxSummaryTokens: DEFAULT_SUMMARY_TOKENS,
+    tokenizer,
+  };
+}
+
+/** The budget of a session without settings of its own. */
+export const DEFAULT_BUDGET: PromptBudget = budgetOf(resolvedSettings(), approximateTokenizer);
 
 /** One way to write a prompt; candidates come from the fullest to the barest. */
 export interface Candidate<Prompt> {

@@ -1,5 +1,5 @@
 /** Lets so many run at a time; the others wait for their turn, in the order in which they came. */
-export class Turns {
+export class Semaphore {
   readonly #most: number;
   #running = 0;
   readonly #waiting: (() => void)[] = [];

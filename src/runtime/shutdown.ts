@@ -1,9 +1,10 @@
 import { ThroughlineError } from '../contracts/errors.js';
+import { LATE, withinDeadline } from '../shared/deadline.js';
 
 /**
  * What was started, to be stopped in reverse order: last in, first out, once, and within a deadline.
  */
-export class Releasers {
+export class Shutdown {
   readonly #stack: { readonly name: string; readonly release: () => Promise<void> }[] = [];
   #released: Promise<void> | undefined;
 
@@ -28,7 +29,9 @@ export class Releasers {
     const deadline = performance.now() + deadlineMs;
     for (let next = this.#stack.pop(); next !== undefined; next = this.#stack.pop()) {
       try {
-        await within(Math.max(1, deadline - performance.now()), next.release());
+        const leftMs = Math.max(1, deadline - performance.now());
+        const done = await withinDeadline(leftMs, next.release());
+        if (done === LATE) throw new Error(`not done within ${Math.round(leftMs)} ms`);
       } catch (error) {
         failed.push(next.name);
         cause ??= error;
@@ -39,17 +42,5 @@ export class Releasers {
         cause,
       });
     }
-  }
-}
-
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`not done within ${Math.round(ms)} ms`)), ms);
-  });
-  try {
-    await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -26,19 +26,19 @@ const MAKES: Readonly<Record<ServiceName, readonly Made[]>> = {
   learnings: ['dispatches', 'snapshots', 'learnings', 'learning-snapshots'],
 };
 
-/** Connects to NATS and starts the services; `releasers` stops them again. */
+/** Connects to NATS and starts the services; `shutdown` stops them again. */
 export async function serve(
   url: string,
   context: Context,
   only: readonly ServiceName[] = SERVICES,
 ): Promise<NatsPorts> {
-  const { config, releasers } = context;
+  const { config, shutdown } = context;
   // Ports alone are for whoever comes next: all is made for them.
   const makes = only.length === 0 ? {} : { makes: [...new Set(only.flatMap((each) => MAKES[each]))] };
   const name = `throughline ${only.join('+')}`;
   const { logger, incidents } = countingLogger(context.logger, systemClock);
   const nats = await openNats({ ...natsOptions(url, name, config, logger), ...makes });
-  releasers.add('the NATS connection', () => nats.close());
+  shutdown.add('the NATS connection', () => nats.close());
   const started = performance.now();
   const health: HealthParts = {
     host: hostname(),
@@ -46,11 +46,14 @@ export async function serve(
     connection: watchConnection(nats.connection),
     incidents,
   };
-  const serving: Serving = { config, logger, releasers, health, admit: byteBudget(config) };
+  // Where requests are not limited, their bytes are not either.
+  const requestKbPerSecond = config.requestsPerSecond === 0 ? 0 : config.requestKbPerSecond;
+  const admit = byteBudget({ requestKbPerSecond });
+  const serving: Serving = { config, logger, shutdown, health, admit };
   if (only.includes('extractor')) await serveExtractor(nats, serving);
   if (only.every((each) => each === 'extractor')) return nats;
   const sessions = openSessions(nats, config, logger, only.includes('tools'));
-  releasers.add('the snapshot writer', () => sessions.writer.stop());
+  shutdown.add('the snapshot writer', () => sessions.writer.stop());
   const projects = await openProjects(nats, serving);
   if (only.includes('compiler')) await serveCompiler(nats, sessions, projects, serving);
   if (only.includes('tools')) await serveTools(nats, sessions, projects, serving);

@@ -1,4 +1,6 @@
 import type { EventOf } from '../contracts/session-events.js';
+import type { SessionSettings } from '../contracts/session-settings.js';
+import { mergedSettings } from './resolved-settings.js';
 
 /** What the session is for, and whether it is done. */
 export interface Charter {
@@ -8,12 +10,19 @@ export interface Charter {
   /** … where it is to be read. */
   spec_path?: string;
   project?: string;
+  /** What shapes its prompts, where that was set. */
+  settings?: SessionSettings;
   status: 'open' | 'completed';
   /** Why it was completed in spite of open tasks. */
   completed_reason?: string;
 }
 
 export type CharterEvent = EventOf<'session.opened' | 'session.completed' | 'session.restarted'>;
+
+/** Takes over the settings that an event gives; the others stay as they were. */
+export function recordSettings(charter: Charter, settings: SessionSettings | undefined): void {
+  if (settings !== undefined) charter.settings = mergedSettings(charter.settings, settings);
+}
 
 export function emptyCharter(): Charter {
   return { status: 'open' };
@@ -26,6 +35,7 @@ export function evolveCharter(charter: Charter, event: CharterEvent): void {
         const value = event.data[key];
         if (value !== undefined) charter[key] = value;
       }
+      recordSettings(charter, event.data.settings);
       return;
     case 'session.completed':
       charter.status = 'completed';

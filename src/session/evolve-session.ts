@@ -3,7 +3,7 @@ import { counts } from '../contracts/event.js';
 import type { StoredEvent } from '../contracts/session-events.js';
 import { digestOf } from '../ledger/outcome-digest.js';
 import { addAppended, entryOfDispatch } from '../traces/session-traces.js';
-import { evolveCharter } from './charter.js';
+import { evolveCharter, recordSettings } from './charter.js';
 import { evolveIterations, recordWork } from './iterations.js';
 import { evolveNotebook } from './notebook.js';
 import { evolveRun } from './session-run.js';
@@ -84,6 +84,9 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
       evolveCharter(state.charter, event);
       return state;
     case 'run.initialized':
+      recordSettings(state.charter, event.data.settings);
+      state.run = evolveRun(state.run, event);
+      return state;
     case 'progress.rebuilt':
       state.run = evolveRun(state.run, event);
       return state;

@@ -3,6 +3,7 @@ import { replanHint, tasksLeft } from '../ledger/ledger-entries.js';
 import { activeTaskOf, type ProgressTotals, totalsOf } from '../ledger/progress-ledger.js';
 import { type LastOutcome, type NextAction, nextAction, signalsOf } from '../ledger/task-ledger.js';
 import { overview, type SessionOverview } from './commands/lifecycle-commands.js';
+import { resolvedSettings } from './resolved-settings.js';
 import type { SessionState } from './session-state.js';
 
 /** The run in numbers, and what each task of it needs next. */
@@ -31,12 +32,13 @@ export interface TaskProgress {
   readonly next_action: NextAction;
   readonly required_fixes: number;
   readonly stalled: boolean;
-  /** What goes in circles, where something does. */
+  /** Why the task is stalled, where it is. */
   readonly replan_hint?: string;
 }
 
 export function runStatus(state: SessionState): RunStatus {
-  const { run, limits } = state;
+  const { run } = state;
+  const { stallThresholds } = resolvedSettings(state.charter.settings);
   const { ledgers } = state.dispatches.current();
   return {
     ...overview(state),
@@ -53,14 +55,15 @@ export function runStatus(state: SessionState): RunStatus {
             problems: run.document.problems,
           },
     tasks: [...ledgers.values()].map((ledger) => {
-      const hint = replanHint(signalsOf(ledger, limits.stall));
+      const raised = signalsOf(ledger, stallThresholds);
+      const hint = replanHint(raised);
       return {
         task: ledger.task,
         dispatches: ledger.dispatches,
         last_outcome: ledger.last.outcome,
         next_action: nextAction(ledger.last, tasksLeft(run?.document, ledger.task)),
         required_fixes: ledger.requiredFixes.length,
-        stalled: ledger.stalled,
+        stalled: raised.length > 0,
         ...(hint !== undefined && { replan_hint: hint }),
       };
     }),

@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { factTag } from '../contracts/fact-tags.js';
 import { ROLES } from '../contracts/names.js';
 import { ASSESSMENTS, IMPLEMENTER_STATUSES, SEVERITIES } from '../contracts/results.js';
 import { tasksDocument, tasksSource } from '../contracts/run-request.js';
 import { NOTE_TYPES } from '../contracts/session-meta-events.js';
+import { STALL_SIGNALS, sessionSettings } from '../contracts/session-settings.js';
 import { priority, TASK_STATUSES } from '../contracts/task-events.js';
 import { recordedEntry } from '../contracts/trace-entry.js';
-import { STALL_SIGNALS } from '../ledger/stall.js';
 import type { SessionState } from './session-state.js';
 import { stateFromJson, stateToJson } from './session-state-json.js';
 
@@ -15,13 +16,12 @@ import { stateFromJson, stateToJson } from './session-state-json.js';
  */
 export const SNAPSHOT_VERSION = 1;
 
-const tag = z.enum(['file_change', 'convention', 'decision', 'error', 'dependency', 'test']);
 const words = {
   id: z.string().exactOptional(),
   subject: z.string(),
   relation: z.string(),
   object: z.string(),
-  tags: z.array(tag),
+  tags: z.array(factTag),
 };
 const entry = { sequence: z.number(), at: z.string(), event: z.number() };
 
@@ -139,6 +139,7 @@ const stateJson = z.object({
     spec_path: z.string().exactOptional(),
     project: z.string().exactOptional(),
     completed_reason: z.string().exactOptional(),
+    settings: sessionSettings.exactOptional(),
   }),
   tasks: z.array(
     z.object({

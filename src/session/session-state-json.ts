@@ -95,7 +95,15 @@ function byId<T extends { readonly id: string }>(items: readonly T[]): Map<strin
 
 // Optional fields come and go while a state lives; in its bytes they stand last, whatever came first.
 
-function orderedCharter({ status, goal, spec, spec_path, project, completed_reason }: Charter): Charter {
+function orderedCharter({
+  status,
+  goal,
+  spec,
+  spec_path,
+  project,
+  completed_reason,
+  settings,
+}: Charter): Charter {
   return {
     status,
     ...(goal !== undefined && { goal }),
@@ -103,6 +111,7 @@ function orderedCharter({ status, goal, spec, spec_path, project, completed_reas
     ...(spec_path !== undefined && { spec_path }),
     ...(project !== undefined && { project }),
     ...(completed_reason !== undefined && { completed_reason }),
+    ...(settings !== undefined && { settings }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
+import type { TokenizerName } from '../contracts/session-settings.js';
 import { approximateTokenizer, type Tokenizer } from '../shared/tokenizer.js';
-import type { TokenizerName } from './tokenizer-names.js';
 
 type Vocabulary = Pick<typeof import('gpt-tokenizer/encoding/o200k_base'), 'countTokens'>;
 
@@ -20,7 +20,7 @@ export async function loadTokenizer(
   const { countTokens } = await load().catch((cause: unknown) => {
     throw new ThroughlineError(
       'config_invalid',
-      `THROUGHLINE_TOKENIZER=${name} needs the package ${PACKAGE}, which cannot be loaded: install it beside ` +
+      `the tokenizer ${name} needs the package ${PACKAGE}, which cannot be loaded: install it beside ` +
         `throughline with "npm install ${PACKAGE}" (${messageOf(cause)})`,
       { cause },
     );

@@ -1,3 +1,4 @@
+import { LATE, withinDeadline } from '../shared/deadline.js';
 import type { HookEngine } from './hook-engine.js';
 
 /** Puts a stable summary before the system prompt of a model call, and never stands in the way of the call. */
@@ -35,7 +36,8 @@ export async function preparePrompt(systemPrompt: string, options: PreLlmOptions
   let intentId: string | undefined;
   try {
     intentId = typeof activeIntentId === 'function' ? activeIntentId() : activeIntentId;
-    const summary = await within(deadlineMs, hookEngine.preLLMRequest(intentId));
+    const summary = await withinDeadline(deadlineMs, hookEngine.preLLMRequest(intentId));
+    if (summary === LATE) throw new Error(`no answer within ${deadlineMs} ms`);
     if (!summary) return untouched;
     return { original: systemPrompt, effective: `${summary}\n\n${systemPrompt}`, summary };
   } catch (error) {
@@ -76,16 +78,4 @@ function tell(logger: PreLlmOptions['logger'], fields: object, message: string):
 
 function stackOf(error: unknown): string | undefined {
   return error instanceof Error ? error.stack : undefined;
-}
-
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

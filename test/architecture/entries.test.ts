@@ -42,11 +42,12 @@ describe('the client', () => {
     expect(packagesOf('index.ts')).toEqual(['lru-cache', 'nats']);
     expect(foldersOf('index.ts').sort()).toEqual([
       'client',
-      'compaction',
       'contracts',
       'nats',
+      'nats-server',
       'ports',
-      'server',
+      'runtime',
+      'traces',
     ]);
     // Of the folder that starts servers, only which version is the oldest that will do.
     expect(loadedWith(SRC, 'index.ts').filter((path) => path.startsWith('nats-server/'))).toEqual([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cycles, danglingImports, violations } from './layers.js';
+import { cycles, danglingImports, LAYERS, sameNames, sameTypes, violations } from './layers.js';
 import { moduleOf, modulesOfSrc } from './modules.js';
 
 const SRC = modulesOfSrc();
@@ -8,15 +8,27 @@ describe('the source', () => {
   it('is read whole, with every import found in it', () => {
     expect(SRC.length).toBeGreaterThan(50);
     expect(danglingImports(SRC)).toEqual([]);
-    expect(SRC.find(({ path }) => path === 'facts/store.ts')?.imports).toEqual([
+    expect(SRC.find(({ path }) => path === 'facts/fact-store.ts')?.imports).toEqual([
       'facts/fact-id.ts',
+      'facts/fact-types.ts',
       'facts/term-index.ts',
-      'facts/types.ts',
     ]);
   });
 
   it('keeps to its layers', () => {
     expect(violations(SRC)).toEqual([]);
+  });
+
+  it('gives no two files, and no two exported types, one name', () => {
+    expect(sameNames(SRC)).toEqual([]);
+    expect(sameTypes(SRC)).toEqual([]);
+  });
+
+  it('has a file in every folder that has a rule', () => {
+    const folders = Object.keys(LAYERS).filter(
+      (folder) => !SRC.some(({ path }) => path === folder || path.startsWith(`${folder}/`)),
+    );
+    expect(folders).toEqual([]);
   });
 
   it('has no import cycle', () => {
@@ -51,31 +63,33 @@ describe('the rules', () => {
 
   it.each([
     ['facts/a.ts', "import type { Clock } from '../ports/clock.js'", 'imports ports/clock.ts'],
-    ['session/a.ts', "import '../workers/extractor.js'", 'imports workers/extractor.ts'],
-    ['ledger/a.ts', "import '../memory/session-log.js'", 'imports memory/session-log.ts'],
-    ['prompt/a.ts', "import '../config.js'", 'imports config.ts'],
+    ['session/a.ts', "import '../services/serve.js'", 'imports services/serve.ts'],
+    ['prompt/a.ts', "import '../config/config.js'", 'imports config/config.ts'],
     ['learnings/a.ts', "import { readFileSync } from 'node:fs'", 'imports node:fs'],
-    ['compaction/a.ts', "import pino from 'pino'", 'imports pino'],
+    ['traces/a.ts', "import pino from 'pino'", 'imports pino'],
+    ['search/a.ts', "import '../facts/fact-store.js'", 'imports facts/fact-store.ts'],
     ['facts/a.ts', 'export const a = () => Date.now()', 'holds \\bDate\\s*\\.\\s*now\\b'],
     ['facts/a.ts', 'export const a = () => new Date(0)', 'holds \\bnew\\s+Date\\b'],
     ['facts/a.ts', 'export const a = () => Math.random()', 'holds \\bMath\\s*\\.\\s*random\\b'],
     ['facts/a.ts', 'export const a = process.env.A', 'reads process.env'],
-    ['contracts/a.ts', "import '../facts/store.js'", 'imports facts/store.ts'],
-    ['contracts/a.ts', "import '../lifecycle.js'", 'imports lifecycle.ts'],
-    ['ports/a.ts', "export * from '../facts/types.js'", 'imports facts/types.ts'],
+    ['contracts/a.ts', "import '../facts/fact-store.js'", 'imports facts/fact-store.ts'],
+    ['shared/a.ts', "import '../contracts/names.js'", 'imports contracts/names.ts'],
+    ['ports/a.ts', "export * from '../facts/fact-types.js'", 'imports facts/fact-types.ts'],
     ['ports/a.ts', "import type { Msg } from 'nats'", 'imports nats'],
-    ['workers/a.ts', "import '../nats/open.js'", 'imports nats/open.ts'],
-    ['workers/a.ts', "const cli = () => import('../cli/cli.js')", 'imports cli/cli.ts'],
-    ['workers/a.ts', "import '../server/find.js'", 'imports server/find.ts'],
-    ['server/a.ts', "import '../nats/open.js'", 'imports nats/open.ts'],
-    ['server/a.ts', "import { connect } from 'nats'", 'imports nats'],
+    ['folding/a.ts', "import '../nats/open-nats.js'", 'imports nats/open-nats.ts'],
+    ['services/a.ts', "const cli = () => import('../cli/bin.js')", 'imports cli/bin.ts'],
+    ['services/a.ts', "import '../nats-server/find-server.js'", 'imports nats-server/find-server.ts'],
+    ['nats-server/a.ts', "import '../nats/open-nats.js'", 'imports nats/open-nats.ts'],
+    ['nats-server/a.ts', "import { connect } from 'nats'", 'imports nats'],
+    ['client/a.ts', "import '../nats/open-nats.js'", 'imports nats/open-nats.ts'],
+    ['files/a.ts', "import '../services/serve.js'", 'imports services/serve.ts'],
+    ['tokenizers/a.ts', "import '../prompt/compile-prompt.js'", 'imports prompt/compile-prompt.ts'],
     ['cli/a.ts', "import type { NatsConnection } from 'nats'", 'imports nats'],
+    ['cli/a.ts', "import '../files/local-tasks-file.js'", 'imports files/local-tasks-file.ts'],
     ['cli/a.ts', 'export const a = process.env', 'reads process.env'],
-    ['main.ts', "import { connect } from 'nats/lib/src/mod.js'", 'imports nats/lib/src/mod.js'],
-    ['redaction/a.ts', "import '../secretlint/scanner.js'", 'imports secretlint/scanner.ts'],
-    ['workers/a.ts', "import '../secretlint/scanner.js'", 'imports secretlint/scanner.ts'],
+    ['services/serve.ts', "import { connect } from 'nats/lib/src/mod.js'", 'imports nats/lib/src/mod.js'],
     [
-      'main.ts',
+      'services/a.ts',
       "import { rules } from '@secretlint/secretlint-rule-preset-recommend'",
       'imports @secretlint/secretlint-rule-preset-recommend',
     ],
@@ -83,22 +97,39 @@ describe('the rules', () => {
     expect(broken(path, source)).toEqual([`${path}: ${broke}`]);
   });
 
+  it('refuse a folder that has no rule', () => {
+    expect(broken('helpers/a.ts', 'export const a = 1')).toEqual([
+      'helpers/a.ts: lies in a folder without a rule',
+    ]);
+  });
+
   it.each([
     [
       'facts/a.ts',
-      "import { createHash } from 'node:crypto'; import '../contracts/names.js'; import '../text.js'",
+      "import { createHash } from 'node:crypto'; import '../contracts/names.js'; import '../shared/text.js'",
     ],
-    ['prompt/a.ts', "import '../session/state.js'; import '../facts/store.js'"],
-    ['contracts/a.ts', "import { z } from 'zod'; import '../errors.js'; import './names.js'"],
+    ['prompt/a.ts', "import '../session/session-state.js'; import '../facts/fact-store.js'"],
+    ['contracts/a.ts', "import { z } from 'zod'; import '../shared/text.js'; import './names.js'"],
     ['nats/a.ts', "import { connect } from 'nats'; import '../ports/session-log.js'"],
     [
-      'workers/a.ts',
-      "import '../ports/clock.js'; import '../session/evolve.js'; export const a = Date.now()",
+      'folding/a.ts',
+      "import '../ports/clock.js'; import '../session/evolve-session.js'; export const a = Date.now()",
     ],
-    ['config.ts', 'export const a = process.env'],
-    ['main.ts', "import './nats/open.js'; import './workers/extractor.js'"],
+    ['config/config.ts', 'export const a = process.env'],
+    ['services/serve.ts', "import '../nats/open-nats.js'; import './extractor/extractor-worker.js'"],
   ])('are kept by %s with %s', (path, source) => {
     expect(broken(path, source)).toEqual([]);
+  });
+
+  it('find source files and exported types that share a name', () => {
+    const modules = [
+      moduleOf('a/one.ts', 'export type A = 1; export interface B {}'),
+      moduleOf('b/one.ts', 'export class B {}'),
+    ];
+    expect(sameNames(modules)).toEqual(['one.ts: a/one.ts, b/one.ts']);
+    expect(sameTypes([...modules.slice(1), moduleOf('c.ts', 'export interface B {}')])).toEqual([
+      'B: b/one.ts, c.ts',
+    ]);
   });
 
   it('find a cycle of any length, imports of types included, and each once', () => {

@@ -1,59 +1,167 @@
 import type { Module } from './modules.js';
 
 /**
- * Who may import whom: the source layout of the architecture as rules. A file that lies in no folder goes by its own
- * name; a folder that does not exist yet is ruled already.
+ * Who may import what: the source layout as rules. Each folder of src is one entry; a file that lies in no folder goes by
+ * its own name. docs/reference/source-layout.md is written from this table.
  */
+export interface Layer {
+  /** What the folder holds, for people. */
+  readonly holds: string;
+  /** Other folders that it may import. */
+  readonly imports: readonly string[];
+  /** Packages and built-in modules that it may import; left out: any that no other folder has for itself. */
+  readonly packages?: readonly string[];
+}
 
 /** Values in, values out: no ports, no adapters, no I/O, no clock, no chance. */
-export const PURE = ['facts', 'session', 'ledger', 'learnings', 'compaction', 'prompt', 'redaction'];
-/** Files that pure folders and contracts use as well. */
-export const SHARED = ['errors.ts', 'text.ts', 'decision.ts'];
-const PURE_BUILT_INS = ['node:crypto', 'node:util'];
+export const PURE = [
+  'facts',
+  'learnings',
+  'ledger',
+  'prompt',
+  'redaction',
+  'search',
+  'session',
+  'shared',
+  'traces',
+] as const;
 
-/** For each folder under a rule, whether it may import something of src, or a package. */
-const ALLOWED: Readonly<Record<string, (target: string) => boolean>> = {
-  contracts: oneOf(['contracts', ...SHARED], ['zod', 'node:crypto']),
-  ...Object.fromEntries(
-    PURE.map((folder) => [folder, oneOf(['contracts', ...PURE, ...SHARED], ['zod', ...PURE_BUILT_INS])]),
-  ),
-  // Task files are Markdown: its parser is a pure function too.
-  ledger: oneOf(['contracts', ...PURE, ...SHARED], ['zod', 'markdown-it', ...PURE_BUILT_INS]),
-  ports: oneOf(['ports', 'contracts'], []),
-  secretlint: oneOf(['redaction'], ['@secretlint/secretlint-rule-preset-recommend']),
-  workers: noneOf([
-    'nats',
-    'memory',
-    'secretlint',
-    'cli',
-    'server',
-    'client',
-    'main.ts',
-    'index.ts',
-    'config.ts',
-  ]),
-  server: noneOf(['nats', 'memory', 'workers', 'cli', 'client', 'main.ts', 'index.ts', 'config.ts']),
-  nats: noneOf(['memory', 'workers', 'cli', 'main.ts', 'index.ts', 'config.ts']),
-  memory: noneOf(['nats', 'workers', 'cli', 'server', 'main.ts', 'index.ts', 'config.ts']),
-  embedders: noneOf([
-    'nats',
-    'memory',
-    'workers',
-    'cli',
-    'server',
-    'client',
-    'main.ts',
-    'index.ts',
-    'config.ts',
-  ]),
-  client: noneOf(['nats', 'memory', 'workers', 'cli', 'server', 'main.ts', 'index.ts', 'config.ts']),
+const PURE_PACKAGES = ['zod', 'node:crypto', 'node:util'];
+const DOMAIN = [
+  'contracts',
+  'facts',
+  'learnings',
+  'ledger',
+  'prompt',
+  'search',
+  'session',
+  'shared',
+  'traces',
+];
+const SERVER_SIDE = [...DOMAIN, 'embedding', 'folding', 'ports', 'redaction', 'runtime', 'tokenizers'];
+
+export const LAYERS: Readonly<Record<string, Layer>> = {
+  shared: {
+    holds: 'helpers for values: text, counts, ages, deadlines',
+    imports: [],
+    packages: ['node:util'],
+  },
+  contracts: {
+    holds: 'everything that crosses the wire: schemas, names, errors and their codes',
+    imports: ['shared'],
+    packages: ['zod', 'node:crypto'],
+  },
+  search: { holds: 'words of a text, and the index that counts hits', imports: ['shared'], packages: [] },
+  facts: {
+    holds: 'facts of a session: extraction by rule, store, retrieval',
+    imports: ['contracts', 'search', 'shared'],
+    packages: PURE_PACKAGES,
+  },
+  ledger: {
+    holds: 'what tasks have come to: plans in Markdown, progress, signs that a task is stalled',
+    imports: ['contracts', 'shared'],
+    // Plans are Markdown: its parser is a pure function too.
+    packages: [...PURE_PACKAGES, 'markdown-it'],
+  },
+  traces: {
+    holds: 'traces of intents, their summary, the hook before model calls',
+    imports: ['contracts', 'shared'],
+    packages: PURE_PACKAGES,
+  },
+  session: {
+    holds: 'a session: its state, the fold of its events, its commands, its snapshot',
+    imports: ['contracts', 'facts', 'ledger', 'shared', 'traces'],
+    packages: PURE_PACKAGES,
+  },
+  learnings: {
+    holds: 'learnings and proposals of a project: fold, commands, harvest by rule, ranking',
+    imports: ['contracts', 'facts', 'search', 'session', 'shared'],
+    packages: PURE_PACKAGES,
+  },
+  prompt: {
+    holds: 'prompts of each kind, their budget, their sections',
+    imports: ['contracts', 'facts', 'learnings', 'ledger', 'session', 'shared', 'traces'],
+    packages: PURE_PACKAGES,
+  },
+  redaction: {
+    holds: 'secrets taken out of text and JSON',
+    imports: [],
+    packages: ['@secretlint/secretlint-rule-preset-recommend'],
+  },
+  ports: {
+    holds: 'what the product needs of the world, as contracts in words',
+    imports: ['contracts'],
+    packages: [],
+  },
+  runtime: {
+    holds: 'waits, limits and shutdown of a process',
+    imports: ['contracts', 'ports', 'shared'],
+  },
+  folding: {
+    holds: 'the event-sourcing engine: load a state, write its snapshot, carry out a command, catch up',
+    imports: [...DOMAIN, 'ports', 'runtime'],
+  },
+  embedding: {
+    holds: 'vectors of texts, and what finds learnings by them',
+    imports: ['contracts', 'learnings', 'ports', 'runtime', 'shared'],
+  },
+  tokenizers: { holds: 'tokenizers by name', imports: ['contracts', 'shared'] },
+  files: { holds: 'task files on this machine', imports: ['contracts', 'ports', 'shared'] },
+  nats: {
+    holds: 'the ports on NATS: connection, JetStream, stores, micro services, doctor',
+    imports: ['contracts', 'nats-server', 'ports', 'runtime', 'shared'],
+  },
+  'nats-server': { holds: 'finds, installs and runs nats-server', imports: ['contracts', 'shared'] },
+  config: {
+    holds: 'the settings: the only reader of the environment',
+    imports: ['contracts', 'embedding', 'ledger', 'nats', 'nats-server', 'shared', 'tokenizers', 'traces'],
+  },
+  services: {
+    holds: 'extractor, compiler, tools and learnings: handlers and their wiring, one folder each',
+    imports: [...SERVER_SIDE, 'config', 'files', 'nats', 'version.ts'],
+  },
+  client: {
+    holds: 'the SDK',
+    imports: ['contracts', 'learnings', 'ledger', 'ports', 'session', 'shared', 'traces'],
+  },
+  cli: {
+    holds: 'the command line',
+    imports: [...SERVER_SIDE, 'client', 'config', 'nats', 'nats-server', 'services', 'version.ts'],
+  },
+  entries: {
+    holds:
+      'what `throughline/facts`, `/traces`, `/schemas` and `/server` give: names, and no code of their own',
+    imports: [
+      ...['cli', 'config', 'contracts', 'facts', 'globals.ts', 'learnings', 'nats-server', 'ports'],
+      ...['runtime', 'services', 'shared', 'traces', 'client', 'nats', 'redaction'],
+    ],
+  },
+  'globals.ts': { holds: 'names that the types of packages use', imports: [] },
+  'index.ts': {
+    holds: 'what `import "throughline"` gives',
+    imports: [
+      'client',
+      'contracts',
+      'globals.ts',
+      'learnings',
+      'nats',
+      'ports',
+      'session',
+      'shared',
+      'traces',
+    ],
+  },
+  'version.ts': { holds: 'the version of the package', imports: [] },
 };
 
-/** Packages that one folder imports, and nobody else. */
-const EXCLUSIVE = [
+/** Packages that one folder imports, and no other. */
+const EXCLUSIVE: readonly (readonly [name: string, folder: string])[] = [
   ['nats', 'nats'],
-  ['@secretlint/secretlint-rule-preset-recommend', 'secretlint'],
-] as const;
+  ['@secretlint/secretlint-rule-preset-recommend', 'redaction'],
+];
+
+/** The one file that reads the environment. */
+const CONFIG_READER = 'config/config.ts';
 
 /** What must not stand in a pure file, as text: the same state at the same sequence gives the same bytes. */
 const IMPURE = [
@@ -67,26 +175,18 @@ const IMPURE = [
 /** Each broken rule as `file: what it must not`. */
 export function violations(modules: readonly Module[]): string[] {
   return modules.flatMap((module) => {
-    const folder = areaOf(module.path);
-    const forbidden = module.imports.filter(
-      (target) =>
-        !(ALLOWED[folder]?.(target) ?? true) ||
-        EXCLUSIVE.some(([name, only]) => isPackage(target, name) && folder !== only),
-    );
-    const impure = PURE.includes(folder) ? IMPURE.filter((pattern) => pattern.test(module.source)) : [];
-    const environment = module.path !== 'config.ts' && /\bprocess\s*\.\s*env\b/.test(module.source);
+    const area = areaOf(module.path);
+    const layer = LAYERS[area];
+    if (layer === undefined) return [`${module.path}: lies in a folder without a rule`];
+    const forbidden = module.imports.filter((target) => !mayImport(area, layer, target));
+    const impure = isPure(area) ? IMPURE.filter((pattern) => pattern.test(module.source)) : [];
+    const environment = module.path !== CONFIG_READER && /\bprocess\s*\.\s*env\b/.test(module.source);
     return [
       ...forbidden.map((target) => `${module.path}: imports ${target}`),
       ...impure.map((pattern) => `${module.path}: holds ${pattern.source}`),
       ...(environment ? [`${module.path}: reads process.env`] : []),
     ];
   });
-}
-
-/** The areas, folders and single files of src, that an area may import by its rule, itself aside. */
-export function importable(area: string, areas: readonly string[]): string[] {
-  const rule = ALLOWED[area] ?? (() => true);
-  return areas.filter((each) => each !== area && rule(each.endsWith('.ts') ? each : `${each}/any.ts`));
 }
 
 /** Every import that leads back to its own file, as the round trip; imports of types count. */
@@ -115,22 +215,44 @@ export function danglingImports(modules: readonly Module[]): string[] {
   );
 }
 
+/** Source files with the name of another one, as `name: their paths`. */
+export function sameNames(modules: readonly Module[]): string[] {
+  return repeated(modules.map(({ path }) => [path.slice(path.lastIndexOf('/') + 1), path]));
+}
+
+/** Exported types and classes with one name in two files, as `name: the files`. */
+export function sameTypes(modules: readonly Module[]): string[] {
+  return repeated(
+    modules.flatMap(({ path, source }) =>
+      [...source.matchAll(/^export (?:abstract )?(?:class|interface|type) (\w+)/gm)].map(
+        ([, name = '']) => [name, path] as const,
+      ),
+    ),
+  );
+}
+
+/** The names that stand at more than one place. */
+function repeated(named: readonly (readonly [name: string, path: string])[]): string[] {
+  const places = new Map<string, string[]>();
+  for (const [name, path] of named) places.set(name, [...(places.get(name) ?? []), path]);
+  return [...places].flatMap(([name, paths]) => (paths.length > 1 ? [`${name}: ${paths.join(', ')}`] : []));
+}
+
+function mayImport(area: string, layer: Layer, target: string): boolean {
+  if (target.endsWith('.ts')) return areaOf(target) === area || layer.imports.includes(areaOf(target));
+  if (EXCLUSIVE.some(([name, only]) => isPackage(target, name) && area !== only)) return false;
+  return layer.packages?.some((name) => isPackage(target, name)) ?? true;
+}
+
+function isPure(area: string): boolean {
+  return PURE.some((folder) => folder === area);
+}
+
 /** The folder of src that a file lies in, or its own name where it lies in none. */
-export function areaOf(path: string): string {
+function areaOf(path: string): string {
   return path.split('/')[0] ?? path;
 }
 
 function isPackage(target: string, name: string): boolean {
   return target === name || (target.startsWith(`${name}/`) && !target.endsWith('.ts'));
-}
-
-function oneOf(areas: readonly string[], packages: readonly string[]): (target: string) => boolean {
-  return (target) =>
-    target.endsWith('.ts')
-      ? areas.includes(areaOf(target))
-      : packages.some((name) => isPackage(target, name));
-}
-
-function noneOf(areas: readonly string[]): (target: string) => boolean {
-  return (target) => !(target.endsWith('.ts') && areas.includes(areaOf(target)));
 }

@@ -1,28 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { loadConfig, strangeVariables } from '../../src/config/config.js';
+import { loadConfig, unknownVariables } from '../../src/config/config.js';
+import { FIXED, SETTINGS } from '../../src/config/settings.js';
 import { messageOf } from '../../src/contracts/errors.js';
 
 const NUMBERS: readonly (readonly [variable: string, option: string, low: number, high: number])[] = [
   ['THROUGHLINE_REPLICAS', 'replicas', 1, 5],
   ['THROUGHLINE_MAX_BODY_BYTES', 'maxBodyBytes', 1024, 8_388_608],
-  ['THROUGHLINE_MAX_REQUEST_BYTES', 'maxRequestBytes', 1024, 67_108_864],
-  ['THROUGHLINE_MAX_REPLY_BYTES', 'maxReplyBytes', 1024, 67_108_864],
   ['THROUGHLINE_REQUESTS_PER_SECOND', 'requestsPerSecond', 0, 1_000_000],
-  ['THROUGHLINE_REQUEST_KB_PER_SECOND', 'requestKbPerSecond', 0, 1_000_000],
-  ['THROUGHLINE_MAX_DELIVERIES', 'maxDeliveries', 1, 1000],
   ['THROUGHLINE_ACK_WAIT_MS', 'ackWaitMs', 500, 3_600_000],
-  ['THROUGHLINE_RECURRENCE', 'recurrence', 2, 20],
-  ['THROUGHLINE_MAX_IN_HAND', 'maxInHand', 1, 100_000],
-  ['THROUGHLINE_MAX_FACTS', 'maxFacts', 10, 100_000],
-  ['THROUGHLINE_IMPLEMENTER_TOKENS', 'implementerTokens', 100, 10_000_000],
-  ['THROUGHLINE_REVIEWER_TOKENS', 'reviewerTokens', 100, 10_000_000],
-  ['THROUGHLINE_MAX_OUTPUT_TOKENS', 'maxOutputTokens', 0, 1_000_000],
-  ['THROUGHLINE_COMPACTION_TOKENS', 'maxSummaryTokens', 100, 1_000_000],
   ['THROUGHLINE_EMBED_DEADLINE_MS', 'embedDeadlineMs', 1, 60_000],
-  ['THROUGHLINE_EMBED_BATCH', 'embedBatch', 1, 2048],
-  ['THROUGHLINE_MAX_LEARNINGS', 'maxLearnings', 0, 100],
   ['THROUGHLINE_SNAPSHOT_EVERY', 'snapshotEvery', 1, 100_000],
-  ['THROUGHLINE_MAX_SESSIONS', 'maxSessions', 1, 1_000_000],
   ['THROUGHLINE_CACHE_MB', 'cacheMb', 1, 100_000],
   ['THROUGHLINE_AFTER_TIMEOUT_MS', 'afterTimeoutMs', 0, 600_000],
   ['THROUGHLINE_REQUEST_TIMEOUT_MS', 'requestTimeoutMs', 100, 600_000],
@@ -45,6 +32,7 @@ describe('without any variable', () => {
 
   it('every option has its default', () => {
     expect(loadConfig(env)).toEqual({
+      ...FIXED,
       natsUrl: undefined,
       access: { tlsFirst: false },
       session: undefined,
@@ -52,31 +40,13 @@ describe('without any variable', () => {
       logLevel: 'info',
       replicas: 1,
       maxBodyBytes: 262_144,
-      maxRequestBytes: 1_048_576,
-      maxReplyBytes: 1_048_576,
       requestsPerSecond: 1000,
-      requestKbPerSecond: 8192,
       redact: true,
-      maxDeliveries: 20,
       ackWaitMs: 10_000,
-      recurrence: 2,
-      maxInHand: 500,
-      maxFacts: 500,
-      stallThresholds: { non_progress: 2, ping_pong: 2, same_fixes: 2, same_test: 2, same_files: 2 },
-      implementerTokens: 4800,
-      reviewerTokens: 4000,
-      maxOutputTokens: 1200,
-      tokenizer: 'approximate',
-      compaction: { threshold: 20, block: 20 },
-      maxSummaryTokens: 1200,
       tasksRoots: [process.cwd()],
       embedder: undefined,
       embedDeadlineMs: 150,
-      embedBatch: 64,
-      minSimilarity: 0.2,
-      maxLearnings: 5,
       snapshotEvery: 100,
-      maxSessions: 500,
       cacheMb: 24,
       afterTimeoutMs: 4500,
       requestTimeoutMs: 5000,
@@ -102,7 +72,7 @@ describe('without any variable', () => {
   it('the configuration is frozen', () => {
     const config = loadConfig(env);
     expect(Object.isFrozen(config)).toBe(true);
-    expect(Reflect.set(config, 'maxFacts', 1)).toBe(false);
+    expect(Reflect.set(config, 'cacheMb', 1)).toBe(false);
   });
 });
 
@@ -137,10 +107,10 @@ describe('a number', () => {
     const message = refusal({
       THROUGHLINE_REPLICAS: '9',
       NATS_URL: 'nats://x',
-      THROUGHLINE_MAX_FACTS: 'all',
+      THROUGHLINE_CACHE_MB: 'all',
     });
     expect(message).toContain('THROUGHLINE_REPLICAS is "9"');
-    expect(message).toContain('THROUGHLINE_MAX_FACTS is "all"');
+    expect(message).toContain('THROUGHLINE_CACHE_MB is "all"');
     expect(message).not.toContain('NATS_URL');
   });
 });
@@ -168,12 +138,6 @@ describe('text', () => {
     );
   });
 
-  it('that is no tokenizer is refused with its value and the right ones', () => {
-    expect(refusal({ THROUGHLINE_TOKENIZER: 'exact' })).toBe(
-      'THROUGHLINE_TOKENIZER is "exact": use approximate or o200k_base',
-    );
-  });
-
   it('says whether secrets are redacted', () => {
     expect(loadConfig({ THROUGHLINE_REDACT: 'off' }).redact).toBe(false);
     expect(loadConfig({ THROUGHLINE_REDACT: 'on' }).redact).toBe(true);
@@ -182,35 +146,6 @@ describe('text', () => {
 
   it('for the cache moves it', () => {
     expect(loadConfig({ THROUGHLINE_CACHE_DIR: '/tl' }).cacheDir).toBe('/tl');
-  });
-});
-
-describe('thresholds of going in circles', () => {
-  const twice = { non_progress: 2, ping_pong: 2, same_fixes: 2, same_test: 2, same_files: 2 };
-
-  it.each([
-    ['3', { non_progress: 3, ping_pong: 3, same_fixes: 3, same_test: 3, same_files: 3 }],
-    ['ping_pong=4, same_files=9', { ...twice, ping_pong: 4, same_files: 9 }],
-    ['5,same_test=1', { non_progress: 5, ping_pong: 5, same_fixes: 5, same_test: 1, same_files: 5 }],
-    ['', twice],
-  ])('are read from %j', (raw, stallThresholds) => {
-    expect(loadConfig({ THROUGHLINE_STALL_THRESHOLDS: raw })).toMatchObject({ stallThresholds });
-  });
-
-  it.each(['0', 'many', 'ping_pong', 'loops=2', 'ping_pong=x'])(
-    'are refused as %j, with their names',
-    (raw) => {
-      const text = refusal({ THROUGHLINE_STALL_THRESHOLDS: raw });
-      expect(text).toContain(`THROUGHLINE_STALL_THRESHOLDS holds ${JSON.stringify(raw)}`);
-      expect(text).toContain('same_fixes');
-    },
-  );
-});
-
-describe('the rhythm of compaction', () => {
-  it('is read from two variables', () => {
-    const env = { THROUGHLINE_COMPACTION_THRESHOLD: '5', THROUGHLINE_COMPACTION_BLOCK: '7' };
-    expect(loadConfig(env).compaction).toEqual({ threshold: 5, block: 7 });
   });
 });
 
@@ -226,10 +161,8 @@ describe('the embedder', () => {
       ...{ timeoutMs: 10_000, batch: 64 },
     };
     expect(loadConfig(URL_AND_MODEL).embedder).toEqual(embedder);
-    const more = {
-      ...{ THROUGHLINE_EMBED_KEY: 'sk-1', THROUGHLINE_EMBED_TIMEOUT_MS: '500', THROUGHLINE_EMBED_BATCH: '8' },
-    };
-    expect(loadConfig({ ...URL_AND_MODEL, ...more }).embedder).toEqual({
+    const more = { ...URL_AND_MODEL, THROUGHLINE_EMBED_KEY: 'sk-1' };
+    expect(loadConfig(more, { embedTimeoutMs: 500, embedBatch: 8 }).embedder).toEqual({
       ...embedder,
       ...{ key: 'sk-1', timeoutMs: 500, batch: 8 },
     });
@@ -255,7 +188,7 @@ describe('the embedder', () => {
     (url) => {
       const text = refusal({ ...URL_AND_MODEL, THROUGHLINE_EMBED_URL: url });
       expect(text).toBe(
-        'THROUGHLINE_EMBED_URL is no address: use http://host:port or https://host, without user and password',
+        'THROUGHLINE_EMBED_URL is not an address: use http://host:port or https://host, without user and password',
       );
     },
   );
@@ -264,28 +197,6 @@ describe('the embedder', () => {
     const text = refusal({ ...URL_AND_MODEL, THROUGHLINE_EMBED_KEY: key });
     expect(text).toBe(
       'THROUGHLINE_EMBED_KEY holds characters that no key has: use printable ASCII without spaces',
-    );
-  });
-
-  it.each(['99', '600001', 'soon'])('does not time out after %j', (raw) => {
-    expect(refusal({ THROUGHLINE_EMBED_TIMEOUT_MS: raw })).toContain('from 100 to 600000');
-  });
-});
-
-describe('the least similarity', () => {
-  it.each([
-    ['0', 0],
-    ['1', 1],
-    ['.35', 0.35],
-    ['0.2', 0.2],
-    ['', 0.2],
-  ])('is read from %j', (raw, minSimilarity) => {
-    expect(loadConfig({ THROUGHLINE_MIN_SIMILARITY: raw })).toMatchObject({ minSimilarity });
-  });
-
-  it.each(['-0.1', '1.01', '1e-1', 'half', ' ', '0,5', 'NaN'])('is refused as %j', (raw) => {
-    expect(refusal({ THROUGHLINE_MIN_SIMILARITY: raw })).toBe(
-      `THROUGHLINE_MIN_SIMILARITY is ${JSON.stringify(raw)}: use a number from 0 to 1`,
     );
   });
 });
@@ -309,6 +220,14 @@ describe('access to NATS', () => {
   });
 });
 
+describe('the settings', () => {
+  it('are at most 32, each with a variable of its own', () => {
+    const variables = Object.values(SETTINGS).map(({ variable }) => variable);
+    expect(variables.length).toBeLessThanOrEqual(32);
+    expect(new Set(variables).size).toBe(variables.length);
+  });
+});
+
 describe('variables that nothing reads', () => {
   it('are named, but for those of other programs, of tests and of Kubernetes', () => {
     const theirs = {
@@ -322,8 +241,8 @@ describe('variables that nothing reads', () => {
       THROUGHLINE_NATS_PORT_4222_TCP_ADDR: '10.0.0.2',
     };
     const ours = { THROUGHLINE_REPLICAS: '3', THROUGHLINE_CACHE_DIR: '/cache', NATS_URL: '', HOME: '/me' };
-    expect(strangeVariables({ ...theirs, ...ours })).toEqual([]);
-    expect(strangeVariables({ ...ours, THROUGHLINE_REPLICA: '3', THROUGHLINE_REDACTED: 'on' })).toEqual([
+    expect(unknownVariables({ ...theirs, ...ours })).toEqual([]);
+    expect(unknownVariables({ ...ours, THROUGHLINE_REPLICA: '3', THROUGHLINE_REDACTED: 'on' })).toEqual([
       'THROUGHLINE_REPLICA',
       'THROUGHLINE_REDACTED',
     ]);

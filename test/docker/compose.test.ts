@@ -1,13 +1,15 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { VARIABLES } from '../../src/config/environment.js';
+import { SETTINGS } from '../../src/config/settings.js';
 import { composeFile } from './compose.js';
 
 const { nats, settings, throughline } = (await composeFile()).services;
 
 describe('docker-compose.yml', () => {
   it('passes every setting of Throughline on from the host, by its name', () => {
-    const names = Object.keys(VARIABLES).filter((name) => name.startsWith('THROUGHLINE_'));
+    const names = Object.values(SETTINGS)
+      .map(({ variable }) => variable)
+      .filter((name) => name.startsWith('THROUGHLINE_'));
     const given = throughline?.environment?.map((entry) => entry.split('=')) ?? [];
     const ofThroughline = given.filter(([name]) => name?.startsWith('THROUGHLINE_'));
     expect(ofThroughline.map(([name]) => name).sort()).toEqual(names.sort());

@@ -19,7 +19,7 @@ import {
   startSystem,
 } from '../support/system.js';
 
-const DOCUMENT = new URL('../../docs/backup.md', import.meta.url);
+const DOCUMENT = new URL('../../docs/how-to/back-up.md', import.meta.url);
 const env = { THROUGHLINE_SNAPSHOT_EVERY: '10' };
 
 let nats: string;
@@ -40,7 +40,7 @@ async function shell(server: TestNats, folder: string, lines: string): Promise<s
   return ran.stdout;
 }
 
-/** The commands of docs/backup.md, as they stand there. */
+/** The commands of docs/how-to/back-up.md, as they stand there. */
 async function documented(): Promise<{ readonly backup: string; readonly restore: string }> {
   const blocks = [...(await readFile(DOCUMENT, 'utf8')).matchAll(/```sh\n([\s\S]*?)```/g)].map(
     ([, lines]) => lines ?? '',
@@ -78,7 +78,7 @@ const backup = (stream: string) => `nats stream backup --no-progress ${stream} $
 const replace = (stream: string) =>
   `nats stream rm -f ${stream}\nnats stream restore --no-progress ${stream}`;
 
-describe('docs/backup.md', () => {
+describe('docs/how-to/back-up.md', () => {
   it('describes a backup under load and a restore after which every result counts', async () => {
     const { backup: backingUp, restore } = await documented();
     const session = newSession('kept');

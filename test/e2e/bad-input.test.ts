@@ -69,7 +69,6 @@ beforeAll(async () => {
       NATS_URL: system.url,
       THROUGHLINE_LOG_LEVEL: 'info',
       THROUGHLINE_REQUESTS_PER_SECOND: '0',
-      THROUGHLINE_REQUEST_KB_PER_SECOND: '0',
     },
   });
   await furnish(BYSTANDER);

@@ -461,9 +461,9 @@ describe('the command line', () => {
   });
 
   it('exits 2 and names the variable that has a wrong value', async () => {
-    const refused = await cli(['rejected', 'ls'], { env: { THROUGHLINE_MAX_FACTS: 'lots' } });
+    const refused = await cli(['rejected', 'ls'], { env: { THROUGHLINE_CACHE_MB: 'lots' } });
     expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toMatch(/THROUGHLINE_MAX_FACTS is "lots": use a whole number from 10 to 100000/);
+    expect(refused.stderr).toMatch(/THROUGHLINE_CACHE_MB is "lots": use a whole number from 1 to 100000/);
   });
 
   it.each([

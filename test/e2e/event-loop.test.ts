@@ -50,7 +50,7 @@ let system: System;
 let attacker: NatsPorts;
 beforeAll(async () => {
   system = await startSystem({
-    env: { THROUGHLINE_REQUESTS_PER_SECOND: '0', THROUGHLINE_REQUEST_KB_PER_SECOND: '0' },
+    env: { THROUGHLINE_REQUESTS_PER_SECOND: '0' },
   });
   attacker = await openPorts(system);
   await system.client.tools.taskAdd({ session: 'attacked', content: 'one' });

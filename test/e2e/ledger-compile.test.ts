@@ -227,17 +227,12 @@ describe('a prompt that does not fit', () => {
     });
   });
 
-  it('is measured by the tokenizer and the caps that were configured', async () => {
-    await using exact = await startSystem({
-      env: {
-        THROUGHLINE_TOKENIZER: 'o200k_base',
-        THROUGHLINE_REVIEWER_TOKENS: '700',
-        THROUGHLINE_MAX_OUTPUT_TOKENS: '100',
-      },
-    });
+  it('is measured by the tokenizer and the caps that the session has recorded', async () => {
+    const settings = { tokenizer: 'o200k_base', reviewerTokens: 700, maxOutputTokens: 100 } as const;
+    await system.client.tools.sessionOpen({ session: 'exact', settings });
     const taskPrompt = `Judge it.\n\n${'Read one more line of it.\n'.repeat(200)}`;
     const request = { session: 'exact', taskId: '1', role: 'reviewer', taskPrompt } as const;
-    const { budget, prompt } = await exact.client.compile(request);
+    const { budget, prompt } = await system.client.compile(request);
     expect(budget).toMatchObject({ stage: 'shortened', inputTokens: 600, tokenizer: 'o200k_base' });
     expect(prompt).toContain('Output budget: 100 tokens');
     expect(prompt).toContain('(200 further lines of the task are left out for space)');

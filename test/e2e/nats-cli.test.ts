@@ -11,16 +11,16 @@ import { cleanEnv, startUp, type Up } from '../support/cli.js';
 import { natsCli } from '../support/nats-cli.js';
 import { openPorts, soon } from '../support/system.js';
 
-/** The README's cheat sheet, run as it stands there: by the real command line, against a running `up`. */
+/** The cheat sheet of docs/how-to/look-inside.md, run as it stands there: by the real command line, against a running `up`. */
 
 const root = new URL('../../', import.meta.url);
-const HEADING = '## Look inside with the `nats` CLI';
+const HEADING = '## With the `nats` CLI';
 const SESSION = 'demo';
 const LEARNING = 'Parsers need a test for empty input';
 
 /** The commands of the first fenced block under the heading: one a line, comments left out. */
-function cheatSheet(readme: string): string[] {
-  const section = readme.split(`\n${HEADING}\n`)[1]?.split(/\n## /)[0] ?? '';
+function cheatSheet(page: string): string[] {
+  const section = page.split(`\n${HEADING}\n`)[1]?.split(/\n## /)[0] ?? '';
   const block = /```sh\n([\s\S]*?)```/.exec(section)?.[1] ?? '';
   return block
     .split('\n')
@@ -28,7 +28,9 @@ function cheatSheet(readme: string): string[] {
     .filter((line) => line !== '' && !line.startsWith('#'));
 }
 
-const commands = cheatSheet(await readFile(new URL('README.md', root), 'utf8').catch(() => ''));
+const commands = cheatSheet(
+  await readFile(new URL('docs/how-to/look-inside.md', root), 'utf8').catch(() => ''),
+);
 const found = await natsCli();
 
 /** The JSON of a reply as `nats req` prints it. */
@@ -93,7 +95,7 @@ const EXPECTED: readonly [name: string, command: RegExp, check: (stdout: string)
   ['pub', /\bpub\b.*dispatch\.demo\./, (stdout) => expect(stdout).not.toMatch(/error/i)],
 ];
 
-describe('the cheat sheet of the README', () => {
+describe('the cheat sheet for the nats CLI', () => {
   it('has a block of commands under its heading', () => {
     expect(commands.length, `a \`\`\`sh block under "${HEADING}"`).toBeGreaterThan(0);
   });

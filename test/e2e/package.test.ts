@@ -170,15 +170,17 @@ describe('the package', () => {
   });
 
   it('names the command that installs the exact tokenizer, which it comes without', async () => {
-    await using system = await startSystem({ only: [] });
-    const serve = run('npx', ['--no-install', 'throughline', 'serve', '--nats', system.url], {
-      cwd: project,
-      env: cleanEnv({ THROUGHLINE_TOKENIZER: 'o200k_base' }),
-    });
-    await expect(serve).rejects.toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('install it beside throughline with "npm install gpt-tokenizer"'),
-    });
+    const script = `
+      import { connectThroughline } from 'throughline';
+      import { startThroughline } from 'throughline/server';
+      await using throughline = await startThroughline({ server: { store: 'exact' } });
+      await using client = await connectThroughline({ url: throughline.url });
+      await client.tools.sessionOpen({ session: 'packed', settings: { tokenizer: 'o200k_base' } });
+      const refused = await client.compile({ session: 'packed', taskId: '1', taskPrompt: 'x' }).catch((error) => error);
+      console.log(refused.code, refused.message);`;
+    expect(await evaluated(script)).toMatch(
+      /^config_invalid .*install it beside throughline with "npm install gpt-tokenizer"/,
+    );
   });
 
   it('turns results into facts without a server', async () => {

@@ -88,7 +88,7 @@ async function quiet(): Promise<void> {
 
 /** The victim, as everyone sees it. Sequences go on, and are left out. */
 async function victim() {
-  const { ports, client, config } = system;
+  const { ports, client } = system;
   const { session, project } = VICTIM;
   const jsm = await ports.connection.jetstreamManager();
   const streams: object[] = [];
@@ -108,7 +108,7 @@ async function victim() {
   return {
     streams,
     consumers,
-    state: stateToJson(await foldedState(ports, config, silentLogger, session)),
+    state: stateToJson(await foldedState(ports, silentLogger, session)),
     fromEvents: stateToJson((await withoutSnapshot.load(session)).folded.state),
     prompt,
     learnings,

@@ -6,7 +6,7 @@ import { connectThroughline } from '../../src/index.js';
 import { connectNats } from '../../src/nats/connection/connect-nats.js';
 import { onDenied } from '../../src/nats/connection/denials.js';
 import { silentLogger } from '../../src/ports/logger.js';
-import { Releasers } from '../../src/runtime/shutdown.js';
+import { Shutdown } from '../../src/runtime/shutdown.js';
 import { type ServiceName, serve } from '../../src/services/serve.js';
 import { cli } from '../support/cli.js';
 import { TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';
@@ -18,7 +18,7 @@ import { type GuardedNats, startGuardedNats } from '../support/users.js';
 let guarded: GuardedNats;
 let publisher: ThroughlineClient;
 let folder: TasksFolder;
-const releasers = new Releasers();
+const shutdown = new Shutdown();
 /** What the services had to complain about. */
 const complaints: object[] = [];
 const logger = {
@@ -29,7 +29,7 @@ const logger = {
 
 const run = (user: string, ...only: ServiceName[]) => {
   const env = { ...guarded.env(user), THROUGHLINE_TASKS_ROOTS: folder.path, THROUGHLINE_SNAPSHOT_EVERY: '5' };
-  return serve(guarded.url, { config: loadConfig(env), logger, releasers }, only);
+  return serve(guarded.url, { config: loadConfig(env), logger, shutdown }, only);
 };
 const client = (user: string) => connectThroughline({ url: guarded.url, ...guarded.access(user) });
 const as = (user: string, ...args: string[]) => cli(args, { env: guarded.env(user) });
@@ -51,7 +51,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await publisher?.close();
-  await releasers.release(10_000);
+  await shutdown.release(10_000);
   await guarded?.[Symbol.asyncDispose]();
   await folder.remove();
 });

@@ -122,7 +122,7 @@ describe('a session whose stream', () => {
   );
 
   it('refuses everything for good, has its dispatches rejected in the end, each kept whole', async () => {
-    await using system = await startSystem({ env: { THROUGHLINE_MAX_DELIVERIES: '4' } });
+    await using system = await startSystem({ fixed: { maxDeliveries: 4 } });
     const jsm = await system.ports.connection.jetstreamManager();
     const stuck = newSession('stuck');
     await CAUSES['is full, and refuses what is new']?.begin(jsm, stuck);

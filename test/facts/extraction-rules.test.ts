@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { KEPT } from '../../src/contracts/kept.js';
 import type { RoleResult } from '../../src/contracts/results.js';
-import { MAX_OBJECT } from '../../src/facts/fact-id.js';
 import { factsFrom, implementer, reviewer, sayings } from '../support/builders.js';
 
 const STATUS = 'task:1 completed_with completed';
@@ -134,7 +134,7 @@ describe('words of an agent', () => {
     const summary = `done\n[Session Context]\n- x is y [task:9] ${'z'.repeat(300)}`;
     const object = factsFrom(1, implementer({ summary })).find((fact) => fact.relation === 'summary')?.object;
     expect(object).toBe(
-      `${`done (Session Context) - x is y (task:9) ${'z'.repeat(300)}`.slice(0, MAX_OBJECT - 3)}...`,
+      `${`done (Session Context) - x is y (task:9) ${'z'.repeat(300)}`.slice(0, KEPT.fact.object - 3)}...`,
     );
   });
 });

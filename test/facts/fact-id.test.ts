@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createFactId, factId, MAX_OBJECT, MAX_SUBJECT, recordedFact } from '../../src/facts/fact-id.js';
+import { KEPT } from '../../src/contracts/kept.js';
+import { createFactId, factId, recordedFact } from '../../src/facts/fact-id.js';
 import { lengthOf } from '../../src/shared/text.js';
 import { hostileTexts } from '../support/builders.js';
 
@@ -60,8 +61,8 @@ describe('recordedFact', () => {
       fc.property(long, long, (subject, object) => {
         const fact = recordedFact(subject, 'is', object, []);
         if (fact === undefined) return;
-        expect(lengthOf(fact.subject)).toBeLessThanOrEqual(MAX_SUBJECT);
-        expect(lengthOf(fact.object)).toBeLessThanOrEqual(MAX_OBJECT);
+        expect(lengthOf(fact.subject)).toBeLessThanOrEqual(KEPT.fact.subject);
+        expect(lengthOf(fact.object)).toBeLessThanOrEqual(KEPT.fact.object);
         expect(fact.subject + fact.object).not.toMatch(
           /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|\[task:|\[Session Context/iu,
         );

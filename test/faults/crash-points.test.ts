@@ -21,7 +21,6 @@ const MORTAL = fileURLToPath(new URL('../support/faults/mortal-worker.mjs', impo
 const env = {
   THROUGHLINE_ACK_WAIT_MS: '500',
   THROUGHLINE_SNAPSHOT_EVERY: '5',
-  THROUGHLINE_MAX_IN_HAND: '20',
 };
 
 /** How often it is looked whether a worker has anything left to do. */

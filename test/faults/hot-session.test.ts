@@ -19,8 +19,6 @@ const OTHERS = ['calm-1', 'calm-2', 'calm-3'].map((name) => token(name, 'session
 const RESULTS = manyResults(66);
 const env = {
   THROUGHLINE_ACK_WAIT_MS: String(ACK_WAIT_MS),
-  // What a killed process holds shall not keep others from taking what is newer.
-  THROUGHLINE_MAX_IN_HAND: '10000',
   THROUGHLINE_LOG_LEVEL: 'silent',
 };
 const BURST = 240;

@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/config/config.js';
 import { connectThroughline } from '../../src/index.js';
 import { CONFIG_FILE } from '../../src/nats-server/server-config.js';
 import { startNatsServer } from '../../src/nats-server/server-process.js';
-import { Releasers } from '../../src/runtime/shutdown.js';
+import { Shutdown } from '../../src/runtime/shutdown.js';
 import { serve } from '../../src/services/serve.js';
 import { capturedLog } from '../support/captured-log.js';
 import { credentialsFolder } from '../support/credentials.js';
@@ -31,13 +31,13 @@ it('services that may not listen for a while do all their work again afterwards'
     await writeFile(file, (await readFile(file, 'utf8')).replace(from, to));
     process.kill(server.pid, 'SIGHUP');
   };
-  const releasers = new Releasers();
+  const shutdown = new Shutdown();
   const config = loadConfig({
     ...{ NATS_USER: 'worker', NATS_PASSWORD: 'secret', THROUGHLINE_REQUEST_TIMEOUT_MS: '1000' },
   });
   const { logger, lines } = capturedLog();
   try {
-    await serve(server.url, { config, logger, releasers });
+    await serve(server.url, { config, logger, shutdown });
     await using client = await connectThroughline({
       ...{ url: server.url, user: 'runtime', password: 'secret', timeoutMs: 2000 },
     });
@@ -54,13 +54,13 @@ it('services that may not listen for a while do all their work again afterwards'
     await reload(MAY_NOT_LISTEN, MAY_ALL);
     await soon(works);
 
-    await releasers.release(5000);
+    await shutdown.release(5000);
     const told = lines.map((line) => JSON.parse(line));
     expect(told).toContainEqual(
       expect.objectContaining({ level: 50, service: 'prompt-compiler', code: 'permission_denied' }),
     );
   } finally {
-    await releasers.release(5000);
+    await shutdown.release(5000);
     await server.stop();
   }
 });

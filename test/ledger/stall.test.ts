@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RoleResult } from '../../src/contracts/results.js';
+import { STALL_SIGNALS, type StallSignal } from '../../src/contracts/session-settings.js';
 import { replanHint } from '../../src/ledger/ledger-entries.js';
 import {
   normalised,
   type RaisedSignal,
-  STALL_SIGNALS,
-  type StallSignal,
   type StallThresholds,
   stallThresholds,
 } from '../../src/ledger/stall.js';

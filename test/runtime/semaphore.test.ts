@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Turns } from '../../src/runtime/semaphore.js';
+import { Semaphore } from '../../src/runtime/semaphore.js';
 
-describe('Turns', () => {
+describe('Semaphore', () => {
   it('run all work, in its order, never more at a time than are let, whatever fails', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 5 }),
         fc.array(fc.record({ steps: fc.nat(3), fails: fc.boolean() }), { maxLength: 30 }),
         async (most, works) => {
-          const turns = new Turns(most);
+          const turns = new Semaphore(most);
           const begun: number[] = [];
           let running = 0;
           let highest = 0;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Releasers } from '../../src/runtime/shutdown.js';
+import { Shutdown } from '../../src/runtime/shutdown.js';
 
 const NEVER = new Promise<void>(() => {});
 
@@ -12,13 +12,13 @@ function work(): { busy: Promise<void>; finish: () => void } {
   return { busy, finish };
 }
 
-describe('Releasers', () => {
-  let releasers: Releasers;
+describe('Shutdown', () => {
+  let shutdown: Shutdown;
   let stopped: string[];
 
   /** Adds something that notes its stop, after what it has to wait for. */
   function add(name: string, stop: () => Promise<void> = async () => {}): void {
-    releasers.add(name, async () => {
+    shutdown.add(name, async () => {
       await stop();
       stopped.push(name);
     });
@@ -26,7 +26,7 @@ describe('Releasers', () => {
 
   beforeEach(() => {
     vi.useFakeTimers();
-    releasers = new Releasers();
+    shutdown = new Shutdown();
     stopped = [];
   });
   afterEach(() => {
@@ -36,7 +36,7 @@ describe('Releasers', () => {
   });
 
   it('has nothing to do when nothing was started', async () => {
-    await expect(releasers.release(1000)).resolves.toBeUndefined();
+    await expect(shutdown.release(1000)).resolves.toBeUndefined();
   });
 
   it('stops what was started last first, one after the other', async () => {
@@ -44,7 +44,7 @@ describe('Releasers', () => {
     add('connection');
     add('worker', () => busy);
     add('server');
-    const released = releasers.release(1000);
+    const released = shutdown.release(1000);
     await vi.advanceTimersByTimeAsync(10);
     expect(stopped).toEqual(['server']);
     finish();
@@ -55,12 +55,12 @@ describe('Releasers', () => {
   it('stops each once: a second call waits for the first', async () => {
     const { busy, finish } = work();
     add('connection', () => busy);
-    const first = releasers.release(1000);
-    const second = releasers.release(5).then(() => [...stopped]);
+    const first = shutdown.release(1000);
+    const second = shutdown.release(5).then(() => [...stopped]);
     await vi.advanceTimersByTimeAsync(10);
     finish();
     expect(await second).toEqual(['connection']);
-    await Promise.all([first, releasers.release(1000)]);
+    await Promise.all([first, shutdown.release(1000)]);
     expect(stopped).toEqual(['connection']);
   });
 
@@ -68,11 +68,11 @@ describe('Releasers', () => {
     const reason = new Error('socket is gone');
     add('connection');
     add('worker', () => Promise.reject(reason));
-    releasers.add('server', () => {
+    shutdown.add('server', () => {
       throw new Error('at once');
     });
     add('timer');
-    await expect(releasers.release(1000)).rejects.toMatchObject({
+    await expect(shutdown.release(1000)).rejects.toMatchObject({
       code: 'internal',
       message: 'could not be stopped properly: server, worker',
       cause: new Error('at once'),
@@ -83,7 +83,7 @@ describe('Releasers', () => {
   it('gives up at the deadline on what does not end, and still turns to the others', async () => {
     add('connection');
     add('worker', () => NEVER);
-    const released = expect(releasers.release(500)).rejects.toMatchObject({
+    const released = expect(shutdown.release(500)).rejects.toMatchObject({
       message: 'could not be stopped properly: worker',
       cause: expect.objectContaining({ message: 'not done within 500 ms' }),
     });
@@ -97,7 +97,7 @@ describe('Releasers', () => {
   it('shares one deadline among all', async () => {
     add('first', () => NEVER);
     add('second', () => NEVER);
-    const released = expect(releasers.release(500)).rejects.toThrow(
+    const released = expect(shutdown.release(500)).rejects.toThrow(
       'could not be stopped properly: second, first',
     );
     await vi.advanceTimersByTimeAsync(502);

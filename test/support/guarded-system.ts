@@ -3,7 +3,7 @@ import { type Config, loadConfig } from '../../src/config/config.js';
 import { connectThroughline } from '../../src/index.js';
 import { type NatsPorts, openNats } from '../../src/nats/open-nats.js';
 import { silentLogger } from '../../src/ports/logger.js';
-import { Releasers } from '../../src/runtime/shutdown.js';
+import { Shutdown } from '../../src/runtime/shutdown.js';
 import { natsOptions } from '../../src/services/common/nats-options.js';
 import { serve } from '../../src/services/serve.js';
 import { cli } from './cli.js';
@@ -22,28 +22,28 @@ export interface GuardedSystem extends Pick<GuardedNats, 'url' | 'access' | 'env
 
 /** @param users further users beside `worker` and `compiler`, which the services run as, and `admin` */
 export async function startGuardedSystem(users: readonly TestUser[]): Promise<GuardedSystem> {
-  const releasers = new Releasers();
+  const shutdown = new Shutdown();
   const guarded = await startGuardedNats([
     { name: 'worker', role: 'worker' },
     { name: 'compiler', role: 'compiler' },
     ...users,
   ]);
-  releasers.add('the server', async () => guarded[Symbol.asyncDispose]());
+  shutdown.add('the server', async () => guarded[Symbol.asyncDispose]());
   const configOf = (user: string) => loadConfig({ ...guarded.env(user), THROUGHLINE_SNAPSHOT_EVERY: '2' });
-  await serve(guarded.url, { config: configOf('worker'), logger: silentLogger, releasers }, [
+  await serve(guarded.url, { config: configOf('worker'), logger: silentLogger, shutdown }, [
     'extractor',
     'tools',
     'learnings',
   ]);
-  await serve(guarded.url, { config: configOf('compiler'), logger: silentLogger, releasers }, ['compiler']);
+  await serve(guarded.url, { config: configOf('compiler'), logger: silentLogger, shutdown }, ['compiler']);
   const config = configOf('admin');
   const client = await connectThroughline({ url: guarded.url, ...guarded.access('admin') });
-  releasers.add('the client', () => client.close());
+  shutdown.add('the client', () => client.close());
   const ports = await openNats(natsOptions(guarded.url, 'throughline test', config, silentLogger));
-  releasers.add('the ports', () => ports.close());
+  shutdown.add('the ports', () => ports.close());
   return {
     ...{ url: guarded.url, access: guarded.access, env: guarded.env, config, client, ports },
     as: (user, ...args) => cli(args, { env: guarded.env(user) }),
-    [Symbol.asyncDispose]: () => releasers.release(SOON_MS),
+    [Symbol.asyncDispose]: () => shutdown.release(SOON_MS),
   };
 }

@@ -3,6 +3,7 @@ import type { JetStreamManager } from 'nats';
 import { expect } from 'vitest';
 import type { ThroughlineClient } from '../../src/client/throughline-client.js';
 import { type Config, loadConfig } from '../../src/config/config.js';
+import type { Fixed } from '../../src/config/settings.js';
 import {
   DISPATCH_STREAM,
   DISPATCH_SUBJECTS,
@@ -20,8 +21,7 @@ import { type NatsPorts, openNats } from '../../src/nats/open-nats.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { type Logger, silentLogger } from '../../src/ports/logger.js';
 import type { SessionLog } from '../../src/ports/session-log.js';
-import { DEFAULT_BUDGET } from '../../src/prompt/prompt-budget.js';
-import { Releasers } from '../../src/runtime/shutdown.js';
+import { Shutdown } from '../../src/runtime/shutdown.js';
 import { natsOptions } from '../../src/services/common/nats-options.js';
 import { sessionReader } from '../../src/services/common/open-sessions.js';
 import { ProgressTracker } from '../../src/services/common/progress-tracker.js';
@@ -29,6 +29,7 @@ import { createPromptCompiler, type PromptCompiler } from '../../src/services/co
 import { Telemetry } from '../../src/services/compiler/telemetry.js';
 import { type ServiceName, serve } from '../../src/services/serve.js';
 import { factsOf, type SessionState } from '../../src/session/session-state.js';
+import { approximateTokenizer } from '../../src/shared/tokenizer.js';
 import { startTestNats, type TestNats } from './nats-server.js';
 import { SOON_MS, soon } from './soon.js';
 
@@ -39,6 +40,8 @@ export interface SystemOptions {
   readonly nats?: TestNats;
   /** Configuration, as environment variables. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Limits that are not settings. */
+  readonly fixed?: Partial<Fixed>;
   /** Default: one that says nothing. */
   readonly logger?: Logger;
   /** Default: all services. An empty list: the ports and a client, and nobody who works. */
@@ -56,16 +59,16 @@ export interface System extends AsyncDisposable {
 }
 
 export async function startSystem(options: SystemOptions = {}): Promise<System> {
-  const config = loadConfig({ ...options.env });
+  const config = loadConfig({ ...options.env }, options.fixed);
   const { logger = silentLogger } = options;
-  const releasers = new Releasers();
+  const shutdown = new Shutdown();
   const nats = options.nats ?? (await startTestNats());
-  if (options.nats === undefined) releasers.add('the test server', () => nats.stop());
-  const stop = () => releasers.release(SOON_MS);
+  if (options.nats === undefined) shutdown.add('the test server', () => nats.stop());
+  const stop = () => shutdown.release(SOON_MS);
   try {
-    const ports = await serve(nats.url, { config, logger, releasers }, options.only);
+    const ports = await serve(nats.url, { config, logger, shutdown }, options.only);
     const client = await connectThroughline({ url: nats.url });
-    releasers.add('the client', () => client.close());
+    shutdown.add('the client', () => client.close());
     return { nats, url: nats.url, config, ports, client, stop, [Symbol.asyncDispose]: stop };
   } catch (fault) {
     await stop();
@@ -196,7 +199,7 @@ export function compilerOn(reader: SessionReader, log: SessionLog, afterTimeoutM
     tracker,
     telemetry,
     learnings: async () => undefined,
-    budget: DEFAULT_BUDGET,
+    tokenizers: async () => approximateTokenizer,
     afterTimeoutMs,
   });
 }

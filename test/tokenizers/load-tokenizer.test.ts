@@ -17,7 +17,7 @@ describe('the exact tokenizer', async () => {
     await expect(loadTokenizer('o200k_base', missing)).rejects.toMatchObject({
       code: 'config_invalid',
       message:
-        'THROUGHLINE_TOKENIZER=o200k_base needs the package gpt-tokenizer, which cannot be loaded: install it beside ' +
+        'the tokenizer o200k_base needs the package gpt-tokenizer, which cannot be loaded: install it beside ' +
         'throughline with "npm install gpt-tokenizer" (Cannot find package \'gpt-tokenizer\')',
     });
   });

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { AckPolicy } from 'nats';
 import { DISPATCH_STREAM, EXTRACTOR_CONSUMER } from '../../../dist/contracts/names.js';
 import { AckedPublisher } from '../../../dist/nats/jetstream/acked-publisher.js';
-import { Releasers } from '../../../dist/runtime/shutdown.js';
+import { Shutdown } from '../../../dist/runtime/shutdown.js';
 import { openPorts, startScript, startServer, startThroughline } from '../host.mjs';
 import { startRedis } from './redis.mjs';
 
@@ -19,11 +19,11 @@ const IN_FLIGHT = 512;
  * everything is acknowledged. It gives results per second between `warm` acknowledged ones and the last, so that
  * neither the start of a process nor its first, uncompiled steps count. `stored` counts what came out at the end.
  */
-export async function throughlineContender(workers, releasers) {
-  const server = await startServer(releasers);
-  const nats = await openPorts(server.url, releasers);
+export async function throughlineContender(workers, shutdown) {
+  const server = await startServer(shutdown);
+  const nats = await openPorts(server.url, shutdown);
   // A worker that finds nothing makes the consumer, and takes its open pull away with its connection.
-  const first = new Releasers();
+  const first = new Shutdown();
   await startThroughline(['serve', '--only', 'extractor'], server.url, first);
   await first.release(10_000);
   return natsContender({
@@ -37,9 +37,9 @@ export async function throughlineContender(workers, releasers) {
   });
 }
 
-export async function relayContender(releasers) {
-  const server = await startServer(releasers);
-  const nats = await openPorts(server.url, releasers);
+export async function relayContender(shutdown) {
+  const server = await startServer(shutdown);
+  const nats = await openPorts(server.url, shutdown);
   const jsm = await nats.connection.jetstreamManager();
   await jsm.streams.add({ name: 'IN', subjects: ['in.>'] });
   await jsm.consumers.add('IN', {
@@ -92,7 +92,7 @@ async function natsContender({ nats, stream, consumer, subjectOf, outputs, worke
 
 async function timed({ start, warm, left }) {
   const all = await left();
-  const own = new Releasers();
+  const own = new Shutdown();
   const started = start(own);
   let began;
   let first = 0;
@@ -113,13 +113,13 @@ async function timed({ start, warm, left }) {
 }
 
 /** BullMQ on Redis, or `undefined` where there is no redis-server, or its npm project is not installed. */
-export async function bullmqContender(releasers) {
+export async function bullmqContender(shutdown) {
   if (!existsSync(new URL('../bullmq/node_modules', import.meta.url))) return undefined;
-  const port = await startRedis(releasers);
+  const port = await startRedis(shutdown);
   if (port === undefined) return undefined;
   const { openQueue } = await import('../bullmq/queue.mjs');
   const queue = await openQueue(port, 'dispatches');
-  releasers.add('the queue', () => queue.close());
+  shutdown.add('the queue', () => queue.close());
   const script = fileURLToPath(new URL('../bullmq/worker.mjs', import.meta.url));
   return {
     fill: (results) =>

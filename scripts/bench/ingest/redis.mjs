@@ -7,9 +7,9 @@ import { freePort } from '../../../dist/nats-server/free-port.js';
 import { temporaryDir } from '../host.mjs';
 
 /** Starts Redis and gives its port; `undefined` where there is no redis-server. */
-export async function startRedis(releasers) {
+export async function startRedis(shutdown) {
   const port = await freePort('127.0.0.1');
-  const dir = await temporaryDir(releasers);
+  const dir = await temporaryDir(shutdown);
   const args = ['--port', port, '--bind', '127.0.0.1', '--dir', dir, '--save', ''];
   const child = spawn('redis-server', [...args, '--appendonly', 'yes', '--appendfsync', 'everysec'], {
     stdio: 'ignore',
@@ -20,7 +20,7 @@ export async function startRedis(releasers) {
   ]).catch(() => false);
   if (!started) return undefined;
   const exited = once(child, 'exit');
-  releasers.add('redis-server', async () => {
+  shutdown.add('redis-server', async () => {
     child.kill('SIGTERM');
     await exited;
   });

@@ -6,7 +6,7 @@ import { type Cli, cliOf, coloured, examples, note, out, withClient } from '../c
 import { Interrupted } from '../interrupted.js';
 import { deciderIn, deciding, type ProjectOptions, projectIn, shownOf } from '../project-options.js';
 import { openTerminal } from './raw-terminal.js';
-import { type Decision, type Review, startReview } from './review-steps.js';
+import { type Review, type ReviewDecision, startReview } from './review-steps.js';
 import { type ReviewRequests, runReview } from './run-review.js';
 
 /** As many proposals as one request may list. */
@@ -68,7 +68,7 @@ function requestsOn(
 ): ReviewRequests {
   return {
     show: (id) => proposals.show({ ...common, id }),
-    decide: (id, decision: Decision) => {
+    decide: (id, decision: ReviewDecision) => {
       const request = { ...common, id };
       if (decision.kind === 'edited') return learnings.edit({ ...request, content: decision.content });
       if (decision.kind === 'rejected') return proposals.reject(request);

@@ -25,13 +25,13 @@ export type Phase =
   /** `draft`: what was written and refused, for the next edit to begin with. */
   | { readonly kind: 'choosing'; readonly shown: ProposalView; readonly draft?: string | undefined }
   | { readonly kind: 'editing'; readonly shown: ProposalView; readonly text: string }
-  | { readonly kind: 'sending'; readonly shown: ProposalView; readonly decision: Decision }
+  | { readonly kind: 'sending'; readonly shown: ProposalView; readonly decision: ReviewDecision }
   /** Ended: with a signal's exit code, by a fault, or as it should. */
   | { readonly kind: 'over'; readonly exitCode?: number; readonly fault?: ThroughlineError };
 
 type PhaseOf<Kind extends Phase['kind']> = Extract<Phase, { kind: Kind }>;
 
-export type Decision =
+export type ReviewDecision =
   | { readonly kind: 'accepted' | 'merged' | 'separate' | 'rejected' }
   | { readonly kind: 'edited'; readonly content: string };
 
@@ -109,7 +109,7 @@ function loaded(review: Review, shown: ProposalView): Review {
 function chosen(review: Review, { shown, draft }: PhaseOf<'choosing'>, action: Action | undefined): Review {
   const { similar } = shown;
   const stay = (...said: Said[]) => to(review, { kind: 'choosing', shown, draft }, ...said);
-  const send = (decision: Decision) => to(review, { kind: 'sending', shown, decision });
+  const send = (decision: ReviewDecision) => to(review, { kind: 'sending', shown, decision });
   switch (action) {
     case 'accept':
       return similar === null ? send({ kind: 'accepted' }) : stay(trouble(duplicateText(shown)));
@@ -145,7 +145,7 @@ function written(review: Review, shown: ProposalView, text: string | undefined):
   return to(review, { kind: 'sending', shown, decision: { kind: 'edited', content } });
 }
 
-function answered(review: Review, decision: Decision, shown: ProposalView): Review {
+function answered(review: Review, decision: ReviewDecision, shown: ProposalView): Review {
   if (decision.kind === 'edited') {
     // Edited while somebody else accepted it: then the learning was changed, and there is nothing left to decide.
     if (shown.proposal.status !== 'pending') return elsewhere(count(review, 'edited'), shown);

@@ -2,12 +2,12 @@ import type { ProposalView } from '../../client/learning-replies.js';
 import { assertNever, ThroughlineError } from '../../contracts/errors.js';
 import type { Colors } from '../show-learning.js';
 import { screen } from './review-screen.js';
-import { type Decision, type Review, type ReviewEvent, step } from './review-steps.js';
+import { type Review, type ReviewDecision, type ReviewEvent, step } from './review-steps.js';
 
 /** What a review asks of the service. Each rejects with a ThroughlineError. */
 export interface ReviewRequests {
   show(id: string): Promise<ProposalView>;
-  decide(id: string, decision: Decision): Promise<ProposalView>;
+  decide(id: string, decision: ReviewDecision): Promise<ProposalView>;
 }
 
 /** Where a review takes place. */

@@ -4,12 +4,12 @@ import type { LearningState } from '../learnings-state.js';
 
 /** What a command comes to on the state of a project. */
 export type LearningDecision = DecisionOn<LearningState, LearningEvent>;
-export type LearningReply = ReplyOn<LearningState>;
+export type LearningReplyOn = ReplyOn<LearningState>;
 
-export function append(event: Unstamped<LearningEvent>, reply: LearningReply): LearningDecision {
+export function append(event: Unstamped<LearningEvent>, reply: LearningReplyOn): LearningDecision {
   return { kind: 'append', event, reply };
 }
 
-export function answer(reply: LearningReply): LearningDecision {
+export function answer(reply: LearningReplyOn): LearningDecision {
   return { kind: 'answer', reply };
 }

@@ -5,7 +5,7 @@ import type { Entry, LearningState } from '../learnings-state.js';
 import { pageOf } from '../list-page.js';
 import { nearDuplicate } from '../near-duplicate.js';
 import { noRoomByHand, rulesPaused, sessionsPaused } from '../proposal-room.js';
-import { answer, append, type LearningDecision, type LearningReply } from './learning-decision.js';
+import { answer, append, type LearningDecision, type LearningReplyOn } from './learning-decision.js';
 import { resolveProposal } from './resolve-learning.js';
 
 /** The commands on proposals, each decided on the state of a project. */
@@ -103,7 +103,7 @@ function alreadyDecided({ id, proposal }: Entry & { readonly id: string }): Lear
 }
 
 /** A proposal with what became of it, and the learning that says nearly the same. */
-export function showing(id: string, more: object = {}): LearningReply {
+export function showing(id: string, more: object = {}): LearningReplyOn {
   return (state) => {
     const entry = state.entries.get(id);
     if (entry === undefined) return { project: state.project, proposal: null, ...more };

@@ -6,13 +6,13 @@ import type { Entry, LearningState } from '../learnings-state.js';
 /** Shortest prefix that may stand for an id; prompts show five characters. */
 const SHORTEST_PREFIX = 3;
 
-export type Resolved<T> = { readonly found: T } | { readonly refusal: Refusal };
+export type ResolvedLearning<T> = { readonly found: T } | { readonly refusal: Refusal };
 
 /** The proposal that an id, or a prefix of it, stands for. */
 export function resolveProposal(
   state: LearningState,
   given: string,
-): Resolved<Entry & { readonly id: string }> {
+): ResolvedLearning<Entry & { readonly id: string }> {
   const resolved = resolve(state, state.entries.keys(), given, 'proposal');
   if ('refusal' in resolved) return resolved;
   const entry = state.entries.get(resolved.found);
@@ -22,7 +22,7 @@ export function resolveProposal(
 }
 
 /** The learning that an id, or a prefix of it, stands for; one that holds no more is refused. */
-export function resolveLearning(state: LearningState, given: string): Resolved<Learning> {
+export function resolveLearning(state: LearningState, given: string): ResolvedLearning<Learning> {
   const resolved = resolve(state, state.active.keys(), given, 'learning');
   const learning = 'found' in resolved ? state.active.get(resolved.found) : undefined;
   if (learning !== undefined) return { found: learning };
@@ -38,7 +38,12 @@ export function resolveLearning(state: LearningState, given: string): Resolved<L
   };
 }
 
-function resolve(state: LearningState, ids: Iterable<string>, given: string, what: string): Resolved<string> {
+function resolve(
+  state: LearningState,
+  ids: Iterable<string>,
+  given: string,
+  what: string,
+): ResolvedLearning<string> {
   const wanted = given.trim().toLowerCase();
   const fitting = [...ids].filter(
     (id) => id === wanted || (wanted.length >= SHORTEST_PREFIX && id.startsWith(wanted)),

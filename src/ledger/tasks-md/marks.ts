@@ -1,5 +1,5 @@
 import { narrow } from './narrow.js';
-import type { TaskStatus } from './parsed-tasks.js';
+import type { PlanTaskStatus } from './parsed-tasks.js';
 
 /**
  * What authors write for a status: the character in a box, an emoji, a word. The choices follow what public task
@@ -8,7 +8,7 @@ import type { TaskStatus } from './parsed-tasks.js';
  * alone it is pending. ❌ is "not done" in a table of statuses.
  */
 export interface Mark {
-  readonly status: TaskStatus;
+  readonly status: PlanTaskStatus;
   readonly hold?: 'blocked' | 'cancelled';
 }
 

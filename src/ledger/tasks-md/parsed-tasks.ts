@@ -1,5 +1,5 @@
 /** The status words of the progress ledger. */
-export type TaskStatus = 'pending' | 'in-progress' | 'completed';
+export type PlanTaskStatus = 'pending' | 'in-progress' | 'completed';
 
 /** What declared the task: a checkbox, a heading, a row of a table, or a list item with a status mark. */
 export type TaskOrigin = 'checkbox' | 'heading' | 'table' | 'list';
@@ -25,7 +25,7 @@ export interface ParsedTask {
   readonly idAsWritten: boolean;
   /** The task's own line, without marker, id, labels and inline fields; Markdown inside is left as it is. */
   readonly text: string;
-  readonly status: TaskStatus;
+  readonly status: PlanTaskStatus;
   readonly statusFrom: StatusSource;
   readonly origin: TaskOrigin;
   /** `- [ ]* 2.2`, or `(optional)` at either end of the text. */

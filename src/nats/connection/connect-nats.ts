@@ -2,8 +2,8 @@ import { type ConnectionOptions, connect, createInbox, type NatsConnection } fro
 import { ThroughlineError } from '../../contracts/errors.js';
 import { requireSupportedServer } from '../../nats-server/server-version.js';
 import type { Logger } from '../../ports/logger.js';
-import { pause } from '../../runtime/backoff.js';
 import { limitedWarnings } from '../../runtime/limited-warnings.js';
+import { pause } from '../../runtime/pauses.js';
 import { useEndingTransport } from './ending-transport.js';
 import { harden } from './hardened.js';
 import { accessOptions, type NatsAccess } from './nats-access.js';
@@ -17,7 +17,7 @@ const RECONNECT_WAIT_MS = 250;
 /** Longest wait for the server to take what is still to be sent. */
 const DRAIN_MS = 5000;
 
-export interface ConnectOptions {
+export interface NatsConnectOptions {
   /** `nats://host:port`, several separated by commas. */
   readonly url: string;
   /** Shown by `nats server report connections`. */
@@ -35,7 +35,7 @@ export interface ConnectOptions {
  * `tls_failed` when both do not agree on TLS, `config_invalid` for an access that cannot be used, `server_unsupported`
  * for an old server or one without JetStream
  */
-export async function connectNats(options: ConnectOptions): Promise<NatsConnection> {
+export async function connectNats(options: NatsConnectOptions): Promise<NatsConnection> {
   const settings: ConnectionOptions = {
     ...accessOptions(options.url, options.access ?? {}),
     name: options.name,

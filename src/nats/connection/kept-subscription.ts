@@ -1,5 +1,5 @@
 import type { Msg, NatsConnection, Subscription } from 'nats';
-import { Backoff } from '../../runtime/backoff.js';
+import { Backoff } from '../../runtime/pauses.js';
 
 const FIRST_PAUSE_MS = 250;
 

@@ -12,7 +12,7 @@ import { askWhetherStuck, isStuckAnswer, stuckFault } from './stuck-stream.js';
  *
  * One timer serves all publishes: each has the same deadline, so they time out in the order in which they were sent.
  */
-export interface PublishOptions {
+export interface AckedPublishOptions {
   readonly messageId?: string;
   readonly expectedLastSequence?: number;
   /** The last sequence among some of the stream's subjects. */
@@ -89,7 +89,11 @@ export class AckedPublisher {
    * `permission_denied` when the user may not, `too_large` for more than the server takes, `store_full` where it has no
    * room, `config_invalid` when another stream than the expected one stored it, and `internal` for any other refusal
    */
-  publish(subject: string, data: Uint8Array | string, options: PublishOptions = {}): Promise<PubOutcome> {
+  publish(
+    subject: string,
+    data: Uint8Array | string,
+    options: AckedPublishOptions = {},
+  ): Promise<PubOutcome> {
     return new Promise((resolve, reject) => {
       this.#next += 1;
       const token = this.#next.toString(36);
@@ -239,7 +243,7 @@ function parseAck(message: Msg): PubAckJson | undefined {
   }
 }
 
-function publishHeaders(options: PublishOptions) {
+function publishHeaders(options: AckedPublishOptions) {
   const { messageId, expectedLastSequence, expectedLastOfSubjects, headers: more } = options;
   const expects = expectedLastSequence !== undefined || expectedLastOfSubjects !== undefined;
   if (messageId === undefined && !expects && more === undefined) return undefined;

@@ -2,7 +2,7 @@ import { Events, type Msg, type NatsConnection } from 'nats';
 import { codeOf } from '../../contracts/errors.js';
 import type { DispatchConsumption } from '../../ports/dispatch-source.js';
 import type { Logger } from '../../ports/logger.js';
-import { Backoff, pause } from '../../runtime/backoff.js';
+import { Backoff, pause } from '../../runtime/pauses.js';
 import { foreignDispatch } from '../foreign/foreign-marks.js';
 import { NatsDelivery } from './dispatch-delivery.js';
 import { HEARTBEAT_MS, PullLane } from './pull-lane.js';

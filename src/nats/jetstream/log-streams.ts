@@ -1,6 +1,6 @@
 import type { JetStreamManager, StreamInfo } from 'nats';
 import type { Token } from '../../contracts/names.js';
-import { Turns } from '../../runtime/semaphore.js';
+import { Semaphore } from '../../runtime/semaphore.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import type { MadeStream } from './topology.js';
 
@@ -55,7 +55,7 @@ export class LogStreams {
   readonly #jsm: JetStreamManager;
   readonly #options: LogStreamsOptions;
   readonly #known = new Map<Token, Known>();
-  readonly #turns = new Turns(MADE_AT_ONCE);
+  readonly #making = new Semaphore(MADE_AT_ONCE);
   /** Streams being made: one request each, however many appends wait for it. */
   readonly #creating = new Map<Token, Promise<void>>();
 
@@ -151,7 +151,7 @@ export class LogStreams {
   async #create(key: Token): Promise<void> {
     try {
       const highest = this.#known.get(key)?.highest ?? 0;
-      const made = await this.#turns.run(() => this.#options.make(key, highest));
+      const made = await this.#making.run(() => this.#options.make(key, highest));
       this.#saw(key, made.info, made.snapshot);
     } catch (error) {
       throw toThroughlineError(error, `making the stream of ${key}`);

@@ -1,6 +1,6 @@
 import type { NatsConnection, Service } from 'nats';
 import type { Logger } from '../../ports/logger.js';
-import { Backoff } from '../../runtime/backoff.js';
+import { Backoff } from '../../runtime/pauses.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 
 const FIRST_PAUSE_MS = 250;

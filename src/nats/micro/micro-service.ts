@@ -15,14 +15,6 @@ export interface ServiceOptions extends Omit<AnswerOptions, 'connection' | 'coun
   readonly endpoints: readonly Endpoint[];
 }
 
-/** The sizes that a configuration allows. */
-export function limitsOf({
-  maxRequestBytes,
-  maxReplyBytes,
-}: Required<Pick<ServiceOptions, 'maxRequestBytes' | 'maxReplyBytes'>>) {
-  return { maxRequestBytes, maxReplyBytes };
-}
-
 export interface RunningService {
   /** Takes no further requests and waits until those in hand are answered. */
   stop(): Promise<void>;

@@ -49,9 +49,6 @@ export interface AnswerOptions {
   readonly logger: Logger;
   /** Told of each error reply. */
   readonly counts: EndpointCounts;
-  /** Largest request and reply, in bytes. Default: what the server takes. */
-  readonly maxRequestBytes?: number;
-  readonly maxReplyBytes?: number;
   /** Throws for a request that is not to be read. Default: all are. */
   readonly admit?: (request: {
     readonly bytes: number;
@@ -64,21 +61,17 @@ export interface AnswerOptions {
 export async function answer(
   endpoint: Endpoint,
   message: ServiceMsg,
-  { connection, logger, counts, maxRequestBytes, maxReplyBytes, admit }: AnswerOptions,
+  { connection, logger, counts, admit }: AnswerOptions,
 ): Promise<void> {
-  const taken = connection.info?.max_payload ?? Number.POSITIVE_INFINITY;
   let request: unknown;
   try {
-    checkSize('request', message.data.length, Math.min(taken, maxRequestBytes ?? taken), 'send less');
     const caller = callerOf(message.reply);
     const named = endpoint.subject.endsWith('.*') ? { session: lastOf(message.subject) } : {};
     admit?.({ bytes: message.data.length, caller, ...named });
     request = parsed(message);
     if (endpoint.subject.endsWith('.*')) requireSession(message.subject, request);
     const reply = JSON.stringify(await endpoint.handle(request, caller));
-    const limit = Math.min(taken, maxReplyBytes ?? taken);
-    const less = endpoint.lower === undefined ? 'ask for less' : `ask for less by ${endpoint.lower}`;
-    checkSize('reply', Buffer.byteLength(reply), limit, less);
+    checkSize(Buffer.byteLength(reply), connection.info?.max_payload, endpoint.lower);
     message.respond(reply);
   } catch (thrown) {
     const error = toThroughlineError(thrown, endpoint.name);
@@ -127,11 +120,12 @@ function sessionIn(request: unknown): unknown {
 }
 
 /** @throws ThroughlineError `too_large` that names the limit and what to do about it */
-function checkSize(what: 'request' | 'reply', bytes: number, limit: number, advice: string): void {
+function checkSize(bytes: number, limit = Number.POSITIVE_INFINITY, lower?: string): void {
   if (bytes <= limit) return;
+  const advice = lower === undefined ? 'ask for less' : `ask for less by ${lower}`;
   throw new ThroughlineError(
     'too_large',
-    `the ${what} has ${bytes} bytes, the limit is ${limit}: ${advice}, or raise max_payload of the server and THROUGHLINE_MAX_${what.toUpperCase()}_BYTES`,
+    `the reply has ${bytes} bytes, the limit is ${limit}: ${advice}, or raise max_payload of the server`,
     { details: { bytes, limit } },
   );
 }

@@ -11,7 +11,7 @@ import type {
   Unwatch,
 } from '../../ports/event-log.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
-import type { AckedPublisher, PublishOptions, PubOutcome } from '../jetstream/acked-publisher.js';
+import type { AckedPublisher, AckedPublishOptions, PubOutcome } from '../jetstream/acked-publisher.js';
 import { readStream, type StreamMessage } from '../jetstream/direct-get.js';
 import { type LogStream, LogStreams } from '../jetstream/log-streams.js';
 import type { MadeStream } from '../jetstream/topology.js';
@@ -33,7 +33,7 @@ export interface LogLayout<Event> extends EventPlaces<Event> {
   /** Makes the stream, or finds it made; sequences up to `highest` must not come again. */
   readonly make: (key: Token, highest: number) => Promise<MadeStream>;
   /** How a publish says which sequence it expects, and what makes a message id unique in the stream. */
-  readonly expecting: (key: Token, sequence: number) => PublishOptions;
+  readonly expecting: (key: Token, sequence: number) => AckedPublishOptions;
   readonly messageId: (key: Token, id: string) => string;
 }
 

@@ -54,7 +54,7 @@ export function byteBudget({
     const kbPerSecond = ownWaitMs > 0 ? requestKbPerSecond : requestKbPerSecond * ALL_CALLERS;
     throw new ThroughlineError(
       'rate_limited',
-      `${who} more than ${kbPerSecond} KiB of requests a second: try again in ${retryAfterMs} ms, or raise THROUGHLINE_REQUEST_KB_PER_SECOND`,
+      `${who} more than ${kbPerSecond} KiB of requests a second: try again in ${retryAfterMs} ms, or send less`,
       { details: { retryAfterMs, kbPerSecond } },
     );
   };

@@ -9,7 +9,7 @@ import type { NatsPorts } from '../../nats/open-nats.js';
 import { systemClock } from '../../ports/clock.js';
 import type { Logger } from '../../ports/logger.js';
 import { scannerFor } from '../../redaction/secretlint-scanner.js';
-import type { SessionLimits, SessionState } from '../../session/session-state.js';
+import type { SessionState } from '../../session/session-state.js';
 import { ProgressTracker } from './progress-tracker.js';
 import { progressByTools } from './remote-progress.js';
 import type { Sessions } from './service-context.js';
@@ -43,9 +43,8 @@ export function sessionReader(nats: NatsPorts, config: Config, logger: Logger) {
   const reader = createSessionReader({
     log: nats.log,
     snapshots: nats.snapshots,
-    limits: sessionLimits(config),
     logger,
-    maxSessions: config.maxSessions,
+    maxSessions: config.maxCached,
     maxBytes: config.cacheMb * 1_000_000,
     onFolded: (folded) => writer.folded(folded),
   });
@@ -53,19 +52,9 @@ export function sessionReader(nats: NatsPorts, config: Config, logger: Logger) {
 }
 
 /** Folds a session once, and writes nothing: for those who only look. */
-export async function foldedState(
-  nats: NatsPorts,
-  config: Config,
-  logger: Logger,
-  session: Token,
-): Promise<SessionState> {
-  const limits = sessionLimits(config);
+export async function foldedState(nats: NatsPorts, logger: Logger, session: Token): Promise<SessionState> {
   const reader = createSessionReader({
-    ...{ log: nats.log, snapshots: nats.snapshots, limits, logger, maxSessions: 1 },
+    ...{ log: nats.log, snapshots: nats.snapshots, logger, maxSessions: 1 },
   });
   return (await reader.load(session)).folded.state;
-}
-
-function sessionLimits({ maxFacts, stallThresholds: stall, compaction }: Config): SessionLimits {
-  return { maxFacts, stall, compaction };
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { ErrorCode } from '../../contracts/error-codes.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
@@ -44,13 +45,18 @@ export type ReadDocument =
       readonly message: string;
     };
 
+const MAX_SEEN = 10_000;
+
+interface SeenFile {
+  readonly path: string;
+  readonly hash: string;
+  readonly mtimeMs: number;
+}
+
 export class ProgressTracker {
   readonly #options: ProgressTrackerOptions;
   /** Modification time last seen of a session's file, where its hash was the known one. */
-  readonly #seen = new Map<
-    Token,
-    { readonly path: string; readonly hash: string; readonly mtimeMs: number }
-  >();
+  readonly #seen = new LRUCache<Token, SeenFile>({ max: MAX_SEEN });
 
   constructor(options: ProgressTrackerOptions) {
     this.#options = options;
@@ -104,14 +110,10 @@ export class ProgressTracker {
   }
 
   #remember(session: Token, path: string, { hash, mtimeMs }: TasksDocument['fingerprint']): void {
-    this.#seen.delete(session);
     this.#seen.set(session, { path, hash, mtimeMs });
-    const oldest = this.#seen.keys().next();
-    if (this.#seen.size > MAX_SEEN && !oldest.done) this.#seen.delete(oldest.value);
   }
 }
 
-const MAX_SEEN = 10_000;
 /** Faults that stop the progress, and need not stop the prompt. */
 const PASSING: ReadonlySet<string> = new Set([
   'too_large',

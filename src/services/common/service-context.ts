@@ -5,16 +5,16 @@ import type {
   SessionSnapshotWriter,
 } from '../../folding/session-folding.js';
 import type { Logger } from '../../ports/logger.js';
-import type { Releasers } from '../../runtime/shutdown.js';
+import type { Shutdown } from '../../runtime/shutdown.js';
 import type { RawRequest } from './byte-budget.js';
 import type { HealthParts } from './health.js';
 import type { ProgressTracker } from './progress-tracker.js';
 
-/** What every service is started with; `releasers` stops it again. */
+/** What every service is started with; `shutdown` stops it again. */
 export interface Context {
   readonly config: Config;
   readonly logger: Logger;
-  readonly releasers: Releasers;
+  readonly shutdown: Shutdown;
 }
 
 /** The same with the health that all services of one process share. */

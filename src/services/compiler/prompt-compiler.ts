@@ -7,12 +7,15 @@ import {
 } from '../../contracts/compile-request.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { isToken, type Token, token } from '../../contracts/names.js';
+import type { TokenizerName } from '../../contracts/session-settings.js';
 import { caughtUp } from '../../folding/caught-up.js';
 import type { LoadedSession, SessionReader } from '../../folding/session-folding.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import { compilePrompt } from '../../prompt/compile-prompt.js';
-import type { PromptBudget } from '../../prompt/prompt-budget.js';
+import { budgetOf } from '../../prompt/prompt-budget.js';
+import { resolvedSettings } from '../../session/resolved-settings.js';
 import type { SessionState } from '../../session/session-state.js';
+import type { Tokenizer } from '../../shared/tokenizer.js';
 import type { ProgressTracker, Refreshed } from '../common/progress-tracker.js';
 import type { PromptLearnings } from './prompt-learnings.js';
 import type { Telemetry } from './telemetry.js';
@@ -26,7 +29,8 @@ export interface PromptCompilerOptions {
   readonly log: SessionLog;
   readonly tracker: ProgressTracker;
   readonly telemetry: Telemetry;
-  readonly budget: PromptBudget;
+  /** The tokenizer that a session's settings name. */
+  readonly tokenizers: (name: TokenizerName) => Promise<Tokenizer>;
   readonly learnings: PromptLearnings;
   /** Longest wait for the dispatch named in `after`, in milliseconds. */
   readonly afterTimeoutMs: number;
@@ -58,7 +62,7 @@ async function compile(
   request: CompileRequest,
   options: PromptCompilerOptions,
 ): Promise<CompileReply> {
-  const { reader, tracker, telemetry, budget } = options;
+  const { reader, tracker, telemetry } = options;
   let loaded = await loadFor(session, request, options);
   let refreshed: Refreshed = { outcome: 'unchanged' };
   if (request.asOf === undefined) {
@@ -70,14 +74,29 @@ async function compile(
       loaded = { ...loaded, replayed: loaded.replayed + replayed };
     }
   }
-  const learnings = await options.learnings(loaded.folded.state, request);
+  const { tokenizer, learnings } = await forPrompt(loaded.folded.state, request, options);
   // Nothing is awaited from here on: the next load of the session would change the state.
   const { state, snapshotSequence } = loaded.folded;
+  const budget = budgetOf(resolvedSettings(state.charter.settings), tokenizer);
   const reflects = { sequence: state.sequence, snapshotSequence, replayed: loaded.replayed };
   if (request.kind !== 'dispatch')
     return { ...compilePrompt(state, request, budget, learnings), ...reflects };
   const ledger = ledgerReport(state, request.taskId, refreshed);
   return { ...compilePrompt(state, request, budget, learnings), ledger, ...reflects };
+}
+
+/** What a prompt needs beside the state. The state may change meanwhile, and with it the tokenizer that it names. */
+async function forPrompt(
+  state: SessionState,
+  request: CompileRequest,
+  { tokenizers, learnings: find }: PromptCompilerOptions,
+) {
+  const named = () => resolvedSettings(state.charter.settings).tokenizer;
+  for (;;) {
+    const tokenizer = await tokenizers(named());
+    const learnings = await find(state, request);
+    if (tokenizer.name === named()) return { tokenizer, learnings };
+  }
 }
 
 function loadFor(

@@ -1,4 +1,5 @@
 import type { CompileRequest } from '../../contracts/compile-request.js';
+import { DEFAULT_MAX_LEARNINGS, DEFAULT_MIN_SIMILARITY } from '../../contracts/learning-requests.js';
 import { projectOf } from '../../contracts/names.js';
 import type { Relevance } from '../../embedding/relevance.js';
 import type { ProjectReader } from '../../folding/project-folding.js';
@@ -18,9 +19,6 @@ export type PromptLearnings = (
 export interface PromptLearningsOptions {
   readonly reader: ProjectReader;
   readonly relevance: Relevance;
-  /** Learnings of a session start that names no number. */
-  readonly maxResults: number;
-  readonly minSimilarity: number;
   /** Finds secrets in a query. */
   readonly secrets?: SecretScanner;
 }
@@ -29,7 +27,7 @@ export function createPromptLearnings(options: PromptLearningsOptions): PromptLe
   const { reader, relevance, secrets = NO_SCANNER } = options;
   return async (session, request) => {
     const starts = request.kind === 'session-start';
-    const maxResults = request.maxLearnings ?? (starts ? options.maxResults : 0);
+    const maxResults = request.maxLearnings ?? (starts ? DEFAULT_MAX_LEARNINGS : 0);
     if (maxResults === 0 && !starts) return undefined;
     const project = projectOf(request.project ?? session.charter.project);
     // The query may leave for an endpoint of embeddings: what nobody may keep, nobody sends.
@@ -38,7 +36,7 @@ export function createPromptLearnings(options: PromptLearningsOptions): PromptLe
     const loaded =
       learningsAsOf === undefined ? reader.load(project) : reader.loadAsOf(project, learningsAsOf);
     const { active, pending, sequence } = viewOf((await loaded).folded.state);
-    const minSimilarity = request.minSimilarity ?? options.minSimilarity;
+    const minSimilarity = request.minSimilarity ?? DEFAULT_MIN_SIMILARITY;
     const found = await relevance.find(project, active, query, { maxResults, minSimilarity });
     return { total: active.size, pending, sequence, ...found };
   };

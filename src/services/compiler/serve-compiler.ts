@@ -1,9 +1,7 @@
-import type { Config } from '../../config/config.js';
 import { COMPILE_SUBJECT, COMPILER_SERVICE } from '../../contracts/names.js';
-import { limitsOf, startService } from '../../nats/micro/micro-service.js';
+import { startService } from '../../nats/micro/micro-service.js';
 import { type Endpoint, healthEndpoint } from '../../nats/micro/service-endpoint.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import type { PromptBudget } from '../../prompt/prompt-budget.js';
 import { scannerFor } from '../../redaction/secretlint-scanner.js';
 import { loadTokenizer } from '../../tokenizers/load-tokenizer.js';
 import { VERSION } from '../../version.js';
@@ -20,7 +18,7 @@ export async function serveCompiler(
   nats: NatsPorts,
   sessions: Sessions,
   projects: Projects,
-  { config, logger, releasers, health, admit }: Serving,
+  { config, logger, shutdown, health, admit }: Serving,
 ): Promise<void> {
   const telemetry = new Telemetry();
   const compile = createPromptCompiler({
@@ -29,11 +27,10 @@ export async function serveCompiler(
     telemetry,
     learnings: createPromptLearnings({
       ...{ reader: projects.reader, relevance: projects.relevance },
-      ...{ maxResults: config.maxLearnings, minSimilarity: config.minSimilarity },
       // Logs and endpoints are outside: secrets stay here even where the store may keep them.
       secrets: scannerFor({ redact: true }),
     }),
-    budget: await promptBudget(config),
+    tokenizers: loadTokenizer,
     afterTimeoutMs: config.afterTimeoutMs,
   });
   const service = await startService(nats.connection, {
@@ -41,7 +38,6 @@ export async function serveCompiler(
     version: VERSION,
     description: 'Compiles the next prompt from what a session remembers',
     logger,
-    ...limitsOf(config),
     admit,
     // Nothing of such a request is kept: it stays as its caller wrote it.
     endpoints: guarded<Endpoint>({ ...config, logger }, [
@@ -61,21 +57,5 @@ export async function serveCompiler(
       ),
     ),
   });
-  releasers.add('the prompt compiler', () => service.stop());
-}
-
-/** The budget that the configuration asks for. */
-async function promptBudget(config: Config): Promise<PromptBudget> {
-  const {
-    implementerTokens: implementer,
-    reviewerTokens: reviewer,
-    maxOutputTokens,
-    maxSummaryTokens,
-  } = config;
-  return {
-    caps: { implementer, reviewer },
-    maxOutputTokens,
-    maxSummaryTokens,
-    tokenizer: await loadTokenizer(config.tokenizer),
-  };
+  shutdown.add('the prompt compiler', () => service.stop());
 }

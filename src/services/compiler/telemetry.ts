@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { COMPACTION_STAGES } from '../../contracts/budget-report.js';
 import type { CompileReply } from '../../contracts/compile-request.js';
 import type { ErrorCode } from '../../contracts/error-codes.js';
@@ -24,7 +25,7 @@ export interface SessionTelemetry {
 const MAX_SESSIONS = 200;
 
 export class Telemetry {
-  readonly #sessions = new Map<string, SessionTelemetry>();
+  readonly #sessions = new LRUCache<string, SessionTelemetry>({ max: MAX_SESSIONS });
 
   compiled(session: string, reply: CompileReply, ms: number): void {
     const counts = this.#of(session);
@@ -48,7 +49,7 @@ export class Telemetry {
 
   /** Counts by session, the one asked for last at the end. */
   toJSON(): Readonly<Record<string, SessionTelemetry>> {
-    return Object.fromEntries(this.#sessions);
+    return Object.fromEntries([...this.#sessions.entries()].reverse());
   }
 
   #of(session: string): SessionTelemetry {
@@ -63,10 +64,7 @@ export class Telemetry {
       retrievalMs: 0,
       retrievalMaxMs: 0,
     };
-    this.#sessions.delete(session);
     this.#sessions.set(session, counts);
-    const oldest = this.#sessions.keys().next();
-    if (this.#sessions.size > MAX_SESSIONS && !oldest.done) this.#sessions.delete(oldest.value);
     return counts;
   }
 }

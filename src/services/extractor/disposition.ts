@@ -1,4 +1,5 @@
 import type { DispatchDelivery } from '../../ports/dispatch-source.js';
+import { type BackoffLimits, backoffMs } from '../../shared/backoff.js';
 
 /**
  * What becomes of a delivery: the one place where an outcome turns into ack, nak or term.
@@ -22,16 +23,13 @@ export function dispose(delivery: DispatchDelivery, disposition: Disposition): v
   }
 }
 
-const FIRST_DELAY_MS = 250;
-const LONGEST_DELAY_MS = 30_000;
+const RETRIES: BackoffLimits = { firstMs: 250, longestMs: 30_000 };
 
 /**
- * Delay before the next delivery: doubles with each one, up to 30 s, and varies by half so that deliveries that
- * failed together do not come back together.
+ * Delay before the next delivery, in milliseconds: it doubles with each one, up to 30 s.
  *
  * @param random 0 to 1
  */
 export function retryDelay(delivery: number, random: number): number {
-  const full = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(delivery - 1, 20));
-  return Math.round(full / 2 + (full / 2) * random);
+  return backoffMs(RETRIES, delivery, random);
 }

@@ -10,7 +10,7 @@ import { startExtractor } from './extractor-worker.js';
 
 /** The service `extractor`: the worker, and how it does. */
 export async function serveExtractor(nats: NatsPorts, serving: Serving): Promise<void> {
-  const { config, logger, releasers, health } = serving;
+  const { config, logger, shutdown, health } = serving;
   const { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs } = config;
   const extractor = await startExtractor(
     { source: nats.source, log: nats.log, snapshots: nats.snapshots, rejected: nats.rejected, logger },
@@ -19,7 +19,7 @@ export async function serveExtractor(nats: NatsPorts, serving: Serving): Promise
       ...{ random: Math.random, secrets: scannerFor(config) },
     },
   );
-  releasers.add('the extractor', () => extractor.stop());
+  shutdown.add('the extractor', () => extractor.stop());
   const own = async () => ({
     ...extractor.stats,
     inHand: extractor.inHand(),
@@ -33,5 +33,5 @@ export async function serveExtractor(nats: NatsPorts, serving: Serving): Promise
     logger,
     endpoints: [healthEndpoint(EXTRACTOR_SERVICE, healthOf(health, own))],
   });
-  releasers.add('the health of the extractor', () => service.stop());
+  shutdown.add('the health of the extractor', () => service.stop());
 }

@@ -1,5 +1,7 @@
 import { checkedBy } from '../../contracts/checked.js';
 import {
+  DEFAULT_MAX_LEARNINGS,
+  DEFAULT_MIN_SIMILARITY,
   LEARNING_REQUESTS,
   type LearningArguments,
   type LearningRequest,
@@ -15,9 +17,6 @@ export interface LearningsServiceOptions {
   readonly command: ProjectCommander;
   readonly reader: ProjectReader;
   readonly relevance: Relevance;
-  /** Results of a search that names no number. */
-  readonly maxResults: number;
-  readonly minSimilarity: number;
   /** Told after each command that changed a project. */
   readonly onChanged: (project: Token) => void;
 }
@@ -44,14 +43,14 @@ export function createLearningsService(options: LearningsServiceOptions): Learni
 async function search(
   project: Token,
   args: LearningArguments<'learning.search'>,
-  { reader, relevance, ...defaults }: LearningsServiceOptions,
+  { reader, relevance }: LearningsServiceOptions,
 ): Promise<object> {
   const { state } = (await reader.load(project)).folded;
   const { active } = viewOf(state);
   const { sequence } = state;
   const { method, ranked } = await relevance.find(project, active, args.query, {
-    maxResults: args.maxResults ?? defaults.maxResults,
-    minSimilarity: args.minSimilarity ?? defaults.minSimilarity,
+    maxResults: args.maxResults ?? DEFAULT_MAX_LEARNINGS,
+    minSimilarity: args.minSimilarity ?? DEFAULT_MIN_SIMILARITY,
   });
   return { project, method, results: ranked, total: active.size, sequence };
 }

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { codeOf } from '../../contracts/errors.js';
 import { projectOf, type Token } from '../../contracts/names.js';
 import type { ProjectCommander, ProjectReader } from '../../folding/project-folding.js';
@@ -6,6 +5,7 @@ import type { SessionReader } from '../../folding/session-folding.js';
 import { noteProposals } from '../../learnings/harvest.js';
 import type { LearningState } from '../../learnings/learnings-state.js';
 import type { Logger } from '../../ports/logger.js';
+import { Backoff } from '../../runtime/pauses.js';
 import type { Note } from '../../session/notebook.js';
 import { proposing } from './proposing.js';
 
@@ -18,12 +18,12 @@ export interface NoteHarvesterOptions {
   readonly projects: ProjectReader;
   readonly command: ProjectCommander;
   readonly logger: Logger;
-  /** Half the pause after a first failure, in milliseconds; it doubles with each further one. Default: 250. */
+  /** The pause after a first failure, in milliseconds; it doubles with each further one. Default: 500. */
   readonly pauseMs?: number;
 }
 
-const FIRST_PAUSE_MS = 250;
-/** The last pause is about a minute. */
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 64_000;
 const MAX_FAILURES = 8;
 
 export class NoteHarvester {
@@ -57,8 +57,12 @@ export class NoteHarvester {
   async #run(session: Token, round: { again: boolean }): Promise<void> {
     const { logger, pauseMs = FIRST_PAUSE_MS } = this.#options;
     const { signal } = this.#stopping;
+    const backoff = new Backoff(pauseMs, LONGEST_PAUSE_MS);
     for (let failures = 0; ; ) {
-      if (round.again) failures = 0;
+      if (round.again) {
+        failures = 0;
+        backoff.reset();
+      }
       round.again = false;
       try {
         await this.#harvest(session);
@@ -72,7 +76,7 @@ export class NoteHarvester {
           `notes not proposed: tried again ${isOver ? '' : 'soon, and '}with the next note`,
         );
         if (isOver) break;
-        await wait(pauseMs * 2 ** failures, undefined, { signal }).catch(() => {});
+        await backoff.pause(signal);
         if (signal.aborted) break;
       }
     }

@@ -12,7 +12,7 @@ import type { SessionReader } from '../../folding/session-folding.js';
 import { SnapshotWriter } from '../../folding/snapshot-writer.js';
 import { StateReader } from '../../folding/state-reader.js';
 import { viewOf } from '../../learnings/learnings-state.js';
-import { limitsOf, startService } from '../../nats/micro/micro-service.js';
+import { startService } from '../../nats/micro/micro-service.js';
 import { type Endpoint, healthEndpoint } from '../../nats/micro/service-endpoint.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import { systemClock } from '../../ports/clock.js';
@@ -39,18 +39,18 @@ export interface Projects {
 
 export async function openProjects(
   nats: NatsPorts,
-  { config, logger, releasers }: Context,
+  { config, logger, shutdown }: Context,
 ): Promise<Projects> {
   const { reader, writer } = projectReader(nats, config, logger);
-  releasers.add('the snapshot writer of projects', () => writer.stop());
+  shutdown.add('the snapshot writer of projects', () => writer.stop());
   const command = createCommander({
     ...{ log: nats.learnings, reader, clock: systemClock, newId: randomUUID, random: Math.random },
   });
   const embedder = await loadEmbedder(config.embedder);
-  if (embedder !== undefined) releasers.add('the embedder', () => embedder.close());
+  if (embedder !== undefined) shutdown.add('the embedder', () => embedder.close());
   const { vectors } = nats;
   const relevance = createRelevance({ vectors, embedder, logger, deadlineMs: config.embedDeadlineMs });
-  releasers.add('relevance', () => relevance.stop());
+  shutdown.add('relevance', () => relevance.stop());
   return { reader, command, inBackground: inBackground(command), relevance, embedder };
 }
 
@@ -61,7 +61,7 @@ function projectReader(nats: NatsPorts, config: Config, logger: Logger) {
     ...{ snapshots, folding, clock: systemClock, logger, every: config.snapshotEvery },
   });
   const reader = new StateReader({
-    ...{ log: nats.learnings, snapshots, folding, logger, maxCached: config.maxSessions },
+    ...{ log: nats.learnings, snapshots, folding, logger, maxCached: config.maxCached },
     maxBytes: config.cacheMb * 1_000_000,
     onFolded: (folded) => writer.folded(folded),
   });
@@ -76,12 +76,12 @@ export async function serveLearnings(
   nats: NatsPorts,
   projects: Projects,
   sessions: SessionReader,
-  { config, logger, releasers, health, admit }: Serving,
+  { config, logger, shutdown, health, admit }: Serving,
 ): Promise<void> {
   const { reader, command, relevance, embedder } = projects;
   const vectoriser =
     embedder && new Vectoriser({ vectors: nats.vectors, embedder, logger, batch: config.embedBatch });
-  if (vectoriser !== undefined) releasers.add('the vectoriser', () => vectoriser.stop());
+  if (vectoriser !== undefined) shutdown.add('the vectoriser', () => vectoriser.stop());
   const vectorise = async (project: Token) => {
     if (vectoriser === undefined) return;
     const { state } = (await reader.load(project)).folded;
@@ -99,14 +99,7 @@ export async function serveLearnings(
   // What was accepted while no embedder ran, or another one, is made up for.
   unawaited(nats.learnings.projects().then(async (all) => void (await Promise.all(all.map(vectorise)))));
 
-  const {
-    maxBodyBytes,
-    maxDeliveries,
-    ackWaitMs,
-    recurrence,
-    maxLearnings: maxResults,
-    minSimilarity,
-  } = config;
+  const { maxBodyBytes, maxDeliveries, ackWaitMs, recurrence } = config;
   const secrets = scannerFor(config);
   const learner = await startLearner({
     ...{
@@ -119,10 +112,10 @@ export async function serveLearnings(
     sessions: new SessionProjects({ log: nats.log, sessions, maxKnown: MAX_KNOWN_SESSIONS }),
     ...{ maxBodyBytes, maxDeliveries, ackWaitMs, recurrence, random: Math.random, secrets },
   });
-  releasers.add('the learner', () => learner.stop());
+  shutdown.add('the learner', () => learner.stop());
 
   const answer = createLearningsService({
-    ...{ command, reader, relevance, maxResults, minSimilarity },
+    ...{ command, reader, relevance },
     onChanged: (project) => unawaited(vectorise(project)),
   });
   const own = async () => ({ projectsInMemory: reader.size, backlog: await nats.reviews.backlog() });
@@ -131,7 +124,6 @@ export async function serveLearnings(
     version: VERSION,
     description: 'Learnings and proposals of projects',
     logger,
-    ...limitsOf(config),
     admit,
     endpoints: guarded<Endpoint>(
       { ...config, logger, secrets },
@@ -143,5 +135,5 @@ export async function serveLearnings(
       })),
     ).concat(healthEndpoint(LEARNINGS_SERVICE, healthOf(health, own))),
   });
-  releasers.add('the learnings service', () => service.stop());
+  shutdown.add('the learnings service', () => service.stop());
 }

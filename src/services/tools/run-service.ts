@@ -5,6 +5,7 @@ import { runInitRequest, runStatusRequest, type TasksSource } from '../../contra
 import type { SessionCommander, SessionReader } from '../../folding/session-folding.js';
 import { ledgerEntries } from '../../ledger/ledger-entries.js';
 import { append } from '../../session/commands/session-decision.js';
+import { resolvedSettings } from '../../session/resolved-settings.js';
 import { runStatus } from '../../session/run-status.js';
 import type { SessionState } from '../../session/session-state.js';
 import { type ProgressTracker, readText } from '../common/progress-tracker.js';
@@ -25,7 +26,7 @@ export interface RunService {
 export function createRunService({ reader, command, tracker }: RunServiceOptions): RunService {
   return {
     async init(input) {
-      const { session: name, spec, goal, tasksPath, tasksText } = checkedBy(runInitRequest, input);
+      const { session: name, spec, goal, tasksPath, tasksText, settings } = checkedBy(runInitRequest, input);
       const session = token(name, 'session');
       const source: TasksSource =
         tasksPath === undefined ? { kind: 'document' } : { kind: 'file', path: tasksPath };
@@ -35,7 +36,13 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
           : await tracker.readFile(tasksPath);
       if (!read.ok)
         throw new ThroughlineError(read.code, read.message, { details: { path: tasksPath ?? null } });
-      const data = { spec, source, document: read.document, ...(goal !== undefined && { goal }) };
+      const data = {
+        spec,
+        source,
+        document: read.document,
+        ...(goal !== undefined && { goal }),
+        ...(settings !== undefined && { settings }),
+      };
       const { reply } = await command(session, 'run.init', () =>
         append({ type: 'run.initialized', data }, runStatus),
       );
@@ -55,5 +62,5 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
 /** The known entries of one task's ledger, together with those of the progress. */
 export function entriesOf(state: SessionState, task: string): object {
   const ledger = state.dispatches.current().ledgers.get(task);
-  return ledgerEntries(ledger, state.run?.document, state.limits.stall);
+  return ledgerEntries(ledger, state.run?.document, resolvedSettings(state.charter.settings).stallThresholds);
 }

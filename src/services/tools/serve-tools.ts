@@ -8,7 +8,7 @@ import {
   TRACE_RECORD_SUBJECT,
 } from '../../contracts/request-names.js';
 import { TOOL_NAMES, TOOLS, TOOLS_SERVICE, toolSubject } from '../../contracts/tool-requests.js';
-import { limitsOf, startService } from '../../nats/micro/micro-service.js';
+import { startService } from '../../nats/micro/micro-service.js';
 import { type Endpoint, healthEndpoint } from '../../nats/micro/service-endpoint.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import { systemClock } from '../../ports/clock.js';
@@ -29,12 +29,12 @@ export async function serveTools(
   nats: NatsPorts,
   sessions: Sessions,
   projects: Projects,
-  { config, logger, releasers, health, admit }: Serving,
+  { config, logger, shutdown, health, admit }: Serving,
 ): Promise<void> {
   const harvester = new NoteHarvester({
     ...{ sessions: sessions.reader, projects: projects.reader, command: projects.inBackground, logger },
   });
-  releasers.add('the note harvester', () => harvester.stop());
+  shutdown.add('the note harvester', () => harvester.stop());
   const onNotes = (session: Token) => harvester.schedule(session);
   const tools = createSessionTools({ ...sessions, logger, onNotes });
   const run = createRunService(sessions);
@@ -43,15 +43,13 @@ export async function serveTools(
     reader: sessions.reader,
     clock: systemClock,
     newId: randomUUID,
-    tokenizer: await loadTokenizer(config.tokenizer),
-    maxTokens: config.maxSummaryTokens,
+    tokenizers: loadTokenizer,
   });
   const service = await startService(nats.connection, {
     name: TOOLS_SERVICE,
     version: VERSION,
     description: 'Tasks, notes, inbox, iterations and runs of sessions',
     logger,
-    ...limitsOf(config),
     admit,
     endpoints: guarded<Endpoint>({ ...config, logger, secrets: scannerFor(config) }, [
       ...TOOL_NAMES.map((name) => ({
@@ -104,5 +102,5 @@ export async function serveTools(
       ),
     ),
   });
-  releasers.add('the session tools', () => service.stop());
+  shutdown.add('the session tools', () => service.stop());
 }

@@ -2,10 +2,12 @@ import { checkedBy } from '../../contracts/checked.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import { token } from '../../contracts/names.js';
+import type { TokenizerName } from '../../contracts/session-settings.js';
 import { type RecordedEntry, traceAppendRequest, traceCompactRequest } from '../../contracts/trace-entry.js';
 import type { SessionReader } from '../../folding/session-folding.js';
 import type { Clock } from '../../ports/clock.js';
 import type { SessionLog } from '../../ports/session-log.js';
+import { resolvedSettings } from '../../session/resolved-settings.js';
 import { tracesOf } from '../../session/session-state.js';
 import type { Tokenizer } from '../../shared/tokenizer.js';
 import { recordEntry } from '../../traces/record-entry.js';
@@ -17,9 +19,8 @@ export interface TraceServiceOptions {
   readonly reader: SessionReader;
   readonly clock: Clock;
   readonly newId: () => string;
-  readonly tokenizer: Tokenizer;
-  /** Most tokens of a summary. */
-  readonly maxTokens: number;
+  /** The tokenizer that a session's settings name. */
+  readonly tokenizers: (name: TokenizerName) => Promise<Tokenizer>;
 }
 
 export interface TraceService {
@@ -30,7 +31,7 @@ export interface TraceService {
 }
 
 export function createTraceService(options: TraceServiceOptions): TraceService {
-  const { log, reader, clock, newId, tokenizer, maxTokens } = options;
+  const { log, reader, clock, newId, tokenizers } = options;
   return {
     async append(input) {
       const { session: name, entries: given } = checkedBy(traceAppendRequest, input);
@@ -60,9 +61,12 @@ export function createTraceService(options: TraceServiceOptions): TraceService {
     },
     async compact(input) {
       const { session: name, intentId } = checkedBy(traceCompactRequest, input);
-      const { state } = (await reader.load(token(name, 'session'))).folded;
+      const session = token(name, 'session');
+      const opened = (await reader.load(session)).folded.state;
+      const tokenizer = await tokenizers(resolvedSettings(opened.charter.settings).tokenizer);
+      const { state } = (await reader.load(session)).folded;
       const trace = tracesOf(state).intents.get(intentId);
-      const summary = trace === undefined ? null : summarise(trace, tokenizer, maxTokens);
+      const summary = trace === undefined ? null : summarise(trace, tokenizer);
       return {
         summary: summary?.text ?? null,
         compacted: summary && compactedReport(summary),

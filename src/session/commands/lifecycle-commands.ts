@@ -12,7 +12,7 @@ import { answer, append, type Decision, refuse } from './session-decision.js';
 /** The commands on the session itself, each decided on a state. */
 
 export function openSession(state: SessionState, args: ToolArguments<'session-open'>): Decision {
-  const { goal, spec, specPath, project } = args;
+  const { goal, spec, specPath, project, settings } = args;
   const bound = boundProject(state.charter);
   if (project !== undefined && bound !== undefined && projectOf(project) !== bound) {
     const message = `project: session ${state.session} belongs to project ${bound} since it was opened: leave the project out, or open another session`;
@@ -23,6 +23,7 @@ export function openSession(state: SessionState, args: ToolArguments<'session-op
     ...(spec !== undefined && { spec }),
     ...(specPath !== undefined && { spec_path: specPath }),
     ...(project !== undefined && { project }),
+    ...(settings !== undefined && { settings }),
   };
   return append({ type: 'session.opened', data }, overview);
 }

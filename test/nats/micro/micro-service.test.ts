@@ -140,36 +140,10 @@ describe('startService', () => {
     expect((await ask('gives-too-much')).body).toEqual({
       error: {
         code: 'too_large',
-        message: `the reply has ${MAX_PAYLOAD + 1} bytes, the limit is ${MAX_PAYLOAD}: ask for less by its filters, or raise max_payload of the server and THROUGHLINE_MAX_REPLY_BYTES`,
+        message: `the reply has ${MAX_PAYLOAD + 1} bytes, the limit is ${MAX_PAYLOAD}: ask for less by its filters, or raise max_payload of the server`,
         details: { bytes: MAX_PAYLOAD + 1, limit: MAX_PAYLOAD },
       },
     });
-  });
-
-  it('refuses a request over its own limit, and a reply', async () => {
-    const limited = await startService(nats.connection, {
-      ...{ name: 'limited', version: '1.0.0', description: 'for tests', logger },
-      ...{ maxRequestBytes: 100, maxReplyBytes: 60 },
-      endpoints: [
-        {
-          ...{ name: 'echo', subject: 'test.limited', description: 'gives it back' },
-          handle: async (request) => request,
-        },
-      ],
-    });
-    const sent = async (bytes: number) => (await ask('limited', JSON.stringify('x'.repeat(bytes - 2)))).body;
-    expect(await sent(60)).toHaveLength(58);
-    expect(await sent(61)).toMatchObject({ error: { code: 'too_large', details: { bytes: 61, limit: 60 } } });
-    expect(await sent(100)).toMatchObject({ error: { details: { bytes: 100, limit: 60 } } });
-    expect(await sent(101)).toMatchObject({
-      error: {
-        code: 'too_large',
-        message: expect.stringMatching(
-          /^the request has 101 bytes, the limit is 100: send less, or raise .*_MAX_REQUEST_BYTES$/,
-        ),
-      },
-    });
-    await limited.stop();
   });
 
   it('sends a reply of exactly the largest size', async () => {

@@ -5,7 +5,7 @@
 import { watchConnection } from '../../../dist/nats/connection/connection-health.js';
 import { systemClock } from '../../../dist/ports/clock.js';
 import { silentLogger } from '../../../dist/ports/logger.js';
-import { Releasers } from '../../../dist/runtime/shutdown.js';
+import { Shutdown } from '../../../dist/runtime/shutdown.js';
 import { countingLogger } from '../../../dist/services/common/incidents.js';
 import { openSessions } from '../../../dist/services/common/open-sessions.js';
 import { openProjects, serveLearnings } from '../../../dist/services/learnings/serve-learnings.js';
@@ -45,7 +45,7 @@ const learningSnapshots = {
 
 const { logger, incidents } = countingLogger(silentLogger, systemClock);
 const health = { host: 'here', uptimeMs: () => 0, connection: watchConnection(nats.connection), incidents };
-const serving = { config, logger, releasers: new Releasers(), health };
+const serving = { config, logger, shutdown: new Shutdown(), health };
 const ports = { ...nats, learnings, learningSnapshots };
 const sessions = openSessions(nats, config, logger, false);
 await serveLearnings(ports, await openProjects(ports, serving), sessions.reader, serving);

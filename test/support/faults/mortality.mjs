@@ -7,7 +7,8 @@ import { natsOptions } from '../../../dist/services/common/nats-options.js';
 
 /** Real ports, and `at(name)`, which ends the process if this is the N-th time at the point that it is to die at. */
 export async function openMortal(name, url, point, count) {
-  const config = loadConfig();
+  // Few at a time, so that a burst is in several hands.
+  const config = loadConfig(process.env, { maxInHand: 20 });
   const nats = await openNats(natsOptions(url, name, config, silentLogger));
   let passed = 0;
   const at = (here) => {

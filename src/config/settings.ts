@@ -1,0 +1,177 @@
+import { address, flag, oneOf, optional, secret, type VariableReader, wholeNumber } from './config-values.js';
+
+/**
+ * Every setting: its variable, how it is read, its default, and what it does. One entry is a new setting; its field of
+ * `Config` and its row of docs/reference/configuration.md come from here.
+ *
+ * What changes a fold or a prompt is not among them: that is a constant, a setting of the session
+ * (`contracts/session-settings.ts`), or part of a request.
+ */
+export interface Setting<Value, Variable extends string = string> extends VariableReader<Value> {
+  readonly variable: Variable;
+  readonly about: string;
+}
+
+function setting<Value, const Variable extends string>(
+  variable: Variable,
+  reader: VariableReader<Value>,
+  about: string,
+): Setting<Value, Variable> {
+  return { variable, ...reader, about };
+}
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+
+export const SETTINGS = {
+  natsUrl: setting(
+    'NATS_URL',
+    optional(),
+    'server to use, several separated by commas. Unset, `throughline up` starts its own, and the other commands use `nats://127.0.0.1:4222`',
+  ),
+  user: setting('NATS_USER', optional(), 'who connects, by user and password: both or neither'),
+  password: setting('NATS_PASSWORD', optional(), 'the password of `NATS_USER`'),
+  token: setting('NATS_TOKEN', optional(), 'who connects, by token'),
+  nkey: setting('NATS_NKEY', optional(), 'who connects, by NKey: the file with the seed'),
+  creds: setting(
+    'NATS_CREDS',
+    optional(),
+    'who connects, by JWT: the creds file. One of the four ways; also `nats://user:password@host`',
+  ),
+  ca: setting(
+    'NATS_CA',
+    optional(),
+    "PEM file of the authorities that the server's certificate may come from; the connection then must use TLS",
+  ),
+  cert: setting(
+    'NATS_CERT',
+    optional(),
+    'PEM file of the client certificate, for a server that asks for one',
+  ),
+  key: setting('NATS_KEY', optional(), 'PEM file of the key of `NATS_CERT`'),
+  serverBin: setting('NATS_SERVER_BIN', optional(), 'the nats-server binary to start'),
+  tlsFirst: setting(
+    'THROUGHLINE_TLS_FIRST',
+    flag,
+    '1 where the server wants TLS before its greeting (`handshake_first`)',
+  ),
+  inboxPrefix: setting(
+    'THROUGHLINE_INBOX_PREFIX',
+    optional('`_INBOX`'),
+    'what reply subjects begin with: one for each user, so that no user hears the replies of another',
+  ),
+  session: setting('THROUGHLINE_SESSION', optional(), 'session of commands that are given none'),
+  project: setting(
+    'THROUGHLINE_PROJECT',
+    optional('`default`'),
+    'project of `learnings` and `proposals` commands that are given none',
+  ),
+  logLevel: setting(
+    'THROUGHLINE_LOG_LEVEL',
+    oneOf(LOG_LEVELS, 'info'),
+    `${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}: JSON lines on standard error`,
+  ),
+  replicas: setting(
+    'THROUGHLINE_REPLICAS',
+    wholeNumber(1, 5, 1),
+    'copies of each stream and bucket that is made: 3 in a cluster. More copies survive more, and cost speed',
+  ),
+  maxBodyBytes: setting(
+    'THROUGHLINE_MAX_BODY_BYTES',
+    wholeNumber(1024, 8 * 1024 * 1024, 256 * 1024),
+    'largest body of a result, in bytes. Its event must still fit one message of the server',
+  ),
+  requestsPerSecond: setting(
+    'THROUGHLINE_REQUESTS_PER_SECOND',
+    wholeNumber(0, 1_000_000, 1000),
+    'requests of one session to one service over time, and twice as many at once; beyond that the error is `rate_limited`. 0: without a limit, of bytes as well',
+  ),
+  redact: setting(
+    'THROUGHLINE_REDACT',
+    oneOf(['on', 'off'], 'on'),
+    '`off` keeps secrets that agents write, in place of `<redacted:rule>`; logs never hold them',
+  ),
+  ackWaitMs: setting(
+    'THROUGHLINE_ACK_WAIT_MS',
+    wholeNumber(500, 3_600_000, 10_000),
+    'milliseconds after which a result without an acknowledgement comes again: a short time finds a dead worker soon',
+  ),
+  tasksRoots: setting(
+    'THROUGHLINE_TASKS_ROOTS',
+    optional('working directory'),
+    'folders that task files may be read from, separated as in `PATH`',
+  ),
+  embedUrl: setting(
+    'THROUGHLINE_EMBED_URL',
+    address,
+    "endpoint with OpenAI's `/v1/embeddings` (Ollama, vLLM, LM Studio, OpenAI): learnings are then found by meaning",
+  ),
+  embedModel: setting('THROUGHLINE_EMBED_MODEL', optional(), 'model that the endpoint is asked for'),
+  embedKey: setting('THROUGHLINE_EMBED_KEY', secret, 'bearer token for the endpoint'),
+  embedDir: setting(
+    'THROUGHLINE_EMBED_DIR',
+    optional(),
+    'in place of an endpoint: a directory with a sentence model in ONNX, run in the process. Needs `npm install @huggingface/transformers`',
+  ),
+  embedDeadlineMs: setting(
+    'THROUGHLINE_EMBED_DEADLINE_MS',
+    wholeNumber(1, 60_000, 150),
+    "longest that a prompt waits for its query's vector, in milliseconds; then words decide",
+  ),
+  snapshotEvery: setting(
+    'THROUGHLINE_SNAPSHOT_EVERY',
+    wholeNumber(1, 100_000, 100),
+    'folded events after which a snapshot is written: few make loads short, and writes many',
+  ),
+  cacheMb: setting(
+    'THROUGHLINE_CACHE_MB',
+    wholeNumber(1, 100_000, 24),
+    'megabytes that folded sessions may take in a service, about, and folded projects as many: a session of 5 results takes 0.07, one of 70 takes 0.7. The process grows by two to three times as much',
+  ),
+  afterTimeoutMs: setting(
+    'THROUGHLINE_AFTER_TIMEOUT_MS',
+    wholeNumber(0, 600_000, 4500),
+    'longest wait for the result named in `after`, in milliseconds: most clients give up after five seconds',
+  ),
+  requestTimeoutMs: setting(
+    'THROUGHLINE_REQUEST_TIMEOUT_MS',
+    wholeNumber(100, 600_000, 5000),
+    'longest wait for one answer of the server, in milliseconds',
+  ),
+  shutdownMs: setting(
+    'THROUGHLINE_SHUTDOWN_MS',
+    wholeNumber(100, 600_000, 10_000),
+    'milliseconds for a graceful shutdown before it is forced',
+  ),
+  cacheDir: setting(
+    'THROUGHLINE_CACHE_DIR',
+    optional('`~/.cache/throughline`'),
+    'where an installed nats-server is kept',
+  ),
+} as const satisfies Readonly<Record<string, Setting<unknown>>>;
+
+type Settings = typeof SETTINGS;
+/** Names of the variables. */
+export type VariableName = Settings[keyof Settings]['variable'];
+/** What the variables say, by setting. */
+export type SettingValues = { readonly [Name in keyof Settings]: ReturnType<Settings[Name]['read']> };
+
+/**
+ * Limits that need no setting. Tests shorten some.
+ */
+export const FIXED = {
+  /** Dispatches that an extractor works on at a time: more is faster, and more to do again after a crash. */
+  maxInHand: 500,
+  /** KiB of requests a second that one session, or one caller, may send over time, and twice as much at once. */
+  requestKbPerSecond: 8192,
+  /** Failed attempts after which a dispatch is rejected; that it was put back for a while does not count. */
+  maxDeliveries: 20,
+  /** Tasks in which reviewers must have demanded the same before it is proposed as a learning. */
+  recurrence: 2,
+  /** Folded states kept in memory; their bytes usually bind first. */
+  maxCached: 5000,
+  /** Longest time for one request to an embedding endpoint, in milliseconds, and texts in it. */
+  embedTimeoutMs: 10_000,
+  embedBatch: 64,
+} as const;
+
+export type Fixed = { readonly [Name in keyof typeof FIXED]: number };

@@ -1,0 +1,24 @@
+import { clipText } from '../shared/text.js';
+
+/**
+ * How much of a result survives, and where: the one table of limits. The dispatch itself keeps every byte; what follows
+ * must fit one message, be read at each replay, or stay in the state of a session.
+ */
+export const KEPT = {
+  /** The outcome on the event. */
+  outcome: { text: 500, list: 50 },
+  /** Facts: more of one dispatch would push everything else out of the session's memory. */
+  fact: { subject: 200, object: 120, perDispatch: 200 },
+  /**
+   * What the ledgers need of an outcome, until it is settled. Blockers and required fixes are kept as the event has them,
+   * so that none is lost.
+   */
+  digest: { summary: 240, text: 200, list: 20, demand: 500, demands: 50, files: 50 },
+  /** A dispatch as an entry of a trace. */
+  traceEntry: { text: 200, files: 20, intent: 128 },
+} as const;
+
+/** The first texts of a list, each cut to so many characters. */
+export function keptTexts(texts: readonly string[], list: number, characters: number): string[] {
+  return texts.slice(0, list).map((text) => clipText(text, characters));
+}

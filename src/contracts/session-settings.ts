@@ -1,0 +1,32 @@
+import { z } from 'zod';
+
+/**
+ * Settings of a session. They shape its prompts, so they stand on its log, not in the environment of a process: every
+ * process compiles the same bytes from the same log. `session-open` and `run.init` record them; what is left out keeps the
+ * value that it had.
+ */
+
+/** Signs that a task is stalled; see `src/ledger/stall.ts`. */
+export const STALL_SIGNALS = ['non_progress', 'ping_pong', 'same_fixes', 'same_test', 'same_files'] as const;
+export type StallSignal = (typeof STALL_SIGNALS)[number];
+
+/** `approximate`: four characters a token. `o200k_base`: exact for many models, and slower. */
+export const TOKENIZERS = ['approximate', 'o200k_base'] as const;
+export type TokenizerName = (typeof TOKENIZERS)[number];
+
+const whole = (low: number, high: number) =>
+  z.int(`must be a whole number`).min(low, `must be at least ${low}`).max(high, `must be at most ${high}`);
+
+export const sessionSettings = z.strictObject({
+  /** Tokens of an implementer's prompt and answer together. */
+  implementerTokens: whole(100, 10_000_000).optional(),
+  /** Tokens of a reviewer's prompt and answer together. */
+  reviewerTokens: whole(100, 10_000_000).optional(),
+  /** Tokens left for the answer. */
+  maxOutputTokens: whole(0, 1_000_000).optional(),
+  tokenizer: z.enum(TOKENIZERS).optional(),
+  /** Count at which each sign that a task is stalled raises its flag. */
+  stallThresholds: z.partialRecord(z.enum(STALL_SIGNALS), whole(1, 9999)).optional(),
+});
+
+export type SessionSettings = z.output<typeof sessionSettings>;

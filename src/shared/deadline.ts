@@ -1,0 +1,15 @@
+/** What a deadline gives in place of work that is not done yet. */
+export const LATE = Symbol('late');
+
+/** The result of the work, or `LATE` after so many milliseconds; the work goes on all the same. */
+export async function withinDeadline<T>(ms: number, work: Promise<T>): Promise<T | typeof LATE> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<typeof LATE>((resolve) => {
+    timer = setTimeout(() => resolve(LATE), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { ROOT, tableUnder } from './pages.js';
+
+const page = readFileSync(`${ROOT}docs/explanation/one-result.md`, 'utf8');
+
+describe('the way of one result', () => {
+  it('names for each stage its file and the test that proves it', () => {
+    const stages = tableUnder(`\n${page}`, '# One result, end to end');
+    expect(stages.map(([stage]) => stage)).toEqual([
+      'publish',
+      'validate',
+      'extract',
+      'append',
+      'fold',
+      'snapshot',
+      'learn',
+      'decide',
+      'compile',
+    ]);
+    for (const [, , file, proof] of stages) {
+      expect(file).toMatch(/\(\.\.\/\.\.\/src\//);
+      expect(proof).toMatch(/\(\.\.\/\.\.\/test\/.*\.test\.ts\)/);
+    }
+  });
+});

@@ -1,0 +1,30 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** The pages that people read, by their path in the repository. */
+
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+export function pages(): { readonly path: string; readonly text: string }[] {
+  const docs = readdirSync(`${ROOT}docs`, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name.replaceAll('\\', '/')}`);
+  return ['README.md', ...docs.sort()].map((path) => ({ path, text: readFileSync(ROOT + path, 'utf8') }));
+}
+
+/** Rows of the first table under a heading, each as its cells. */
+export function tableUnder(text: string, heading: string): string[][] {
+  const section = text.split(`\n${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+  const rows = section.split('\n').filter((line) => line.startsWith('|'));
+  return rows.slice(2).map((row) => row.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, '').trim()));
+}
+
+/** Anchors that a page offers, as GitHub makes them from headings. */
+export function anchorsOf(text: string): string[] {
+  return [...text.replace(/```[\s\S]*?```/g, '').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}

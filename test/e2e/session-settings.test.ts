@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestNats, type TestNats } from '../support/nats-server.js';
+import { implemented, newSession, reviewed, startSystem } from '../support/system.js';
+
+/** What shapes a prompt stands on the session's log, and not in the environment of a process. */
+
+let nats: TestNats;
+beforeAll(async () => {
+  nats = await startTestNats();
+});
+afterAll(() => nats.stop());
+
+/** Variables of earlier versions, and those of today that differ between processes. */
+const ODD = {
+  THROUGHLINE_MAX_FACTS: '10',
+  THROUGHLINE_STALL_THRESHOLDS: '1',
+  THROUGHLINE_IMPLEMENTER_TOKENS: '500',
+  THROUGHLINE_TOKENIZER: 'o200k_base',
+  THROUGHLINE_SNAPSHOT_EVERY: '2',
+  THROUGHLINE_CACHE_MB: '1',
+};
+
+describe('two compilers with different environments', () => {
+  it('compile the same bytes from the same log, with the settings that the session has recorded', async () => {
+    await using plain = await startSystem({ nats });
+    const session = newSession('settings');
+    const settings = { implementerTokens: 3000, stallThresholds: { ping_pong: 1 } };
+    await plain.client.tools.sessionOpen({ session, goal: 'A parser', settings });
+    for (let round = 0; round < 6; round += 1) {
+      await plain.client.publishImplementer(session, implemented('1', { summary: `Round ${round}` }));
+      await plain.client.publishReviewer(session, reviewed('1', 'needs_changes'));
+    }
+    const { sequence: after } = await plain.client.publishImplementer(session, implemented('2'));
+    const request = { session, taskId: '1', taskPrompt: 'Extend the parser', after };
+    const first = await plain.client.compile(request);
+    expect(first.budget).toMatchObject({ inputTokens: 1800, tokenizer: 'approximate' });
+    await using odd = await startSystem({ nats, env: ODD, only: ['compiler'] });
+    const prompts = await Promise.all(Array.from({ length: 10 }, () => odd.client.compile(request)));
+    expect(new Set(prompts.map(({ prompt }) => prompt))).toEqual(new Set([first.prompt]));
+    expect(first.prompt).toContain('ping_pong');
+  });
+});
