@@ -54,9 +54,9 @@ export function writeEvent<Event extends object>(
   event: Event,
   after: number | undefined,
 ): Uint8Array {
-  const { data, ...head } = { data: undefined, ...event };
-  const place = after === undefined ? { [kind]: key } : { [kind]: key, after };
-  return Buffer.from(JSON.stringify({ ...head, ...place, data }));
+  // As text, since this is done for every result: a copy of the event with two more fields would cost more than they do.
+  const place = `"${kind}":${JSON.stringify(key)},${after === undefined ? '' : `"after":${after},`}`;
+  return Buffer.from(`{${place}${JSON.stringify(event).slice(1)}`);
 }
 
 /**

@@ -67,9 +67,13 @@ const utf8 = new TextDecoder();
 /** Where the form of an answer shows: the services' protocol names its type last, but an instance says little before. */
 const ANSWER = /"type":"io\.nats\.|^\{"(?:stream|error)":/;
 
+/** How most results begin, and no answer. */
+const RESULT = Buffer.from('{"task_id"');
+
 function isServerAnswer(data: Uint8Array): boolean {
   // "{": no agent's text with a result in it begins so, and no result that is one object is an answer.
-  if (data[0] !== 0x7b || !ANSWER.test(utf8.decode(data.subarray(0, MAX_PUB_ACK)))) return false;
+  if (data[0] !== 0x7b || RESULT.every((byte, at) => data[at] === byte)) return false;
+  if (!ANSWER.test(utf8.decode(data.subarray(0, MAX_PUB_ACK)))) return false;
   const json = jsonOf(data);
   if (typeof json !== 'object' || json === null) return false;
   const { type, stream, seq }: { type?: unknown; stream?: unknown; seq?: unknown } = json;

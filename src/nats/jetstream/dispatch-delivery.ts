@@ -15,6 +15,8 @@ export class NatsDelivery implements DispatchDelivery {
   readonly sequence: number;
   readonly at: string;
   readonly delivery: number;
+  /** Taken once: the message makes it again each time. */
+  readonly body: Uint8Array;
   #settled = false;
 
   /**
@@ -42,10 +44,7 @@ export class NatsDelivery implements DispatchDelivery {
     this.sequence = sequence;
     this.delivery = delivery;
     this.at = at;
-  }
-
-  get body(): Uint8Array {
-    return this.#message.data;
+    this.body = message.data;
   }
 
   ack(): void {

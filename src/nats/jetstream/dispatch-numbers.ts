@@ -33,8 +33,11 @@ export interface NumbersPorts {
   readonly timeoutMs: number;
 }
 
-/** Events of a session among which its highest dispatch is looked for: more than extractors hold at a time. */
-const NEWEST_EVENTS = 1200;
+/** Events of a session among which its highest dispatch is looked for, where there are few sessions and where there are many. */
+const MOST_EVENTS = 1200;
+const LEAST_EVENTS = 64;
+/** Events that are read of all sessions together, about: a start must not wait for more. */
+const ALL_EVENTS = 10_000;
 
 /**
  * The highest dispatch that a session has seen, or `undefined` for none. Sessions that had their last event before that
@@ -47,10 +50,12 @@ export async function highestSeen(ports: NumbersPorts): Promise<SeenDispatch | u
   }
   const changed = ({ state }: StreamInfo) => Date.parse(state.last_ts);
   sessions.sort((one, other) => changed(other) - changed(one));
+  const each = Math.round(ALL_EVENTS / Math.max(1, sessions.length));
+  const events = Math.min(MOST_EVENTS, Math.max(LEAST_EVENTS, each));
   let highest: SeenDispatch | undefined;
   for (const info of sessions) {
     if (highest !== undefined && changed(info) < Date.parse(highest.at)) break;
-    const seen = await highestIn(ports, info);
+    const seen = await highestIn(ports, info, events);
     if (seen !== undefined && seen.sequence > (highest?.sequence ?? 0)) highest = seen;
   }
   return highest;
@@ -59,14 +64,15 @@ export async function highestSeen(ports: NumbersPorts): Promise<SeenDispatch | u
 async function highestIn(
   { connection, timeoutMs }: NumbersPorts,
   { config: { name: stream }, state }: StreamInfo,
+  count: number,
 ): Promise<SeenDispatch | undefined> {
   let highest: SeenDispatch | undefined;
   const session = sessionOfStream(stream);
   if (session === undefined) return undefined;
   const subjects = sessionSubjects(session);
   // From the end backwards: the last events may all be commands.
-  for (let end = state.last_seq; end >= state.first_seq && highest === undefined; end -= NEWEST_EVENTS) {
-    const range = { from: Math.max(state.first_seq, end - NEWEST_EVENTS + 1), through: end };
+  for (let end = state.last_seq; end >= state.first_seq && highest === undefined; end -= count) {
+    const range = { from: Math.max(state.first_seq, end - count + 1), through: end };
     const messages = await readStream(connection, stream, subjects, range, timeoutMs);
     const { events } = eventsOf(messages, 0, session, { format: SESSION_EVENTS, subject: sessionSubject });
     for (const { event } of events) {

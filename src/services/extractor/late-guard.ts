@@ -75,7 +75,7 @@ export class LateGuard {
     const { sequence: dispatch, at } = event.data.dispatch;
     const kind = event.type === 'fact.recorded' ? 'dispatch' : 'rejected';
     // A stream that was restored gives a number twice, never with the same time.
-    const messageId = `${kind}:${dispatch}:${Date.parse(at)}`;
+    const messageId = `${kind}:${dispatch}:${at}`;
     if (dispatch <= (this.#looked.peek(session)?.floor ?? 0)) {
       return this.#recordLate(session, { dispatch, messageId, again });
     }

@@ -29,6 +29,8 @@ const AT_ONCE_MS = 1;
  */
 const MOST_A_TURN = 128;
 const TURN_MS = 8;
+/** Begun between two looks at the clock. */
+const LOOK_EVERY = 8;
 
 /**
  * Takes dispatches from a source and works on them, sessions in turn, as the lanes say; answers each delivery as it
@@ -40,8 +42,8 @@ export async function workInTurns(
   { lanes, logger, ackWaitMs, now, onFailure }: TurnsOptions,
 ): Promise<{ stop(): Promise<void> }> {
   const warnOfSession = limitedWarnings(logger, now);
-  const inWork = new Set<Promise<void>>();
-  let telling: NodeJS.Timeout | undefined;
+  let inWork = 0;
+  let whenIdle = () => {};
   let begunThisTurn = 0;
   let turnBeganAt = 0;
 
@@ -61,19 +63,15 @@ export async function workInTurns(
         setImmediate(beginTurn);
       }
       begunThisTurn += 1;
-      const ended = handle(held).finally(() => {
-        inWork.delete(ended);
-        beginNext();
-      });
-      inWork.add(ended);
+      inWork += 1;
+      begin(held);
     }
-    const anyWait = lanes.held > inWork.size;
-    if (anyWait) telling ??= setInterval(sayWorking, ackWaitMs / 3);
-    else stopTelling();
   }
 
   function isTurnLeft(): boolean {
-    return begunThisTurn === 0 || (begunThisTurn < MOST_A_TURN && now() - turnBeganAt < TURN_MS);
+    if (begunThisTurn === 0) return true;
+    if (begunThisTurn >= MOST_A_TURN) return false;
+    return begunThisTurn % LOOK_EVERY !== 0 || now() - turnBeganAt < TURN_MS;
   }
 
   function beginTurn(): void {
@@ -81,16 +79,37 @@ export async function workInTurns(
     beginNext();
   }
 
-  async function handle(held: Held): Promise<void> {
-    try {
-      const outcome = await work(held);
-      // The lanes first, so that there is room when the source asks.
-      if (outcome.kind === 'unnoted') lanes.gaveUp(held);
-      else took(held);
-      answer(held.delivery, outcome.kind === 'unnoted' ? outcome.rejected : outcome);
-    } catch (error) {
+  // Callbacks rather than a promise for each: thousands are in work at a time.
+  function begin(held: Held): void {
+    const fail = (error: unknown) => {
       failed(held, error);
+      ended();
+    };
+    try {
+      work(held).then((outcome) => {
+        try {
+          succeeded(held, outcome);
+        } catch (error) {
+          failed(held, error);
+        }
+        ended();
+      }, fail);
+    } catch (error) {
+      fail(error);
     }
+  }
+
+  function ended(): void {
+    inWork -= 1;
+    if (inWork === 0) whenIdle();
+    beginNext();
+  }
+
+  function succeeded(held: Held, outcome: Outcome): void {
+    // The lanes first, so that there is room when the source asks.
+    if (outcome.kind === 'unnoted') lanes.gaveUp(held);
+    else took(held);
+    answer(held.delivery, outcome.kind === 'unnoted' ? outcome.rejected : outcome);
   }
 
   function took(held: Held): void {
@@ -134,18 +153,18 @@ export async function workInTurns(
     }
   }
 
-  function stopTelling(): void {
-    clearInterval(telling);
-    telling = undefined;
-  }
-
+  const telling = setInterval(sayWorking, ackWaitMs / 3);
   const consumption = await source.consume(arrived, () => lanes.hasRoom());
   return {
     async stop() {
       await consumption.close();
       for (const { held } of lanes.letGo()) answer(held.delivery, { kind: 'retry', delayMs: AT_ONCE_MS });
-      await Promise.all(inWork);
-      stopTelling();
+      if (inWork > 0) {
+        await new Promise<void>((resolve) => {
+          whenIdle = resolve;
+        });
+      }
+      clearInterval(telling);
     },
   };
 }
