@@ -1,7 +1,8 @@
 // Asking for prompts, side by side with an echo over NATS request/reply of the same reply size.
 import { fileURLToPath } from 'node:url';
 import { token } from '../../dist/contracts/names.js';
-import { config, openPorts, startScript, startServer, startThroughline } from './host.mjs';
+import { DEFAULT_LIMITS } from '../../dist/session/session-state.js';
+import { openPorts, startScript, startServer, startThroughline } from './host.mjs';
 import { factEvent, resultOf } from './results.mjs';
 import { median, quantile } from './stats.mjs';
 
@@ -72,7 +73,7 @@ async function run({ quick, progress, shutdown }) {
     return data;
   };
   const first = JSON.parse(Buffer.from(await ask()));
-  if (!(first.factsTotal >= config.maxFacts))
+  if (!(first.factsTotal >= DEFAULT_LIMITS.maxFacts))
     throw new Error(`only ${first.factsTotal} facts: ${first.error}`);
   const size = Buffer.byteLength(JSON.stringify(first));
   await connection.request('echo.set', 'x'.repeat(size), { timeout: 1000 });
