@@ -29,7 +29,9 @@ describe('readStream', () => {
     await js.publish('s.b', '', { headers: head });
     await js.publish('s.a', 'last');
     const found = await readStream(connection, 'S', 's.>', { from: 1 }, 5000);
-    expect(found.map(({ data, headers: _, ...rest }) => ({ ...rest, text: Buffer.from(data).toString() }))).toEqual([
+    expect(
+      found.map(({ data, headers: _, ...rest }) => ({ ...rest, text: Buffer.from(data).toString() })),
+    ).toEqual([
       { sequence: 1, subject: 's.a', text: 'first' },
       { sequence: 2, subject: 's.a', text: '' },
       { sequence: 3, subject: 's.b', text: '' },
