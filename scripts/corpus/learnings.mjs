@@ -38,8 +38,13 @@ observed(3, '1', [CLOSE, demand('issue', 'Case 3 is missing')]);
 observed(9, '2', [demand('fix', 'close the file in lib/b.ts'), demand('convention', 'Always name things')]);
 observed(9, '2', [demand('fix', 'close the file in lib/b.ts'), demand('convention', 'Always name things')]);
 happens('proposed', {
-  ...{ proposal: CLOSE.id, type: 'pattern', content: CLOSE.text, tags: ['fix'], confidence: 0.67 },
-  ...{ method: 'recurring_fix', source: { session: 'query', dispatch: 3 } },
+  proposal: CLOSE.id,
+  type: 'pattern',
+  content: CLOSE.text,
+  tags: ['fix'],
+  confidence: 0.67,
+  method: 'recurring_fix',
+  source: { session: 'query', dispatch: 3 },
   evidence: [
     { session: 'query', dispatch: 3, task: '1' },
     { session: 'query', dispatch: 9, task: '2' },

@@ -31,7 +31,12 @@ export function doctorCommand(program: Command): void {
 async function examination(cli: Cli): Promise<Finding[]> {
   const { replicas, ackWaitMs, snapshotEvery, requestTimeoutMs } = cli.config;
   const expected = {
-    ...{ replicas, ackWaitMs, snapshotEvery, requestTimeoutMs, version: VERSION, now: Date.now },
+    replicas,
+    ackWaitMs,
+    snapshotEvery,
+    requestTimeoutMs,
+    version: VERSION,
+    now: Date.now,
     embedder: embedderIn(cli.config),
   };
   try {

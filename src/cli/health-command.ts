@@ -26,7 +26,10 @@ export function healthCommand(program: Command): void {
     .action(async ({ only, here, json }: HealthOptions, command: Command) => {
       const cli = cliOf(command);
       const expected = {
-        ...{ version: VERSION, now: Date.now(), timeoutMs: cli.config.requestTimeoutMs, only },
+        version: VERSION,
+        now: Date.now(),
+        timeoutMs: cli.config.requestTimeoutMs,
+        only,
         host: here ? hostname() : undefined,
       };
       const found = await withNats(cli, ({ connection }) => serviceFindings(connection, expected));

@@ -90,7 +90,9 @@ function retire(state: LearningState, event: LearningEventOf<'superseded' | 'ret
   state.entries.set(id, {
     ...entry,
     retired: {
-      ...{ how, at, by },
+      how,
+      at,
+      by,
       ...(event.type === 'superseded' && { replacement: event.data.replacement }),
       ...(event.type === 'retracted' && event.data.reason !== undefined && { reason: event.data.reason }),
     },

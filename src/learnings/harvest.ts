@@ -43,7 +43,11 @@ export function noteProposals(project: LearningState, session: string, notes: It
     found.set(proposal, {
       type: 'proposed',
       data: {
-        ...{ proposal, type, content, tags: [note.type], method: 'note' },
+        proposal,
+        type,
+        content,
+        tags: [note.type],
+        method: 'note',
         source: { session, note: note.id },
         evidence: [],
       },
@@ -90,7 +94,10 @@ export function dueProposals(state: LearningState, ids: readonly string[], thres
       {
         type: 'proposed',
         data: {
-          ...{ proposal: id, type: 'pattern', content: demand.text, tags: [demand.kind] },
+          proposal: id,
+          type: 'pattern',
+          content: demand.text,
+          tags: [demand.kind],
           confidence: confidenceOf(demand.evidence),
           method: METHODS[demand.kind],
           source: { session, dispatch },

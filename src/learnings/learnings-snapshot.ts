@@ -117,8 +117,20 @@ function proposalToJson(proposal: Proposal) {
   const { id, type, content, tags, evidence, method, source, extractedAt, status } = proposal;
   const { confidence, decidedAt, decidedBy, reason, mergedInto } = proposal;
   return {
-    ...{ id, type, content, tags, evidence, method, source, extractedAt, status },
-    ...{ confidence, decidedAt, decidedBy, reason, mergedInto },
+    id,
+    type,
+    content,
+    tags,
+    evidence,
+    method,
+    source,
+    extractedAt,
+    status,
+    confidence,
+    decidedAt,
+    decidedBy,
+    reason,
+    mergedInto,
   };
 }
 

@@ -89,7 +89,14 @@ export function learningBytes({ entries, observations }: LearningState): number 
 export function learningOf(proposal: Proposal, confirmedAt: string): Learning {
   const { id, type, content, tags, source, evidence, extractedAt, confidence } = proposal;
   return {
-    ...{ id, type, content, tags, source, evidence, extractedAt, confirmedAt },
+    id,
+    type,
+    content,
+    tags,
+    source,
+    evidence,
+    extractedAt,
+    confirmedAt,
     ...(confidence !== undefined && { confidence }),
   };
 }

@@ -100,7 +100,12 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
     const logPorts = { connection, jsm, publisher, timeoutMs };
     const dispatches = (consumer: DispatchConsumer, most = Number.POSITIVE_INFINITY) =>
       new NatsDispatchSource(connection, jsm, publisher, {
-        ...{ consumer, logger, replicas, ackWaitMs, timeoutMs, maxInHand: Math.min(maxInHand, most) },
+        consumer,
+        logger,
+        replicas,
+        ackWaitMs,
+        timeoutMs,
+        maxInHand: Math.min(maxInHand, most),
       });
     return {
       connection,

@@ -39,7 +39,10 @@ export function compileSessionStart(
     kind: 'session-start',
     prompt,
     sessionContext: '',
-    ...{ facts: [], factsShown: 0, factsTotal: factsOf(state).count(), compacted: null },
+    facts: [],
+    factsShown: 0,
+    factsTotal: factsOf(state).count(),
+    compacted: null,
     ...describeLearnings(shown),
     tokenEstimate: tokenizer.count(prompt),
   };

@@ -75,7 +75,10 @@ export function redactJson(
       addCounts(found, redacted.found);
       // Plain assignment would not reach a key that is named like the prototype.
       Reflect.defineProperty(next, key, {
-        ...{ value: redacted.value, writable: true, enumerable: true, configurable: true },
+        value: redacted.value,
+        writable: true,
+        enumerable: true,
+        configurable: true,
       });
     }
   }

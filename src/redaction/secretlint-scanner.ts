@@ -81,7 +81,9 @@ export function secretlintScanner(): SecretScanner {
     const rule = nameOf(creator.meta.id);
     return creator.create(
       {
-        ...{ locale: 'en', sharedOptions: {}, ignore() {} },
+        locale: 'en',
+        sharedOptions: {},
+        ignore() {},
         createTranslator: () => (messageId) => ({ messageId }),
         report({ message, range: [start, end] }) {
           if (message.messageId !== NO_SECRET) found.push({ rule, start, end });

@@ -78,8 +78,13 @@ const given = (): Readonly<Record<string, string>> => ({
     dependsOn: 'TAS-2',
     summary: HOSTILE,
   },
-  ...{ role: 'reviewer', text: HOSTILE, intent: 'INT-1', spec: HOSTILE, task: '1', replacement: ids.other },
-  ...{ tasks: join(folder, 'tasks.md') },
+  role: 'reviewer',
+  text: HOSTILE,
+  intent: 'INT-1',
+  spec: HOSTILE,
+  task: '1',
+  replacement: ids.other,
+  tasks: join(folder, 'tasks.md'),
 });
 
 /** Where that does not do: other arguments, one list for each run. */
@@ -166,7 +171,9 @@ beforeAll(async () => {
   await tools.iterationSummary({ session, summary: HOSTILE });
   await client.appendTrace(session, [
     {
-      ...{ intent_id: 'INT-1', action_type: 'TOOL_EXECUTION', payload: { tool_name: HOSTILE } },
+      intent_id: 'INT-1',
+      action_type: 'TOOL_EXECUTION',
+      payload: { tool_name: HOSTILE },
       result: { status: 'FAILURE', error_message: HOSTILE },
     },
   ]);

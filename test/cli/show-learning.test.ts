@@ -70,8 +70,11 @@ describe('a proposal in full', () => {
   it('shows each field that it has', () => {
     const view = viewOf(
       {
-        ...{ status: 'rejected', ...decided, reason: 'too narrow', tags: ['a', 'b'] },
-        ...{ source: { session: 'demo', dispatch: 7, note: 'NOT-1' } },
+        status: 'rejected',
+        ...decided,
+        reason: 'too narrow',
+        tags: ['a', 'b'],
+        source: { session: 'demo', dispatch: 7, note: 'NOT-1' },
         evidence: [{ session: 'demo', dispatch: 7, task: '1' }],
       },
       { similar: SIMILAR },

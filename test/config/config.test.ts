@@ -157,20 +157,27 @@ describe('the embedder', () => {
 
   it('is an endpoint with its model, and a key if there is one', () => {
     const embedder = {
-      ...{ kind: 'http', url: 'http://127.0.0.1:11434', model: 'minilm', key: undefined },
-      ...{ timeoutMs: 10_000, batch: 64 },
+      kind: 'http',
+      url: 'http://127.0.0.1:11434',
+      model: 'minilm',
+      key: undefined,
+      timeoutMs: 10_000,
+      batch: 64,
     };
     expect(loadConfig(URL_AND_MODEL).embedder).toEqual(embedder);
     const more = { ...URL_AND_MODEL, THROUGHLINE_EMBED_KEY: 'sk-1' };
     expect(loadConfig(more, { embedTimeoutMs: 500, embedBatch: 8 }).embedder).toEqual({
       ...embedder,
-      ...{ key: 'sk-1', timeoutMs: 500, batch: 8 },
+      key: 'sk-1',
+      timeoutMs: 500,
+      batch: 8,
     });
   });
 
   it('is a directory', () => {
     expect(loadConfig({ THROUGHLINE_EMBED_DIR: 'models/minilm' }).embedder).toEqual({
-      ...{ kind: 'local', dir: 'models/minilm' },
+      kind: 'local',
+      dir: 'models/minilm',
     });
   });
 
@@ -204,13 +211,28 @@ describe('the embedder', () => {
 describe('access to NATS', () => {
   it('is read from the variables of the nats command line, and two of our own', () => {
     const env = {
-      ...{ NATS_USER: 'u', NATS_PASSWORD: 'p', NATS_TOKEN: 't', NATS_NKEY: 'n', NATS_CREDS: 'c' },
-      ...{ NATS_CA: 'a', NATS_CERT: 'e', NATS_KEY: 'k' },
-      ...{ THROUGHLINE_TLS_FIRST: '1', THROUGHLINE_INBOX_PREFIX: '_INBOX_me' },
+      NATS_USER: 'u',
+      NATS_PASSWORD: 'p',
+      NATS_TOKEN: 't',
+      NATS_NKEY: 'n',
+      NATS_CREDS: 'c',
+      NATS_CA: 'a',
+      NATS_CERT: 'e',
+      NATS_KEY: 'k',
+      THROUGHLINE_TLS_FIRST: '1',
+      THROUGHLINE_INBOX_PREFIX: '_INBOX_me',
     };
     expect(loadConfig(env).access).toEqual({
-      ...{ user: 'u', password: 'p', token: 't', nkey: 'n', creds: 'c' },
-      ...{ ca: 'a', cert: 'e', key: 'k', tlsFirst: true, inboxPrefix: '_INBOX_me' },
+      user: 'u',
+      password: 'p',
+      token: 't',
+      nkey: 'n',
+      creds: 'c',
+      ca: 'a',
+      cert: 'e',
+      key: 'k',
+      tlsFirst: true,
+      inboxPrefix: '_INBOX_me',
     });
   });
 

@@ -7,7 +7,10 @@ import { emptyState, type SessionState } from '../../src/session/session-state.j
 
 const AT = '2026-01-01T00:00:00.000Z';
 const message = (number: number, content = `message ${number}`): SessionEvent => ({
-  ...{ v: 1, type: 'inbox.added', at: AT, id: `command-${number}` },
+  v: 1,
+  type: 'inbox.added',
+  at: AT,
+  id: `command-${number}`,
   data: { message: `MSG-${number}`, content },
 });
 const read = (key: string, data: Uint8Array) => readEvent(SESSION_EVENTS, key, data);

@@ -12,8 +12,12 @@ import { cpuMs } from '../support/cpu-time.js';
 const REQUESTS: Readonly<Record<string, z.ZodType>> = {
   ...Object.fromEntries(Object.entries(TOOLS).map(([name, tool]) => [name, tool.arguments])),
   ...Object.fromEntries(Object.entries(LEARNING_REQUESTS).map(([name, each]) => [name, each.arguments])),
-  ...{ compileRequest, runInitRequest, runStatusRequest },
-  ...{ traceAppendRequest, traceCompactRequest, traceEntry },
+  compileRequest,
+  runInitRequest,
+  runStatusRequest,
+  traceAppendRequest,
+  traceCompactRequest,
+  traceEntry,
 };
 
 /** Every list of a schema, with the path to it. */

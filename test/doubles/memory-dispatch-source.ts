@@ -146,7 +146,11 @@ export class MemoryDispatchSource implements DispatchSource {
     };
     const { subject, body, sequence, at, deliveries } = dispatch;
     return {
-      ...{ subject, body: body.slice(), sequence, at, delivery: deliveries },
+      subject,
+      body: body.slice(),
+      sequence,
+      at,
+      delivery: deliveries,
       ack: () => answer(settle),
       working: () => {
         if (!inHand) return;

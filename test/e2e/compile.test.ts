@@ -186,7 +186,10 @@ describe('snapshots', () => {
     const clock = () => '2026-01-01T00:00:00.000Z';
     const writer = createSnapshotWriter({ snapshots: slow, clock, logger: silentLogger, every: 10 });
     const reader = createSessionReader({
-      ...{ log, snapshots: slow, logger: silentLogger, maxSessions: 10 },
+      log,
+      snapshots: slow,
+      logger: silentLogger,
+      maxSessions: 10,
       limits: DEFAULT_LIMITS,
       onFolded: (folded) => writer.folded(folded),
     });
@@ -273,7 +276,9 @@ describe('a hundred requests at once', () => {
     };
     const reader = createSessionReader({
       log: Object.assign(Object.create(log), counted),
-      ...{ snapshots, logger: silentLogger, maxSessions: 10 },
+      snapshots,
+      logger: silentLogger,
+      maxSessions: 10,
       limits: DEFAULT_LIMITS,
     });
     const compile = compilerOn(reader, log, 100);

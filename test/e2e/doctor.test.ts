@@ -85,7 +85,9 @@ describe('throughline doctor on a healthy installation', () => {
       const { code, found } = await doctor(system.url, { THROUGHLINE_ACK_WAIT_MS: '20000' });
       expect(code).toBe(0);
       expect(levels(bad(found))).toEqual({
-        ...{ rejected: 'warn', 'consumer extractor': 'warn', 'consumer learner': 'warn' },
+        rejected: 'warn',
+        'consumer extractor': 'warn',
+        'consumer learner': 'warn',
       });
     });
   });
@@ -185,7 +187,9 @@ describe('throughline doctor on a broken one', () => {
 
   it('fails for dispatches that nobody fetches, and for a consumer that loses them', async () => {
     await jsm.consumers.add('DISPATCH', {
-      ...{ durable_name: 'extractor', ack_policy: AckPolicy.None, max_deliver: 3 },
+      durable_name: 'extractor',
+      ack_policy: AckPolicy.None,
+      max_deliver: 3,
       filter_subject: 'dispatch.broken.>',
     });
     await system.client.publishImplementer('broken', implemented('1'));
@@ -260,7 +264,8 @@ describe('throughline doctor', () => {
     ] as const) {
       const { code, found } = await doctor(url);
       expect({ code, found }).toMatchObject({
-        ...{ code: 1, found: [{ check: 'server', level: 'fail', message: expect.stringMatching(message) }] },
+        code: 1,
+        found: [{ check: 'server', level: 'fail', message: expect.stringMatching(message) }],
       });
       expect(found[0]?.fix).toContain('2.12.0 or newer');
     }

@@ -39,7 +39,11 @@ const UNITS: readonly string[] = [
 
 /** Characters that a field may have; others have 10,000. */
 const ROOM: Readonly<Record<string, number>> = {
-  ...{ spec: 200_000, taskPrompt: 200_000, systemPrompt: 200_000, template: 100_000, extra: 50_000 },
+  spec: 200_000,
+  taskPrompt: 200_000,
+  systemPrompt: 200_000,
+  template: 100_000,
+  extra: 50_000,
   tasksText: 800_000,
 };
 

@@ -51,7 +51,10 @@ describe('throughline health', () => {
   it('looks past instances on other machines where it is told to', async () => {
     const connection = await connect({ servers: nats.url });
     await startService(connection, {
-      ...{ name: EXTRACTOR_SERVICE, version: VERSION, description: 'elsewhere', logger: silentLogger },
+      name: EXTRACTOR_SERVICE,
+      version: VERSION,
+      description: 'elsewhere',
+      logger: silentLogger,
       endpoints: [healthEndpoint(EXTRACTOR_SERVICE, async () => ({ host: 'elsewhere', ...WELL }))],
     });
     expect(await cli(['health', '--only', 'extractor'], { env })).toMatchObject({ code: 0 });

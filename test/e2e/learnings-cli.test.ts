@@ -171,7 +171,9 @@ describe('a learning on the command line', () => {
     const elsewhere = await run('learnings', 'ls', '--project', 'another one');
     expect(elsewhere).toMatchObject({ code: 0, stdout: '' });
     expect(await run('learnings', 'ls', '--project', 'another one', '--retired')).toMatchObject({
-      ...{ code: 0, stdout: '', stderr: '-- project another-one has no retired learnings\n' },
+      code: 0,
+      stdout: '',
+      stderr: '-- project another-one has no retired learnings\n',
     });
     expect(elsewhere.stderr).toMatch(/^-- project another-one has no learnings yet/);
     expect((await run('learnings', 'retract', id, '--project', 'other')).code).toBe(1);

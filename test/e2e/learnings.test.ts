@@ -200,7 +200,9 @@ describe('learnings in prompts', () => {
     }
     const learningsAsOf = before[0]?.learningsSequence;
     const then = await system.client.compile({
-      ...{ kind: 'session-start', session, maxLearnings: 100 },
+      kind: 'session-start',
+      session,
+      maxLearnings: 100,
       ...(learningsAsOf !== undefined && { learningsAsOf }),
     });
     expect(then.prompt).toBe(before[0]?.prompt);

@@ -42,7 +42,9 @@ describe('init', () => {
   it('reads a file beside which it is run, and shows what it came to', async () => {
     await folder.write('tasks.md', TASKS_MD);
     expect(await init(newSession('init'), 'tasks.md')).toEqual({
-      ...{ code: 0, stderr: '', stdout: `${SHOWN.join('\n')}\n` },
+      code: 0,
+      stderr: '',
+      stdout: `${SHOWN.join('\n')}\n`,
     });
   });
 
@@ -51,7 +53,10 @@ describe('init', () => {
     const { code, stdout, stderr } = await init(newSession('init'), path, '--goal', 'no throws', '--json');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(runReplyOf(JSON.parse(stdout)).run).toMatchObject({
-      ...{ spec: 'parser', goal: 'no throws', source: { kind: 'file', path }, active_task_id: '2.2' },
+      spec: 'parser',
+      goal: 'no throws',
+      source: { kind: 'file', path },
+      active_task_id: '2.2',
     });
   });
 
@@ -60,12 +65,14 @@ describe('init', () => {
     const session = newSession('init');
     const { code, stdout, stderr } = await init(session, 'odd.md');
     expect({ code, stderr }).toEqual({
-      ...{ code: 0, stderr: expect.stringMatching(/^-- line 9: .+ \(duplicate_id\)\n$/) },
+      code: 0,
+      stderr: expect.stringMatching(/^-- line 9: .+ \(duplicate_id\)\n$/),
     });
     expect(stdout).toContain('1 line of the tasks.md could not be placed\n');
     const later = await up.cli(['status', '-s', session]);
     expect({ stdout: later.stdout, stderr: later.stderr }).toEqual({
-      ...{ stdout, stderr: '-- "throughline init", run once more, names each such line\n' },
+      stdout,
+      stderr: '-- "throughline init", run once more, names each such line\n',
     });
   });
 
@@ -132,7 +139,8 @@ describe('status', () => {
     ]);
     const json = await up.cli(['status', '-s', session, '--json']);
     expect(runReplyOf(JSON.parse(json.stdout))).toMatchObject({
-      ...{ tasks: [{ task: '2.2', stalled: true, dispatches: 4 }], sequence: 5 },
+      tasks: [{ task: '2.2', stalled: true, dispatches: 4 }],
+      sequence: 5,
     });
   });
 
@@ -219,7 +227,12 @@ describe('telemetry', () => {
     const { code, stdout } = await up.cli(['telemetry', '-s', newSession('telemetry'), '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
-      ...{ compilers: 1, compiles: 0, errors: {}, approvalLoops: 0, rebuilds: 0, retrievalMaxMs: 0 },
+      compilers: 1,
+      compiles: 0,
+      errors: {},
+      approvalLoops: 0,
+      rebuilds: 0,
+      retrievalMaxMs: 0,
     });
   });
 

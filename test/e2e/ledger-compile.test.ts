@@ -74,7 +74,9 @@ describe('a session without a run', () => {
     const reply = await compile(session, { after: sequence });
     expect(reply.ledger).toEqual({ mode: 'ledger' });
     expect(partsOf(reply).packet).toEqual({
-      ...{ next_action: 'dispatch_reviewer', last_outcome: 'implementer_completed', summary: 'did 2.2' },
+      next_action: 'dispatch_reviewer',
+      last_outcome: 'implementer_completed',
+      summary: 'did 2.2',
     });
     expect((await compile(session, { taskId: '1' })).ledger).toEqual({ mode: 'none' });
   });
@@ -161,7 +163,8 @@ describe('a file that cannot be read any more', () => {
     await folder.drop(file);
     const gone = await compile(session);
     expect(gone.ledger).toMatchObject({
-      ...{ reason: 'rebuild_failed', message: expect.stringMatching(/ENOENT/) },
+      reason: 'rebuild_failed',
+      message: expect.stringMatching(/ENOENT/),
     });
     expect(gone.prompt).toBe(before.prompt);
     await folder.write(file, TASKS_MD_LATER);

@@ -68,8 +68,10 @@ describe('the statistics of the compiler', () => {
     });
     const counts = z
       .object({
-        ...{ tokensBefore: z.number(), tokensAfter: z.number() },
-        ...{ retrievalMs: z.number(), retrievalMaxMs: z.number() },
+        tokensBefore: z.number(),
+        tokensAfter: z.number(),
+        retrievalMs: z.number(),
+        retrievalMaxMs: z.number(),
       })
       .parse(found);
     expect(counts.tokensBefore).toBeGreaterThan(counts.tokensAfter + 5000);
@@ -89,7 +91,9 @@ describe('the statistics of the compiler', () => {
     await system.client.compile({ session, ...TASK });
     await system.client.compile({ session, ...TASK, taskId: 'none' });
     expect(await statsOf(session)).toMatchObject({
-      ...{ compiles: 22, rebuilds: 1, ledgerModes: { ledger: 20, ledger_plus_fallback: 2 } },
+      compiles: 22,
+      rebuilds: 1,
+      ledgerModes: { ledger: 20, ledger_plus_fallback: 2 },
     });
   });
 

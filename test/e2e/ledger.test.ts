@@ -42,7 +42,10 @@ describe('run.init', () => {
     const session = newSession('init');
     const tasksPath = await folder.write('init.md', TASKS_MD);
     const { run, tasks, problems, sequence } = await init({
-      ...{ session, spec: ' parser ', goal: 'a parser', tasksPath },
+      session,
+      spec: ' parser ',
+      goal: 'a parser',
+      tasksPath,
     });
     expect(run).toEqual({
       spec: 'parser',
@@ -74,7 +77,8 @@ describe('run.init', () => {
     const session = newSession('init');
     const { run } = await init({ session, spec: 'parser', tasksText: TASKS_MD });
     expect(run).toMatchObject({
-      ...{ source: { kind: 'document' }, fingerprint: { mtimeMs: 0, hash: hashOf(TASKS_MD) } },
+      source: { kind: 'document' },
+      fingerprint: { mtimeMs: 0, hash: hashOf(TASKS_MD) },
       totals: { total: 5 },
     });
     expect((await status(session)).run).toEqual(run);
@@ -131,7 +135,8 @@ describe('run.init that cannot be done', () => {
 
   it('since the file may not be read is the same', async () => {
     expect(await refused({ tasksPath: '/etc/hostname' })).toMatchObject({
-      ...{ status: 404, code: 'progress_ledger_missing_tasks' },
+      status: 404,
+      code: 'progress_ledger_missing_tasks',
       message: expect.stringMatching(/^\/etc\/hostname: lies outside .* THROUGHLINE_TASKS_ROOTS$/),
     });
   });
@@ -148,7 +153,9 @@ describe('run.init that cannot be done', () => {
 
   it('since the document is prose is the same, and says where it came from', async () => {
     expect(await refused({ tasksText: 'Nothing to do.' })).toMatchObject({
-      ...{ status: 422, code: 'progress_ledger_parse_failed', details: { path: null } },
+      status: 422,
+      code: 'progress_ledger_parse_failed',
+      details: { path: null },
       message: expect.stringMatching(/^tasksText holds no task/),
     });
   });
@@ -162,7 +169,9 @@ describe('run.init that cannot be done', () => {
     ['a document of a million characters', { tasksText: 'x'.repeat(800_001) }, /at most 800000 characters/],
   ])('for %s is schema_invalid', async (_what, request, message) => {
     expect(await refused(request)).toMatchObject({
-      ...{ status: 400, code: 'schema_invalid', message: expect.stringMatching(message) },
+      status: 400,
+      code: 'schema_invalid',
+      message: expect.stringMatching(message),
     });
   });
 
@@ -241,7 +250,8 @@ describe('run.status', () => {
     expect(later).not.toHaveProperty('degraded');
     await folder.write('status.md', 'gone for now');
     expect(await status(session)).toMatchObject({
-      ...{ run: { totals: { completed: 3 } }, sequence: 2 },
+      run: { totals: { completed: 3 } },
+      sequence: 2,
       degraded: expect.stringMatching(/status\.md holds no task/),
     });
   });

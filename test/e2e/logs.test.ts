@@ -58,8 +58,11 @@ const said = (fields: object) => soon(() => expect(logged()).toContainEqual(expe
 async function fullSession(): Promise<Token> {
   const session = newSession('full');
   await jsm.streams.add({
-    ...{ name: sessionStream(session), subjects: [`session.${session}.>`], allow_direct: true },
-    ...{ max_bytes: 1, discard: DiscardPolicy.New },
+    name: sessionStream(session),
+    subjects: [`session.${session}.>`],
+    allow_direct: true,
+    max_bytes: 1,
+    discard: DiscardPolicy.New,
   });
   return session;
 }
@@ -82,7 +85,8 @@ describe('a line of the log', () => {
         code: 'store_full',
         delivery: 1,
       },
-      ...{ retryInMs: expect.any(Number), err: expect.objectContaining({ message: expect.any(String) }) },
+      retryInMs: expect.any(Number),
+      err: expect.objectContaining({ message: expect.any(String) }),
     });
     await jsm.streams.delete(sessionStream(session));
   });
@@ -191,7 +195,8 @@ describe('the log level', () => {
   it('leaves out what is below it', async () => {
     const session = newSession('level');
     await using quiet = await startCli(['serve', '--only', 'compiler'], {
-      ...{ NATS_URL: nats.url, THROUGHLINE_LOG_LEVEL: 'silent' },
+      NATS_URL: nats.url,
+      THROUGHLINE_LOG_LEVEL: 'silent',
     });
     await using again = await connectThroughline({ url: nats.url });
     await again.compile({ session, taskId: '1', taskPrompt: 'x' });

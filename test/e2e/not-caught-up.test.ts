@@ -25,6 +25,7 @@ it('is what a client sees that waits for five seconds, as clients do, or for les
   await using impatient = await connectThroughline({ url: system.url, timeoutMs: 1000 });
   await expect(impatient.compile(ASKED)).rejects.toMatchObject({ code: 'not_caught_up' });
   await expect(system.client.compile({ ...ASKED, afterTimeoutMs: 50 })).rejects.toMatchObject({
-    ...{ code: 'not_caught_up', message: expect.stringContaining('after 50 ms') },
+    code: 'not_caught_up',
+    message: expect.stringContaining('after 50 ms'),
   });
 });

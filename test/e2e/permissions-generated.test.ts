@@ -99,8 +99,11 @@ async function victim() {
   }
   // Whatever was stored over the snapshot: with it or without, the state is the same.
   const withoutSnapshot = createSessionReader({
-    ...{ log: ports.log, snapshots: new MemorySnapshotStore(), limits: DEFAULT_LIMITS },
-    ...{ logger: silentLogger, maxSessions: 1 },
+    log: ports.log,
+    snapshots: new MemorySnapshotStore(),
+    limits: DEFAULT_LIMITS,
+    logger: silentLogger,
+    maxSessions: 1,
   });
   const { prompt } = await client.compile({ session, taskId: '2', taskPrompt: 'bounds' });
   const { sequence: _, ...learnings } = await client.learnings.list({ project });
@@ -134,7 +137,10 @@ describe('whatever a user may ask for, and wherever the answer goes', () => {
       expect(tried.some(({ subject }) => mayPublish(permissions, subject))).toBe(true);
       const before = await victim();
       const connection = await connectNats({
-        ...{ url: system.url, name, logger: silentLogger, access: system.access(name) },
+        url: system.url,
+        name,
+        logger: silentLogger,
+        access: system.access(name),
       });
       for (const { subject, body } of tried) {
         // Where it may not publish, it may not with any reply.
@@ -159,7 +165,10 @@ describe('whatever a user may ask for, and wherever the answer goes', () => {
     ] as const) {
       await jsm.streams.add({ name: 'BAIT', subjects: ['bait'] });
       const connection = await connectNats({
-        ...{ url: system.url, name, logger: silentLogger, access: system.access(name) },
+        url: system.url,
+        name,
+        logger: silentLogger,
+        access: system.access(name),
       });
       const reply = '$JS.API.STREAM.DELETE.BAIT';
       connection.publish('$JS.API.DIRECT.GET.SESSION_mine', '{"seq":999999}', { reply });

@@ -64,7 +64,10 @@ describe('the whole system under the users of its roles', () => {
       reviewed('1', 'needs_changes', { required_fixes: ['check the bounds'] }),
     );
     const { prompt, factsTotal } = await publisher.compile({
-      ...{ session: 'demo', taskId: '2', taskPrompt: 'parser bounds', after },
+      session: 'demo',
+      taskId: '2',
+      taskPrompt: 'parser bounds',
+      after,
     });
     expect(prompt).toContain('check the bounds');
     expect(factsTotal).toBeGreaterThan(1);
@@ -333,7 +336,10 @@ describe('what a role has no need of is refused', () => {
     ['operator', 'publish', '$JS.API.STREAM.DELETE.SESSION_demo'],
   ] as const)('%s: %s %s', async (user, operation, subject) => {
     const connection = await connectNats({
-      ...{ url: guarded.url, name: user, logger: silentLogger, access: guarded.access(user) },
+      url: guarded.url,
+      name: user,
+      logger: silentLogger,
+      access: guarded.access(user),
     });
     try {
       expect(await denials(connection, operation, subject)).toEqual([{ operation, subject }]);

@@ -27,7 +27,8 @@ it('are shared: a session with many notes takes its part, and leaves another ses
 
   // Moved to another project, the notes would take places there.
   await expect(tools.sessionOpen({ session: 'crowd', project: 'victim' })).rejects.toMatchObject({
-    ...{ code: 'project_bound', details: { field: 'project', project: PROJECT } },
+    code: 'project_bound',
+    details: { field: 'project', project: PROJECT },
   });
   await tools.noteAdd({ session: 'crowd', content: 'One more' });
   expect(await proposals.list({ project: 'victim', status: 'all' })).toMatchObject({ total: 0 });

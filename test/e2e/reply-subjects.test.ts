@@ -49,7 +49,10 @@ async function ask(
   ...requests: readonly (readonly [subject: string, body: object | string, reply: string])[]
 ) {
   const connection = await connectNats({
-    ...{ url: system.url, name: user, logger: silentLogger, access: system.access(user) },
+    url: system.url,
+    name: user,
+    logger: silentLogger,
+    access: system.access(user),
   });
   for (const [subject, body, reply] of requests) {
     connection.publish(subject, typeof body === 'string' ? body : JSON.stringify(body), { reply });

@@ -255,8 +255,14 @@ describe.skipIf(PTY_MISSING !== undefined)(
       const hostile = 'begin\u001b]0;owned\u0007\u001b[2J\u009b8m\u202egnp\u200bend';
       const evidence = [{ session: hostile, dispatch: 1, task: hostile }];
       const proposal = {
-        ...{ id: 'abcdef012345', type: hostile, content: hostile, tags: [hostile], method: hostile },
-        ...{ source: { session: hostile, note: hostile }, evidence, status: 'pending' },
+        id: 'abcdef012345',
+        type: hostile,
+        content: hostile,
+        tags: [hostile],
+        method: hostile,
+        source: { session: hostile, note: hostile },
+        evidence,
+        status: 'pending',
       };
       const similar = { learning: hostile, content: hostile, similarity: 0.9 };
       const answers: Record<string, object> = {

@@ -33,9 +33,14 @@ const another = () => {
 
 function implementerBody() {
   return {
-    ...{ task_id: '1', status: 'completed', summary: another(), files_modified: [another()] },
+    task_id: '1',
+    status: 'completed',
+    summary: another(),
+    files_modified: [another()],
     tests: [{ command: another(), passed: false, failures: [another(), another()] }],
-    ...{ follow_up_actions: [another()], blockers: [another(), another()], extra: { deep: [another()] } },
+    follow_up_actions: [another()],
+    blockers: [another(), another()],
+    extra: { deep: [another()] },
   };
 }
 
@@ -94,7 +99,9 @@ async function sendEverything({ client, ports }: System, session: string, file: 
     tasksText: `${TASKS_MD}- [ ] 9. ${another()}\n`,
   });
   const entry = () => ({
-    ...{ intent_id: 'INT-1', action_type: 'TOOL_EXECUTION' as const, state: 'ACTION' as const },
+    intent_id: 'INT-1',
+    action_type: 'TOOL_EXECUTION' as const,
+    state: 'ACTION' as const,
     payload: { tool_name: 'bash', target_files: [another()], command: another(), reasoning: another() },
     result: { status: 'FAILURE' as const, output_summary: another(), error_message: another() },
   });

@@ -45,7 +45,8 @@ describe('a stream of another application on our subjects', () => {
     const message = `dispatch.demo.implementer belongs to stream DISPATCH, but is taken by stream ORDERS of another application: ${APART}`;
     await using client = await connectThroughline({ url: server.url });
     await expect(client.publishImplementer('demo', implemented('1'))).rejects.toMatchObject({
-      ...{ code: 'config_invalid', message },
+      code: 'config_invalid',
+      message,
     });
     const published = await cli(['publish', 'implementer', '-s', 'demo'], {
       env: { NATS_URL: server.url },
@@ -76,7 +77,8 @@ describe('a stream of another application on our subjects', () => {
     await jsm.streams.delete('SESSION_demo');
     await jsm.streams.add({ name: 'ORDERS', subjects: ['session.>'] });
     await expect(system.client.tools.noteAdd({ session: 'demo', content: 'y' })).rejects.toMatchObject({
-      ...{ code: 'config_invalid', message: expect.stringContaining('is taken by stream ORDERS') },
+      code: 'config_invalid',
+      message: expect.stringContaining('is taken by stream ORDERS'),
     });
   });
 

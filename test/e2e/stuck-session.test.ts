@@ -36,8 +36,11 @@ const CAUSES: Readonly<Record<string, Cause>> = {
   'is full, and refuses what is new': {
     begin: (jsm, session) =>
       jsm.streams.add({
-        ...{ name: sessionStream(session), subjects: [`session.${session}.>`], allow_direct: true },
-        ...{ max_bytes: 1, discard: DiscardPolicy.New },
+        name: sessionStream(session),
+        subjects: [`session.${session}.>`],
+        allow_direct: true,
+        max_bytes: 1,
+        discard: DiscardPolicy.New,
       }),
     end: (jsm, session) => jsm.streams.update(sessionStream(session), { max_bytes: -1 }),
     told: { code: 'store_full', reason: /maximum bytes exceeded; raise .*max_bytes/ },

@@ -35,7 +35,8 @@ function started(options: Partial<VectoriserOptions> & { embedder?: ScriptedEmbe
 }
 
 const vectorOf = ({ content }: Learning, dimension = 64, model = 'bag') => ({
-  ...{ model, text: content },
+  model,
+  text: content,
   vector: bagVector(content, dimension),
 });
 

@@ -220,9 +220,11 @@ it.concurrent(
   async () => {
     await using server = await startFaultyServer();
     const env = {
-      ...{ NATS_URL: server.url, THROUGHLINE_LOG_LEVEL: 'silent' },
+      NATS_URL: server.url,
+      THROUGHLINE_LOG_LEVEL: 'silent',
       // Without its deadline it would wait for answers for longer than it may.
-      ...{ THROUGHLINE_SHUTDOWN_MS: '1000', THROUGHLINE_REQUEST_TIMEOUT_MS: '60000' },
+      THROUGHLINE_SHUTDOWN_MS: '1000',
+      THROUGHLINE_REQUEST_TIMEOUT_MS: '60000',
     };
     await using running = await startCli(['serve'], env);
     await server.freeze();

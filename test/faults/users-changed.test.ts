@@ -33,13 +33,18 @@ it('services that may not listen for a while do all their work again afterwards'
   };
   const shutdown = new Shutdown();
   const config = loadConfig({
-    ...{ NATS_USER: 'worker', NATS_PASSWORD: 'secret', THROUGHLINE_REQUEST_TIMEOUT_MS: '1000' },
+    NATS_USER: 'worker',
+    NATS_PASSWORD: 'secret',
+    THROUGHLINE_REQUEST_TIMEOUT_MS: '1000',
   });
   const { logger, lines } = capturedLog();
   try {
     await serve(server.url, { config, logger, shutdown });
     await using client = await connectThroughline({
-      ...{ url: server.url, user: 'runtime', password: 'secret', timeoutMs: 2000 },
+      url: server.url,
+      user: 'runtime',
+      password: 'secret',
+      timeoutMs: 2000,
     });
     const works = async () => {
       const result = '{"task_id":"1","status":"completed","summary":"done","files_modified":["a.ts"]}';

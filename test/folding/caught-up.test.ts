@@ -85,7 +85,10 @@ describe('caughtUp', () => {
     const [at, sequence] = ['2026-01-01T00:00:00.000Z', 7];
     const error = { code: 'schema_invalid', reason: 'status: missing' };
     await kept.log.append(DEMO, {
-      ...{ v: 1, type: 'dispatch.rejected', at, data: { dispatch: { sequence, at }, error } },
+      v: 1,
+      type: 'dispatch.rejected',
+      at,
+      data: { dispatch: { sequence, at }, error },
     });
     expect((await until(7)).replayed).toBe(1);
   });

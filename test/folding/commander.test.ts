@@ -16,11 +16,19 @@ function commander() {
   const log = new MemoryLearningLog();
   const snapshots = new MemorySnapshotStore();
   const reader = new StateReader({
-    ...{ log, snapshots, folding: PROJECT_FOLDING, logger: silentLogger, maxCached: 10 },
+    log,
+    snapshots,
+    folding: PROJECT_FOLDING,
+    logger: silentLogger,
+    maxCached: 10,
   });
   const clock = () => '2026-01-01T00:00:00.000Z';
   const command = createCommander<LearningState, LearningEvent>({
-    ...{ log, reader, clock, newId: () => 'id', random: () => 0 },
+    log,
+    reader,
+    clock,
+    newId: () => 'id',
+    random: () => 0,
   });
   const carriedOut: string[] = [];
   const does = (by: typeof command, name: string, of = project) =>

@@ -11,7 +11,10 @@ const CLOCK = () => '2026-01-01T00:00:00.000Z';
 function written(every: number) {
   const ports = spiedPorts();
   const writer = createSnapshotWriter({
-    ...{ snapshots: ports.snapshots, clock: CLOCK, logger: ports.logger, every },
+    snapshots: ports.snapshots,
+    clock: CLOCK,
+    logger: ports.logger,
+    every,
   });
   const reader = ports.reader({ onFolded: (folded) => writer.folded(folded) });
   return { ...ports, writer, reader, another: () => ports.reader() };

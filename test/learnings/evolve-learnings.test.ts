@@ -35,8 +35,16 @@ describe('a proposal', () => {
     expect([...state.entries.values()]).toEqual([
       {
         proposal: {
-          ...{ id, type: 'insight', content: TEXT, tags: ['api'], confidence: 0.8, method: 'manual' },
-          ...{ source, evidence: [], extractedAt: timeOf(60), status: 'pending' },
+          id,
+          type: 'insight',
+          content: TEXT,
+          tags: ['api'],
+          confidence: 0.8,
+          method: 'manual',
+          source,
+          evidence: [],
+          extractedAt: timeOf(60),
+          status: 'pending',
         },
       },
     ]);
@@ -48,12 +56,21 @@ describe('a proposal', () => {
     const state = folded(proposed(TEXT, { confidence: 0.8, source }), accepted(TEXT, 'ann'));
     expect([...state.active.values()]).toEqual([
       {
-        ...{ id, type: 'insight', content: TEXT, tags: [], source, evidence: [], confidence: 0.8 },
-        ...{ extractedAt: timeOf(60), confirmedAt: timeOf(120) },
+        id,
+        type: 'insight',
+        content: TEXT,
+        tags: [],
+        source,
+        evidence: [],
+        confidence: 0.8,
+        extractedAt: timeOf(60),
+        confirmedAt: timeOf(120),
       },
     ]);
     expect(state.entries.get(id)?.proposal).toMatchObject({
-      ...{ status: 'accepted', decidedBy: 'ann', decidedAt: timeOf(120) },
+      status: 'accepted',
+      decidedBy: 'ann',
+      decidedAt: timeOf(120),
     });
     expect(state.entries.get(id)?.learning).toBe(state.active.get(id));
   });
@@ -62,7 +79,10 @@ describe('a proposal', () => {
     const state = folded(proposed(TEXT), rejected);
     expect(state.active.size).toBe(0);
     expect(state.entries.get(id)?.proposal).toMatchObject({
-      ...{ status: 'rejected', decidedBy: 'bob', decidedAt: timeOf(120), reason: 'no' },
+      status: 'rejected',
+      decidedBy: 'bob',
+      decidedAt: timeOf(120),
+      reason: 'no',
     });
   });
 
@@ -144,7 +164,10 @@ describe('a learning', () => {
     const state = folded(...given, proposed(OTHER), accepted(OTHER), superseded);
     expect([...state.active.keys()]).toEqual([idOf(OTHER)]);
     expect(state.entries.get(id)?.retired).toEqual({
-      ...{ how: 'superseded', at: timeOf(300), by: 'bob', replacement: idOf(OTHER) },
+      how: 'superseded',
+      at: timeOf(300),
+      by: 'bob',
+      replacement: idOf(OTHER),
     });
   });
 
@@ -184,7 +207,9 @@ describe('what reviews demand', () => {
     const state = folded(observed(3, [demand]), observed(5, [demand], { task: '2' }));
     expect(state.entries.size).toBe(0);
     expect(state.observations.get(id)).toEqual({
-      ...{ kind: 'fix', text: TEXT, first: 3 },
+      kind: 'fix',
+      text: TEXT,
+      first: 3,
       evidence: [
         { session: 's1', dispatch: 3, task: '1' },
         { session: 's1', dispatch: 5, task: '2' },

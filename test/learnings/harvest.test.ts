@@ -24,7 +24,12 @@ import {
 } from '../support/learning-project.js';
 
 const note = (content: string, type: NoteType = 'learning', id = 'NOT-1'): Note => ({
-  ...{ id, content, type, iteration: 1, created_at: timeOf(1), updated_at: timeOf(1) },
+  id,
+  content,
+  type,
+  iteration: 1,
+  created_at: timeOf(1),
+  updated_at: timeOf(1),
 });
 const review = (more: Partial<ReviewerResultInput>) =>
   demandsOf(PROJECT, reviewerResult.parse({ task_id: '1', assessment: 'needs_changes', ...more }));
@@ -40,8 +45,13 @@ describe('notes', () => {
       {
         type: 'proposed',
         data: {
-          ...{ proposal: idOf('Name the field'), type: as, content: 'Name the field', tags: [type] },
-          ...{ method: 'note', source: { session: 's1', note: 'NOT-1' }, evidence: [] },
+          proposal: idOf('Name the field'),
+          type: as,
+          content: 'Name the field',
+          tags: [type],
+          method: 'note',
+          source: { session: 's1', note: 'NOT-1' },
+          evidence: [],
         },
       },
     ]);
@@ -138,8 +148,13 @@ describe('a demand that comes again', () => {
     const [one, more] = due(observed(3, said(1)), observed(5, said(2), where));
     expect(more).toBeUndefined();
     expect(one?.data).toEqual({
-      ...{ proposal: id, type: 'pattern', content: 'Name the field in src/f1.ts:1', tags: ['fix'] },
-      ...{ method: 'recurring_fix', confidence: 0.67, source: { session: 's1', dispatch: 3 } },
+      proposal: id,
+      type: 'pattern',
+      content: 'Name the field in src/f1.ts:1',
+      tags: ['fix'],
+      method: 'recurring_fix',
+      confidence: 0.67,
+      source: { session: 's1', dispatch: 3 },
       evidence: [
         { session: 's1', dispatch: 3, task: '1' },
         { session: 's1', dispatch: 5, task: '1', ...where },

@@ -28,7 +28,8 @@ const EVENTS: { readonly [Type in LearningEvent['type']]: { weight: number; data
         {
           proposal: fc.constant(idOf(content)),
           content: fc.constant(content),
-          ...{ tags, type: fc.constantFrom(...LEARNING_TYPES) },
+          tags,
+          type: fc.constantFrom(...LEARNING_TYPES),
           method: fc.oneof(fc.constant('manual'), fc.constantFrom(...PROPOSAL_METHODS)),
           confidence: fc.constantFrom(0, 0.1, 1 / 3, 1),
           source: given(

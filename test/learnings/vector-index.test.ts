@@ -94,7 +94,8 @@ describe('the vector index', () => {
     fc.assert(
       fc.property(many, vector, limits, (vectors, query, { maxResults, minSimilarity }) => {
         const ranked = indexOf(...vectors.map((numbers) => at(...numbers))).search(at(...query), {
-          ...{ maxResults, minSimilarity },
+          maxResults,
+          minSimilarity,
         });
         const cosines = vectors.map((numbers) => cosine(numbers, query));
         const best = cosines.filter((c) => c >= minSimilarity + 1e-6).sort((a, b) => b - a);

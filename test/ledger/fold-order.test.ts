@@ -120,7 +120,8 @@ describe('the ledgers of a snapshot', () => {
     ]) {
       expect(wrong).not.toBe(text);
       expect(decodeSnapshot('demo', wrong)).toMatchObject({
-        ...{ ok: false, reason: expect.stringContaining('state.ledgers.0.') },
+        ok: false,
+        reason: expect.stringContaining('state.ledgers.0.'),
       });
     }
   });
@@ -134,7 +135,10 @@ describe('a dispatch', () => {
 
   it('that came twice is counted once', () => {
     expect(ledger([review, review, approval, review])).toMatchObject({
-      ...{ dispatches: 2, approvalLoops: 1, assessment: 'approved', requiredFixes: [] },
+      dispatches: 2,
+      approvalLoops: 1,
+      assessment: 'approved',
+      requiredFixes: [],
     });
   });
 
@@ -148,8 +152,12 @@ describe('a dispatch', () => {
     );
     const late = ledger([approval, ...others, review, review]);
     expect(late).toMatchObject({
-      ...{ assessment: 'approved', requiredFixes: [], last: { sequence: 3, outcome: 'reviewer_approved' } },
-      ...{ dispatches: 2, approvalLoops: 1, stalled: false },
+      assessment: 'approved',
+      requiredFixes: [],
+      last: { sequence: 3, outcome: 'reviewer_approved' },
+      dispatches: 2,
+      approvalLoops: 1,
+      stalled: false,
     });
   });
 
@@ -187,7 +195,9 @@ describe('a run', () => {
     const rebuilt = progressRebuilt([progressTask('9')], 'c'.repeat(16));
     const state = folded(stored([runInitialized([progressTask('1')]), rebuilt]), DEFAULT_LIMITS);
     expect(state.run).toMatchObject({
-      ...{ spec: 'parser', goal: 'a parser that never throws', source: { path: '/specs/tasks.md' } },
+      spec: 'parser',
+      goal: 'a parser that never throws',
+      source: { path: '/specs/tasks.md' },
       document: { fingerprint: { hash: 'c'.repeat(16) }, tasks: [{ id: '9' }] },
     });
     expect(

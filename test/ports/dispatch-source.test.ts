@@ -18,7 +18,8 @@ function inMemory({ ackWaitMs }: DispatchSourceSettings, pick?: (count: number) 
   const scheduler = new ManualScheduler(pick && { pick });
   const source = new MemoryDispatchSource({ scheduler, ackWaitMs, maxInHand: 100 });
   const opened: OpenedDispatchSource = {
-    ...{ source, other: source },
+    source,
+    other: source,
     now: () => scheduler.now(),
     elapse: (ms) => scheduler.advance(ms),
     async soon(assert) {
@@ -105,7 +106,8 @@ describe('on NATS', () => {
     const one = await openPorts(nats.server.url, { ackWaitMs });
     const two = await openPorts(nats.server.url, { ackWaitMs });
     return {
-      ...{ source: one.source, other: two.source },
+      source: one.source,
+      other: two.source,
       now: () => Date.now(),
       elapse: (ms) => sleep(ms),
       soon,

@@ -26,7 +26,9 @@ const EVENTS: LoggedEvents<LearningEvent> = {
 async function inMemory(options?: MemoryEventLogOptions): Promise<OpenedEventLog<LearningEvent>> {
   const log = new MemoryLearningLog(options);
   return {
-    ...{ log, other: log, keys: () => log.projects() },
+    log,
+    other: log,
+    keys: () => log.projects(),
     injected: async (project, data) => log.inject(project, data),
     close: async () => {},
   };
@@ -65,7 +67,9 @@ describe('on NATS', () => {
   };
 
   eventLogContract('of learnings, on NATS', EVENTS, async () => ({
-    ...{ log: nats.learnings, other: other.learnings, keys: () => other.learnings.projects() },
+    log: nats.learnings,
+    other: other.learnings,
+    keys: () => other.learnings.projects(),
     injected: publish,
     close: async () => {},
   }));
@@ -142,8 +146,11 @@ describe('on NATS', () => {
   it('has learnings heard of again after the stream was deleted under a state that was folded from it', async () => {
     const project = newSession('folded');
     const reader = new StateReader({
-      ...{ log: other.learnings, snapshots: other.learningSnapshots, folding: PROJECT_FOLDING },
-      ...{ logger: silentLogger, maxCached: 9 },
+      log: other.learnings,
+      snapshots: other.learningSnapshots,
+      folding: PROJECT_FOLDING,
+      logger: silentLogger,
+      maxCached: 9,
     });
     for (const number of [1, 2, 3]) await append(project, number);
     const before = (await reader.load(project)).folded.state.sequence;

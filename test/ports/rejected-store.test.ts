@@ -24,7 +24,8 @@ describe('on NATS', () => {
   });
 
   rejectedStoreContract('on NATS', async () => ({
-    ...{ store: nats.rejected, other: other.rejected },
+    store: nats.rejected,
+    other: other.rejected,
     close: async () => {},
   }));
 
@@ -34,8 +35,14 @@ describe('on NATS', () => {
     const [code, reason] = ['too_large', 'ask for less'];
     const body = new Uint8Array(size).fill(7);
     return {
-      ...{ session, role: 'implementer' as const, subject, sequence },
-      ...{ at: timeOf(1), code, reason, body },
+      session,
+      role: 'implementer' as const,
+      subject,
+      sequence,
+      at: timeOf(1),
+      code,
+      reason,
+      body,
     };
   };
 

@@ -14,7 +14,9 @@ const MAX_BYTES = MAX_PAYLOAD - 4096;
 snapshotStoreContract('in memory', async () => {
   const store = new MemorySnapshotStore({ maxBytes: MAX_BYTES });
   return {
-    ...{ store, other: store, maxBytes: MAX_BYTES },
+    store,
+    other: store,
+    maxBytes: MAX_BYTES,
     damaged: async (session, text) => store.overwrite(session, text),
     close: async () => {},
   };
@@ -35,7 +37,9 @@ describe('on NATS', () => {
   });
 
   snapshotStoreContract('on NATS', async () => ({
-    ...{ store: nats.snapshots, other: other.snapshots, maxBytes: MAX_BYTES },
+    store: nats.snapshots,
+    other: other.snapshots,
+    maxBytes: MAX_BYTES,
     async damaged(session, text) {
       await kv.put(session, text);
     },
@@ -45,7 +49,9 @@ describe('on NATS', () => {
   snapshotStoreContract('on NATS, of learnings', async () => {
     const bucket = await nats.connection.jetstream().views.kv('learning_snapshots', { bindOnly: true });
     return {
-      ...{ store: nats.learningSnapshots, other: other.learningSnapshots, maxBytes: MAX_BYTES },
+      store: nats.learningSnapshots,
+      other: other.learningSnapshots,
+      maxBytes: MAX_BYTES,
       async damaged(project, text) {
         await bucket.put(project, text);
       },

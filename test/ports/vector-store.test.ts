@@ -25,7 +25,8 @@ describe('on NATS', () => {
   });
 
   vectorStoreContract('on NATS', async () => ({
-    ...{ store: nats.vectors, other: other.vectors },
+    store: nats.vectors,
+    other: other.vectors,
     close: async () => {},
   }));
 

@@ -82,7 +82,9 @@ export const promptCases: fc.Arbitrary<PromptCase> = fc
     return {
       state: stateAfter(hasRun ? [RUN, ...events] : events),
       request: dispatchRequest({ role, taskPrompt: [objective, '', ...lines].join('\n'), maxFacts: 50 }),
-      ...{ fixes: fixes.map(clipped), blockers: blockers.map(clipped), objective },
+      fixes: fixes.map(clipped),
+      blockers: blockers.map(clipped),
+      objective,
     };
   });
 

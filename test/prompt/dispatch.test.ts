@@ -64,7 +64,10 @@ describe('a dispatch prompt', () => {
 
   it('has no ledger, no replan and no context without anything to say', () => {
     expect(partsOf(compile(emptyState('demo')))).toMatchObject({
-      ...{ packet: {}, replan: [], context: [], guide: expect.stringMatching(/^Guide: /) },
+      packet: {},
+      replan: [],
+      context: [],
+      guide: expect.stringMatching(/^Guide: /),
       head: ['Task: 1', 'Output budget: 1200 tokens'],
     });
     expect(compile(emptyState('demo')).prompt).not.toMatch(/^(Ledger|Replan):/m);
@@ -124,7 +127,9 @@ describe('the delta packet', () => {
       'summary',
     ]);
     expect(packetAfter(reviewer({ assessment: 'approved' }))).toEqual({
-      ...{ assessment: 'approved', next_action: 'next_task', last_outcome: 'reviewer_approved' },
+      assessment: 'approved',
+      next_action: 'next_task',
+      last_outcome: 'reviewer_approved',
     });
   });
 

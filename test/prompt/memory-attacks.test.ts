@@ -91,7 +91,9 @@ function entry(say: Say, index: number): RecordedEntry {
   const [asks, fails] = [index === 0, index % 3 === 0];
   const result = recordEntry(
     {
-      ...{ id: `e${index}`, intent_id: 'INT-1', action_type: 'TOOL_EXECUTION' },
+      id: `e${index}`,
+      intent_id: 'INT-1',
+      action_type: 'TOOL_EXECUTION',
       state: asks ? 'REQUEST' : index % 2 === 0 ? 'REASONING' : 'ACTION',
       payload: {
         tool_name: say().slice(0, 150),
@@ -177,7 +179,10 @@ function byOthers(say: Say): Played {
     played.foldWhole({ ...honest, data: { dispatch: { ...dispatch, sequence, outcome }, facts } });
   }
   const entries: RecordedEntry[] = Array.from({ length: 27 }, (_, index) => ({
-    ...{ id: `e${index}`, intent: 'INT-1', action: 'TOOL_EXECUTION' as const, size: 9 },
+    id: `e${index}`,
+    intent: 'INT-1',
+    action: 'TOOL_EXECUTION' as const,
+    size: 9,
     status: index % 3 === 0 ? ('FAILURE' as const) : ('SUCCESS' as const),
     state: index === 0 ? ('REQUEST' as const) : ('REASONING' as const),
     ...{
@@ -207,7 +212,8 @@ function learned(say: Say): LearningsInPrompt {
         source: {},
         evidence: [],
       },
-      ...{ extractedAt: AT, confirmedAt: AT },
+      extractedAt: AT,
+      confirmedAt: AT,
     },
   }));
   return { method: 'lexical', ranked, total: 3, pending: [], sequence: 1 };

@@ -57,7 +57,10 @@ export function partsOf({
 /** A request for task 1. */
 export function dispatchRequest(overrides: Partial<CompileRequestInput> = {}): DispatchRequest {
   const request = compileRequest.parse({
-    ...{ session: 'demo', taskId: '1', taskPrompt: 'Change src/store.ts', ...overrides },
+    session: 'demo',
+    taskId: '1',
+    taskPrompt: 'Change src/store.ts',
+    ...overrides,
   });
   if (request.kind !== 'dispatch') throw new Error('a dispatch request was asked for');
   return request;

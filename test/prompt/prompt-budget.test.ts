@@ -81,7 +81,10 @@ function expectToFit(given: PromptCase, whole: number, budget: PromptBudget): st
   expect(tokens).toBeLessThanOrEqual(room);
   expect(compiled.tokenEstimate).toBe(tokens);
   expect(compiled.budget).toEqual({
-    ...{ stage, inputTokens: room, tokensBefore: whole, tokensAfter: tokens },
+    stage,
+    inputTokens: room,
+    tokensBefore: whole,
+    tokensAfter: tokens,
     tokenizer: budget.tokenizer.name,
   });
   expect(stage === 'none').toBe(whole <= room);

@@ -25,8 +25,14 @@ describe('the weight of a state', () => {
     const at = '2026-01-01T00:00:00.000Z';
     const empty = stateBytes(state);
     state.board.tasks.set('TAS-1', {
-      ...{ id: 'TAS-1', content: 'x', status: 'remaining', priority: 2, depends_on: [], iteration: 0 },
-      ...{ created_at: at, updated_at: at },
+      id: 'TAS-1',
+      content: 'x',
+      status: 'remaining',
+      priority: 2,
+      depends_on: [],
+      iteration: 0,
+      created_at: at,
+      updated_at: at,
     });
     const task = stateBytes(state);
     state.notebook.inbox.set('INB-1', { id: 'INB-1', content: 'x', created_at: at, read: false });

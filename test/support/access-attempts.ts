@@ -137,8 +137,13 @@ function requests({ session, project }: Names, own: Names, isVictim: boolean): A
       goal: 'forged',
       summary: 'forged',
     },
-    ...{ spec: 'forged', tasksText: '- [ ] 1. forged', intentId: 'i', entries: [{ intent_id: 'i' }] },
-    ...{ taskId: '1', taskPrompt: 'x', query: 'x' },
+    spec: 'forged',
+    tasksText: '- [ ] 1. forged',
+    intentId: 'i',
+    entries: [{ intent_id: 'i' }],
+    taskId: '1',
+    taskPrompt: 'x',
+    query: 'x',
   });
   const ofSession = [
     ...TOOL_NAMES.map(toolSubject),
@@ -148,10 +153,14 @@ function requests({ session, project }: Names, own: Names, isVictim: boolean): A
   const changes = (subject: string) => isVictim && !LOOKING.test(subject);
   return [
     ...[...ofSession, ...LEARNING_REQUEST_SUBJECTS].map((subject) => ({
-      ...{ subject, body, changesVictim: changes(subject) },
+      subject,
+      body,
+      changesVictim: changes(subject),
     })),
     ...ofSession.map((subject) => ({
-      ...{ subject: sessionRequest(subject, session), body, changesVictim: changes(subject) },
+      subject: sessionRequest(subject, session),
+      body,
+      changesVictim: changes(subject),
     })),
     // The victim named under the attacker's own subject.
     ...ofSession.map((subject) => ({
@@ -181,14 +190,18 @@ function jetStream(victim: Names, own: Names): Attempt[] {
   return [
     ...streams.flatMap((stream) => [
       ...STREAM_VERBS.changing.map((verb) => ({
-        ...{ subject: `$JS.API.${verb}.${stream}`, body: first, changesVictim: !isOwn(stream) },
+        subject: `$JS.API.${verb}.${stream}`,
+        body: first,
+        changesVictim: !isOwn(stream),
       })),
       ...STREAM_VERBS.reading.flatMap((verb) =>
         [first, batch].map((body) => ({ subject: `$JS.API.${verb}.${stream}`, body, changesVictim: false })),
       ),
     ]),
     ...[victim, own].flatMap(subjectsOf).map(([stream, subject]) => ({
-      ...{ subject: `$JS.API.DIRECT.GET.${stream}.${subject}`, body: '', changesVictim: false },
+      subject: `$JS.API.DIRECT.GET.${stream}.${subject}`,
+      body: '',
+      changesVictim: false,
     })),
     ...consumers.flatMap((consumer) => [
       ...CONSUMER_VERBS.changing.map((verb) => ({
@@ -215,7 +228,9 @@ function jetStream(victim: Names, own: Names): Attempt[] {
       'SERVER.REMOVE',
       'ACCOUNT.PURGE.$G',
     ].map((verb) => ({
-      ...{ subject: `$JS.API.${verb}`, body: '', changesVictim: false },
+      subject: `$JS.API.${verb}`,
+      body: '',
+      changesVictim: false,
     })),
   ];
 }

@@ -52,7 +52,10 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
 };
 
 const TRACE_ENTRY = {
-  ...{ id: 'e1', timestamp: '2026-01-01T00:00:00.000Z', intent_id: 'INT-1', state: 'ACTION' },
+  id: 'e1',
+  timestamp: '2026-01-01T00:00:00.000Z',
+  intent_id: 'INT-1',
+  state: 'ACTION',
   action_type: 'TOOL_EXECUTION',
   payload: { tool_name: 'edit', target_files: ['a.ts'], command: 'x', reasoning: 'y' },
   result: { status: 'SUCCESS', output_summary: 'z', error_message: 'w' },
@@ -102,7 +105,11 @@ export const REQUESTS: readonly Contract[] = [
         tags: ['test'],
         maxFacts: 5,
       },
-      ...{ maxTokens: 100, asOf: 1, explain: true, activeIntentId: 'INT-1', systemPrompt: 'You are one.' },
+      maxTokens: 100,
+      asOf: 1,
+      explain: true,
+      activeIntentId: 'INT-1',
+      systemPrompt: 'You are one.',
     },
   },
   {
@@ -140,7 +147,9 @@ export const DISPATCHES = {
       files_changed: ['b.ts'],
     },
     tests: [{ command: 'npm test', passed: true, failures: ['x'] }],
-    ...{ follow_up_actions: ['y'], blockers: ['z'], intent_id: 'INT-1' },
+    follow_up_actions: ['y'],
+    blockers: ['z'],
+    intent_id: 'INT-1',
   },
   reviewer: {
     ...{
@@ -328,7 +337,7 @@ function replaced(value: unknown, [key, ...rest]: readonly string[], put: unknow
   if (typeof value !== 'object' || value === null) return value;
   const copy: object = Array.isArray(value) ? [...value] : { ...value };
   Reflect.defineProperty(copy, key, {
-    ...{ value: replaced(Reflect.get(value, key), rest, put) },
+    value: replaced(Reflect.get(value, key), rest, put),
     enumerable: true,
     writable: true,
     configurable: true,

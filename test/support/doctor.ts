@@ -24,8 +24,12 @@ export async function doctor(url: string, env: Record<string, string> = {}) {
 
 /** What an installation with the configuration by default is measured by. */
 export const EXPECTED: Expected = {
-  ...{ replicas: 1, ackWaitMs: 10_000, snapshotEvery: 100, requestTimeoutMs: 5000 },
-  ...{ version: VERSION, now: Date.now },
+  replicas: 1,
+  ackWaitMs: 10_000,
+  snapshotEvery: 100,
+  requestTimeoutMs: 5000,
+  version: VERSION,
+  now: Date.now,
 };
 
 /** What is not as it should be. */

@@ -42,7 +42,12 @@ export async function startGuardedSystem(users: readonly TestUser[]): Promise<Gu
   const ports = await openNats(natsOptions(guarded.url, 'throughline test', config, silentLogger));
   shutdown.add('the ports', () => ports.close());
   return {
-    ...{ url: guarded.url, access: guarded.access, env: guarded.env, config, client, ports },
+    url: guarded.url,
+    access: guarded.access,
+    env: guarded.env,
+    config,
+    client,
+    ports,
     as: (user, ...args) => cli(args, { env: guarded.env(user) }),
     [Symbol.asyncDispose]: () => shutdown.release(SOON_MS),
   };

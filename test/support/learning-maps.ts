@@ -18,8 +18,14 @@ export function learningOf(
 ): Learning {
   const at = timeOf(n);
   return {
-    ...{ id: learningId(n), type: 'pattern', content, tags },
-    ...{ source: {}, evidence: [], extractedAt: at, confirmedAt: at },
+    id: learningId(n),
+    type: 'pattern',
+    content,
+    tags,
+    source: {},
+    evidence: [],
+    extractedAt: at,
+    confirmedAt: at,
   };
 }
 

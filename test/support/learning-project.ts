@@ -40,8 +40,14 @@ export function proposed(
   return {
     type: 'proposed',
     data: {
-      ...{ proposal: idOf(content), type: 'insight', content, tags: [], method: 'manual' },
-      ...{ source: {}, evidence: [], ...more },
+      proposal: idOf(content),
+      type: 'insight',
+      content,
+      tags: [],
+      method: 'manual',
+      source: {},
+      evidence: [],
+      ...more,
     },
   };
 }

@@ -6,8 +6,14 @@ import type { Learning, Proposal, RankedLearning } from '../../src/learnings/lea
 export function learning(overrides: Partial<Learning> = {}): Learning {
   const at = '2026-01-01T00:00:00.000Z';
   return {
-    ...{ id: 'abc12def4567', type: 'pattern', content: 'Prefers explicit errors', tags: [], source: {} },
-    ...{ evidence: [], extractedAt: at, confirmedAt: at },
+    id: 'abc12def4567',
+    type: 'pattern',
+    content: 'Prefers explicit errors',
+    tags: [],
+    source: {},
+    evidence: [],
+    extractedAt: at,
+    confirmedAt: at,
     ...overrides,
   };
 }

@@ -4,8 +4,16 @@ import type { Learning, Proposal } from '../../src/learnings/learning-types.js';
 /** A proposal that nobody has decided on. */
 export function pendingProposal(more: Partial<Proposal> = {}): Proposal {
   return {
-    ...{ id: 'abcdef012345', type: 'pattern', content: 'Run the linter', tags: ['lint'], confidence: 0.82 },
-    ...{ method: 'manual', source: {}, evidence: [], extractedAt: '2026-01-01T00:00:00Z', status: 'pending' },
+    id: 'abcdef012345',
+    type: 'pattern',
+    content: 'Run the linter',
+    tags: ['lint'],
+    confidence: 0.82,
+    method: 'manual',
+    source: {},
+    evidence: [],
+    extractedAt: '2026-01-01T00:00:00Z',
+    status: 'pending',
     ...more,
   };
 }

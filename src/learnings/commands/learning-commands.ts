@@ -42,7 +42,8 @@ export function editLearning(
     return refuse('near_duplicate', message, { id, ...near });
   }
   const data = {
-    ...{ learning: id, by: args.by },
+    learning: id,
+    by: args.by,
     ...(content !== undefined && { content }),
     ...(args.type !== undefined && { type: args.type }),
     ...(args.tags !== undefined && { tags: learningTags(args.tags) }),

@@ -26,7 +26,13 @@ export function propose(state: LearningState, args: LearningArguments<'learning.
     {
       type: 'proposed',
       data: {
-        ...{ proposal: id, type, content, tags, source, method: 'manual', evidence: [] },
+        proposal: id,
+        type,
+        content,
+        tags,
+        source,
+        method: 'manual',
+        evidence: [],
         ...(confidence !== undefined && { confidence }),
       },
     },
@@ -44,7 +50,9 @@ export function listProposals(
   const { items: proposals, ...more } = page;
   const paused = sessionsPaused(state);
   return answer(({ project }) => ({
-    ...{ project, proposals, ...more },
+    project,
+    proposals,
+    ...more,
     ...(rulesPaused(state) && { rulesPaused: true }),
     ...(paused.length > 0 && { sessionsPaused: paused }),
   }));

@@ -30,7 +30,9 @@ export async function projectFindings(examined: ProjectsExamined): Promise<Findi
   const { jsm, learnings, snapshots, snapshotEvery, now } = examined;
   const { subjects, last } = await subjectsOf(jsm);
   const logs = [...eventsByProject(subjects)].map(([key, events]) => ({
-    ...{ key, events, last },
+    key,
+    events,
+    last,
     // Projects share a stream: only the events themselves tell how many there are.
     eventsAfter: async (after: number) => {
       const tail = await learnings.read(key, { after });

@@ -84,7 +84,9 @@ async function tailsOf({ logs, snapshots }: TailsExamined): Promise<Tail[]> {
       const snapshot = await snapshots.load(key);
       const from = snapshot?.sequence ?? 0;
       return {
-        ...{ key, from, last },
+        key,
+        from,
+        last,
         events: await eventsAfter(from),
         createdAt: snapshot && snapshotTime(snapshot.text),
       };

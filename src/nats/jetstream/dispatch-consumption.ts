@@ -79,7 +79,11 @@ export class NatsConsumption implements DispatchConsumption {
     // when it comes back.
     const maxBytes = () => (connection.info?.max_payload ?? 1024 * 1024) + ENVELOPE_BYTES;
     const options = {
-      ...{ connection, stream, consumer, batch, maxBytes },
+      connection,
+      stream,
+      consumer,
+      batch,
+      maxBytes,
       hasRoom: () => this.#bytesInHand < MAX_BYTES_IN_HAND && hasRoom(),
       onMessage: (message: Msg) => this.#handOn(message),
       onLost: (why: string) => void this.#beginAgain(why),

@@ -101,8 +101,12 @@ export class NatsDispatchSource implements DispatchSource {
     void this.#doubtOnReconnect(watch);
     try {
       const consumption = await NatsConsumption.open({
-        ...{ connection: this.#connection, stream: DISPATCH_STREAM, consumer: consumer.name },
-        ...{ logger, batch: maxInHand, hasRoom },
+        connection: this.#connection,
+        stream: DISPATCH_STREAM,
+        consumer: consumer.name,
+        logger,
+        batch: maxInHand,
+        hasRoom,
         handler: (delivery) => watch.pass(delivery, handler),
         ensure: async () => {
           await ensureDispatchStream(this.#jsm, this.#options);

@@ -110,9 +110,15 @@ export class NatsVectorStore implements VectorStore {
     const jsm = await this.#connection.jetstreamManager(this.#unchecked());
     try {
       await jsm.streams.add({
-        ...{ name: VECTOR_STREAM, subjects: [`$KV.${VECTOR_BUCKET}.>`], max_msgs_per_subject: 1 },
-        ...{ storage: StorageType.File, num_replicas: this.#options.replicas, discard: DiscardPolicy.New },
-        ...{ allow_direct: true, allow_rollup_hdrs: true, deny_delete: true },
+        name: VECTOR_STREAM,
+        subjects: [`$KV.${VECTOR_BUCKET}.>`],
+        max_msgs_per_subject: 1,
+        storage: StorageType.File,
+        num_replicas: this.#options.replicas,
+        discard: DiscardPolicy.New,
+        allow_direct: true,
+        allow_rollup_hdrs: true,
+        deny_delete: true,
         description: 'Vectors of learnings, which can be computed anew',
         // Those who have read a bucket before this one ask for what is newer. No bucket takes a vector a microsecond.
         first_seq: Date.now() * 1000,

@@ -22,7 +22,9 @@ export function healthOf(parts: HealthParts, own: () => object | Promise<object>
       host: parts.host,
       uptimeSeconds: Math.round(parts.uptimeMs() / 1000),
       connection: parts.connection(),
-      ...{ warnings, errors, lastIncident: last },
+      warnings,
+      errors,
+      lastIncident: last,
       ...(await numbersOf(own)),
     };
   };

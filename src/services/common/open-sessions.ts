@@ -27,7 +27,10 @@ export function openSessions(nats: NatsPorts, config: Config, logger: Logger, ap
         requestJson(nats.connection, sessionRequest(subject, session), { session }, config.requestTimeoutMs),
       );
   const tracker = new ProgressTracker({
-    ...{ files: localTasksFile(config.tasksRoots), command, logger, secrets: scannerFor(config) },
+    files: localTasksFile(config.tasksRoots),
+    command,
+    logger,
+    secrets: scannerFor(config),
   });
   return { reader, writer, command, tracker };
 }
@@ -54,7 +57,10 @@ export function sessionReader(nats: NatsPorts, config: Config, logger: Logger) {
 /** Folds a session once, and writes nothing: for those who only look. */
 export async function foldedState(nats: NatsPorts, logger: Logger, session: Token): Promise<SessionState> {
   const reader = createSessionReader({
-    ...{ log: nats.log, snapshots: nats.snapshots, logger, maxSessions: 1 },
+    log: nats.log,
+    snapshots: nats.snapshots,
+    logger,
+    maxSessions: 1,
   });
   return (await reader.load(session)).folded.state;
 }

@@ -26,7 +26,8 @@ export async function serveCompiler(
     log: nats.log,
     telemetry,
     learnings: createPromptLearnings({
-      ...{ reader: projects.reader, relevance: projects.relevance },
+      reader: projects.reader,
+      relevance: projects.relevance,
       // Logs and endpoints are outside: secrets stay here even where the store may keep them.
       secrets: scannerFor({ redact: true }),
     }),

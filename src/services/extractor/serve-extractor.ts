@@ -15,8 +15,12 @@ export async function serveExtractor(nats: NatsPorts, serving: Serving): Promise
   const extractor = await startExtractor(
     { source: nats.source, log: nats.log, snapshots: nats.snapshots, rejected: nats.rejected, logger },
     {
-      ...{ maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs },
-      ...{ random: Math.random, secrets: scannerFor(config) },
+      maxBodyBytes,
+      maxDeliveries,
+      maxInHand,
+      ackWaitMs,
+      random: Math.random,
+      secrets: scannerFor(config),
     },
   );
   shutdown.add('the extractor', () => extractor.stop());

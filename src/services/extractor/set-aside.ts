@@ -28,7 +28,8 @@ export function setAsideOf(aside: {
     sessions: aside.troubles.length,
     dispatches: aside.dispatches,
     worst: aside.troubles.slice(0, MAX_TOLD).map(({ session, code, reason, since }) => ({
-      ...{ session, code },
+      session,
+      code,
       reason: clipText(oneLine(reason), MAX_REASON),
       since: isoOf(since),
     })),

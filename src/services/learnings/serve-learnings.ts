@@ -44,7 +44,11 @@ export async function openProjects(
   const { reader, writer } = projectReader(nats, config, logger);
   shutdown.add('the snapshot writer of projects', () => writer.stop());
   const command = createCommander({
-    ...{ log: nats.learnings, reader, clock: systemClock, newId: randomUUID, random: Math.random },
+    log: nats.learnings,
+    reader,
+    clock: systemClock,
+    newId: randomUUID,
+    random: Math.random,
   });
   const embedder = await loadEmbedder(config.embedder);
   if (embedder !== undefined) shutdown.add('the embedder', () => embedder.close());
@@ -58,10 +62,18 @@ function projectReader(nats: NatsPorts, config: Config, logger: Logger) {
   const snapshots = nats.learningSnapshots;
   const folding = PROJECT_FOLDING;
   const writer = new SnapshotWriter({
-    ...{ snapshots, folding, clock: systemClock, logger, every: config.snapshotEvery },
+    snapshots,
+    folding,
+    clock: systemClock,
+    logger,
+    every: config.snapshotEvery,
   });
   const reader = new StateReader({
-    ...{ log: nats.learnings, snapshots, folding, logger, maxCached: config.maxCached },
+    log: nats.learnings,
+    snapshots,
+    folding,
+    logger,
+    maxCached: config.maxCached,
     maxBytes: config.cacheMb * 1_000_000,
     onFolded: (folded) => writer.folded(folded),
   });
@@ -110,12 +122,19 @@ export async function serveLearnings(
       logger,
     },
     sessions: new SessionProjects({ log: nats.log, sessions, maxKnown: MAX_KNOWN_SESSIONS }),
-    ...{ maxBodyBytes, maxDeliveries, ackWaitMs, recurrence, random: Math.random, secrets },
+    maxBodyBytes,
+    maxDeliveries,
+    ackWaitMs,
+    recurrence,
+    random: Math.random,
+    secrets,
   });
   shutdown.add('the learner', () => learner.stop());
 
   const answer = createLearningsService({
-    ...{ command, reader, relevance },
+    command,
+    reader,
+    relevance,
     onChanged: (project) => unawaited(vectorise(project)),
   });
   const own = async () => ({ projectsInMemory: reader.size, backlog: await nats.reviews.backlog() });

@@ -32,7 +32,10 @@ export async function serveTools(
   { config, logger, shutdown, health, admit }: Serving,
 ): Promise<void> {
   const harvester = new NoteHarvester({
-    ...{ sessions: sessions.reader, projects: projects.reader, command: projects.inBackground, logger },
+    sessions: sessions.reader,
+    projects: projects.reader,
+    command: projects.inBackground,
+    logger,
   });
   shutdown.add('the note harvester', () => harvester.stop());
   const onNotes = (session: Token) => harvester.schedule(session);

@@ -13,7 +13,8 @@ const retracted = { type: 'retracted', data: { learning: id, by: 'bob' } } as co
 describe('learning.list', () => {
   it('gives the learnings in force alone, the newest first', () => {
     const project = new Project(...both, proposed('Wait'), proposed('No'), {
-      ...{ type: 'rejected', data: { proposal: idOf('No'), by: 'bob' } },
+      type: 'rejected',
+      data: { proposal: idOf('No'), by: 'bob' },
     });
     expect(project.does('learning.list', {})).toEqual({
       project: 'demo',
@@ -38,7 +39,8 @@ describe('learning.list of what holds no more', () => {
 
   it('gives superseded and retracted learnings as they were last, with why, the newest first', () => {
     const project = new Project(...both, proposed('Wait'), {
-      ...{ type: 'edited', data: { learning: id, content: 'Name each field', by: 'eve' } },
+      type: 'edited',
+      data: { learning: id, content: 'Name each field', by: 'eve' },
     });
     expect(reply(project)).toEqual({ project: 'demo', learnings: [], total: 0 });
     project.does('learning.supersede', { id, replacement: idOf(OTHER), by: 'bob' });
@@ -115,7 +117,8 @@ describe('learning.edit', () => {
     [{ content: '\u200b' }, 'content: must hold visible text'],
   ])('refuses %j', (more, message) => {
     expect(new Project(...inForce).refuses('learning.edit', { id, ...more })).toMatchObject({
-      ...{ code: 'schema_invalid', message },
+      code: 'schema_invalid',
+      message,
     });
   });
 
@@ -198,7 +201,8 @@ describe('the id of a learning', () => {
       expect(
         project.refuses(name, { id: 'abc', ...(name === 'learning.edit' && { tags: [] }) }),
       ).toMatchObject({
-        ...{ code: 'ambiguous', details: { candidates: [text(1).proposal, text(2).proposal] } },
+        code: 'ambiguous',
+        details: { candidates: [text(1).proposal, text(2).proposal] },
       });
     }
   });

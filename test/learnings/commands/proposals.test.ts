@@ -18,17 +18,29 @@ describe('learning.propose', () => {
   it('makes a proposal that waits', () => {
     const project = new Project();
     const reply = project.does('learning.propose', {
-      ...{ content: ' Name the\nfield ', type: 'pattern', tags: ['api', 'api', '\u200b '], confidence: 0.4 },
+      content: ' Name the\nfield ',
+      type: 'pattern',
+      tags: ['api', 'api', '\u200b '],
+      confidence: 0.4,
       source: { session: 's1', dispatch: 7, note: 'NOT-1' },
     });
     expect(reply).toEqual({
       project: 'demo',
       proposal: {
-        ...{ id: idOf('Name the field'), type: 'pattern', content: 'Name the field', tags: ['api'] },
-        ...{ source: { session: 's1', dispatch: 7, note: 'NOT-1' }, method: 'manual', evidence: [] },
-        ...{ confidence: 0.4, status: 'pending', extractedAt: timeOf(60) },
+        id: idOf('Name the field'),
+        type: 'pattern',
+        content: 'Name the field',
+        tags: ['api'],
+        source: { session: 's1', dispatch: 7, note: 'NOT-1' },
+        method: 'manual',
+        evidence: [],
+        confidence: 0.4,
+        status: 'pending',
+        extractedAt: timeOf(60),
       },
-      ...{ learning: null, similar: null, existing: false },
+      learning: null,
+      similar: null,
+      existing: false,
     });
   });
 
@@ -65,7 +77,8 @@ describe('learning.propose', () => {
 
   it.each(['\u200b\u2060', '\u001b[31m'])('refuses what holds no visible text: %j', (content) => {
     expect(new Project().refuses('learning.propose', { content })).toMatchObject({
-      ...{ code: 'schema_invalid', message: 'content: must hold visible text' },
+      code: 'schema_invalid',
+      message: 'content: must hold visible text',
     });
   });
 
@@ -161,10 +174,12 @@ describe('a list that comes in pages', () => {
     expect(
       project.does('learning.list', { limit: 1, retired: true, cursor: String(retired.next) }),
     ).toMatchObject({
-      ...{ total: 2, learnings: [{ content: 'One' }] },
+      total: 2,
+      learnings: [{ content: 'One' }],
     });
     expect(project.refuses('learning.list', { cursor: idOf('One') })).toMatchObject({
-      ...{ code: 'not_found', message: expect.stringContaining('begin with the first page') },
+      code: 'not_found',
+      message: expect.stringContaining('begin with the first page'),
     });
   });
 });
@@ -240,7 +255,8 @@ describe('proposal.show', () => {
     const project = new Project(proposed(TEXT), accepted(TEXT), proposed(NEAR));
     project.does('proposal.accept', { id: idOf(NEAR), merge: true });
     expect(project.does('proposal.show', { id: idOf(NEAR) })).toMatchObject({
-      ...{ proposal: { mergedInto: id }, learning: { id, content: TEXT } },
+      proposal: { mergedInto: id },
+      learning: { id, content: TEXT },
     });
   });
 });
@@ -271,7 +287,8 @@ describe('proposal.accept', () => {
   ])('is told who %s it and when, as is a rejection', (status, decision) => {
     for (const name of ['proposal.accept', 'proposal.reject'] as const) {
       expect(new Project(proposed(TEXT), decision).refuses(name, { id, by: 'bob' })).toEqual({
-        ...{ kind: 'refuse', code: 'already_decided' },
+        kind: 'refuse',
+        code: 'already_decided',
         message: `proposal ${id} was ${status} by ann at ${timeOf(120)}`,
         details: { id, status, decidedBy: 'ann', decidedAt: timeOf(120) },
       });
@@ -319,7 +336,8 @@ describe('proposal.accept', () => {
       expect(
         new Project(...given).refuses('proposal.accept', { ...near, merge: true, separate: true }),
       ).toMatchObject({
-        ...{ code: 'schema_invalid', message: 'merge: cannot be combined with separate' },
+        code: 'schema_invalid',
+        message: 'merge: cannot be combined with separate',
       });
       expect(new Project(proposed(TEXT)).refuses('proposal.accept', { id, merge: true })).toMatchObject({
         code: 'not_found',

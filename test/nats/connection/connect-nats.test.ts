@@ -92,8 +92,13 @@ describe('openNats', () => {
     const connection = await connect(nats.url);
     await (await connection.jetstreamManager()).streams.add({ name: 'DISPATCH', subjects: ['mine.>'] });
     const opening = openNats({
-      ...{ url: nats.url, name: 'refused', logger: silentLogger, replicas: 1, requestTimeoutMs: 5000 },
-      ...{ ackWaitMs: 1000, maxInHand: 10 },
+      url: nats.url,
+      name: 'refused',
+      logger: silentLogger,
+      replicas: 1,
+      requestTimeoutMs: 5000,
+      ackWaitMs: 1000,
+      maxInHand: 10,
     });
     await expect(opening).rejects.toMatchObject({
       code: 'config_invalid',

@@ -105,12 +105,17 @@ describe('a service on a server of small messages', () => {
     await using server = await startTestNats({ maxPayloadBytes });
     const ports = await openPorts(server.url);
     const endpoints = Array.from({ length: 40 }, (_, at) => ({
-      ...{ name: `e${at}`, subject: `small.e${at}`, description: `does ${at}: ${'x'.repeat(60)}` },
+      name: `e${at}`,
+      subject: `small.e${at}`,
+      description: `does ${at}: ${'x'.repeat(60)}`,
       handle: async () => ({}),
       stats: () => ({ much: 'y'.repeat(200) }),
     }));
     const service = await startService(ports.connection, {
-      ...{ name: 'small', version: '1.0.0', description: 'z'.repeat(400), logger: silentLogger },
+      name: 'small',
+      version: '1.0.0',
+      description: 'z'.repeat(400),
+      logger: silentLogger,
       endpoints: [...endpoints, healthEndpoint('small', async () => ({ much: 'w'.repeat(20_000) }))],
     });
     const rejected = vi.fn();
@@ -137,7 +142,10 @@ describe('a service on a server of small messages', () => {
     await using server = await startTestNats();
     const ports = await openPorts(server.url);
     const service = await startService(ports.connection, {
-      ...{ name: 'whole', version: '1.0.0', description: 'all of it', logger: silentLogger },
+      name: 'whole',
+      version: '1.0.0',
+      description: 'all of it',
+      logger: silentLogger,
       endpoints: [healthEndpoint('whole', async () => ({ well: true }))],
     });
     const info = (await ports.connection.request('$SRV.INFO.whole')).json();

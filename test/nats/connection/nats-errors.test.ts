@@ -15,7 +15,8 @@ it('tells a stream that is full from a server that does not answer, though the c
     expect([full, nobody]).toMatchObject([{ code: '503' }, { code: '503' }]);
     expect([full, nobody].map(isNoResponders)).toEqual([false, true]);
     expect(toThroughlineError(full, 'storing')).toMatchObject({
-      ...{ code: 'store_full', message: expect.stringMatching(/^storing: maximum bytes exceeded; raise /) },
+      code: 'store_full',
+      message: expect.stringMatching(/^storing: maximum bytes exceeded; raise /),
     });
     expect(toThroughlineError(nobody, 'asking').code).toBe('unavailable');
   } finally {
@@ -45,7 +46,8 @@ it('says that nothing more may be made when the limit of streams or consumers is
   ] as const) {
     const refused: unknown = await make().catch((error: unknown) => error);
     expect(toThroughlineError(refused, 'making')).toMatchObject({
-      ...{ code: 'store_full', message: expect.stringContaining(fix) },
+      code: 'store_full',
+      message: expect.stringContaining(fix),
     });
   }
   await connection.close();

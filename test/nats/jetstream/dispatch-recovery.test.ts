@@ -120,8 +120,14 @@ describe('a dispatch stream that was deleted', () => {
   it('counts rejected dispatches that belong to no session', async () => {
     const [at, body] = [timeOf(1), bytes('x')];
     await nats.rejected.put({
-      ...{ session: undefined, role: undefined, subject: 'dispatch.x', sequence: 700, at },
-      ...{ code: 'subject_invalid', reason: 'no', body },
+      session: undefined,
+      role: undefined,
+      subject: 'dispatch.x',
+      sequence: 700,
+      at,
+      code: 'subject_invalid',
+      reason: 'no',
+      body,
     });
     await jsm.streams.delete(DISPATCH_STREAM);
     expect(await publish()).toBeGreaterThan(700);

@@ -14,9 +14,15 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const service = (names: readonly string[], logger = silentLogger) => ({
-  ...{ name: 'half', version: '1.0.0', description: 'for tests', logger },
+  name: 'half',
+  version: '1.0.0',
+  description: 'for tests',
+  logger,
   endpoints: names.map((name) => ({
-    ...{ name, subject: `a.${name}`, description: 'echoes', handle: async (given: unknown) => given },
+    name,
+    subject: `a.${name}`,
+    description: 'echoes',
+    handle: async (given: unknown) => given,
   })),
 });
 
@@ -29,7 +35,8 @@ it.each([
   const connection = await halfUser();
   const error = vi.fn();
   await expect(startService(connection, service(names, { ...silentLogger, error }))).rejects.toMatchObject({
-    ...{ code: 'permission_denied', message: expect.stringContaining('a.denied') },
+    code: 'permission_denied',
+    message: expect.stringContaining('a.denied'),
   });
   await connection.flush();
   expect(error).not.toHaveBeenCalled();

@@ -46,9 +46,16 @@ const HANDLERS: Record<string, (request: unknown) => Promise<unknown>> = {
 beforeAll(async () => {
   nats = await startNatsPorts({ maxPayloadBytes: MAX_PAYLOAD });
   service = await startService(nats.connection, {
-    ...{ name: 'test-service', version: '1.2.3', description: 'for tests', logger },
+    name: 'test-service',
+    version: '1.2.3',
+    description: 'for tests',
+    logger,
     endpoints: Object.entries(HANDLERS).map(([name, handle]) => ({
-      ...{ name, subject: `test.${name}`, description: `does ${name}`, handle, lower: 'its filters' },
+      name,
+      subject: `test.${name}`,
+      description: `does ${name}`,
+      handle,
+      lower: 'its filters',
     })),
   });
 });
@@ -122,7 +129,8 @@ describe('startService', () => {
 
   it('keeps an error that holds line breaks in one header, and whole in the body', async () => {
     expect(await ask('throws-lines')).toEqual({
-      ...{ status: '404', description: 'not_found: no such: thing' },
+      status: '404',
+      description: 'not_found: no such: thing',
       body: { error: { code: 'not_found', message: 'no\r\nsuch: thing\u0000' } },
     });
   });
@@ -175,9 +183,16 @@ describe('startService', () => {
       return request;
     };
     const counted = await startService(nats.connection, {
-      ...{ name: 'counted', version: '1.0.0', description: 'for tests', logger },
+      name: 'counted',
+      version: '1.0.0',
+      description: 'for tests',
+      logger,
       endpoints: ['one', 'two'].map((name) => ({
-        ...{ name, subject: `counted.${name}`, description: 'may fail', bySession: name === 'one', handle },
+        name,
+        subject: `counted.${name}`,
+        description: 'may fail',
+        bySession: name === 'one',
+        handle,
       })),
     });
     const asked = { one: ['"bad"', '"good"', 'no JSON', '"bad"'], two: ['"good"'], 'one.demo': ['"bad"'] };
@@ -203,10 +218,15 @@ describe('startService', () => {
 
   it('answers what is in hand when it is stopped, and nothing after that', async () => {
     const stopping = await startService(nats.connection, {
-      ...{ name: 'stopping', version: '1.0.0', description: 'for tests', logger },
+      name: 'stopping',
+      version: '1.0.0',
+      description: 'for tests',
+      logger,
       endpoints: [
         {
-          ...{ name: 'hold', subject: 'stopping.hold', description: 'waits' },
+          name: 'hold',
+          subject: 'stopping.hold',
+          description: 'waits',
           handle: async (request) => {
             held.taken();
             await new Promise<void>((resolve) => {

@@ -17,7 +17,9 @@ it.each([4096, 8192, 8193, 16_384])(
           sequence: 1,
           at: timeOf(1),
         },
-        ...{ code: 'too_large', reason: 'x', body },
+        code: 'too_large',
+        reason: 'x',
+        body,
       });
       const [entry] = await nats.rejected.list(10);
       expect(entry).toMatchObject({ bytes: body.length });

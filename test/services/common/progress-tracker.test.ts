@@ -127,7 +127,8 @@ describe('a file', () => {
     expect(await scene.refresh()).toEqual({ outcome: 'rebuilt', appended: true });
     expect(scene.types()).toEqual(['run.initialized', 'progress.rebuilt']);
     expect(scene.state.run).toMatchObject({
-      ...{ spec: 'parser', source: { kind: 'file', path: PATH } },
+      spec: 'parser',
+      source: { kind: 'file', path: PATH },
       document: { fingerprint: { mtimeMs: 2000.5, hash: hashOf(TWO) } },
     });
     expect(completedTasks(scene)).toEqual(['1']);
@@ -218,7 +219,8 @@ describe('a file that cannot be used', () => {
     const scene = following();
     Object.assign(scene.file, { text: PROSE, mtimeMs: 2000 });
     expect(await scene.refresh()).toMatchObject({
-      ...{ outcome: 'failed', message: expect.stringMatching(/^specs\/tasks\.md holds no task/) },
+      outcome: 'failed',
+      message: expect.stringMatching(/^specs\/tasks\.md holds no task/),
     });
     expect(scene.types()).toEqual(['run.initialized']);
     Object.assign(scene.file, { text: TWO, mtimeMs: 3000 });
@@ -264,7 +266,8 @@ describe('a text', () => {
     ['nothing', ''],
   ])('of %s is refused with its name and a line', (_what, text) => {
     expect(readText(text, PATH, 0)).toEqual({
-      ...{ ok: false, code: 'progress_ledger_parse_failed' },
+      ok: false,
+      code: 'progress_ledger_parse_failed',
       message: expect.stringMatching(/^specs\/tasks\.md holds no task that can be read \(line \d+: .+\)$/),
     });
   });

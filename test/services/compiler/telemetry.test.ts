@@ -5,15 +5,27 @@ import { Telemetry } from '../../../src/services/compiler/telemetry.js';
 type Counted = Pick<DispatchReply, 'ledger' | 'budget' | 'tokenEstimate'>;
 
 const COMMON = {
-  ...{ prompt: '', sessionContext: '', facts: [], factsShown: 0, factsTotal: 0, compacted: null },
-  ...{ sequence: 1, snapshotSequence: 0, replayed: 0, tokenEstimate: 100 },
+  prompt: '',
+  sessionContext: '',
+  facts: [],
+  factsShown: 0,
+  factsTotal: 0,
+  compacted: null,
+  sequence: 1,
+  snapshotSequence: 0,
+  replayed: 0,
+  tokenEstimate: 100,
 };
 const ITERATION: IterationReply = { kind: 'iteration', ...COMMON };
 
 function reply(more: Partial<Counted> = {}): DispatchReply {
   return {
     ...COMMON,
-    ...{ kind: 'dispatch', messages: [], stablePrefixHash: '', fullPromptHash: '', ledger: { mode: 'none' } },
+    kind: 'dispatch',
+    messages: [],
+    stablePrefixHash: '',
+    fullPromptHash: '',
+    ledger: { mode: 'none' },
     ...fitted('none', 100, 100),
     ...more,
   };
@@ -58,7 +70,10 @@ describe('telemetry', () => {
     const telemetry = new Telemetry();
     telemetry.compiled('a', ITERATION, 1);
     expect(telemetry.toJSON().a).toMatchObject({
-      ...{ compiles: 1, ledgerModes: { none: 1 }, tokensBefore: 100, tokensAfter: 100 },
+      compiles: 1,
+      ledgerModes: { none: 1 },
+      tokensBefore: 100,
+      tokensAfter: 100,
       stages: { none: 0, pruned: 0, shortened: 0, minimal: 0 },
     });
   });

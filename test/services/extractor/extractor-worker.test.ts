@@ -47,8 +47,10 @@ async function extractorOn(failing: { put?: number; append?: number; downMs?: nu
       logger: silentLogger,
     },
     {
-      ...{ maxBodyBytes: 1000, maxDeliveries: MAX_DELIVERIES },
-      ...{ random: () => 1, now: () => scheduler.now() },
+      maxBodyBytes: 1000,
+      maxDeliveries: MAX_DELIVERIES,
+      random: () => 1,
+      now: () => scheduler.now(),
     },
   );
   const publish = (text: string) =>
@@ -118,8 +120,11 @@ describe('an extractor that stops', () => {
       startExtractor(
         { source, log: sessionLog, rejected: new MemoryRejectedStore(), logger: silentLogger },
         {
-          ...{ maxBodyBytes: 1000, maxDeliveries: MAX_DELIVERIES, maxInHand: 1 },
-          ...{ random: () => 1, now: () => scheduler.now() },
+          maxBodyBytes: 1000,
+          maxDeliveries: MAX_DELIVERIES,
+          maxInHand: 1,
+          random: () => 1,
+          now: () => scheduler.now(),
         },
       );
     const first = await start(hanging);

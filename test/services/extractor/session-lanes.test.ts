@@ -12,8 +12,15 @@ function lanesOf(maxActive: number) {
   const delivery = (bytes = 1): DispatchDelivery => {
     sequence += 1;
     return {
-      ...{ subject: '', body: new Uint8Array(bytes), sequence, at: '', delivery: 1 },
-      ...{ ack() {}, working() {}, nak() {}, term() {} },
+      subject: '',
+      body: new Uint8Array(bytes),
+      sequence,
+      at: '',
+      delivery: 1,
+      ack() {},
+      working() {},
+      nak() {},
+      term() {},
     };
   };
   const arrive = (session: string, bytes?: number) => lanes.arrived(session, delivery(bytes));

@@ -33,9 +33,15 @@ async function learning(ackWaitMs: number) {
   };
   const review = { task_id: '1', assessment: 'needs_changes', required_fixes: ['Name the unit'] };
   const delivery = {
-    ...{ subject: 'dispatch.demo.reviewer', body: Buffer.from(JSON.stringify(review)) },
-    ...{ sequence: 1, at: systemClock(), delivery: 1 },
-    ...{ ack: vi.fn(), working: vi.fn(), nak: vi.fn(), term: vi.fn() },
+    subject: 'dispatch.demo.reviewer',
+    body: Buffer.from(JSON.stringify(review)),
+    sequence: 1,
+    at: systemClock(),
+    delivery: 1,
+    ack: vi.fn(),
+    working: vi.fn(),
+    nak: vi.fn(),
+    term: vi.fn(),
   } satisfies DispatchDelivery;
   const source: DispatchSource = {
     newest: async () => 0,
@@ -48,16 +54,32 @@ async function learning(ackWaitMs: number) {
   const [limits, logger] = [DEFAULT_LIMITS, silentLogger];
   const sessions = createSessionReader({ log, snapshots, limits, logger, maxSessions: 1 });
   const projects = new StateReader({
-    ...{ log: learnings, snapshots, folding: PROJECT_FOLDING, logger, maxCached: 1 },
+    log: learnings,
+    snapshots,
+    folding: PROJECT_FOLDING,
+    logger,
+    maxCached: 1,
   });
   const random = () => 0;
   const command = createCommander({
-    ...{ log: learnings, reader: projects, clock: systemClock, newId: randomUUID, random },
+    log: learnings,
+    reader: projects,
+    clock: systemClock,
+    newId: randomUUID,
+    random,
   });
   const learner = await startLearner({
-    ...{ source, learnings, projects, command, logger, random, ackWaitMs },
+    source,
+    learnings,
+    projects,
+    command,
+    logger,
+    random,
+    ackWaitMs,
     sessions: new SessionProjects({ log, sessions, maxKnown: 1 }),
-    ...{ maxBodyBytes: 1000, maxDeliveries: 5, recurrence: 3 },
+    maxBodyBytes: 1000,
+    maxDeliveries: 5,
+    recurrence: 3,
   });
   return { learner, delivery, release };
 }

@@ -38,8 +38,11 @@ function worker(
     projects: () => ports.learnings.projects(),
   };
   const reader = new StateReader({
-    ...{ log, snapshots: ports.learningSnapshots, folding: PROJECT_FOLDING },
-    ...{ logger: silentLogger, maxCached: 10 },
+    log,
+    snapshots: ports.learningSnapshots,
+    folding: PROJECT_FOLDING,
+    logger: silentLogger,
+    maxCached: 10,
   });
   const command = createCommander({
     log,
@@ -193,8 +196,11 @@ describe('a snapshot of a project', () => {
     const ann = worker(nats);
     for (const content of ['One', 'Two', 'Three']) await ann.does(project, 'learning.propose', { content });
     const writer = new SnapshotWriter({
-      ...{ folding: PROJECT_FOLDING, snapshots: nats.learningSnapshots },
-      ...{ clock: systemClock, logger: silentLogger, every: 1 },
+      folding: PROJECT_FOLDING,
+      snapshots: nats.learningSnapshots,
+      clock: systemClock,
+      logger: silentLogger,
+      every: 1,
     });
     expect(await writer.write((await ann.reader.load(project)).folded)).toBe('saved');
     await ann.does(project, 'proposal.accept', {

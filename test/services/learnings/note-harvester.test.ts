@@ -38,10 +38,18 @@ async function harvesterAfter(failures: number, pauseMs = 1) {
   const limits = DEFAULT_LIMITS;
   const sessions = createSessionReader({ log, snapshots, limits, logger: silentLogger, maxSessions: 1 });
   const projects = new StateReader({
-    ...{ log: learnings, snapshots, folding: PROJECT_FOLDING, logger: silentLogger, maxCached: 1 },
+    log: learnings,
+    snapshots,
+    folding: PROJECT_FOLDING,
+    logger: silentLogger,
+    maxCached: 1,
   });
   const command = createCommander({
-    ...{ log: learnings, reader: projects, clock: systemClock, newId: randomUUID, random: () => 0 },
+    log: learnings,
+    reader: projects,
+    clock: systemClock,
+    newId: randomUUID,
+    random: () => 0,
   });
   const harvester = new NoteHarvester({ sessions, projects, command, logger: silentLogger, pauseMs });
   return { harvester, learnings, read };

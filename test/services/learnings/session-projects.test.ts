@@ -16,7 +16,10 @@ import { implementer, recorded } from '../../support/builders.js';
 const SESSION = token('demo', 'session');
 
 const opened = (data: Extract<SessionEvent, { type: 'session.opened' }>['data']): SessionEvent => ({
-  ...{ v: EVENT_VERSION, type: 'session.opened', at: systemClock(), data },
+  v: EVENT_VERSION,
+  type: 'session.opened',
+  at: systemClock(),
+  data,
 });
 
 /** The projects of sessions in a log that can be taken away, and how often a session was folded for them. */
@@ -31,7 +34,11 @@ function projects() {
   };
   const snapshots = new MemorySnapshotStore();
   const sessions = createSessionReader({
-    ...{ log, snapshots, limits: DEFAULT_LIMITS, logger: silentLogger, maxSessions: 10 },
+    log,
+    snapshots,
+    limits: DEFAULT_LIMITS,
+    logger: silentLogger,
+    maxSessions: 10,
   });
   const load = vi.spyOn(sessions, 'load');
   const known = new SessionProjects({ log, sessions, maxKnown: 10 });

@@ -13,8 +13,14 @@ function dense(count: number): TaskBoard {
 function waiting(id: string, depends_on: readonly string[]): Task {
   const at = '2026-05-01T00:00:00.000Z';
   return {
-    ...{ id, content: id, status: 'remaining', priority: 2, iteration: 0 },
-    ...{ depends_on, created_at: at, updated_at: at },
+    id,
+    content: id,
+    status: 'remaining',
+    priority: 2,
+    iteration: 0,
+    depends_on,
+    created_at: at,
+    updated_at: at,
   };
 }
 

@@ -100,7 +100,11 @@ async function expectProposedOnce({ learnings }: NatsPorts, project: Token): Pro
 async function folded(ports: NatsPorts, project: Token, snapshots: SnapshotStore): Promise<LearningState> {
   const { learnings: log } = ports;
   const reader = new StateReader({
-    ...{ log, snapshots, folding: PROJECT_FOLDING, logger: silentLogger, maxCached: 1 },
+    log,
+    snapshots,
+    folding: PROJECT_FOLDING,
+    logger: silentLogger,
+    maxCached: 1,
   });
   return (await reader.load(project)).folded.state;
 }

@@ -64,7 +64,11 @@ export async function underLearningLoad(
       ...PROJECTS.map((each) => deciding(client, each, told, gate)),
     ]);
     const load: LearningLoad = {
-      ...{ system, ports, client, env: FAST, told },
+      system,
+      ports,
+      client,
+      env: FAST,
+      told,
       async pause() {
         await Promise.race([gate.close(), working]);
         await allDealtWith(ports, LEARNER_CONSUMER);
