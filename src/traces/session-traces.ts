@@ -1,3 +1,4 @@
+import { KEPT } from '../contracts/kept.js';
 import type { DispatchOutcome, EventOf } from '../contracts/session-events.js';
 import type { RecordedEntry } from '../contracts/trace-entry.js';
 import { clipText, quoted } from '../shared/text.js';
@@ -38,7 +39,7 @@ export interface TracesJson {
 const MAX_INTENTS = 12;
 /** Characters of all traces together: with everything else a snapshot must fit one message. */
 const MAX_SIZE = 300_000;
-const MAX_TEXT = 200;
+const { traceEntry: MOST } = KEPT;
 /** Appended entries that wait, and their characters together. */
 const MAX_PENDING = 64;
 const MAX_PENDING_SIZE = 60_000;
@@ -142,17 +143,19 @@ export function entryOfDispatch(dispatch: DispatchOutcome): RecordedEntry | unde
   if (!outcome.intent_id) return undefined;
   const implemented = dispatch.role === 'implementer' ? dispatch.outcome : undefined;
   const said = implemented?.status ?? (dispatch.role === 'reviewer' ? dispatch.outcome.assessment : '');
-  const files = implemented?.files_modified?.slice(0, 20).map((file) => clipText(quoted(file), MAX_TEXT));
+  const files = implemented?.files_modified
+    ?.slice(0, MOST.files)
+    .map((file) => clipText(quoted(file), MOST.text));
   const output = `task ${task} ${said}${implemented === undefined ? '' : `: ${implemented.summary}`}`;
   return {
     id: `dispatch:${sequence}`,
-    intent: clipText(outcome.intent_id, 128),
+    intent: clipText(outcome.intent_id, MOST.intent),
     action: 'TOOL_EXECUTION',
     status: said === 'completed' || said === 'approved' ? 'SUCCESS' : 'FAILURE',
     tool: role,
-    target: clipText(task, MAX_TEXT),
+    target: clipText(task, MOST.text),
     ...(files !== undefined && files.length > 0 && { files }),
-    output: clipText(quoted(output), MAX_TEXT),
+    output: clipText(quoted(output), MOST.text),
     size: JSON.stringify(outcome).length,
   };
 }

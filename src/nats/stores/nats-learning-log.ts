@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { LEARNING_EVENTS, type LearningEvent } from '../../contracts/learning-events.js';
 import {
   LEARNINGS_STREAM,
@@ -29,7 +30,7 @@ interface Read {
 export class NatsLearningLog extends NatsEventLog<LearningEvent> implements LearningLog {
   readonly #ports: EventLogPorts;
   /** Up to where this process has read each project, and in which stream: another of the name has another epoch. */
-  readonly #read = new Map<Token, Read>();
+  readonly #read = new LRUCache<Token, Read>({ max: MAX_READ });
 
   constructor(ports: EventLogPorts, options: TopologyOptions) {
     super(ports, {
@@ -77,7 +78,6 @@ export class NatsLearningLog extends NatsEventLog<LearningEvent> implements Lear
       this.doubt(project);
       read = await super.read(project, range);
     }
-    if (this.#read.size >= MAX_READ) this.#read.clear();
     this.#read.set(project, { through: read.through, epoch: read.epoch });
     return read;
   }

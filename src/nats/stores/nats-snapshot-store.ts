@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { type KV, type NatsConnection, StorageType } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
@@ -61,7 +62,9 @@ export class NatsSnapshotStore implements SnapshotStore {
   readonly #bucket: Bucket;
   readonly #connection: NatsConnection;
   /** What this process wrote last: while nobody else writes, the stored value need not be read back first. */
-  readonly #written = new Map<Token, { readonly sequence: number; readonly revision: number }>();
+  readonly #written = new LRUCache<Token, { readonly sequence: number; readonly revision: number }>({
+    max: MAX_WRITTEN,
+  });
 
   constructor(kv: KV, bucket: Bucket, connection: NatsConnection) {
     this.#kv = kv;
@@ -113,8 +116,6 @@ export class NatsSnapshotStore implements SnapshotStore {
           ? await this.#onBucket((kv) => kv.create(key, text))
           : await this.#onBucket((kv) => kv.update(key, text, revision));
       this.#written.set(key, { sequence, revision: written });
-      const oldest = this.#written.keys().next();
-      if (this.#written.size > MAX_WRITTEN && !oldest.done) this.#written.delete(oldest.value);
       return true;
     } catch (error) {
       if (apiCode(error) === API.wrongLastSequence) return false;
