@@ -95,7 +95,6 @@ describe('the package', () => {
         'IMPLEMENTER_RULES',
         'InMemorySessionFactStore',
         'KeywordFactRetriever',
-        'MAX_FACTS_PER_DISPATCH',
         'REVIEWER_RULES',
         'RuleBasedFactExtractor',
         'createFactId',
@@ -173,11 +172,13 @@ describe('the package', () => {
     const script = `
       import { connectThroughline } from 'throughline';
       import { startThroughline } from 'throughline/server';
-      await using throughline = await startThroughline({ server: { store: 'exact' } });
-      await using client = await connectThroughline({ url: throughline.url });
+      const throughline = await startThroughline({ server: { store: 'exact' } });
+      const client = await connectThroughline({ url: throughline.url });
       await client.tools.sessionOpen({ session: 'packed', settings: { tokenizer: 'o200k_base' } });
       const refused = await client.compile({ session: 'packed', taskId: '1', taskPrompt: 'x' }).catch((error) => error);
-      console.log(refused.code, refused.message);`;
+      console.log(refused.code, refused.message);
+      await client.close();
+      await throughline.close();`;
     expect(await evaluated(script)).toMatch(
       /^config_invalid .*install it beside throughline with "npm install gpt-tokenizer"/,
     );

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 /**
  * A bucket for each key: it fills by so much a second, and holds what two seconds give. The keys are bounded: the one
  * that was not used for longest is forgotten, and begins again with a full bucket.
@@ -19,7 +21,7 @@ const MAX_BUCKETS = 10_000;
 
 export class TokenBuckets {
   readonly #limits: BucketLimits;
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets = new LRUCache<string, Bucket>({ max: MAX_BUCKETS });
 
   constructor(limits: BucketLimits) {
     this.#limits = limits;
@@ -46,13 +48,9 @@ export class TokenBuckets {
     const at = now();
     const full = perSecond * BURST_SECONDS;
     const known = this.#buckets.get(key);
-    // Deleted and set again, a key moves to the end of the map: the first one is the least recently used.
-    this.#buckets.delete(key);
     const gained = known === undefined ? full : ((at - known.at) * perSecond) / 1000;
     const bucket = { level: Math.min(full, (known?.level ?? 0) + Math.max(0, gained)), at };
     this.#buckets.set(key, bucket);
-    const oldest = this.#buckets.keys().next();
-    if (this.#buckets.size > MAX_BUCKETS && !oldest.done) this.#buckets.delete(oldest.value);
     return bucket;
   }
 }
