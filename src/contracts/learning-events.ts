@@ -87,11 +87,6 @@ export type LearningEvent = z.output<typeof learningEvent>;
 export type LearningEventOf<Type extends LearningEvent['type']> = Extract<LearningEvent, { type: Type }>;
 export type StoredLearningEvent = Stored<LearningEvent>;
 
-/** Reads an event of a project, or gives `undefined` for what is none. */
-export function parseLearningEvent(data: Uint8Array): LearningEvent | undefined {
-  return LEARNING_EVENTS.parse(jsonOf(data));
-}
-
 /** The events of project logs. */
 export const LEARNING_EVENTS: EventFormat<LearningEvent> = {
   kind: 'project',

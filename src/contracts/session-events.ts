@@ -104,11 +104,6 @@ export type DispatchOutcome = FactRecorded['data']['dispatch'];
 /** An event with its place in the session's log. */
 export type StoredEvent = Stored<SessionEvent>;
 
-/** Reads an event of a session, or gives `undefined` for what is none. */
-export function parseSessionEvent(data: Uint8Array): SessionEvent | undefined {
-  return SESSION_EVENTS.parse(jsonOf(data));
-}
-
 /** The events of session logs. */
 export const SESSION_EVENTS: EventFormat<SessionEvent> = {
   kind: 'session',

@@ -8,7 +8,7 @@ import { EVENT_VERSION } from '../../src/contracts/event.js';
 import { isLearningRequest, LEARNING_REQUESTS } from '../../src/contracts/learning-requests.js';
 import { isToken, parseDispatchSubject, ROLES, token } from '../../src/contracts/names.js';
 import { runInitRequest, runStatusRequest } from '../../src/contracts/run-request.js';
-import { parseSessionEvent, type SessionEvent } from '../../src/contracts/session-events.js';
+import { SESSION_EVENTS, type SessionEvent } from '../../src/contracts/session-events.js';
 import { isToolName, TOOLS, type ToolName } from '../../src/contracts/tool-requests.js';
 import { traceAppendRequest, traceCompactRequest } from '../../src/contracts/trace-entry.js';
 import { RuleBasedFactExtractor } from '../../src/facts/fact-extractor.js';
@@ -38,7 +38,7 @@ const AT = '2026-05-01T00:00:00.000Z';
 
 /** Folds an event as a reader does: from its bytes. What cannot be read back is lost, so it must not be written. */
 function fold(state: SessionState, event: SessionEvent): void {
-  const read = parseSessionEvent(Buffer.from(JSON.stringify(event)));
+  const read = SESSION_EVENTS.parse(JSON.parse(JSON.stringify(event)));
   expect(read, `an event that can be read back: ${JSON.stringify(event).slice(0, 300)}`).toBeDefined();
   if (read === undefined) return;
   evolve(state, { sequence: state.sequence + 1, event: read });

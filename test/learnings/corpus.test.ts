@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
+  LEARNING_EVENTS,
   learningEvent,
-  parseLearningEvent,
   type StoredLearningEvent,
 } from '../../src/contracts/learning-events.js';
 import { evolveLearnings } from '../../src/learnings/evolve-learnings.js';
@@ -26,7 +26,7 @@ function frozen(version: string) {
 /** The events of a version, read as a project's log reads them. */
 function eventsOf(version: string): StoredLearningEvent[] {
   return frozen(version).lines.map((line, index) => {
-    const event = parseLearningEvent(new TextEncoder().encode(line));
+    const event = LEARNING_EVENTS.parse(JSON.parse(line));
     if (event === undefined) throw new Error(`${version}, event ${index + 1} is not read any more: ${line}`);
     return { sequence: index + 1, event };
   });

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parseSessionEvent, type StoredEvent, sessionEvent } from '../../src/contracts/session-events.js';
+import { SESSION_EVENTS, type StoredEvent, sessionEvent } from '../../src/contracts/session-events.js';
 import { evolve } from '../../src/session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../../src/session/session-snapshot.js';
 import { emptyState, type SessionState } from '../../src/session/session-state.js';
@@ -25,7 +25,7 @@ function frozen(version: string) {
 /** The events of a version, read as a session's log reads them. */
 function eventsOf(version: string): StoredEvent[] {
   return frozen(version).lines.map((line, index) => {
-    const event = parseSessionEvent(new TextEncoder().encode(line));
+    const event = SESSION_EVENTS.parse(JSON.parse(line));
     if (event === undefined) throw new Error(`${version}, event ${index + 1} is not read any more: ${line}`);
     return { sequence: index + 1, event };
   });
