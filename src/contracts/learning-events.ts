@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type EventFormat, eventOf, jsonOf, parseEvent, type Stored } from './event.js';
+import { type EventFormat, eventOf, parseEvent, type Stored } from './event.js';
 
 /**
  * The events of a project's learnings, version 1, on `learning.<project>.<type>`. What nobody has accepted is a

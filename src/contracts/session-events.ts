@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EVENT_VERSION, type EventFormat, jsonOf, parseEvent, type Stored, timestamp } from './event.js';
+import { EVENT_VERSION, type EventFormat, parseEvent, type Stored, timestamp } from './event.js';
 import { factTag } from './fact-tags.js';
 import { ROLES } from './names.js';
 import { ASSESSMENTS, IMPLEMENTER_STATUSES, SEVERITIES, taskId, testRun } from './results.js';
