@@ -34,9 +34,9 @@ describe('an event as it is stored', () => {
 
   it.each([
     ['of another session', JSON.stringify({ ...message(1), session: 'other' })],
-    ['decided on what is no sequence', JSON.stringify({ ...message(1), session: 'demo', after: -1 })],
-    ['that is no JSON', 'no event'],
-    ['that is no object', '7'],
+    ['decided on what is not a sequence', JSON.stringify({ ...message(1), session: 'demo', after: -1 })],
+    ['that is not JSON', 'no event'],
+    ['that is not an object', '7'],
   ])('%s is none', (_, text) => {
     expect(read('demo', Buffer.from(text))).toBeUndefined();
   });
@@ -52,7 +52,7 @@ describe('a command', () => {
     ]).toEqual([...[true, true, false, true]]);
   });
 
-  /** 1 is decided on nothing; 3 follows what is no event at 2; 4 and 6 are the same commands again. */
+  /** 1 is decided on nothing; 3 follows something at 2 that is not an event; 4 and 6 are the same commands again. */
   const LOG: StoredEvent[] = [
     { sequence: 1, event: message(1), after: 0 },
     { sequence: 3, event: message(2), after: 2 },
@@ -66,7 +66,7 @@ describe('a command', () => {
     for (const stored of LOG) {
       if (stored.sequence > state.sequence && stored.sequence <= through) evolve(state, stored);
     }
-    // As a reader does, past what is no event.
+    // As a reader does, past what is not an event.
     state.sequence = Math.max(state.sequence, through);
     return state;
   };

@@ -70,7 +70,7 @@ it.skipIf(TMPFS_MISSING !== undefined)(
 );
 
 it.skipIf(TMPFS_MISSING !== undefined)(
-  `a server of another that does not write again, though there is room, is said until it is started again${skipped}`,
+  `a server of another that does not write again, though there is room, is reported until it is started again${skipped}`,
   async () => {
     await using disk = await mountTmpfs();
     const options = { source: await nativeSource(), storeDir: join(disk.path, 'store') };

@@ -48,7 +48,7 @@ async function ask(body: object): Promise<void> {
 const TASK = { taskId: '2.2', taskPrompt: 'Write the statements' };
 
 describe('the statistics of the compiler', () => {
-  it('say of each session what was compiled, from what, and what failed', async () => {
+  it('the statistics of the compiler say for each session what was compiled, from what, and what failed', async () => {
     const session = newSession('stats');
     await system.client.compile({ session, ...TASK });
     const { sequence } = await system.client.publishImplementer(session, implemented('2.2'));
@@ -78,7 +78,7 @@ describe('the statistics of the compiler', () => {
     expect((await eventsOf(system, session)).map(({ event }) => event.type)).toEqual(['fact.recorded']);
   });
 
-  it('count a changed file once, however many prompts find it at once, and each prompt that went without', async () => {
+  it('the statistics of the compiler count a changed file once however many prompts find it, and each prompt that went without', async () => {
     const session = newSession('rebuilt');
     const tasksPath = await folder.write(`${session}.md`, TASKS_MD);
     await system.client.initRun({ session, spec: 'parser', tasksPath });
@@ -93,7 +93,7 @@ describe('the statistics of the compiler', () => {
     });
   });
 
-  it('stand beside the requests that NATS counts itself, and have no names that are no sessions', async () => {
+  it('the statistics of the compiler stand beside the request counts of NATS, and hold no invalid session names', async () => {
     const requests = async () => {
       const { endpoints } = await compilerStats();
       const counts = endpoints.map(({ name, num_requests }) => [name, num_requests]);

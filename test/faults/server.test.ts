@@ -163,7 +163,7 @@ survives(
   { only: ['compiler', 'tools'] },
 );
 
-/** Large bodies come while a worker stands still; gives how often the server cut somebody off for reading too slowly. */
+/** Large bodies come while a worker stands still; gives how often the server cut a client off for reading too slowly. */
 async function cutOffs(load: Load, server: FaultyServer, bodies: number): Promise<number> {
   await using worker = await startCli(['serve', '--only', 'extractor'], {
     NATS_URL: server.url,

@@ -37,10 +37,10 @@ describe('commands in the background', () => {
     const { command, background, carriedOut, does } = commander();
     const crowd = Array.from({ length: 50 }, (_, index) => does(background, `rule ${index}`));
     await crowd[0];
-    await does(command, 'somebody');
-    expect(carriedOut.indexOf('somebody')).toBeLessThan(3);
+    await does(command, 'a person');
+    expect(carriedOut.indexOf('a person')).toBeLessThan(3);
     await Promise.all(crowd);
-    expect(carriedOut.filter((name) => name !== 'somebody')).toEqual(
+    expect(carriedOut.filter((name) => name !== 'a person')).toEqual(
       Array.from({ length: 50 }, (_, index) => `rule ${index}`),
     );
   });

@@ -11,7 +11,7 @@ import { decodeLearnings, encodeLearnings } from '../../src/learnings/learnings-
 import { emptyLearnings, type LearningState } from '../../src/learnings/learnings-state.js';
 
 /**
- * Learnings as earlier versions stored them, made by `scripts/freeze-corpus.mjs`. They must load for ever: what a
+ * Learnings as earlier versions stored them, made by `scripts/freeze-corpus.mjs`. They must always load: what a
  * later version adds to a state may stand beside what is expected here, but nothing may be missing or changed.
  */
 const CORPUS = new URL('../fixtures/learnings/', import.meta.url);

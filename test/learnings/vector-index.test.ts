@@ -43,7 +43,7 @@ describe('the vector index', () => {
     ['of another text', stored(at(1, 0), 'another text')],
     ['of another dimension', stored(at(1, 0, 0), 'text')],
     ['without a direction', stored(at(0, 0), 'text')],
-    ['with something that is no number', stored(at(1, Number.NaN), 'text')],
+    ['with something that is not a number', stored(at(1, Number.NaN), 'text')],
     ['with something infinite', stored(at(1, Number.POSITIVE_INFINITY), 'text')],
     ['of no length', stored(at(), 'text')],
   ])('does not find a vector %s, which replaces a good one', (_, vector) => {
@@ -120,11 +120,11 @@ describe('the vector index', () => {
           for (const { id, content } of learnings.values())
             index.put(id, stored(bagVector(content, 32), content));
           if (!late) index.sync(learnings);
-          const anew = new VectorIndex('m');
-          anew.sync(learnings);
+          const fresh = new VectorIndex('m');
+          fresh.sync(learnings);
           for (const { id, content } of learnings.values())
-            anew.put(id, stored(bagVector(content, 32), content));
-          expect(index.search(bagVector(query, 32), ALL)).toEqual(anew.search(bagVector(query, 32), ALL));
+            fresh.put(id, stored(bagVector(content, 32), content));
+          expect(index.search(bagVector(query, 32), ALL)).toEqual(fresh.search(bagVector(query, 32), ALL));
           expect(index.usable).toBe(learnings.size > 0);
         }
       }),

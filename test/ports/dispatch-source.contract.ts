@@ -5,7 +5,7 @@ import { bytes } from './opened.js';
 /** A dispatch source, and the time that it goes by. */
 export interface OpenedDispatchSource {
   readonly source: DispatchSource;
-  /** The same source as somebody else holds it. */
+  /** The same source as another process holds it. */
   readonly other: DispatchSource;
   /** Milliseconds of its time. */
   now(): number;
@@ -23,7 +23,7 @@ export interface DispatchSourceSettings {
 }
 
 const LONG = { ackWaitMs: 30_000 };
-/** So long that a machine which stands still for a moment is no consumer that forgets. */
+/** So long that a machine which stands still for a moment does not look like a consumer that forgets. */
 const SHORT = { ackWaitMs: 1500 };
 /** Half of it is longer than a machine stands still. */
 const HALVED = { ackWaitMs: 6000 };

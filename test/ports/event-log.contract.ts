@@ -7,11 +7,11 @@ import { bytes, newSession } from './opened.js';
 /** An event log, and what only its maker can do with it. */
 export interface OpenedEventLog<Event> {
   readonly log: EventLog<Event>;
-  /** The same log as somebody else holds it. */
+  /** The same log as another process holds it. */
   readonly other: EventLog<Event>;
   /** All keys that have an event, as `other` lists them. */
   keys(): Promise<Token[]>;
-  /** Stores bytes on the key that are no event, as a stranger would. */
+  /** Stores bytes on the key that are not an event, as a stranger would. */
   injected(key: Token, data: Uint8Array): Promise<number>;
   close(): Promise<void>;
 }

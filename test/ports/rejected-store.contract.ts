@@ -3,7 +3,7 @@ import type { RejectedStore, Rejection } from '../../src/ports/rejected-store.js
 import { timeOf } from '../support/builders.js';
 import { bytes, newSession } from './opened.js';
 
-/** A rejected store, and the same one as somebody else holds it. */
+/** A rejected store, and the same one as another process holds it. */
 export interface OpenedRejectedStore {
   readonly store: RejectedStore;
   readonly other: RejectedStore;

@@ -8,7 +8,7 @@ import { newSession } from './opened.js';
 /** A snapshot store, and what only its maker can do with it. */
 export interface OpenedSnapshotStore {
   readonly store: SnapshotStore;
-  /** The same store as somebody else holds it. */
+  /** The same store as another process holds it. */
   readonly other: SnapshotStore;
   /** The largest text that it takes, in bytes. */
   readonly maxBytes: number;

@@ -4,7 +4,7 @@ import type { StoredVector, VectorStore } from '../../src/ports/vector-store.js'
 import { learningId } from '../support/learning-maps.js';
 import { newSession } from './opened.js';
 
-/** A vector store, and the same store as somebody else holds it. */
+/** A vector store, and the same store as another process holds it. */
 export interface OpenedVectorStore {
   readonly store: VectorStore;
   readonly other: VectorStore;

@@ -74,7 +74,7 @@ describe('on NATS', () => {
     const { through } = await nats.vectors.read(project, 0);
     const before = nats.connection.stats().outMsgs;
     await nats.vectors.read(project, through);
-    // Subscription and unsubscription are no messages.
+    // Subscription and unsubscription are not messages.
     expect(nats.connection.stats().outMsgs - before).toBe(1);
   });
 

@@ -20,7 +20,7 @@ import {
 } from '../support/prompt-structure.js';
 import { dispatchRequest } from './parts.js';
 
-/** Gives the next text at each call, and begins anew after the last. */
+/** Gives the next text at each call, and starts over after the last. */
 type Say = () => string;
 
 function sayerOf(texts: readonly string[]): Say {
@@ -194,7 +194,7 @@ function byOthers(say: Say): Played {
   return played;
 }
 
-/** Learnings as a log holds them that somebody else has written to. */
+/** Learnings as in a log that others have written to. */
 function learned(say: Say): LearningsInPrompt {
   const ranked = [0.9, 0.5, 0].map((score, at) => ({
     score,

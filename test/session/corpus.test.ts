@@ -8,7 +8,7 @@ import { stateToJson } from '../../src/session/session-state-json.js';
 import { held, said } from './arrivals.js';
 
 /**
- * Sessions as earlier versions stored them, made by `scripts/freeze-corpus.mjs`. They must load for ever: what a
+ * Sessions as earlier versions stored them, made by `scripts/freeze-corpus.mjs`. They must always load: what a
  * later version adds to a state may stand beside what is expected here, but nothing may be missing or changed.
  */
 const CORPUS = new URL('../fixtures/sessions/', import.meta.url);

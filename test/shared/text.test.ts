@@ -11,7 +11,7 @@ describe('oneLine', () => {
     ['tabs and runs of spaces', ' a\t\t b  c\u00a0', 'a b c'],
     ['colours and cursor moves', '\u001b[31mred\u001b[0m\u001b[2J end', 'red end'],
     ['a terminal link', '\u001b]8;;http://x\u0007here\u001b]8;;\u0007', 'here'],
-    ['an escape that is no sequence', 'a\u001bb', 'a b'],
+    ['an escape that does not start a sequence', 'a\u001bb', 'a b'],
     ['zero-width characters', 'a\u200bb\u200d\u2060c\ufeff', 'abc'],
     ['bidirectional controls', '\u202eabc\u202c \u2066d\u2069', 'abc d'],
     ['other ignorable characters', 'a\u034f\u3164\u115f\ufe0f\u{e0101}b', 'ab'],

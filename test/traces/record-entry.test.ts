@@ -63,7 +63,7 @@ describe('an entry', () => {
     ['no intent', { action_type: 'ERROR' }, 'intent_id'],
     ['an unknown action', step(1, { action_type: 'DANCE' as 'ERROR' }), 'action_type'],
     ['an unknown status', { ...step(1), result: { status: 'OK' } }, 'result.status'],
-    ['files that are no list', { ...step(1), payload: { target_files: 'a.ts' } }, 'payload.target_files'],
+    ['files that are not a list', { ...step(1), payload: { target_files: 'a.ts' } }, 'payload.target_files'],
     ['a time that is none', step(1, { timestamp: 'yesterday' }), 'timestamp'],
   ])('that has %s is malformed, and says why', (_name, input, field) => {
     const recorded = recordEntry(input, () => 'made-id');

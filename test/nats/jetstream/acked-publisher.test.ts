@@ -68,7 +68,7 @@ describe('AckedPublisher', () => {
 
   it('is unavailable when nobody answers in time, and the others are not held up', async () => {
     const hasty = new AckedPublisher(nats.connection, 2000);
-    // A listener that is no stream: it takes the message and acknowledges nothing.
+    // A listener that is not a stream: it takes the message and acknowledges nothing.
     const silent = nats.connection.subscribe('silent', { callback: () => {} });
     const [lost, stored] = await Promise.allSettled([
       hasty.publish('silent', 'x'),

@@ -157,7 +157,7 @@ describe('a consumption that is closed', () => {
     await close();
     const { num_pending } = await jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
     expect(num_pending).toBeGreaterThan(0);
-    // Whoever takes over has all the rest at once.
+    // The process that takes over has all the rest at once.
     const heir = await consumed();
     await soon(async () => {
       expect(await jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER)).toMatchObject({

@@ -222,15 +222,15 @@ describe('a snapshot of a project', () => {
 
 describe('a decision on a proposal that was lost with its stream', () => {
   it.each([
-    ['by whoever finds the stream missing', async () => {}],
+    ['by the process that finds the stream missing', async () => {}],
     [
-      'by whoever finds another in its place',
+      'by the process that finds another in its place',
       async (project: Token) => {
         await worker(other).does(project, 'learning.propose', { content: 'Say the unit' });
       },
     ],
     [
-      'by whoever finds another in its place, with events of other projects',
+      'by the process that finds another in its place, with events of other projects',
       async () => {
         await worker(other).does(newSession('beside'), 'learning.propose', { content: 'Say the unit' });
       },
