@@ -38,7 +38,7 @@ async function publishUntilRefused(url: string): Promise<{ acknowledged: string[
 }
 
 it.skipIf(TMPFS_MISSING !== undefined)(
-  `a disk that is full is said by publishers and the doctor, and \`up\` writes again by itself when there is room${skipped}`,
+  `publishers and the doctor report a full disk, and up writes again by itself when there is room${skipped}`,
   async () => {
     await using disk = await mountTmpfs();
     const port = await freePort('127.0.0.1');

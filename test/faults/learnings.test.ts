@@ -50,7 +50,7 @@ it.concurrent(
 );
 
 it.concurrent(
-  'learnings survive the loss of their stream, but for what came after their snapshots',
+  'learnings survive the loss of their stream, except for what came after their snapshots',
   async () => {
     await using server = await startFaultyServer();
     await underLearningLoad(server, async (load) => {
@@ -102,7 +102,7 @@ const POINTS = [
 ] as const;
 
 it.concurrent(
-  'learnings survive their service being killed, again and again, wherever it stands',
+  'learnings survive repeated kills of their service at any point',
   async () => {
     await using server = await startFaultyServer();
     await underLearningLoad(

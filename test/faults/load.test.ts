@@ -35,7 +35,7 @@ const GROWTH = 1.3;
 const WARM_MINUTES = 5;
 
 it.runIf(SETTINGS.load.asked)(
-  `takes ${SETTINGS.load.rate ?? 'half of all possible'} results a second for ${minutes} minutes, and ends with flat memory and no lag`,
+  `the services take ${SETTINGS.load.rate ?? 'half of all possible'} results a second for ${minutes} minutes, and end with flat memory and no lag`,
   async () => {
     await using server = await startFaultyServer();
     {
