@@ -33,7 +33,7 @@ function commander() {
 }
 
 describe('commands in the background', () => {
-  it('let whoever is waited for go first, and keep their own order', async () => {
+  it('background commands let a command go first that a caller waits for, and keep their own order', async () => {
     const { command, background, carriedOut, does } = commander();
     const crowd = Array.from({ length: 50 }, (_, index) => does(background, `rule ${index}`));
     await crowd[0];
@@ -45,7 +45,7 @@ describe('commands in the background', () => {
     );
   });
 
-  it('go on after one that failed, which is told', async () => {
+  it('background commands go on after one that failed, which is reported', async () => {
     const { background, carriedOut, does } = commander();
     const broken = does(background, 'broken');
     const next = does(background, 'next');
@@ -54,7 +54,7 @@ describe('commands in the background', () => {
     expect(carriedOut).toEqual(['broken', 'next']);
   });
 
-  it('wait for those of the same key alone', async () => {
+  it('background commands wait only for those of the same key', async () => {
     const { background, carriedOut, does } = commander();
     const crowd = Array.from({ length: 50 }, (_, index) => does(background, `rule ${index}`));
     await does(background, 'elsewhere', token('other', 'project'));
