@@ -45,7 +45,7 @@ describe('formatRelevantLearnings', () => {
     expect(formatRelevantLearnings(inPrompt({ method, total: 3 }))).toBe('');
   });
 
-  it('keeps any text to one line below the header', () => {
+  it('T-22.3: keeps any text of a learning to one line below the header', () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ unit: 'binary', maxLength: 300 }), { minLength: 1, maxLength: 5 }),
@@ -111,7 +111,7 @@ describe('formatCompactProposals', () => {
     expect(text).toHaveLength(40);
   });
 
-  it('shows five of many, and how many there are', () => {
+  it('shows five of many proposals, and how many there are', () => {
     const pending = Array.from({ length: 12 }, (_, index) => proposal({ content: `number ${index}` }));
     const lines = formatCompactProposals(pending, REVIEW).split('\n');
     expect(lines[0]).toBe('Pending proposals (12):');

@@ -22,7 +22,7 @@ function budget() {
 }
 
 describe('a budget of bytes', () => {
-  it('lets a caller send twice its rate at once, and then its rate, whatever the sessions', () => {
+  it('the byte budget lets a caller send twice its rate at once, and then its rate, whatever the sessions', () => {
     const { clock, times } = budget();
     const request = (at: number) => ({ bytes: MIB / 2, caller: '_INBOX.a', session: `s${at}` });
     expect(times(100, request)).toBe(4);
