@@ -33,7 +33,7 @@ function compile(state: SessionState, overrides: Parameters<typeof dispatchReque
 }
 
 describe('a dispatch prompt', () => {
-  it('is prefix, task, output budget, ledger, replan, guide, session context and task prompt', () => {
+  it('a dispatch prompt is prefix, task, output budget, ledger, replan, guide, session context and task prompt', () => {
     const compiled = compile(CIRCLING);
     const { prefix, head, packet, replan, guide, context, taskPrompt } = partsOf(compiled);
     expect(prefix).toBe(stablePrefix('implementer'));
@@ -62,7 +62,7 @@ describe('a dispatch prompt', () => {
     expect(compiled.budget).toMatchObject({ stage: 'none', inputTokens: 3600, tokenizer: 'approximate' });
   });
 
-  it('has no ledger, no replan and no context without anything to say', () => {
+  it('a dispatch prompt has no ledger, no replan and no context without anything to say', () => {
     expect(partsOf(compile(emptyState('demo')))).toMatchObject({
       ...{ packet: {}, replan: [], context: [], guide: expect.stringMatching(/^Guide: /) },
       head: ['Task: 1', 'Output budget: 1200 tokens'],
@@ -70,7 +70,7 @@ describe('a dispatch prompt', () => {
     expect(compile(emptyState('demo')).prompt).not.toMatch(/^(Ledger|Replan):/m);
   });
 
-  it('loses its replan section when the work is approved', () => {
+  it('a dispatch prompt loses its replan section when the work is approved', () => {
     const state = stateAfter(
       ...[recorded(1, implementer()), recorded(2, sent('1', 'a')), recorded(3, implementer())],
       ...[recorded(4, sent('1', 'b')), recorded(5, reviewer({ assessment: 'approved' }))],
@@ -81,7 +81,7 @@ describe('a dispatch prompt', () => {
     expect(packet).toMatchObject({ assessment: 'approved', plan_version: 2, next_action: 'next_task' });
   });
 
-  it('of another task says nothing of this one, but in the context', () => {
+  it('a dispatch prompt of another task says nothing of this one, except in the context', () => {
     const { packet, replan } = partsOf(compile(CIRCLING, { taskId: '2' }));
     expect(packet).toEqual({
       next_action: 'dispatch_reviewer',
@@ -94,7 +94,7 @@ describe('a dispatch prompt', () => {
     expect(replan).toEqual([]);
   });
 
-  it.each(ROLES)('is the same as messages: %s', (role) => {
+  it.each(ROLES)('a dispatch prompt is the same as messages: %s', (role) => {
     const { prompt, messages } = compile(CIRCLING, { role });
     expect(messages).toEqual([
       { role: 'system', content: stablePrefix(role) },
@@ -103,7 +103,7 @@ describe('a dispatch prompt', () => {
     expect(messages?.map(({ content }) => content).join('\n\n')).toBe(prompt);
   });
 
-  it('tells the output budget that was configured', () => {
+  it('a dispatch prompt gives the output budget that was configured', () => {
     const budget = { ...DEFAULT_BUDGET, maxOutputTokens: 77 };
     expect(partsOf(compileDispatch(CIRCLING, dispatchRequest(), budget)).head[1]).toBe(
       'Output budget: 77 tokens',
@@ -115,7 +115,7 @@ describe('the delta packet', () => {
   const packetAfter = (...results: Parameters<typeof recorded>[1][]) =>
     partsOf(compile(stateAfter(...results.map((result, index) => recorded(index + 1, result))))).packet;
 
-  it('holds only fields with content', () => {
+  it('the delta packet holds only fields with content', () => {
     expect(Object.keys(packetAfter(implementer()))).toEqual(['next_action', 'last_outcome', 'summary']);
     expect(Object.keys(packetAfter(implementer({ status: 'blocked', blockers: ['no token'] })))).toEqual([
       'blockers',
@@ -128,7 +128,7 @@ describe('the delta packet', () => {
     });
   });
 
-  it('says an issue as one text', () => {
+  it('the delta packet says an issue as one text', () => {
     const issues = [
       { severity: 'critical' as const, file: 'src/a.ts', message: 'loses the last line' },
       { severity: 'minor' as const, message: 'odd name' },
@@ -138,7 +138,7 @@ describe('the delta packet', () => {
     });
   });
 
-  it('is one line of JSON, and no text breaks out of it or of the replan section', () => {
+  it('the delta packet is one line of JSON, and no text breaks out of it or of the replan section', () => {
     fc.assert(
       fc.property(hostileTexts, hostileTexts, hostileTexts, (one, other, third) => {
         const review = reviewer({
@@ -166,12 +166,12 @@ describe('the delta packet', () => {
 });
 
 describe('two compiles at one sequence', () => {
-  it('give the same bytes', () => {
+  it('two compiles at one sequence give the same bytes', () => {
     const bytes = () => JSON.stringify(compile(CIRCLING, { explain: true }));
     expect(bytes()).toBe(bytes());
   });
 
-  it('of two tasks have the same prefix and its hash, and different tails', () => {
+  it('two compiles of two tasks have the same prefix and its hash, and different tails', () => {
     const [one, two] = [compile(CIRCLING), compile(CIRCLING, { taskId: '2' })];
     expect(one.stablePrefixHash).toBe(two.stablePrefixHash);
     expect(one.messages?.[0]).toEqual(two.messages?.[0]);
@@ -179,12 +179,12 @@ describe('two compiles at one sequence', () => {
     expect(one.fullPromptHash).not.toBe(two.fullPromptHash);
   });
 
-  it('of two roles have different prefixes and hashes', () => {
+  it('two compiles of two roles have different prefixes and hashes', () => {
     const [one, two] = [compile(CIRCLING), compile(CIRCLING, { role: 'reviewer' })];
     expect(one.stablePrefixHash).not.toBe(two.stablePrefixHash);
   });
 
-  it('name hashes of what they hash: 16 hex characters of the SHA-256', () => {
+  it('the hashes of a prompt name what they hash: 16 hex characters of the SHA-256', () => {
     const { prompt, stablePrefixHash, fullPromptHash } = compile(CIRCLING);
     const hash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16);
     expect(stablePrefixHash).toBe(hash(stablePrefix('implementer')));
@@ -193,7 +193,7 @@ describe('two compiles at one sequence', () => {
 });
 
 describe('the prefix', () => {
-  it('stays the same through a session', () => {
+  it('the prefix stays the same through a session', () => {
     const state = emptyState('demo');
     const hashes = new Set<string | undefined>();
     for (let sequence = 1; sequence <= 20; sequence += 1) {

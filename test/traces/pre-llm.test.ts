@@ -45,7 +45,7 @@ function scene(
 const systemOf = ({ createMessage }: ReturnType<typeof scene>) => createMessage.mock.calls[0]?.[0];
 
 describe('user story 1: a long-running intent', () => {
-  it('T006 keeps the original prompt beside the effective one', async () => {
+  it('T006 preparePrompt keeps the original prompt beside the effective one', async () => {
     const prepared: PreparedPrompt[] = [];
     const one = scene(async () => SUMMARY, { onPrepared: (each) => prepared.push(each) });
     await one.call(SYSTEM, 'go on');
@@ -73,7 +73,7 @@ describe('user story 1: a long-running intent', () => {
     expect(one.preLLMRequest.mock.calls).toEqual([['INT-1']]);
   });
 
-  it('T009 learns the active intent anew at each call', async () => {
+  it('T009 learns the active intent again at each call', async () => {
     const intents = ['INT-1', 'INT-2'];
     const one = scene(async () => null, { activeIntentId: () => intents.shift() });
     await one.call(SYSTEM, 'a');
@@ -143,7 +143,7 @@ describe('user story 4: errors', () => {
     },
   );
 
-  it('T015 takes a thrown value that is no Error', async () => {
+  it('T015 takes a thrown value that is not an Error', async () => {
     const one = scene(() => Promise.reject('just a text'));
     await one.call(SYSTEM, 'go on');
     expect(systemOf(one)).toBe(SYSTEM);
@@ -196,25 +196,28 @@ describe('a hook that hangs', () => {
   it.each([
     ['2000 ms by default', undefined, 2000],
     ['what is asked for', 50, 50],
-  ])('is given %s, then logged, and the model is called', async (_name, deadlineMs, waited) => {
-    const hang = () => new Promise<null>(() => {});
-    const one = scene(hang, deadlineMs === undefined ? {} : { deadlineMs });
-    const answered = one.call(SYSTEM, 'go on');
-    await vi.advanceTimersByTimeAsync(waited - 1);
-    expect(one.createMessage).not.toHaveBeenCalled();
-    await vi.advanceTimersByTimeAsync(1);
-    await expect(answered).resolves.toContain('answer');
-    expect(systemOf(one)).toBe(SYSTEM);
-    const [fields] = one.error.mock.calls[0] ?? [];
-    expect(fields).toMatchObject({
-      session: 'demo',
-      intentId: 'INT-1',
-      err: { message: `no answer within ${waited} ms` },
-      stack: expect.stringContaining(`${waited} ms`),
-    });
-  });
+  ])(
+    'a hook that hangs is given %s, then logged, and the model is called',
+    async (_name, deadlineMs, waited) => {
+      const hang = () => new Promise<null>(() => {});
+      const one = scene(hang, deadlineMs === undefined ? {} : { deadlineMs });
+      const answered = one.call(SYSTEM, 'go on');
+      await vi.advanceTimersByTimeAsync(waited - 1);
+      expect(one.createMessage).not.toHaveBeenCalled();
+      await vi.advanceTimersByTimeAsync(1);
+      await expect(answered).resolves.toContain('answer');
+      expect(systemOf(one)).toBe(SYSTEM);
+      const [fields] = one.error.mock.calls[0] ?? [];
+      expect(fields).toMatchObject({
+        session: 'demo',
+        intentId: 'INT-1',
+        err: { message: `no answer within ${waited} ms` },
+        stack: expect.stringContaining(`${waited} ms`),
+      });
+    },
+  );
 
-  it('changes nothing when it answers late, or fails late', async () => {
+  it('a hook that hangs changes nothing when it answers late, or fails late', async () => {
     // The run fails on a rejection that nobody handles.
     for (const late of [() => SUMMARY, () => Promise.reject(new Error('late'))]) {
       const one = scene(() => new Promise((resolve) => setTimeout(() => resolve(late()), 5000)));
@@ -226,7 +229,7 @@ describe('a hook that hangs', () => {
     }
   });
 
-  it('leaves no timer behind when it answers in time', async () => {
+  it('a hook that answers in time leaves no timer behind', async () => {
     const one = scene(async () => SUMMARY);
     await one.call(SYSTEM, 'go on');
     expect(vi.getTimerCount()).toBe(0);
@@ -234,7 +237,7 @@ describe('a hook that hangs', () => {
 });
 
 describe('T018: the model call itself', () => {
-  it('is rejected with what it was rejected with, and not tried again', async () => {
+  it('T018 the model call is rejected with the model’s own error, and not tried again', async () => {
     const fault = new Error('overloaded');
     const createMessage = vi.fn(() => Promise.reject(fault));
     const { options, error } = scene(async () => SUMMARY);
@@ -243,7 +246,7 @@ describe('T018: the model call itself', () => {
     expect(error).not.toHaveBeenCalled();
   });
 
-  it('passes what it throws at once on as well', async () => {
+  it('T018 the model call passes on an error that the model throws at once', async () => {
     const fault = new TypeError('no model');
     const createMessage = vi.fn((): string => {
       throw fault;
@@ -253,7 +256,7 @@ describe('T018: the model call itself', () => {
     expect(createMessage).toHaveBeenCalledTimes(1);
   });
 
-  it('gives its stream as it is, unread', async () => {
+  it('T018 the model call gives its stream as it is, unread', async () => {
     let read = 0;
     async function* chunks(system: string) {
       for (const word of system.split(' ')) {
@@ -269,7 +272,7 @@ describe('T018: the model call itself', () => {
     expect(await all(given)).toEqual(['three', 'short', 'words']);
   });
 
-  it('gives the stream of a promise', async () => {
+  it('T018 the model call gives the stream of a promise', async () => {
     const stream = new ReadableStream<string>({
       start(controller) {
         controller.enqueue('one');
@@ -284,7 +287,7 @@ describe('T018: the model call itself', () => {
 });
 
 describe('T018: HookEngine and PreCompactHook', () => {
-  it('joins what several hooks give, in their order, and leaves out what is nothing', async () => {
+  it('T018 the hook engine joins what several hooks give, in their order, and leaves out what is nothing', async () => {
     const asked: string[] = [];
     const gives = (name: string, text: string | null) => async (intentId: string) => {
       asked.push(`${name} ${intentId}`);
@@ -299,18 +302,18 @@ describe('T018: HookEngine and PreCompactHook', () => {
     expect(asked).toEqual(['first INT-1', 'second INT-1', 'third INT-1', 'fourth INT-1']);
   });
 
-  it('gives null without hooks, and when none wants anything', async () => {
+  it('T018 the hook engine gives null without hooks, and when none wants anything', async () => {
     expect(await new HookEngine().preLLMRequest('INT-1')).toBeNull();
     const engine = new HookEngine().registerPreLLM(async () => null).registerPreLLM(async () => '');
     expect(await engine.preLLMRequest('INT-1')).toBeNull();
   });
 
-  it('rejects when a hook does', async () => {
+  it('T018 the hook engine rejects when a hook does', async () => {
     const engine = new HookEngine().registerPreLLM(() => Promise.reject(new Error('no store')));
     await expect(engine.preLLMRequest('INT-1')).rejects.toThrow('no store');
   });
 
-  it('compacts what its source gives for the intent, as a hook too', async () => {
+  it('T018 the hook engine compacts what its source gives for the intent, as a hook too', async () => {
     const compactedSummary = vi.fn(async (intentId: string) => (intentId === 'INT-1' ? SUMMARY : null));
     const compact = new PreCompactHook({ compactedSummary });
     expect(await compact.compact('INT-1')).toBe(SUMMARY);
