@@ -143,7 +143,7 @@ async function askAll(contract: Contract, bodies: Iterable<Uint8Array>): Promise
 const json = (value: unknown) => Buffer.from(JSON.stringify(value) ?? 'null');
 
 describe('every contract', () => {
-  it.each(REQUESTS)('answers every kind of wrong request: $name', async (contract) => {
+  it.each(REQUESTS)('every service answers every kind of wrong request: $name', async (contract) => {
     const good = { session: ATTACKED, ...contract.good };
     const values = [...spoiled(contract.good)].map((request) => ({ session: ATTACKED, ...Object(request) }));
     const some = values.filter((_, index) => index % 5 === 0).map(json);
@@ -151,14 +151,14 @@ describe('every contract', () => {
     await askAll(contract, [...BAD_BODIES.map(([, body]) => body), ...some, ...random]);
   });
 
-  it.each(REQUESTS)('refuses a session whose name is not valid: $name', async (contract) => {
+  it.each(REQUESTS)('every service refuses a session whose name is not valid: $name', async (contract) => {
     await askAll(
       contract,
       [...BAD_TOKENS, null, 7, {}, ['demo']].map((session) => json({ ...contract.good, session })),
     );
   });
 
-  it.each(ROLES)('keeps or rejects every bad dispatch of an %s', async (role) => {
+  it.each(ROLES)('the extractor keeps or rejects every bad dispatch of an %s', async (role) => {
     const bodies = [...spoiled(DISPATCHES[role])].filter((_, index) => index % 5 === 0).map(json);
     bodies.push(...fc.sample(mutated(DISPATCHES[role]), { numRuns: 200, seed: 8 }).map(json));
     bodies.push(...BAD_BODIES.map(([, body]) => Buffer.from(body)));
@@ -175,7 +175,7 @@ describe('every contract', () => {
     expect(await counted()).toBe(count + results.length);
   });
 
-  it('rejects a dispatch whose subject names no session or no role', async () => {
+  it('the extractor rejects a dispatch whose subject names no session or no role', async () => {
     const tokens = BAD_TOKENS.filter((name) => name.length < 3000 && /^[^\s.\p{Cc}]+$/u.test(name));
     const subjects = tokens.flatMap((name) => [
       `dispatch.${name}.implementer`,
@@ -190,7 +190,7 @@ describe('every contract', () => {
     expect(entries.map(({ code }) => code)).toEqual(subjects.map(() => 'subject_invalid'));
   });
 
-  it.each(ODD_TOKENS)('works for a session that is called %s', async (session) => {
+  it.each(ODD_TOKENS)('the services work for a session that is called %s', async (session) => {
     const { client } = system;
     const { sequence } = await client.publishReviewer(
       session,

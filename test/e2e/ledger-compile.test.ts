@@ -172,7 +172,7 @@ describe('a file that cannot be read any more', () => {
   });
 });
 
-describe('a task that goes in circles', () => {
+describe('a stalled task', () => {
   it('a stalled task is to be planned again from its second round on, until it is approved', async () => {
     const session = newSession('circles');
     const round = async (fix: string) => {

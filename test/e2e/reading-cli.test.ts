@@ -123,7 +123,7 @@ describe('the reading commands', () => {
   });
 
   it.each([[['tasks']], [['history']], [['session', 'show']], [['tool', 'task-list']]])(
-    'are coloured when told to, and plain in a pipe: %j',
+    'the reading commands are coloured when told to, and plain in a pipe: %j',
     async (args) => {
       const env = { THROUGHLINE_SESSION: session, NO_COLOR: '' };
       const colour = '\u001b[';

@@ -17,7 +17,7 @@ const LEARNINGS = inPrompt({
 });
 
 describe('a session start', () => {
-  it('T-22.7: says what was shown, of how many, and how it was found', () => {
+  it('T-22.7: a session start says what was shown, of how many, and how it was found', () => {
     const compiled = compilePrompt(emptyState('demo'), start(), undefined, LEARNINGS);
     expect(compiled).toMatchObject({
       learningsShown: 1,
@@ -46,7 +46,7 @@ describe('a session start', () => {
     );
   });
 
-  it('T-22.8: still says who and how things stand where nothing was learned', () => {
+  it('T-22.8: a session start still says who and how things stand where nothing was learned', () => {
     const compiled = compilePrompt(emptyState('demo'), start(), undefined, inPrompt({ method: 'recency' }));
     expect(compiled.prompt).toBe('Session: demo\n\nSession state:\n  - new');
     expect(compiled).toMatchObject({ learningsShown: 0, learningsTotal: 0, proposalCount: 0, learnings: [] });

@@ -45,7 +45,7 @@ function scene(
 const systemOf = ({ createMessage }: ReturnType<typeof scene>) => createMessage.mock.calls[0]?.[0];
 
 describe('user story 1: a long-running intent', () => {
-  it('T006 preparePrompt keeps the original prompt beside the effective one', async () => {
+  it('T006 the prepared prompt keeps the original beside the effective one', async () => {
     const prepared: PreparedPrompt[] = [];
     const one = scene(async () => SUMMARY, { onPrepared: (each) => prepared.push(each) });
     await one.call(SYSTEM, 'go on');
@@ -53,27 +53,27 @@ describe('user story 1: a long-running intent', () => {
     expect(await preparePrompt(SYSTEM, one.options)).toEqual(prepared[0]);
   });
 
-  it('T007 prepends what the hook gives', async () => {
+  it('T007 the effective prompt begins with what the hook gives', async () => {
     const prepared = await preparePrompt(SYSTEM, scene(async () => SUMMARY).options);
     expect(prepared.effective.startsWith(SUMMARY)).toBe(true);
     expect(prepared.effective.endsWith(SYSTEM)).toBe(true);
   });
 
-  it('T008 calls the model with the effective prompt, and passes everything else on', async () => {
+  it('T008 the wrapper calls the model with the effective prompt, and passes everything else on', async () => {
     const one = scene(async () => SUMMARY);
     const effective = `${SUMMARY}\n\n${SYSTEM}`;
     expect(await one.call(SYSTEM, 'go on')).toBe(`answer to ${effective.length}`);
     expect(one.createMessage.mock.calls).toEqual([[effective, 'go on']]);
   });
 
-  it('T009 asks the hook exactly once, before the model, with the active intent', async () => {
+  it('T009 the wrapper asks the hook exactly once, before the model, with the active intent', async () => {
     const one = scene(async () => SUMMARY);
     await one.call(SYSTEM, 'go on');
     expect(one.steps).toEqual(['hook', 'model']);
     expect(one.preLLMRequest.mock.calls).toEqual([['INT-1']]);
   });
 
-  it('T009 learns the active intent again at each call', async () => {
+  it('T009 the wrapper learns the active intent again at each call', async () => {
     const intents = ['INT-1', 'INT-2'];
     const one = scene(async () => null, { activeIntentId: () => intents.shift() });
     await one.call(SYSTEM, 'a');
@@ -81,7 +81,7 @@ describe('user story 1: a long-running intent', () => {
     expect(one.preLLMRequest.mock.calls).toEqual([['INT-1'], ['INT-2']]);
   });
 
-  it('T010 puts the summary first, then an empty line', async () => {
+  it('T010 the effective prompt has the summary first, then an empty line', async () => {
     const one = scene(async () => SUMMARY);
     await one.call(SYSTEM, 'go on');
     expect(systemOf(one)).toBe(`${SUMMARY}\n\n${SYSTEM}`);
@@ -92,7 +92,7 @@ describe('user story 2: a short intent', () => {
   it.each([
     ['T011 null', null],
     ['T012 an empty text', ''],
-  ])('%s leaves the very same prompt', async (_name, nothing) => {
+  ])('a hook that gives %s leaves the very same prompt', async (_name, nothing) => {
     const prepared: PreparedPrompt[] = [];
     const one = scene(async () => nothing, { onPrepared: (each) => prepared.push(each) });
     await one.call(SYSTEM, 'go on');
@@ -103,7 +103,7 @@ describe('user story 2: a short intent', () => {
 });
 
 describe('user story 3: no active intent', () => {
-  it('T013 asks the engine with undefined, gets null, and leaves the prompt', async () => {
+  it('T013 the wrapper without an active intent asks the engine with undefined, gets null, and leaves the prompt', async () => {
     const hook = vi.fn(async () => SUMMARY);
     const engine = new HookEngine().registerPreLLM(hook);
     const asked = vi.spyOn(engine, 'preLLMRequest');
@@ -129,7 +129,7 @@ describe('user story 4: errors', () => {
   ];
 
   it.each(failures)(
-    'T014 and T015 log a hook that %s, and call the model all the same',
+    'T014 and T015 the wrapper logs a hook that %s, and still calls the model',
     async (_how, fail) => {
       const fault = new Error('store gone');
       const one = scene(() => fail(fault));
@@ -143,14 +143,14 @@ describe('user story 4: errors', () => {
     },
   );
 
-  it('T015 takes a thrown value that is not an Error', async () => {
+  it('T015 the wrapper takes a thrown value that is not an Error', async () => {
     const one = scene(() => Promise.reject('just a text'));
     await one.call(SYSTEM, 'go on');
     expect(systemOf(one)).toBe(SYSTEM);
     expect(one.error.mock.calls[0]?.[0]).toMatchObject({ err: 'just a text', stack: undefined });
   });
 
-  it('T015 takes an intent that cannot be learnt', async () => {
+  it('T015 the wrapper takes an intent that cannot be learnt', async () => {
     const activeIntentId = () => {
       throw new Error('no agent');
     };
@@ -160,7 +160,7 @@ describe('user story 4: errors', () => {
     expect(one.error.mock.calls[0]?.[0]).toMatchObject({ session: 'demo', intentId: undefined });
   });
 
-  it('T015 calls the model though logger and onPrepared throw as well', async () => {
+  it('T015 the wrapper calls the model though logger and onPrepared throw as well', async () => {
     const throws = () => {
       throw new Error('disk full');
     };
@@ -172,17 +172,20 @@ describe('user story 4: errors', () => {
     expect(one.createMessage).toHaveBeenCalledTimes(1);
   });
 
-  it.each([undefined, null])('T016 leaves the prompt without a hook engine: %s', async (hookEngine) => {
-    const prepared: PreparedPrompt[] = [];
-    const activeIntentId = vi.fn(() => 'INT-1');
-    const onPrepared = (each: PreparedPrompt) => prepared.push(each);
-    const one = scene(async () => SUMMARY, { hookEngine, activeIntentId, onPrepared });
-    await one.call(SYSTEM, 'go on');
-    expect(systemOf(one)).toBe(SYSTEM);
-    expect(prepared).toEqual([{ original: SYSTEM, effective: SYSTEM, summary: null }]);
-    expect(activeIntentId).not.toHaveBeenCalled();
-    expect(one.error).not.toHaveBeenCalled();
-  });
+  it.each([undefined, null])(
+    'T016 the wrapper leaves the prompt without a hook engine: %s',
+    async (hookEngine) => {
+      const prepared: PreparedPrompt[] = [];
+      const activeIntentId = vi.fn(() => 'INT-1');
+      const onPrepared = (each: PreparedPrompt) => prepared.push(each);
+      const one = scene(async () => SUMMARY, { hookEngine, activeIntentId, onPrepared });
+      await one.call(SYSTEM, 'go on');
+      expect(systemOf(one)).toBe(SYSTEM);
+      expect(prepared).toEqual([{ original: SYSTEM, effective: SYSTEM, summary: null }]);
+      expect(activeIntentId).not.toHaveBeenCalled();
+      expect(one.error).not.toHaveBeenCalled();
+    },
+  );
 });
 
 describe('a hook that hangs', () => {

@@ -27,7 +27,7 @@ const EXPECTED = {
 describe.skipIf(!hasCorpus)(
   `real task files${hasCorpus ? '' : ' (../shared/data/tasks-md is not there)'}`,
   () => {
-    it.each(Object.entries(EXPECTED))('reads the real task file %s', (name, expected) => {
+    it.each(Object.entries(EXPECTED))('the parser reads the real task file %s', (name, expected) => {
       const { tasks, problems } = parseCorpus(name);
       const count = (is: (task: ParsedTask) => boolean): number => tasks.filter(is).length;
       const codes: Record<string, number> = {};
