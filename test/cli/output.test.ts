@@ -8,7 +8,7 @@ import { bytes, startNatsPorts } from '../ports/opened.js';
 import { BIN, cleanEnv } from '../support/cli.js';
 import { allDealtWith, soon } from '../support/system.js';
 
-/** What becomes of a process that nobody listens to any more. */
+/** What happens to a process whose output is no longer read. */
 
 describe('a reader that has seen enough', () => {
   it.each([

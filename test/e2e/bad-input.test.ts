@@ -102,7 +102,7 @@ function note(body: Uint8Array): void {
     const { session } = Object(JSON.parse(Buffer.from(body).toString()));
     if (isToken(session)) named.add(session);
   } catch {
-    // No JSON: it names nobody.
+    // Not JSON: it names no session.
   }
 }
 

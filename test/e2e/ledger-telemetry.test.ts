@@ -40,7 +40,7 @@ async function statsOf(session: string) {
   return bySession.parse(endpoints.find(({ name }) => name === 'compile')?.data)[session];
 }
 
-/** Asks with a body that nobody has checked. */
+/** Asks with an unchecked body. */
 async function ask(body: object): Promise<void> {
   await system.ports.connection.request(COMPILE_SUBJECT, JSON.stringify(body), { timeout: 5000 });
 }

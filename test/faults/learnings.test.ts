@@ -64,7 +64,7 @@ it.concurrent(
         lost.push({ project, id, by: 'ann' });
       }
       await (await jsmOf(load)).streams.delete(LEARNINGS_STREAM);
-      // What is left is what the snapshots hold: nobody is told that a decision on anything else counts.
+      // What is left is what the snapshots hold: no caller is told that a decision on anything else counts.
       load.told.length = 0;
       for (const decision of lost) {
         await expect(load.client.proposals.accept(decision)).rejects.toMatchObject({ code: 'not_found' });

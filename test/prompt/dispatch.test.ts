@@ -18,7 +18,7 @@ function stateAfter(...events: readonly SessionEvent[]): SessionState {
 
 const sent = (task_id: string, ...required_fixes: string[]) => reviewer({ task_id, required_fixes });
 
-/** Task 1 goes in circles, task 2 taught something, and a run says what there is to do. */
+/** Task 1 is stalled, task 2 taught something, and a run says what there is to do. */
 const CIRCLING = stateAfter(
   runInitialized([progressTask('1', { requirements: ['1.2'] }), progressTask('2', { status: 'completed' })]),
   recorded(1, implementer({ task_id: '2', files_modified: ['src/store.ts'], summary: 'made the store' })),

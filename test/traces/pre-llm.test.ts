@@ -221,7 +221,7 @@ describe('a hook that hangs', () => {
   );
 
   it('a hook that hangs changes nothing when it answers late, or fails late', async () => {
-    // The run fails on a rejection that nobody handles.
+    // The run fails on an unhandled rejection.
     for (const late of [() => SUMMARY, () => Promise.reject(new Error('late'))]) {
       const one = scene(() => new Promise((resolve) => setTimeout(() => resolve(late()), 5000)));
       const answered = one.call(SYSTEM, 'go on');

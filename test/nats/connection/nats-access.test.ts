@@ -97,7 +97,7 @@ describe('a server that asks who comes, or wants TLS', () => {
   it.each(RIGHT)('a server with %s accepts the SDK with it, and rejects it without', async (name, access) => {
     const { url } = servers[name];
     await using client = await connectThroughline({ url, ...access() });
-    // Nobody has started Throughline there: an answer all the same, and of JetStream.
+    // Throughline was never started there: JetStream itself answers.
     await expect(client.publishText('demo', 'implementer', 'x')).rejects.toMatchObject({
       code: 'unavailable',
     });
