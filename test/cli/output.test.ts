@@ -14,7 +14,7 @@ describe('a reader that has seen enough', () => {
   it.each([
     ['help', ['--help']],
     ['an answer', ['permissions', '--role', 'operator']],
-  ])('a reader that closes the pipe early causes no error of %s', async (_, args) => {
+  ])('a reader that closes the pipe early causes no error in %s', async (_, args) => {
     const child = spawn(process.execPath, [BIN, ...args], {
       env: cleanEnv(),
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -16,7 +16,7 @@ describe('the overview of the commands', () => {
 
 describe('a command that is loaded', () => {
   it.each(COMMANDS.map(({ name }) => name))(
-    'a loaded command %s stands in its place, with all its arguments and options',
+    'the loaded command %s stands in its place, with all its arguments and options',
     async (name) => {
       const program = await createProgram((each) => each === name);
       expect(names(program)).toEqual(COMMANDS.map((entry) => entry.name));

@@ -42,7 +42,7 @@ describe('token', () => {
     ['a slash', 'a/b'],
     ['a dollar', '$JS'],
     ['65 characters', 'x'.repeat(65)],
-  ])('token refuses %s', (_what, value) => {
+  ])('token refuses this value: %s', (_what, value) => {
     expect(isToken(value)).toBe(false);
     expect(() => token(value, 'session')).toThrow(
       expect.objectContaining({ code: 'token_invalid', details: { field: 'session' } }),

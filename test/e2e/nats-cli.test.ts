@@ -131,7 +131,7 @@ describe.skipIf('missing' in found)(
       await rm(home, { recursive: true, force: true });
     });
 
-    it.each(commands)('runs as the cheat sheet shows it: %s', async (command) => {
+    it.each(commands)('the nats CLI runs this command of the cheat sheet: %s', async (command) => {
       const path = 'path' in found ? `${dirname(found.path)}${delimiter}${process.env.PATH}` : '';
       // A home of its own: the contexts of the user who runs this would point elsewhere.
       const env = cleanEnv({ NATS_URL: up.url, PATH: path, HOME: home, XDG_CONFIG_HOME: home });

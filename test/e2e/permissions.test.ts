@@ -131,7 +131,7 @@ describe('the whole system under the users of its roles', () => {
     ['ledger', '-s', 'demo', '-t', '1'],
     ['snapshot', 'show', '-s', 'demo'],
     ['telemetry', '-s', 'demo'],
-  ])('a reader can: %s %s', async (...args) => {
+  ])('a reader can use throughline %s %s', async (...args) => {
     await soon(async () => expect(await as('reader', ...args)).toMatchObject({ code: 0 }));
   });
 

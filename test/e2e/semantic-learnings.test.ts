@@ -84,7 +84,7 @@ describe('with an endpoint for embeddings', () => {
   it.each([
     ['that fails', status(500)],
     ['that answers too late', hang],
-  ])('words decide when the embedding server %s', async (_, answer) => {
+  ])('words decide beside an embedding server %s', async (_, answer) => {
     // A process of its own, since this one knows the vectors of queries that were asked before.
     await using other = await startSystem({ nats, only: ['compiler'], env: env('bag-1', 200) });
     embeddings.always(answer);

@@ -102,7 +102,7 @@ describe('a refusal', () => {
     ['of nobody’s claim', 'task-release', { id: '1' }, 404, 'not_found', /not claimed by anybody/],
   ];
 
-  it.each(cases)('a refusal is typed: %s, %s', async (_what, tool, args, status, code, text) => {
+  it.each(cases)('a refusal %s is typed: %s', async (_what, tool, args, status, code, text) => {
     const { message, headers } = await request(
       tool,
       typeof args === 'string' ? args : { session: name, ...args },

@@ -75,7 +75,7 @@ async function setAsideIn({ ports }: System) {
 
 describe('a session whose stream', () => {
   it.each(Object.entries(CAUSES))(
-    'a session whose stream %s keeps no other from being served, is reported, and goes on once that has ended',
+    'a session whose stream %s, keeps no other from being served, is reported, and goes on once that has ended',
     async (_, { begin, end, told, config }) => {
       await using server = await startFaultyServer(config === undefined ? {} : { extraConfig: config });
       const { logger, warnings } = loggedWarnings();

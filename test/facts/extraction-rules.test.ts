@@ -61,7 +61,7 @@ describe('from an implementer result', () => {
     ['modified_by', ['file_change']],
     ['requires', ['dependency']],
     ['test_result', ['test', 'error']],
-  ])('a fact %s of an implementer is tagged %j', (relation, tags) => {
+  ])('a %s fact of an implementer is tagged %j', (relation, tags) => {
     const returned = implementer({
       files_modified: ['a'],
       follow_up_actions: ['b'],
@@ -120,7 +120,7 @@ describe('from a reviewer result', () => {
     ['issue', ['error']],
     ['must_fix', ['convention']],
     ['convention', ['convention']],
-  ])('a fact %s of a reviewer is tagged %j', (relation, tags) => {
+  ])('a %s fact of a reviewer is tagged %j', (relation, tags) => {
     const returned = reviewer({
       issues: [{ severity: 'minor', message: 'never do that' }],
       required_fixes: ['b'],

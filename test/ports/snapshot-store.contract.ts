@@ -29,13 +29,13 @@ export function snapshotStoreContract(name: string, open: () => Promise<OpenedSn
     const save = (session: Token, sequence: number, rest?: string) =>
       opened.store.save(session, snapshot(sequence, rest));
 
-    it('the store holds nothing for a session without a snapshot', async () => {
+    it('the snapshot store holds nothing for a session without a snapshot', async () => {
       const session = newSession();
       expect(await opened.store.load(session)).toBeUndefined();
       expect(await opened.store.loadAtOrBefore(session, 1000)).toBeUndefined();
     });
 
-    it('the store gives back the newest snapshot, to every reader and for its session alone', async () => {
+    it('the snapshot store gives back the newest snapshot, to every reader and for its session alone', async () => {
       const [session, another] = [newSession(), newSession()];
       expect(await save(session, 10)).toBe('saved');
       expect(await save(session, 20)).toBe('saved');
@@ -45,15 +45,18 @@ export function snapshotStoreContract(name: string, open: () => Promise<OpenedSn
       expect(await opened.store.load(another)).toEqual(snapshot(7));
     });
 
-    it.each([19, 20])('the store refuses sequence %i when it holds a snapshot at 20', async (sequence) => {
-      const session = newSession();
-      await save(session, 20);
-      expect(await save(session, sequence, 'another text')).toBe('older');
-      expect(await opened.other.save(session, snapshot(sequence, 'another text'))).toBe('older');
-      expect(await opened.store.load(session)).toEqual(snapshot(20));
-    });
+    it.each([19, 20])(
+      'the snapshot store refuses sequence %i when it holds a snapshot at 20',
+      async (sequence) => {
+        const session = newSession();
+        await save(session, 20);
+        expect(await save(session, sequence, 'another text')).toBe('older');
+        expect(await opened.other.save(session, snapshot(sequence, 'another text'))).toBe('older');
+        expect(await opened.store.load(session)).toEqual(snapshot(20));
+      },
+    );
 
-    it('the store gives the text of a snapshot back byte for byte', async () => {
+    it('the snapshot store gives the text of a snapshot back byte for byte', async () => {
       const session = newSession();
       let sequence = 0;
       const roundTrip = async (rest: string) => {
@@ -85,14 +88,14 @@ export function snapshotStoreContract(name: string, open: () => Promise<OpenedSn
       await fc.assert(written, { numRuns: 8, endOnFailure: true });
     });
 
-    it('the store saves each of many snapshots that come at once in rising order', async () => {
+    it('the snapshot store saves each of many snapshots that come at once in rising order', async () => {
       const session = newSession();
       const outcomes = await Promise.all(Array.from({ length: 40 }, (_, index) => save(session, index + 1)));
       expect(outcomes.at(-1)).toBe('saved');
       expect(await opened.store.load(session)).toEqual(snapshot(40));
     });
 
-    it('the store finds older snapshots among the newest five, which it keeps', async () => {
+    it('the snapshot store finds older snapshots among the newest five, which it keeps', async () => {
       const session = newSession();
       for (const sequence of [10, 20, 30, 40, 50, 60]) await save(session, sequence);
       const at = async (sequence: number) => (await opened.store.loadAtOrBefore(session, sequence))?.sequence;
@@ -106,7 +109,7 @@ export function snapshotStoreContract(name: string, open: () => Promise<OpenedSn
       expect(await opened.store.loadAtOrBefore(session, 45)).toEqual(snapshot(40));
     });
 
-    it('the store says so when a text is too large, and keeps what it holds', async () => {
+    it('the snapshot store says so when a text is too large, and keeps what it holds', async () => {
       const session = newSession();
       await save(session, 10);
       const text = `${snapshot(20).text}${noise(opened.maxBytes)}`;
@@ -119,7 +122,7 @@ export function snapshotStoreContract(name: string, open: () => Promise<OpenedSn
     });
 
     it.each(['', 'no snapshot', '{"v":9}', '[]', 'null'])(
-      'the store passes over a damaged value: %j',
+      'the snapshot store passes over a damaged value: %j',
       async (text) => {
         const session = newSession();
         await save(session, 10);
@@ -134,7 +137,7 @@ export function snapshotStoreContract(name: string, open: () => Promise<OpenedSn
       },
     );
 
-    it('the store goes on where nothing but damaged values is left', async () => {
+    it('the snapshot store goes on where nothing but damaged values is left', async () => {
       const session = newSession();
       await save(session, 20);
       for (let at = 0; at < 5; at += 1) await opened.damaged(session, `no snapshot ${at}`);

@@ -169,7 +169,7 @@ describe('a task prompt that is shortened', () => {
     '必须检查边界',
     '不得修改接口',
     '必ず確認する',
-  ])('a shortened task prompt takes for a constraint: %s', (line) => {
+  ])('a shortened task prompt keeps this as a constraint: %s', (line) => {
     expect(lines(['Do it.', '', ...filler, line].join('\n'))).toContain(line);
   });
 

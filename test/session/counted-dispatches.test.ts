@@ -87,7 +87,7 @@ describe('what has counted', () => {
   );
 
   it.each([1, 90, 5000, 3_000_000])(
-    'the record of counted dispatches takes at most 128 KB, and remembers at least 23,040 of every %ith',
+    'the record of counted dispatches takes at most 128 KB, and remembers at least 23,040, one dispatch in %i being its own',
     (every) => {
       const counted = new CountedDispatches();
       const total = 110_000;

@@ -29,7 +29,7 @@ describe('the exact tokenizer', async () => {
     ['words', 'hello world', 2],
     ['the name of a special token', '<|endoftext|>', 7],
     ['Chinese', '检查边界。', 4],
-  ])('the exact tokenizer counts %s', (_what, text, tokens) => {
+  ])('the exact tokenizer counts this text: %s', (_what, text, tokens) => {
     expect(exact.count(text)).toBe(tokens);
   });
 

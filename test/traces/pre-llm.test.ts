@@ -92,7 +92,7 @@ describe('user story 2: a short intent', () => {
   it.each([
     ['T011 null', null],
     ['T012 an empty text', ''],
-  ])('a hook that gives %s leaves the very same prompt', async (_name, nothing) => {
+  ])('%s from the hook leaves the very same prompt', async (_name, nothing) => {
     const prepared: PreparedPrompt[] = [];
     const one = scene(async () => nothing, { onPrepared: (each) => prepared.push(each) });
     await one.call(SYSTEM, 'go on');

@@ -53,7 +53,7 @@ describe('an entry', () => {
     ['ERROR', 'FAILURE'],
     ['BUDGET_EXHAUSTED', 'FAILURE'],
     ['SCOPE_VIOLATION', 'DENIED'],
-  ])('a trace entry %s without a result is taken for %s', (action_type, status) => {
+  ])('a %s entry without a result is taken for %s', (action_type, status) => {
     expect(recordedOf({ intent_id: 'INT-1', action_type }).status).toBe(status);
   });
 

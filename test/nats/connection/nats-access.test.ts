@@ -94,19 +94,22 @@ const RIGHT: readonly (readonly [keyof typeof servers, () => NatsAccess, () => R
 ];
 
 describe('a server that asks who comes, or wants TLS', () => {
-  it.each(RIGHT)('a server with %s accepts the SDK with it, and rejects it without', async (name, access) => {
-    const { url } = servers[name];
-    await using client = await connectThroughline({ url, ...access() });
-    // Throughline was never started there: JetStream itself answers.
-    await expect(client.publishText('demo', 'implementer', 'x')).rejects.toMatchObject({
-      code: 'unavailable',
-    });
-    const code = name === 'tls' || name === 'mutual' ? 'tls_failed' : 'auth_failed';
-    expect(await faultOf(url, {})).toMatchObject({ code });
-  });
+  it.each(RIGHT)(
+    'a server with %s access accepts the SDK with it, and rejects it without',
+    async (name, access) => {
+      const { url } = servers[name];
+      await using client = await connectThroughline({ url, ...access() });
+      // Throughline was never started there: JetStream itself answers.
+      await expect(client.publishText('demo', 'implementer', 'x')).rejects.toMatchObject({
+        code: 'unavailable',
+      });
+      const code = name === 'tls' || name === 'mutual' ? 'tls_failed' : 'auth_failed';
+      expect(await faultOf(url, {})).toMatchObject({ code });
+    },
+  );
 
   it.each(RIGHT)(
-    'a server with %s accepts the command line with its variables, and rejects it without',
+    'a server with %s access accepts the command line with its variables, and rejects it without',
     async (name, _, env) => {
       const { url } = servers[name];
       const inside = await cli(['session', 'ls', '--json'], { env: { NATS_URL: url, ...env() } });

@@ -158,7 +158,7 @@ describe('startService', () => {
     ['half an object', '{"session":'],
     ['text', 'hello'],
     ['no UTF-8', Uint8Array.of(0x22, 0xff, 0x22)],
-  ])('a service answers %s with json_parse_failed', async (_, payload) => {
+  ])('a service answers a body of %s with json_parse_failed', async (_, payload) => {
     const reply = await ask('echo', payload);
     expect(reply).toMatchObject({ status: '400', body: { error: { code: 'json_parse_failed' } } });
   });
