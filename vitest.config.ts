@@ -1,10 +1,18 @@
 import { defineConfig } from 'vitest/config';
 
-/** Tests that need a server, a built package or a process of their own. */
+/** Tests that need a server, a built package, or a process of their own: where they count its time, or what it has loaded. */
 const SYSTEM = [
   'test/{e2e,faults,nats,nats-server,ports,docker,client}/**/*.test.ts',
   'test/cli/**/*.test.ts',
+  'test/architecture/expressions.test.ts',
+  'test/contracts/{dispatch-body,list-limits}.test.ts',
+  'test/learnings/learning-text.test.ts',
+  'test/ledger/tasks-md/speed.test.ts',
   'test/redaction/secretlint-scanner.test.ts',
+  'test/session/commands/dense-dependencies.test.ts',
+  'test/shared/text-time.test.ts',
+  'test/tokenizers/load-tokenizer.test.ts',
+  'test/traces/intent-trace.test.ts',
 ];
 
 export default defineConfig({

@@ -20,7 +20,7 @@ const foldersOf = (...paths: string[]) => [
 ];
 
 describe('the package', () => {
-  it('has an entry point for each file of src/entries, and one for the client', () => {
+  it('the package has an entry point for each file of src/entries, and one for the client', () => {
     const manifest: { exports: Record<string, string | { types: string; default: string }> } = JSON.parse(
       readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
     );
@@ -38,7 +38,7 @@ describe('the package', () => {
 });
 
 describe('the client', () => {
-  it('loads no services and no schemas, only what talks to NATS', () => {
+  it('the client loads no services and no schemas, only what talks to NATS', () => {
     expect(packagesOf('index.ts')).toEqual(['lru-cache', 'nats']);
     expect(foldersOf('index.ts').sort()).toEqual([
       'client',
@@ -58,7 +58,7 @@ describe('the client', () => {
 });
 
 describe('the parts that need no server', () => {
-  it('load no package for facts and traces, and zod alone for schemas', () => {
+  it('the parts that need no server load no package for facts and traces, and zod alone for schemas', () => {
     expect(packagesOf('entries/facts.ts')).toEqual([]);
     expect(packagesOf('entries/traces.ts')).toEqual([]);
     expect(packagesOf('entries/schemas.ts')).toEqual(['zod']);
@@ -68,23 +68,23 @@ describe('the parts that need no server', () => {
 });
 
 describe('the command line', () => {
-  it('loads commander alone before it knows the command', () => {
+  it('the command line loads commander alone before it knows the command', () => {
     expect(packagesOf('cli/bin.ts')).toEqual(['commander']);
   });
 
-  it('compiles a prompt without logger, schemas and scanners', () => {
+  it('the command line compiles a prompt without logger, schemas and scanners', () => {
     const compiling = ['cli/bin.ts', 'cli/compile-command.ts', 'cli/open-client.ts'];
     expect(packagesOf(...compiling)).toEqual(['commander', 'lru-cache', 'nats']);
   });
 
-  it('publishes a result with the schemas that check it, and nothing else', () => {
+  it('the command line publishes a result with the schemas that check it, and nothing else', () => {
     const publishing = ['cli/bin.ts', 'cli/publish-command.ts', 'cli/open-client.ts'];
     expect(packagesOf(...publishing)).toEqual(['commander', 'lru-cache', 'nats', 'zod']);
   });
 });
 
 describe('the reader of what is loaded', () => {
-  it('follows imports and re-exports of values, and neither types nor what is loaded later', () => {
+  it('the load reader follows imports and re-exports of values, and neither types nor what is loaded later', () => {
     const modules = [
       moduleOf('a.ts', "import './b.js'; import type { C } from './c.js'; const d = () => import('./d.js')"),
       moduleOf('b.ts', "export { e } from './e.js'; export type { F } from './f.js'; export * from 'nats'"),

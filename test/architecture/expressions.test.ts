@@ -74,19 +74,19 @@ function complexityOf({ source, flags }: Pick<Expression, 'source' | 'flags'>): 
 }
 
 describe('every regular expression of src', () => {
-  it('is found', () => {
+  it('the check finds every regular expression of src', () => {
     expect(all.length).toBeGreaterThan(140);
     expect(all.filter(({ path }) => path === 'learnings/without-places.ts')).toHaveLength(1);
   });
 
   it.each(judged.filter((each) => LONG || !CHECKED.includes(written(each))))(
-    'takes time in proportion to its text: $path /$source/$flags',
+    'a regular expression of src takes time in proportion to its text: $path /$source/$flags',
     (expression) => {
       expect(complexityOf(expression)).toBe('linear');
     },
   );
 
-  it('that needs no check has had one, or sees little', () => {
+  it('a regular expression that needs no check has had one, or sees little', () => {
     expect(CHECKED.filter((known) => !judged.some((each) => written(each) === known))).toEqual([]);
     const unused = BOUNDED.filter(
       ([path, begins]) => !all.some((each) => each.path === path && each.source.startsWith(begins)),
@@ -101,7 +101,7 @@ describe('the check', () => {
     [String.raw`\s+$`, '2nd degree polynomial'],
     [String.raw`<\|\s*([^<>|]*?)\s*>`, '3rd degree polynomial'],
     [String.raw`^\s+\S`, 'linear'],
-  ])('finds of %s that it is %s', (source, complexity) => {
+  ])('the check says of the regular expression %s that it is %s', (source, complexity) => {
     expect(complexityOf({ source, flags: '' })).toBe(complexity);
   });
 
@@ -110,7 +110,7 @@ describe('the check', () => {
     ['text.replace(/b/, "").split("/c/")', ['b'], 0],
     ["const a = new RegExp('a', 'g'); RegExp(b + c)", [], 2],
     ['export const schema = z.string().regex(/^x$/)', ['^x$'], 0],
-  ])('reads of %s', (source, literals, made) => {
+  ])('the expression reader finds the regular expressions in %s', (source, literals, made) => {
     const found = expressionsIn('a.ts', source);
     expect(found.literals.map((each) => each.source)).toEqual(literals);
     expect(found.made).toBe(made);

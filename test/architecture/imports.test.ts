@@ -5,7 +5,7 @@ import { moduleOf, modulesOfSrc } from './modules.js';
 const SRC = modulesOfSrc();
 
 describe('the source', () => {
-  it('is read whole, with every import found in it', () => {
+  it('the source is read whole, with every import found in it', () => {
     expect(SRC.length).toBeGreaterThan(50);
     expect(danglingImports(SRC)).toEqual([]);
     expect(SRC.find(({ path }) => path === 'facts/fact-store.ts')?.imports).toEqual([
@@ -15,23 +15,23 @@ describe('the source', () => {
     ]);
   });
 
-  it('keeps to its layers', () => {
+  it('the source keeps to its layers', () => {
     expect(violations(SRC)).toEqual([]);
   });
 
-  it('gives no two files, and no two exported types, one name', () => {
+  it('the source gives no two files, and no two exported types, one name', () => {
     expect(sameNames(SRC)).toEqual([]);
     expect(sameTypes(SRC)).toEqual([]);
   });
 
-  it('has a file in every folder that has a rule', () => {
+  it('the source has a file in every folder that has a rule', () => {
     const folders = Object.keys(LAYERS).filter(
       (folder) => !SRC.some(({ path }) => path === folder || path.startsWith(`${folder}/`)),
     );
     expect(folders).toEqual([]);
   });
 
-  it('has no import cycle', () => {
+  it('the source has no import cycle', () => {
     expect(cycles(SRC)).toEqual([]);
   });
 });
@@ -49,13 +49,16 @@ describe('the reader of imports', () => {
     ["import b = require('nats')", ['nats']],
     ["import { a } from 'nats'; import 'nats'", ['nats']],
     ['const text = "import \'./b.js\'"; export const c = 1', []],
-  ])('finds in %j: %j', (source, imports) => {
+  ])('the import reader finds in %j: %j', (source, imports) => {
     expect(moduleOf('facts/a.ts', source).imports).toEqual(imports);
   });
 
-  it.each([['const b = await import(name)'], ['import {']])('refuses what it cannot read: %j', (source) => {
-    expect(() => moduleOf('facts/a.ts', source)).toThrow('facts/a.ts: ');
-  });
+  it.each([['const b = await import(name)'], ['import {']])(
+    'the import reader refuses what it cannot read: %j',
+    (source) => {
+      expect(() => moduleOf('facts/a.ts', source)).toThrow('facts/a.ts: ');
+    },
+  );
 });
 
 describe('the rules', () => {
@@ -93,11 +96,11 @@ describe('the rules', () => {
       "import { rules } from '@secretlint/secretlint-rule-preset-recommend'",
       'imports @secretlint/secretlint-rule-preset-recommend',
     ],
-  ])('are broken by %s with %s', (path, source, broke) => {
+  ])('the import rules are broken by %s with %s', (path, source, broke) => {
     expect(broken(path, source)).toEqual([`${path}: ${broke}`]);
   });
 
-  it('refuse a folder that has no rule', () => {
+  it('the import rules refuse a folder that has no rule', () => {
     expect(broken('helpers/a.ts', 'export const a = 1')).toEqual([
       'helpers/a.ts: lies in a folder without a rule',
     ]);
@@ -117,11 +120,11 @@ describe('the rules', () => {
     ],
     ['config/config.ts', 'export const a = process.env'],
     ['services/serve.ts', "import '../nats/open-nats.js'; import './extractor/extractor-worker.js'"],
-  ])('are kept by %s with %s', (path, source) => {
+  ])('the import rules are kept by %s with %s', (path, source) => {
     expect(broken(path, source)).toEqual([]);
   });
 
-  it('find source files and exported types that share a name', () => {
+  it('the import rules find source files and exported types that share a name', () => {
     const modules = [
       moduleOf('a/one.ts', 'export type A = 1; export interface B {}'),
       moduleOf('b/one.ts', 'export class B {}'),
@@ -132,7 +135,7 @@ describe('the rules', () => {
     ]);
   });
 
-  it('find a cycle of any length, imports of types included, and each once', () => {
+  it('the import rules find a cycle of any length, imports of types included, and each once', () => {
     const modules = [
       moduleOf('a.ts', "import './b.js'; import './d.js'"),
       moduleOf('b.ts', "import type { C } from './c.js'"),
@@ -144,7 +147,7 @@ describe('the rules', () => {
     expect(cycles(modules.slice(1, 4))).toEqual([]);
   });
 
-  it('miss no file that an import names', () => {
+  it('the import rules miss no file that an import names', () => {
     expect(danglingImports([moduleOf('a.ts', "import './b.js'; import 'nats'")])).toEqual(['a.ts: b.ts']);
   });
 });

@@ -24,7 +24,7 @@ export function modulesOfSrc(): Module[] {
     .map((path) => moduleOf(path, readFileSync(SRC + path, 'utf8')));
 }
 
-/** Reads what a file imports. Throws on source that is no TypeScript, and on an import whose name is computed. */
+/** Reads what a file imports. Throws on source that is not TypeScript, and on an import whose name is computed. */
 export function moduleOf(path: string, source: string): Module {
   const { program, errors } = parseSync(path, source);
   if (errors.length > 0) throw new Error(`${path}: ${errors[0]?.message}`);

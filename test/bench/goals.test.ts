@@ -13,11 +13,11 @@ describe('a quantile', () => {
     [[4, 3, 2, 1], 0.99, 4],
     [[10, 9], 0, 9],
     [[7], 1, 7],
-  ])('of %j at %d is %d', (values, q, expected) => {
+  ])('a quantile of %j at %d is %d', (values, q, expected) => {
     expect(quantile(values, q)).toBe(expected);
   });
 
-  it('leaves its values as they were', () => {
+  it('a quantile leaves its values as they were', () => {
     const values = [3, 1, 2];
     expect(median(values)).toBe(2);
     expect(values).toEqual([3, 1, 2]);
@@ -31,11 +31,11 @@ describe('a goal', () => {
     [slower, 2.5, true],
     [slower, 2.51, false],
     [slower, undefined, undefined],
-  ])('%j with %d: %s', (goal, value, met) => {
+  ])('a goal %j with %d: %s', (goal, value, met) => {
     expect(isMet(goal, value)).toBe(met);
   });
 
-  it('has a verdict of one line', () => {
+  it('a goal has a verdict of one line', () => {
     expect(verdict(faster, 0.5)).toBe('missed       ingest: 0.50 times, at least 0.7 times (a relay)');
     expect(verdict(memory, 200)).toBe('met          resident: 200.0 MB, at most 250 MB (a limit)');
     expect(verdict(slower, undefined)).toBe('not measured compile: –, at most 2.5 times (an echo)');
@@ -51,11 +51,11 @@ describe('the guard', () => {
     ['better ratios', { faster: 2, slower: 0.5 }],
     ['absolute figures, which belong to a machine', { memory: 9000 }],
     ['what was not measured', {}],
-  ])('lets pass %s', (_, measured) => {
+  ])('the benchmark guard lets pass %s', (_, measured) => {
     expect(losses(goals, { faster: 1, slower: 2, memory: 100 }, measured)).toEqual([]);
   });
 
-  it('finds what has got worse by more than a fifth, in either direction', () => {
+  it('the benchmark guard finds what has got worse by more than a fifth, in either direction', () => {
     const lost = losses(goals, { faster: 1, slower: 2 }, { faster: 0.79, slower: 2.6 });
     expect(lost.map(({ goal, loss }) => [goal.id, loss.toFixed(2)])).toEqual([
       ['faster', '0.21'],
@@ -63,7 +63,7 @@ describe('the guard', () => {
     ]);
   });
 
-  it('has nothing to say of a goal that was never committed', () => {
+  it('the benchmark guard has nothing to say of a goal that was never committed', () => {
     expect(losses(goals, {}, { faster: 0.1 })).toEqual([]);
   });
 });
@@ -84,12 +84,12 @@ describe('the page', () => {
     quick: false,
   });
 
-  it('holds a row for each goal, measured or not', () => {
+  it('the benchmark page holds a row for each goal, measured or not', () => {
     expect(written).toContain('| ingest | a relay | at least 0.7 times | 0.50 times | **missed** |');
     expect(written).toContain('| compile | an echo | at most 2.5 times | – | not measured |');
   });
 
-  it('says where and when, and how to repeat it', () => {
+  it('the benchmark page says where and when, and how to repeat it', () => {
     for (const part of ['- 2026-01-02\n', '- 2 cores\n', '- node 20\n', '- Two cores only.', '--check']) {
       expect(written).toContain(part);
     }
@@ -97,7 +97,7 @@ describe('the page', () => {
   });
 });
 
-it('aligns figures', () => {
+it('the benchmark page aligns figures', () => {
   expect(
     aligned([
       { name: 'a', text: '1' },

@@ -273,14 +273,14 @@ describe('hostile text', () => {
   it.each([
     ...['facts', 'tasks', 'history', 'session show', 'status', 'ledger', 'trace show', 'rejected show'],
     ...['proposals ls', 'proposals show', 'learnings ls', 'compile', 'tool note-list', 'tool inbox-list'],
-  ])('is shown by throughline %s all the same', async (path) => {
+  ])('hostile text cannot reach the terminal, but throughline %s still shows it', async (path) => {
     const leaf = LEAVES.find((each) => each.path === path) ?? expect.fail();
     const [run = [], json] = runsOf(leaf);
     expect(await written(run)).toContain('begin');
     if (json?.includes('--json')) expect(JSON.parse((await written(json)).split('\n')[0] ?? '')).toBeTruthy();
   });
 
-  it('stays the same in JSON', async () => {
+  it('hostile text stays the same in JSON', async () => {
     const shown = await written(['tool', 'note-list', '--session', SESSION, '--json']);
     expect(JSON.parse(shown)).toMatchObject({
       notes: [1, 2, 3].map((n) => ({ content: `${n} ${HOSTILE}` })),
@@ -295,7 +295,7 @@ describe('hostile text', () => {
     'proposals show',
     'learnings ls',
     'tool note-list',
-  ])('is not coloured text either: throughline %s', async (path) => {
+  ])('throughline %s prints hostile text without its colours', async (path) => {
     vi.stubEnv('FORCE_COLOR', '1');
     const leaf = LEAVES.find((each) => each.path === path) ?? expect.fail();
     const shown = await written(runsOf(leaf)[0] ?? []);
@@ -304,7 +304,7 @@ describe('hostile text', () => {
     expect(unsafeIn(shown.replace(COLOURS, ''))).toEqual([]);
   });
 
-  it('is named by its escapes where a server does not answer, and given whole only where that is asked for', async () => {
+  it('an error names hostile text by its escapes, and only --raw prints it whole', async () => {
     expect(
       unsafeIn(await written(['facts', '-s', SESSION, '--nats', `nats://127.0.0.1:1/${HOSTILE}`])),
     ).toEqual([]);
@@ -312,7 +312,7 @@ describe('hostile text', () => {
     expect(await written(['rejected', 'show', rejected, '--raw'])).toContain(`no result ${HOSTILE}`);
   });
 
-  it('reaches no terminal by a log', () => {
+  it('a log brings no hostile text to the terminal', () => {
     let log = '';
     const write = (line: string) => {
       log += line;
@@ -324,7 +324,7 @@ describe('hostile text', () => {
 
   // The last of all: it retries, deletes and decides.
   it.each(LEAVES.map((leaf) => [leaf.path, leaf] as const))(
-    'reaches no terminal by throughline %s',
+    'throughline %s brings no hostile text to the terminal',
     async (_, leaf) => {
       const [first = []] = runsOf(leaf);
       if (!NOT_RUN.has(leaf.path)) expect(await written(first)).not.toMatch(/^error:|\(usage\)/m);

@@ -21,7 +21,7 @@ function logged(level: string) {
   return { logger, lines, loads: () => loads };
 }
 
-it('loads the real logger once, with the first line, and keeps the order of the lines', async () => {
+it('the late logger loads the real one once, with the first line, and keeps the order of the lines', async () => {
   const { logger, lines, loads } = logged('debug');
   expect(loads()).toBe(0);
   logger.warn({}, 'one');
@@ -31,7 +31,7 @@ it('loads the real logger once, with the first line, and keeps the order of the 
   expect(loads()).toBe(1);
 });
 
-it('loads nothing for lines that the level leaves out', () => {
+it('the late logger loads nothing for lines below the level', () => {
   const { logger, loads } = logged('warn');
   logger.debug({}, 'one');
   logger.info({}, 'two');

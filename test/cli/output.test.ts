@@ -8,13 +8,13 @@ import { bytes, startNatsPorts } from '../ports/opened.js';
 import { BIN, cleanEnv } from '../support/cli.js';
 import { allDealtWith, soon } from '../support/system.js';
 
-/** What becomes of a process that nobody listens to any more. */
+/** What happens to a process whose output is no longer read. */
 
 describe('a reader that has seen enough', () => {
   it.each([
     ['help', ['--help']],
     ['an answer', ['permissions', '--role', 'operator']],
-  ])('makes no fault of %s', async (_, args) => {
+  ])('a reader that closes the pipe early causes no error in %s', async (_, args) => {
     const child = spawn(process.execPath, [BIN, ...args], {
       env: cleanEnv(),
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -24,7 +24,7 @@ describe('a reader that has seen enough', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('EPIPE') });
   });
 
-  it('makes no other fault of what is said beside an answer', async () => {
+  it('a closed standard error leaves the exit code of a command as it is', async () => {
     const args = [BIN, 'session', 'show', '--name', 'no.token'];
     const child = spawn(process.execPath, args, { env: cleanEnv(), stdio: ['ignore', 'pipe', 'pipe'] });
     child.stderr.destroy();
@@ -34,7 +34,7 @@ describe('a reader that has seen enough', () => {
 
 describe('a log that cannot be written', () => {
   const missing = existsSync('/dev/full') ? '' : ' (skipped: there is no /dev/full)';
-  it.skipIf(missing !== '')(`ends no service${missing}`, async () => {
+  it.skipIf(missing !== '')(`a log that cannot be written ends no service${missing}`, async () => {
     const nats = await startNatsPorts();
     const full = await open('/dev/full', 'w');
     const child = spawn(process.execPath, [BIN, 'serve', '--only', 'extractor'], {

@@ -6,7 +6,7 @@ import { createProgram } from '../../src/cli/program.js';
 const names = (program: Command) => program.commands.map((each) => each.name());
 
 describe('the overview of the commands', () => {
-  it('is the same whether the commands are loaded or not', async () => {
+  it('the overview of the commands is the same whether the commands are loaded or not', async () => {
     const whole = await createProgram();
     const bare = await createProgram(() => false);
     expect(bare.helpInformation()).toBe(whole.helpInformation());
@@ -16,7 +16,7 @@ describe('the overview of the commands', () => {
 
 describe('a command that is loaded', () => {
   it.each(COMMANDS.map(({ name }) => name))(
-    '%s stands in its place, with all that it takes',
+    'the loaded command %s stands in its place, with all its arguments and options',
     async (name) => {
       const program = await createProgram((each) => each === name);
       expect(names(program)).toEqual(COMMANDS.map((entry) => entry.name));

@@ -4,7 +4,7 @@ import { DISPATCH_STREAM } from '../../src/contracts/names.js';
 import { cli } from '../support/cli.js';
 import { implemented, startSystem } from '../support/system.js';
 
-it('says how a publish without an answer is tried again, so that it counts once', async () => {
+it('publish without an answer says how to try again so that the result counts once', async () => {
   await using system = await startSystem({ only: [] });
   const input = JSON.stringify(implemented('1'));
   const env = { NATS_URL: system.url, THROUGHLINE_REQUEST_TIMEOUT_MS: '300' };

@@ -19,24 +19,24 @@ describe('a line', () => {
     [0, '0.00'],
     [0.8, '0.80'],
     [1, '1.00'],
-  ])('shows a confidence of %j as %s', (confidence, text) => {
+  ])('a line about a learning shows a confidence of %j as %s', (confidence, text) => {
     expect(confidenceText(confidence)).toBe(text);
   });
 
-  it('holds five characters of the id, type, confidence and text, one below the other', () => {
+  it('a line about a learning holds five characters of the id, type, confidence and text, in columns', () => {
     const { confidence: _, ...unsure } = pendingProposal({ type: 'self_knowledge' });
     expect(learningLine(plain, pendingProposal())).toBe('abcde  pattern         0.82  Run the linter');
     expect(learningLine(plain, unsure)).toBe('abcde  self_knowledge   N/A  Run the linter');
   });
 
-  it('says who decided', () => {
+  it('a line about a learning says who decided', () => {
     const merged = pendingProposal({ status: 'accepted', ...decided, mergedInto: '999999abcdef' });
     expect(learningLine(plain, merged)).toMatch(
       /Run the linter {2}\(accepted by anna at noon, merged into 99999\)$/,
     );
   });
 
-  it('shows a score where there is one', () => {
+  it('a line about a learning shows a score where there is one', () => {
     const learning = learningOf(pendingProposal());
     expect(rankedLine(plain, { learning, score: 0.891 })).toBe(
       '[0.89] abcde  pattern         Run the linter',
@@ -44,7 +44,7 @@ describe('a line', () => {
     expect(rankedLine(plain, { learning, score: 0 })).toBe('-      abcde  pattern         Run the linter');
   });
 
-  it('says why a learning holds no more', () => {
+  it('a line about a learning says why the learning is out of force', () => {
     const learning = learningOf(pendingProposal());
     const by = { at: 'noon', by: 'anna' };
     const superseded = { how: 'superseded', ...by, replacement: '999999abcdef' } as const;
@@ -57,7 +57,7 @@ describe('a line', () => {
     );
   });
 
-  it('is plain text, whatever it holds', () => {
+  it('a line about a learning is plain text, whatever it holds', () => {
     const line = learningLine(
       plain,
       pendingProposal({ content: 'a\u001b[31mb\r\nc', id: '\u001b[2Jabcdef' }),
@@ -67,7 +67,7 @@ describe('a line', () => {
 });
 
 describe('a proposal in full', () => {
-  it('shows each field that it has', () => {
+  it('a proposal in full shows each field that it has', () => {
     const view = viewOf(
       {
         status: 'rejected',
@@ -95,7 +95,7 @@ describe('a proposal in full', () => {
     ]);
   });
 
-  it('shows what an edit has made of its learning, and nothing of one that it was merged into', () => {
+  it('a proposal in full shows what an edit has made of its learning, and nothing of one that it was merged into', () => {
     const proposal = pendingProposal({ status: 'accepted', ...decided });
     const edited = { type: 'insight', content: 'Lint first', tags: ['ci'] } as const;
     const shown = (id: string) => {
@@ -108,7 +108,7 @@ describe('a proposal in full', () => {
     expect(proposalFields(plain, viewOf(proposal, { learning: learningOf(proposal) }))).not.toContain('now');
   });
 
-  it('shows what became of a learning', () => {
+  it('a proposal in full shows what became of its learning', () => {
     const retired = { how: 'superseded', at: 'noon', by: 'bob', replacement: '999999abcdef' } as const;
     const text = proposalFields(plain, viewOf({ status: 'accepted', ...decided }, { retired }));
     expect(text).toMatch(/^retired {6}superseded by bob at noon\nreplaced by {2}999999abcdef$/m);
@@ -134,7 +134,7 @@ describe('an outcome', () => {
       'abcde superseded by 99999',
       viewOf(accepted, { retired: { ...retracted, how: 'superseded', replacement: '999999abcdef' } }),
     ],
-  ])('is told as %j', (line, view) => {
+  ])('an outcome is shown as %j', (line, view) => {
     expect(outcomeLine(plain, view)).toBe(line);
   });
 
@@ -142,7 +142,7 @@ describe('an outcome', () => {
     ['abcde proposed: Run the linter', false, null],
     ['abcde is proposed already: Run the linter', true, null],
     ['abcde is a learning already: Run the linter', true, learningOf(accepted)],
-  ])('of a proposal is told as %j', (line, existing, learning) => {
+  ])('the outcome of propose is shown as %j', (line, existing, learning) => {
     expect(proposedLine(plain, { ...viewOf({}, { learning }), existing })).toBe(line);
   });
 });

@@ -22,7 +22,7 @@ async function starting(env: Record<string, string>) {
   return { child, stderr, ended, [Symbol.asyncDispose]: () => silent[Symbol.asyncDispose]() };
 }
 
-it('ends what does not come to start within the deadline of a stop', async () => {
+it('a stop signal ends a start that hangs within its deadline', async () => {
   await using serve = await starting({ THROUGHLINE_SHUTDOWN_MS: '300' });
   serve.child.kill('SIGTERM');
   expect(await serve.ended).toEqual([1, null]);
@@ -33,7 +33,7 @@ it('ends what does not come to start within the deadline of a stop', async () =>
   expect(said).toContain('was told to stop, and had not started by the deadline (unavailable)');
 });
 
-it('ends at once by a second signal, also while it starts', async () => {
+it('a second signal ends the process at once, also while it starts', async () => {
   await using serve = await starting({ THROUGHLINE_SHUTDOWN_MS: '100000' });
   serve.child.kill('SIGINT');
   await once(serve.child.stderr, 'data');
@@ -41,7 +41,7 @@ it('ends at once by a second signal, also while it starts', async () => {
   expect(await serve.ended).toEqual([130, null]);
 });
 
-it('takes a second SIGHUP for the same closing of a terminal', async () => {
+it('a second SIGHUP counts as the same closing of a terminal', async () => {
   await using serve = await starting({ THROUGHLINE_SHUTDOWN_MS: '300' });
   serve.child.kill('SIGHUP');
   await once(serve.child.stderr, 'data');

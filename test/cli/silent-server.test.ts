@@ -3,7 +3,7 @@ import { cli } from '../support/cli.js';
 import { startListener } from '../support/listener.js';
 
 it.each(['doctor', 'session ls'])(
-  'ends where a server takes the connection and says nothing: %s',
+  'a command ends when the server takes the connection and says nothing: %s',
   async (command) => {
     await using silent = await startListener(() => {});
     const { code, stdout, stderr } = await cli(command.split(' '), { env: { NATS_URL: silent.url } });

@@ -40,7 +40,7 @@ const answers = (args: readonly string[]) =>
   );
 
 describe('a store', () => {
-  it.each([2, 3])('is opened by exactly one of %i commands that start at the same moment', async (count) => {
+  it.each([2, 3])('exactly one of %i commands that start at the same moment opens a store', async (count) => {
     for (let round = 0; round < 3; round += 1) {
       const store = await newStore();
       const each = await Promise.all(Array.from({ length: count }, () => upArgs(store)));
@@ -76,7 +76,7 @@ async function orphaned(store: string): Promise<string[]> {
 }
 
 describe('a server whose command was killed', () => {
-  it('is named by the next command on its store, which stops it with --yes and goes on', async () => {
+  it('a server whose command was killed is named by the next command on its store, which stops it with --yes and goes on', async () => {
     const store = await newStore();
     const left = await orphaned(store);
     const next = await upArgs(store);
@@ -95,7 +95,7 @@ describe('a server whose command was killed', () => {
     expect(await answers(next)).toBe(true);
   });
 
-  it('is not touched where its command runs still', async () => {
+  it('a server is not touched while its command still runs', async () => {
     const store = await newStore();
     const first = await upArgs(store);
     await started(first);
@@ -105,32 +105,35 @@ describe('a server whose command was killed', () => {
     expect(await answers(first)).toBe(true);
   });
 
-  it.skipIf(PTY_MISSING !== undefined)('is asked about on a terminal', async () => {
-    const store = await newStore();
-    const left = await orphaned(store);
-    const next = await upArgs(store);
-    await using no = await onTerminal(next, {});
-    await no.shows('Stop it and go on? [y/N]');
-    no.type('n\n');
-    await no.shows('(store_in_use)');
-    expect((await no.ended()).code).toBe(1);
-    expect(await answers(left)).toBe(true);
+  it.skipIf(PTY_MISSING !== undefined)(
+    'a server whose command was killed is asked about on a terminal',
+    async () => {
+      const store = await newStore();
+      const left = await orphaned(store);
+      const next = await upArgs(store);
+      await using no = await onTerminal(next, {});
+      await no.shows('Stop it and go on? [y/N]');
+      no.type('n\n');
+      await no.shows('(store_in_use)');
+      expect((await no.ended()).code).toBe(1);
+      expect(await answers(left)).toBe(true);
 
-    await using interrupted = await onTerminal(next, {});
-    await interrupted.shows('Stop it and go on? [y/N]');
-    interrupted.signal('SIGINT');
-    expect((await interrupted.ended()).code).toBe(130);
-    expect(await answers(left)).toBe(true);
+      await using interrupted = await onTerminal(next, {});
+      await interrupted.shows('Stop it and go on? [y/N]');
+      interrupted.signal('SIGINT');
+      expect((await interrupted.ended()).code).toBe(130);
+      expect(await answers(left)).toBe(true);
 
-    await using yes = await onTerminal(next, {});
-    await yes.shows('Stop it and go on? [y/N]');
-    yes.type('y\n');
-    await yes.shows('throughline ready');
-    expect(await answers(left)).toBe(false);
-    yes.signal('SIGTERM');
-    expect((await yes.ended()).code).toBe(0);
-    await soon(async () => expect(await answers(next)).toBe(false));
-  });
+      await using yes = await onTerminal(next, {});
+      await yes.shows('Stop it and go on? [y/N]');
+      yes.type('y\n');
+      await yes.shows('throughline ready');
+      expect(await answers(left)).toBe(false);
+      yes.signal('SIGTERM');
+      expect((await yes.ended()).code).toBe(0);
+      await soon(async () => expect(await answers(next)).toBe(false));
+    },
+  );
 });
 
 describe('a store that cannot be used ends the command with one line:', () => {
@@ -141,19 +144,25 @@ describe('a store that cannot be used ends the command with one line:', () => {
     return stderr;
   };
 
-  it('where the system takes no folder', async () => {
+  it('a store where the system allows no folder ends the command with one line', async () => {
     expect(await said('/proc/x')).toMatch(/the store \/proc\/x cannot be used .*--store \(store_unusable\)/);
   });
 
-  it.skipIf(TMPFS_MISSING !== undefined)('on a file system that is read-only', async () => {
-    await using disk = await mountTmpfs({ readOnly: true });
-    expect(await said(disk.path)).toMatch(/EROFS.*\(store_unusable\)/);
-    expect(await said(join(disk.path, 'store'))).toMatch(/EROFS.*\(store_unusable\)/);
-  });
+  it.skipIf(TMPFS_MISSING !== undefined)(
+    'a store on a read-only file system ends the command with one line',
+    async () => {
+      await using disk = await mountTmpfs({ readOnly: true });
+      expect(await said(disk.path)).toMatch(/EROFS.*\(store_unusable\)/);
+      expect(await said(join(disk.path, 'store'))).toMatch(/EROFS.*\(store_unusable\)/);
+    },
+  );
 
-  it.skipIf(TMPFS_MISSING !== undefined)('on a disk that is full', async () => {
-    await using disk = await mountTmpfs({ megabytes: 1 });
-    await disk.fill();
-    expect(await said(disk.path)).toMatch(/ENOSPC.*make room.*\(store_full\)/);
-  });
+  it.skipIf(TMPFS_MISSING !== undefined)(
+    'a store on a full disk ends the command with one line',
+    async () => {
+      await using disk = await mountTmpfs({ megabytes: 1 });
+      await disk.fill();
+      expect(await said(disk.path)).toMatch(/ENOSPC.*make room.*\(store_full\)/);
+    },
+  );
 });

@@ -16,7 +16,7 @@ function asked() {
 }
 
 describe('the methods of learnings and proposals', () => {
-  it('are one for each request', () => {
+  it('the client has one method for each request about learnings and proposals', () => {
     const { learnings, proposals } = asked();
     const names = [
       ...Object.keys(learnings).map((name) => `learning.${name}`),
@@ -25,7 +25,7 @@ describe('the methods of learnings and proposals', () => {
     expect(names.sort()).toEqual([...LEARNING_REQUEST_SUBJECTS].sort());
   });
 
-  it('send what they are given to their subject, and give what comes back', async () => {
+  it('the methods of learnings and proposals send what they are given to their subject, and return the reply', async () => {
     const { learnings, proposals, requests } = asked();
     expect(await learnings.propose({ content: 'x' })).toBe('learning.propose');
     expect(await proposals.accept({ id: 'abc', by: 'anna', merge: true })).toBe('proposal.accept');
@@ -37,7 +37,7 @@ describe('the methods of learnings and proposals', () => {
     ]);
   });
 
-  it('are typed by request and reply', () => {
+  it('the methods of learnings and proposals are typed by request and reply', () => {
     const { learnings, proposals } = asked();
     expectTypeOf(learnings.search)
       .parameter(0)

@@ -13,7 +13,7 @@ afterAll(() => system.stop());
 
 const RESULT = { task_id: '1', status: 'completed', summary: 'Parser done' } as const;
 
-it('publishes and asks over a connection that is there, and leaves it open', async () => {
+it('a client publishes and asks over an existing connection, and leaves it open', async () => {
   const connection = await connect({ servers: system.url });
   try {
     const client = createThroughlineClient(connection);
@@ -30,7 +30,7 @@ it('publishes and asks over a connection that is there, and leaves it open', asy
   }
 });
 
-it('listens where the connection may: below the inbox prefix that it was made with', async () => {
+it('a client on an existing connection listens below the inbox prefix of that connection', async () => {
   const connection = await connect({ servers: system.url, inboxPrefix: '_INBOX_mine' });
   const watcher = await connect({ servers: system.url });
   try {

@@ -30,7 +30,7 @@ function refusal(env: Record<string, string>): string {
 describe('without any variable', () => {
   const env = Object.freeze({ HOME: '/me', XDG_CACHE_HOME: '/xdg' });
 
-  it('every option has its default', () => {
+  it('every option has its default without any variable', () => {
     expect(loadConfig(env)).toEqual({
       ...FIXED,
       natsUrl: undefined,
@@ -56,7 +56,7 @@ describe('without any variable', () => {
     });
   });
 
-  it('as with empty ones', () => {
+  it('the configuration is the same with empty variables as with none', () => {
     const names = [
       'NATS_URL',
       'THROUGHLINE_SESSION',
@@ -69,7 +69,7 @@ describe('without any variable', () => {
     expect({ ...loadConfig(empty), env }).toEqual(loadConfig(env));
   });
 
-  it('the configuration is frozen', () => {
+  it('the configuration is frozen without any variable', () => {
     const config = loadConfig(env);
     expect(Object.isFrozen(config)).toBe(true);
     expect(Reflect.set(config, 'cacheMb', 1)).toBe(false);
@@ -77,13 +77,16 @@ describe('without any variable', () => {
 });
 
 describe('a number', () => {
-  it.each(NUMBERS)('%s is taken from its lowest to its highest value', (variable, option, low, high) => {
-    expect(loadConfig({ [variable]: String(low) })).toMatchObject({ [option]: low });
-    expect(loadConfig({ [variable]: String(high) })).toMatchObject({ [option]: high });
-  });
+  it.each(NUMBERS)(
+    'the number %s is taken from its lowest to its highest value',
+    (variable, option, low, high) => {
+      expect(loadConfig({ [variable]: String(low) })).toMatchObject({ [option]: low });
+      expect(loadConfig({ [variable]: String(high) })).toMatchObject({ [option]: high });
+    },
+  );
 
   it.each(NUMBERS)(
-    '%s is refused with its name and value when it is wrong',
+    'the number %s is refused with its name and value when it is wrong',
     (variable, _option, low, high) => {
       for (const wrong of [
         String(low - 1),
@@ -103,7 +106,7 @@ describe('a number', () => {
     },
   );
 
-  it('is refused together with every other wrong one', () => {
+  it('a wrong number is refused together with every other wrong one', () => {
     const message = refusal({
       THROUGHLINE_REPLICAS: '9',
       NATS_URL: 'nats://x',
@@ -116,7 +119,7 @@ describe('a number', () => {
 });
 
 describe('text', () => {
-  it('is taken as it is', () => {
+  it('a text setting is taken as it is', () => {
     const env = {
       NATS_URL: 'nats://a,nats://b',
       THROUGHLINE_SESSION: 'demo',
@@ -132,19 +135,19 @@ describe('text', () => {
     });
   });
 
-  it('that is no log level is refused with its name, its value and the right ones', () => {
+  it('an unknown log level is refused with its name, its value and the right ones', () => {
     expect(refusal({ THROUGHLINE_LOG_LEVEL: 'loud' })).toBe(
       'THROUGHLINE_LOG_LEVEL is "loud": use one of trace, debug, info, warn, error, silent',
     );
   });
 
-  it('says whether secrets are redacted', () => {
+  it('the redaction setting says whether secrets are redacted', () => {
     expect(loadConfig({ THROUGHLINE_REDACT: 'off' }).redact).toBe(false);
     expect(loadConfig({ THROUGHLINE_REDACT: 'on' }).redact).toBe(true);
     expect(refusal({ THROUGHLINE_REDACT: 'no' })).toBe('THROUGHLINE_REDACT is "no": use on or off');
   });
 
-  it('for the cache moves it', () => {
+  it('the cache directory setting moves the cache', () => {
     expect(loadConfig({ THROUGHLINE_CACHE_DIR: '/tl' }).cacheDir).toBe('/tl');
   });
 });
@@ -155,7 +158,7 @@ describe('the embedder', () => {
     THROUGHLINE_EMBED_MODEL: 'minilm',
   };
 
-  it('is an endpoint with its model, and a key if there is one', () => {
+  it('the embedder is an endpoint with its model, and a key if there is one', () => {
     const embedder = {
       kind: 'http',
       url: 'http://127.0.0.1:11434',
@@ -174,14 +177,14 @@ describe('the embedder', () => {
     });
   });
 
-  it('is a directory', () => {
+  it('the embedder may be a directory', () => {
     expect(loadConfig({ THROUGHLINE_EMBED_DIR: 'models/minilm' }).embedder).toEqual({
       kind: 'local',
       dir: 'models/minilm',
     });
   });
 
-  it('is not both, and no endpoint without a model', () => {
+  it('the embedder cannot be both a directory and an endpoint, nor an endpoint without a model', () => {
     expect(refusal({ ...URL_AND_MODEL, THROUGHLINE_EMBED_DIR: '/model' })).toBe(
       'THROUGHLINE_EMBED_URL and THROUGHLINE_EMBED_DIR are both set: use one of them',
     );
@@ -191,7 +194,7 @@ describe('the embedder', () => {
   });
 
   it.each(['localhost', 'ftp://host', 'http://', 'http://me:pass@host', 'nonsense'])(
-    'has no address %j, which is not repeated',
+    'the embedder refuses the address %j without repeating it',
     (url) => {
       const text = refusal({ ...URL_AND_MODEL, THROUGHLINE_EMBED_URL: url });
       expect(text).toBe(
@@ -200,7 +203,7 @@ describe('the embedder', () => {
     },
   );
 
-  it.each(['sk-1\n', 'sk 1', 'schlüssel'])('has no key %j, which is not repeated', (key) => {
+  it.each(['sk-1\n', 'sk 1', 'schlüssel'])('the embedder refuses the key %j without repeating it', (key) => {
     const text = refusal({ ...URL_AND_MODEL, THROUGHLINE_EMBED_KEY: key });
     expect(text).toBe(
       'THROUGHLINE_EMBED_KEY holds characters that no key has: use printable ASCII without spaces',
@@ -209,7 +212,7 @@ describe('the embedder', () => {
 });
 
 describe('access to NATS', () => {
-  it('is read from the variables of the nats command line, and two of our own', () => {
+  it('access to NATS is read from the variables of the nats command line, and from two of Throughline', () => {
     const env = {
       NATS_USER: 'u',
       NATS_PASSWORD: 'p',
@@ -236,14 +239,14 @@ describe('access to NATS', () => {
     });
   });
 
-  it('takes 1 and 0 for TLS first, and nothing else', () => {
+  it('access to NATS takes 1 and 0 for TLS first, and nothing else', () => {
     expect(loadConfig({ THROUGHLINE_TLS_FIRST: '0' }).access.tlsFirst).toBe(false);
     expect(refusal({ THROUGHLINE_TLS_FIRST: 'yes' })).toBe('THROUGHLINE_TLS_FIRST is "yes": use 1 or 0');
   });
 });
 
 describe('the settings', () => {
-  it('are at most 32, each with a variable of its own', () => {
+  it('there are at most 32 settings, each with a variable of its own', () => {
     const variables = Object.values(SETTINGS).map(({ variable }) => variable);
     expect(variables.length).toBeLessThanOrEqual(32);
     expect(new Set(variables).size).toBe(variables.length);
@@ -251,7 +254,7 @@ describe('the settings', () => {
 });
 
 describe('variables that nothing reads', () => {
-  it('are named, but for those of other programs, of tests and of Kubernetes', () => {
+  it('variables that nothing reads are named, except for those of other programs, of tests and of Kubernetes', () => {
     const theirs = {
       THROUGHLINE_TEST_NATS: 'native',
       THROUGHLINE_SERVICE_HOST: '10.0.0.1',

@@ -112,11 +112,11 @@ describe.each(ROLES)('a bad dispatch of an %s', (role) => {
     fold(state, recordedEvent({ sequence, at: AT }, parsed.value, RULES));
   };
 
-  it.each(BAD_BODIES)('with a body of %s is refused', (_name, body) => {
+  it.each(BAD_BODIES)('a dispatch with a body of %s is refused', (_name, body) => {
     expect(parseDispatchBody(body, role, LIMIT)).toMatchObject({ ok: false, code: expect.any(String) });
   });
 
-  it('is refused or kept for each field and each wrong value, bare and between markers', () => {
+  it('a bad dispatch is refused or kept for each field and each wrong value, bare and between markers', () => {
     const { state } = full();
     for (const body of spoiled(DISPATCHES[role])) {
       take(state, Buffer.from(JSON.stringify(body)));
@@ -125,7 +125,7 @@ describe.each(ROLES)('a bad dispatch of an %s', (role) => {
     checkState(state);
   });
 
-  it('is refused or kept whatever is wrong with it', () => {
+  it('a bad dispatch is refused or kept whatever is wrong with it', () => {
     fc.assert(
       fc.property(fc.array(mutated(DISPATCHES[role]), { minLength: 1, maxLength: 5 }), (bodies) => {
         const { state } = full();
@@ -138,13 +138,13 @@ describe.each(ROLES)('a bad dispatch of an %s', (role) => {
 });
 
 describe.each(REQUESTS)('a bad request of $name', ({ name, good }) => {
-  it('is answered or refused for each field and each wrong value', () => {
+  it('a bad request is answered or refused for each field and each wrong value', () => {
     const { state } = full();
     for (const request of spoiled(good)) handle(name, request, state);
     checkState(state);
   });
 
-  it('is answered or refused whatever is wrong with it', () => {
+  it('a bad request is answered or refused whatever is wrong with it', () => {
     fc.assert(
       fc.property(fc.array(mutated(good), { minLength: 1, maxLength: 4 }), (requests) => {
         const { state } = full();
@@ -157,7 +157,7 @@ describe.each(REQUESTS)('a bad request of $name', ({ name, good }) => {
 });
 
 describe('a bad token', () => {
-  it.each(BAD_TOKENS)('%j is none', (name) => {
+  it.each(BAD_TOKENS)('the text %j is not a token', (name) => {
     expect(isToken(name)).toBe(false);
     const refused = expect.objectContaining({
       code: 'token_invalid',
@@ -170,7 +170,7 @@ describe('a bad token', () => {
     });
   });
 
-  it.each(ODD_TOKENS)('%j is one', (name) => {
+  it.each(ODD_TOKENS)('the text %j is a token', (name) => {
     expect(token(name, 'session')).toBe(name);
   });
 });

@@ -28,12 +28,12 @@ function between(inner: string): string {
 }
 
 describe('a body that is a JSON object', () => {
-  it('gives the result of its role', () => {
+  it('a JSON body gives the result of its role', () => {
     expect(parse(DONE)).toEqual({ ok: true, value: DONE_RESULT });
     expect(parse(JUDGED, 'reviewer')).toEqual({ ok: true, value: { role: 'reviewer', result: JUDGED } });
   });
 
-  it('gives back whatever a role may return', () => {
+  it('a JSON body gives back whatever a role may return', () => {
     fc.assert(
       fc.property(roleResults, (value) => {
         expect(parse(value.result, value.role)).toEqual({ ok: true, value });
@@ -41,20 +41,20 @@ describe('a body that is a JSON object', () => {
     );
   });
 
-  it('may begin with a byte order mark and stand among blanks', () => {
+  it('a JSON body may begin with a byte order mark and stand among blanks', () => {
     expect(parse(`\ufeff \r\n${JSON.stringify(DONE)}\n`)).toMatchObject({ ok: true });
   });
 
-  it('may speak of the markers', () => {
+  it('a JSON body may mention the markers', () => {
     const summary = `now prints BEGIN_DISPATCH_RESULT and END_DISPATCH_RESULT`;
     expect(parse({ ...DONE, summary })).toMatchObject({ ok: true, value: { result: { summary } } });
   });
 
-  it('may hold keys that nobody knows, which are left out', () => {
+  it('a JSON body may hold unknown keys, which are left out', () => {
     expect(parse({ ...DONE, cost: 3, model: { name: 'x' } })).toEqual({ ok: true, value: DONE_RESULT });
   });
 
-  it('may say files_changed for files_modified, which wins when both are there', () => {
+  it('a JSON body may say files_changed for files_modified, which wins when both are there', () => {
     const files = (body: object) => parse({ ...DONE, ...body });
     expect(files({ files_changed: ['a'] })).toMatchObject({ value: { result: { files_modified: ['a'] } } });
     expect(files({ files_changed: ['a'], files_modified: ['b'] })).toEqual({
@@ -63,11 +63,11 @@ describe('a body that is a JSON object', () => {
     });
   });
 
-  it('takes its task id without the blanks around it', () => {
+  it('a JSON body gives its task id without the blanks around it', () => {
     expect(parse({ ...DONE, task_id: ' 2.1 ' })).toEqual({ ok: true, value: DONE_RESULT });
   });
 
-  it('cannot reach a prototype', () => {
+  it('a JSON body cannot reach a prototype', () => {
     const body = '{"__proto__":{"status":"completed","polluted":1},"task_id":"1","summary":"x"}';
     expect(parse(body)).toMatchObject({ code: 'schema_invalid', reason: expect.stringContaining('status') });
     const whole = parse(`${body.slice(0, -1)},"status":"failed"}`);
@@ -78,7 +78,7 @@ describe('a body that is a JSON object', () => {
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
-  it('may be nested as deep as its size allows', () => {
+  it('a JSON body may be nested as deep as its size allows', () => {
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);
     const [first] = JSON.stringify(DONE).split('}');
     expect(parse(`${first},"extra":${deep}}`)).toEqual({ ok: true, value: DONE_RESULT });
@@ -98,11 +98,11 @@ describe('a body that is raw text', () => {
     ['a fenced block between them', between(`\`\`\`json\n${JSON.stringify(DONE, undefined, 2)}\n\`\`\``)],
     ['a fence without a language, CR LF', between(`\`\`\`\r\n${JSON.stringify(DONE)}\r\n\`\`\``)],
     ['a fence outside of them', `\`\`\`\n${between(JSON.stringify(DONE))}\n\`\`\``],
-  ])('may hold %s', (_what, body) => {
+  ])('a raw text body may hold %s', (_what, body) => {
     expect(parse(body)).toEqual({ ok: true, value: DONE_RESULT });
   });
 
-  it('may hold a fence in the summary', () => {
+  it('a raw text body may hold a fence in the summary', () => {
     const summary = '```\ncode\n```';
     expect(parse(between(JSON.stringify({ ...DONE, summary })))).toMatchObject({
       value: { result: { summary } },
@@ -118,7 +118,7 @@ describe('a body that is raw text', () => {
     ['the end first', 'END_DISPATCH_RESULT {} BEGIN_DISPATCH_RESULT', 'exactly one'],
     ['two pairs', between('{}') + between('{}'), 'found 2 and 2'],
     ['two ends', `${between('{}')} END_DISPATCH_RESULT`, 'found 1 and 2'],
-  ])('is refused as marker_missing with %s', (_what, body, reason) => {
+  ])('a raw text body is refused as marker_missing with %s', (_what, body, reason) => {
     expect(parse(body)).toMatchObject({
       ok: false,
       code: 'marker_missing',
@@ -126,7 +126,7 @@ describe('a body that is raw text', () => {
     });
   });
 
-  it('is refused quickly when a fence never ends', () => {
+  it('a raw text body is refused quickly when a fence never ends', () => {
     const body = between(`\`\`\`${'\n'.repeat(5000)}x`);
     const took = cpuMs(() => expect(parse(body)).toMatchObject({ code: 'json_parse_failed' }));
     expect(took).toBeLessThan(1000);
@@ -140,11 +140,11 @@ describe('a body that cannot be used', () => {
     ['two objects', '{}{}'],
     ['nothing between the markers', between('')],
     ['prose between the markers', between('done!')],
-  ])('is json_parse_failed: %s', (_what, body) => {
+  ])('a body fails with json_parse_failed: %s', (_what, body) => {
     expect(parse(body)).toMatchObject({ ok: false, code: 'json_parse_failed' });
   });
 
-  it('is json_parse_failed when it is not UTF-8', () => {
+  it('a body fails with json_parse_failed when it is not UTF-8', () => {
     const body = new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]);
     const reason = 'the body is not UTF-8 text';
     expect(parseDispatchBody(body, 'implementer', LIMIT)).toEqual({
@@ -154,7 +154,7 @@ describe('a body that cannot be used', () => {
     });
   });
 
-  it('is too_large from one byte over the limit, which counts bytes', () => {
+  it('a body fails with too_large from one byte over the limit, which counts bytes', () => {
     const body = bytes(JSON.stringify({ ...DONE, summary: 'é' }));
     expect(parseDispatchBody(body, 'implementer', body.length)).toMatchObject({ ok: true });
     expect(parseDispatchBody(body, 'implementer', body.length - 1)).toEqual({
@@ -187,26 +187,26 @@ describe('a body that cannot be used', () => {
       ['issues.0.severity', '"critical"', 'got "high"'],
     ],
     ['a body of the other role', 'reviewer', DONE, ['assessment']],
-  ])('is schema_invalid and names field and value: %s', (_what, role, body, named) => {
+  ])('a body fails with schema_invalid and names field and value: %s', (_what, role, body, named) => {
     const parsed = parse(body, role);
     expect(parsed).toMatchObject({ ok: false, code: 'schema_invalid' });
     for (const part of named) expect(parsed).toMatchObject({ reason: expect.stringContaining(part) });
   });
 
-  it('is schema_invalid when what stands between the markers is no object', () => {
+  it('a body fails with schema_invalid when there is not an object between the markers', () => {
     expect(parse(between('[1]'))).toMatchObject({
       code: 'schema_invalid',
       reason: expect.stringContaining('the body'),
     });
   });
 
-  it('names five wrong fields and counts the others', () => {
+  it('the error for a body names five wrong fields and counts the others', () => {
     const parsed = parse({ ...DONE, files_modified: [1, 2, 3, 4, 5, 6, 7] });
     expect(parsed).toMatchObject({ reason: expect.stringMatching(/files_modified\.4: .*; and 2 more$/) });
     expect(parsed).not.toMatchObject({ reason: expect.stringContaining('files_modified.5') });
   });
 
-  it('is answered in one line, whatever it holds, and never with an exception', () => {
+  it('a body is answered in one line, whatever it holds, and never with an exception', () => {
     const bodies = fc.oneof(
       hostileTexts,
       hostileTexts.map(between),
@@ -222,7 +222,7 @@ describe('a body that cannot be used', () => {
     );
   });
 
-  it('is answered, whatever its bytes are', () => {
+  it('a body is answered, whatever its bytes are', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (body) => {
         expect(parseDispatchBody(body, 'reviewer', LIMIT).ok).toBe(false);

@@ -16,14 +16,14 @@ const message = (number: number, content = `message ${number}`): SessionEvent =>
 const read = (key: string, data: Uint8Array) => readEvent(SESSION_EVENTS, key, data);
 
 describe('an event as it is stored', () => {
-  it('names its session and what it was decided on, before its data', () => {
+  it('a stored event names its session and what it was decided on, before its data', () => {
     const text = Buffer.from(writeEvent('session', 'demo', message(1), 7)).toString();
     expect(text).toMatch(
       /^\{"v":1,"type":"inbox.added","at":"[^"]+","id":"command-1","session":"demo","after":7,"data":/,
     );
   });
 
-  it('is read back as it was, with what it was decided on', () => {
+  it('a stored event is read back as it was, with what it was decided on', () => {
     expect(read('demo', writeEvent('session', 'demo', message(1), 7))).toEqual({
       event: message(1),
       after: 7,
@@ -31,22 +31,22 @@ describe('an event as it is stored', () => {
     expect(read('demo', writeEvent('session', 'demo', message(1), undefined))).toEqual({ event: message(1) });
   });
 
-  it('of an earlier version, which names no session, is read in any', () => {
+  it('an event of an earlier version, which names no session, is read in any', () => {
     expect(read('demo', Buffer.from(JSON.stringify(message(1))))).toEqual({ event: message(1) });
   });
 
   it.each([
     ['of another session', JSON.stringify({ ...message(1), session: 'other' })],
-    ['decided on what is no sequence', JSON.stringify({ ...message(1), session: 'demo', after: -1 })],
-    ['that is no JSON', 'no event'],
-    ['that is no object', '7'],
-  ])('%s is none', (_, text) => {
+    ['decided on what is not a sequence', JSON.stringify({ ...message(1), session: 'demo', after: -1 })],
+    ['that is not JSON', 'no event'],
+    ['that is not an object', '7'],
+  ])('a message %s is not an event', (_, text) => {
     expect(read('demo', Buffer.from(text))).toBeUndefined();
   });
 });
 
 describe('a command', () => {
-  it('counts behind what it was decided on, and not behind anything newer', () => {
+  it('a command counts behind what it was decided on, and not behind anything newer', () => {
     expect([
       counts({ after: 7 }, 7),
       counts({ after: 7 }, 5),
@@ -55,7 +55,7 @@ describe('a command', () => {
     ]).toEqual([...[true, true, false, true]]);
   });
 
-  /** 1 is decided on nothing; 3 follows what is no event at 2; 4 and 6 are the same commands again. */
+  /** 1 is decided on nothing; 3 follows something at 2 that is not an event; 4 and 6 are the same commands again. */
   const LOG: StoredEvent[] = [
     { sequence: 1, event: message(1), after: 0 },
     { sequence: 3, event: message(2), after: 2 },
@@ -69,21 +69,24 @@ describe('a command', () => {
     for (const stored of LOG) {
       if (stored.sequence > state.sequence && stored.sequence <= through) evolve(state, stored);
     }
-    // As a reader does, past what is no event.
+    // As a reader does, past what is not an event.
     state.sequence = Math.max(state.sequence, through);
     return state;
   };
 
-  it('changes nothing when it is stored again', () => {
+  it('a command changes nothing when it is stored again', () => {
     const { notebook } = foldedFrom(emptyState('demo'), LAST);
     expect([...notebook.inbox.values()].map(({ content }) => content)).toEqual([
       ...['message 1', 'message 2', 'message 3'],
     ]);
   });
 
-  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8])('folds to the same bytes through a snapshot at %i', (cut) => {
-    const snapshot = decodeSnapshot('demo', bytes(foldedFrom(emptyState('demo'), cut)));
-    if (!snapshot.ok) throw new Error(snapshot.reason);
-    expect(bytes(foldedFrom(snapshot.state, LAST))).toBe(bytes(foldedFrom(emptyState('demo'), LAST)));
-  });
+  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8])(
+    'repeated commands fold to the same bytes through a snapshot at %i',
+    (cut) => {
+      const snapshot = decodeSnapshot('demo', bytes(foldedFrom(emptyState('demo'), cut)));
+      if (!snapshot.ok) throw new Error(snapshot.reason);
+      expect(bytes(foldedFrom(snapshot.state, LAST))).toBe(bytes(foldedFrom(emptyState('demo'), LAST)));
+    },
+  );
 });

@@ -31,7 +31,7 @@ function listsOf(schema: unknown, path: string): { path: string; limit: number |
 }
 
 describe('a list of a request', () => {
-  it('has a limit, wherever it stands', () => {
+  it('a list of a request has a limit, wherever it stands', () => {
     const lists = Object.entries(REQUESTS).flatMap(([name, schema]) => listsOf(schema, name));
     expect(lists.length).toBeGreaterThan(9);
     expect(lists.filter(({ limit }) => limit === undefined)).toEqual([]);
@@ -63,7 +63,7 @@ describe('a list of a request', () => {
       20,
     ],
     ['entries', traceAppendRequest, { session: 's', entries: million }, 'entries', 500],
-  ])('of a MiB is refused by its length alone: %s', (_, schema, request, path, limit) => {
+  ])('a list of a MiB is refused by its length alone: %s', (_, schema, request, path, limit) => {
     const refused = () => checkedBy(schema, request);
     expect(refused).toThrow(
       expect.objectContaining({
@@ -75,7 +75,7 @@ describe('a list of a request', () => {
     expect(cpuMs(() => expect(refused).toThrow())).toBeLessThan(20);
   });
 
-  it('is found within objects, unions and what is optional, and left alone within its limit', () => {
+  it('a list is found within objects, unions and what is optional, and left alone within its limit', () => {
     const list = z.array(z.string()).max(2);
     const schema = z.object({ a: z.object({ b: z.union([z.string(), list]).optional() }).default({}) });
     expect(longListIn(schema, { a: { b: ['1', '2', '3'] } })).toEqual({ path: 'a.b', length: 3, limit: 2 });

@@ -25,7 +25,7 @@ const tokens = fc.string({ unit: fc.constantFrom(...ALPHABET), minLength: 1, max
 const DEMO = token('demo', 'session');
 
 describe('token', () => {
-  it.each(['a', '_', '-', 'T001', 'My_session-2', 'x'.repeat(64)])('takes %j', (value) => {
+  it.each(['a', '_', '-', 'T001', 'My_session-2', 'x'.repeat(64)])('token takes %j', (value) => {
     expect(token(value, 'session')).toBe(value);
   });
 
@@ -42,25 +42,28 @@ describe('token', () => {
     ['a slash', 'a/b'],
     ['a dollar', '$JS'],
     ['65 characters', 'x'.repeat(65)],
-  ])('refuses %s', (_what, value) => {
+  ])('token refuses this value: %s', (_what, value) => {
     expect(isToken(value)).toBe(false);
     expect(() => token(value, 'session')).toThrow(
       expect.objectContaining({ code: 'token_invalid', details: { field: 'session' } }),
     );
   });
 
-  it('names the field, the value and the fix', () => {
+  it('token names the field, the value and the fix', () => {
     expect(() => token('a.b', 'session')).toThrow(
       'session is "a.b": use 1 to 64 characters of A-Z a-z 0-9 _',
     );
   });
 
-  it.each([[undefined], [null], [7], [{ toString: () => 'x' }]])('refuses what is no text: %j', (value) => {
-    expect(isToken(value)).toBe(false);
-    expect(() => token(value, 'role')).toThrow(`role is a ${typeof value}`);
-  });
+  it.each([[undefined], [null], [7], [{ toString: () => 'x' }]])(
+    'token refuses what is not a text: %j',
+    (value) => {
+      expect(isToken(value)).toBe(false);
+      expect(() => token(value, 'role')).toThrow(`role is a ${typeof value}`);
+    },
+  );
 
-  it('lets nothing through that would change the shape of a subject', () => {
+  it('token lets nothing through that would change the shape of a subject', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary', maxLength: 3 }), tokens), (value) => {
         if (isToken(value))
@@ -71,7 +74,7 @@ describe('token', () => {
 });
 
 describe('a dispatch subject', () => {
-  it('reads back as it was built', () => {
+  it('a dispatch subject reads back as it was built', () => {
     fc.assert(
       fc.property(tokens, fc.constantFrom(...ROLES), (session, role) => {
         const subject = dispatchSubject(token(session, 'session'), role);
@@ -89,24 +92,24 @@ describe('a dispatch subject', () => {
     ['dispatch..implementer', { session: undefined, role: 'implementer' }],
     ['dispatch', { session: undefined, role: undefined }],
     ['', { session: undefined, role: undefined }],
-  ])('gives of %j the parts that are valid', (subject, expected) => {
+  ])('a dispatch subject %j gives the parts that are valid', (subject, expected) => {
     expect(parseDispatchSubject(subject)).toEqual(expected);
   });
 
-  it('knows its roles', () => {
+  it('the names know the roles', () => {
     expect(ROLES.every(isRole)).toBe(true);
     expect([undefined, 'tester', 'constructor'].some(isRole)).toBe(false);
   });
 });
 
 describe('the other names', () => {
-  it('are built from tokens', () => {
+  it('the names of a session are built from tokens', () => {
     expect(sessionStream(DEMO)).toBe('SESSION_demo');
     expect(sessionSubject(DEMO, 'fact.recorded')).toBe('session.demo.fact.recorded');
     expect(sessionSubjects(DEMO)).toBe('session.demo.>');
   });
 
-  it('of vectors name project and learning', () => {
+  it('the names of vectors hold project and learning', () => {
     const learning = token('0123456789ab', 'learning');
     expect(vectorKey(DEMO, learning)).toBe('demo.0123456789ab');
     expect(vectorSubjects(DEMO)).toBe('$KV.learning_vectors.demo.*');
@@ -114,12 +117,12 @@ describe('the other names', () => {
     expect(learningOfVectorSubject('$KV.learning_vectors.demo.a b')).toBeUndefined();
   });
 
-  it('stand for a missing part by an underscore', () => {
+  it('a name stands for a missing part with an underscore', () => {
     expect(rejectedSubject(DEMO, 'reviewer')).toBe('rejected.demo.reviewer');
     expect(rejectedSubject(undefined, undefined)).toBe('rejected._._');
   });
 
-  it('find the session of a stream, and none in a foreign one', () => {
+  it('the session is read from the name of a stream, and none from a foreign one', () => {
     fc.assert(
       fc.property(tokens, (session) => {
         expect(sessionOfStream(sessionStream(token(session, 'session')))).toBe(session);
@@ -142,7 +145,7 @@ describe('the project of a name', () => {
     ['@acme/app.js', '-acme-app-js'],
     ['a.>.*', 'a----'],
     ['x'.repeat(64), 'x'.repeat(64)],
-  ])('%j is %s', (name, project) => {
+  ])('the project of the name %j is %s', (name, project) => {
     expect(projectOf(name)).toBe(project);
   });
 
@@ -151,16 +154,16 @@ describe('the project of a name', () => {
     ['été', 'étà'],
     [`${'x'.repeat(64)}1`, `${'x'.repeat(64)}2`],
     ['😀', '😃'],
-  ])('keeps apart what would lose the same letters: %j and %j', (one, other) => {
+  ])('the projects of names that would lose the same letters are kept apart: %j and %j', (one, other) => {
     expect(projectOf(one)).not.toBe(projectOf(other));
     expect(projectOf(one)).toBe(projectOf(` ${one} `));
   });
 
-  it('is the same however an accent was typed', () => {
+  it('the project of a name is the same however an accent was typed', () => {
     expect(projectOf('caf\u00e9')).toBe(projectOf('cafe\u0301'));
   });
 
-  it('is a token of any text, and stays as it is when taken for a name', () => {
+  it('the project of any text is a token, and stays as it is when taken for a name', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 100 }), (name) => {
         const project = projectOf(name);
@@ -172,7 +175,7 @@ describe('the project of a name', () => {
   });
 
   it.each(['learning.a', 'learning', 'learning..accepted', 'session.a.accepted', 'learning.a b.x', ''])(
-    'is none in %j',
+    'the subject %j has no project',
     (subject) => {
       expect(projectOfSubject(subject)).toBeUndefined();
     },

@@ -6,7 +6,7 @@ import { composeFile } from './compose.js';
 const { nats, settings, throughline } = (await composeFile()).services;
 
 describe('docker-compose.yml', () => {
-  it('passes every setting of Throughline on from the host, by its name', () => {
+  it('docker-compose.yml passes every setting of Throughline on from the host, by its name', () => {
     const names = Object.values(SETTINGS)
       .map(({ variable }) => variable)
       .filter((name) => name.startsWith('THROUGHLINE_'));
@@ -26,17 +26,17 @@ describe('docker-compose.yml', () => {
       '/specs',
       '/specs',
     ],
-  ])('mounts the task files %s, to be read only', async (_, env, source, target) => {
+  ])('docker-compose.yml mounts the task files %s, to be read only', async (_, env, source, target) => {
     const { environment: variables, volumes } = (await composeFile(env)).services.throughline ?? {};
     expect(volumes).toEqual([{ type: 'bind', source, target, read_only: true }]);
     expect(variables).toContain(`THROUGHLINE_TASKS_ROOTS=${target}`);
   });
 
-  it('finds the folder of task files that it mounts by default', () => {
+  it('docker-compose.yml finds the folder of task files that it mounts by default', () => {
     expect(existsSync(new URL('../../tasks', import.meta.url))).toBe(true);
   });
 
-  it('checks the settings once, before what would start again without end', () => {
+  it('docker-compose.yml checks the settings once, before services that would restart without end', () => {
     expect(settings?.restart).toBe('no');
     expect(throughline?.restart).toBe('unless-stopped');
     expect(throughline?.depends_on).toEqual({
@@ -51,7 +51,7 @@ describe('docker-compose.yml', () => {
     });
   });
 
-  it('asks the server and the services for their health', () => {
+  it('docker-compose.yml asks the server and the services for their health', () => {
     expect(nats?.healthcheck?.test[0]).toBe('CMD');
     expect(throughline?.healthcheck?.test).toEqual(['CMD', 'throughline', 'health', '--here']);
   });

@@ -38,15 +38,15 @@ async function ran(command: readonly string[] | undefined, env: Record<string, s
 }
 
 describe('the image', () => {
-  it('has throughline on its PATH', async () => {
+  it('the image has throughline on its PATH', async () => {
     expect(await ran(['throughline', '--version'])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
   });
 
-  it('does not run as root', () => {
+  it('the image does not run as root', () => {
     expect(image.user).toBe('node');
   });
 
-  it('holds the program, its manifest and what it depends on, and nothing else', async () => {
+  it('the image holds the program, its manifest and what it depends on, and nothing else', async () => {
     expect((await readdir(join(image.root, image.workdir))).sort()).toEqual([
       'dist',
       'node_modules',
@@ -61,7 +61,7 @@ describe('the image', () => {
     expect(files.filter((name) => !name.endsWith('.js'))).toEqual(['LICENSES.txt']);
   });
 
-  it('holds no package that only development needs', async () => {
+  it('the image holds no package that only development needs', async () => {
     const lock = z
       .object({ packages: z.record(z.string(), z.object({ dev: z.boolean().optional() })) })
       .parse(JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')));
@@ -72,7 +72,7 @@ describe('the image', () => {
     ).toEqual([]);
   });
 
-  it('ends with one line and exit code 2 for a bad setting', async () => {
+  it('the image ends with one line and exit code 2 for a bad setting', async () => {
     expect(await ran(image.command, { THROUGHLINE_REPLICAS: 'many' })).toEqual({
       code: 2,
       stdout: '',
@@ -81,7 +81,7 @@ describe('the image', () => {
     });
   });
 
-  it('serves, by the command that it is started with', async () => {
+  it('the image serves, by the command that it is started with', async () => {
     await using system = await startSystem({ only: [] });
     const [name = '', ...args] = image.command;
     const program = join(image.root, 'usr/local/bin', name);
@@ -102,7 +102,7 @@ describe('the image', () => {
 });
 
 describe('the commands of docker-compose.yml, in the image', () => {
-  it('find the server and the services missing, in one line each', async () => {
+  it('the compose health checks in the image report a missing server and missing services, in one line each', async () => {
     const test = services.throughline?.healthcheck?.test?.slice(1);
     const nobody = await ran(test, { NATS_URL: `nats://${NOBODY}` });
     expect(nobody).toMatchObject({ code: 1, stdout: '' });
@@ -115,7 +115,7 @@ describe('the commands of docker-compose.yml, in the image', () => {
     });
   });
 
-  it('check the settings without a server, and say in one line what is wrong', async () => {
+  it('the compose settings check in the image works without a server, and says in one line what is wrong', async () => {
     const command = services.settings?.command;
     expect(await ran(command)).toEqual({ code: 0, stdout: 'the settings are in order\n', stderr: '' });
     expect(await ran(command, { THROUGHLINE_LOG_LEVEL: 'loud' })).toEqual({
@@ -137,13 +137,13 @@ describe('the builder', () => {
     return { place, built: () => buildImage(place, join(place, 'stages')) };
   };
 
-  it('copies what .dockerignore leaves, and nothing else', async () => {
+  it('the image builder copies what .dockerignore leaves, and nothing else', async () => {
     const { place, built } = await context('COPY scripts/ ./', '*\n!scripts/clean.mjs');
     await built();
     expect(await readdir(join(place, 'stages/0/app'))).toEqual(['clean.mjs']);
   });
 
-  it('refuses to copy what .dockerignore hides', async () => {
+  it('the image builder refuses to copy what .dockerignore hides', async () => {
     const { built } = await context(
       'COPY scripts/clean.mjs scripts/executable.mjs ./',
       '*\n!scripts/clean.mjs',
@@ -151,7 +151,7 @@ describe('the builder', () => {
     await expect(built()).rejects.toThrow('"scripts/executable.mjs" is not in the build context');
   });
 
-  it('fails with a step that fails', async () => {
+  it('the image builder fails with a step that fails', async () => {
     const { built } = await context('RUN true && node missing.mjs && true', '*');
     await expect(built()).rejects.toThrow('missing.mjs');
   });

@@ -9,7 +9,7 @@ const LINKS = PAGES.flatMap(({ path, text }) =>
 );
 
 describe('the pages', () => {
-  it('link only to files that are there', () => {
+  it('the pages link only to files that exist', () => {
     expect(LINKS.length).toBeGreaterThan(40);
     const dead = LINKS.filter(({ path, link }) => {
       const [file = ''] = link.split('#');
@@ -18,7 +18,7 @@ describe('the pages', () => {
     expect(dead).toEqual([]);
   });
 
-  it('link only to headings that are there', () => {
+  it('the pages link only to headings that exist', () => {
     const dead = LINKS.filter(({ path, link }) => {
       const [file = '', anchor] = link.split('#');
       if (anchor === undefined) return false;
@@ -29,7 +29,7 @@ describe('the pages', () => {
     expect(dead).toEqual([]);
   });
 
-  it('can all be reached from the README', () => {
+  it('the pages can all be reached from the README', () => {
     const reached = new Set(['README.md']);
     for (const path of reached) {
       for (const { link } of LINKS.filter((each) => each.path === path))
@@ -39,7 +39,7 @@ describe('the pages', () => {
     expect(PAGES.map(({ path }) => path).filter((path) => !reached.has(path))).toEqual([]);
   });
 
-  it('begin with what they are for, and the README stays short', () => {
+  it('the pages begin with what they are for, and the README stays short', () => {
     expect(PAGES[0]?.text.split('\n').length).toBeLessThanOrEqual(200);
     const bare = PAGES.filter(({ text }) => !/^# .+\n\n[^#|\n`]/.test(text)).map(({ path }) => path);
     expect(bare).toEqual([]);

@@ -5,7 +5,7 @@ import { ROOT, tableUnder } from './pages.js';
 const page = readFileSync(`${ROOT}docs/explanation/one-result.md`, 'utf8');
 
 describe('the way of one result', () => {
-  it('names for each stage its file and the test that proves it', () => {
+  it('the way of one result names for each stage its file and the test that proves it', () => {
     const stages = tableUnder(`\n${page}`, '# One result, end to end');
     expect(stages.map(([stage]) => stage)).toEqual([
       'publish',

@@ -18,7 +18,7 @@ const SESSION_SETTINGS: Readonly<Record<string, string>> = {
 };
 
 describe('the reference', () => {
-  it('gives every setting with its default', async () => {
+  it('the reference gives every setting with its default', async () => {
     const rows = Object.values(SETTINGS).map(
       ({ variable, shown, about }) => `| \`${variable}\` | ${shown} | ${about} |`,
     );
@@ -57,7 +57,7 @@ it is.
     await expect(page).toMatchFileSnapshot(`${ROOT}docs/reference/configuration.md`);
   });
 
-  it('gives the import rules of every folder as they are', async () => {
+  it('the reference gives the import rules of every folder as they are', async () => {
     const rows = Object.entries(LAYERS).map(([folder, { holds, imports }]) => {
       const named = imports.map((each) => `\`${each}\``).join(', ');
       return `| \`src/${folder}\` | ${holds} | ${named || '–'} |`;

@@ -20,7 +20,7 @@ interface Task {
   readonly run: () => void;
 }
 
-/** A scheduler whose time stands still until somebody moves it: the same calls give the same order, every time. */
+/** A scheduler whose time stands still until a test moves it: the same calls give the same order, every time. */
 export class ManualScheduler implements Scheduler {
   readonly #pick: (count: number) => number;
   readonly #tasks = new Set<Task>();

@@ -8,7 +8,7 @@ import { DEFAULT_DEDUPE_LAST, RecentIds } from './recent-ids.js';
 
 /**
  * Dispatches in memory. One that arrives is ready; a delivery puts it in the hands of one consumer; ack and term
- * settle it for ever; a nak, or the end of the ack wait, makes it ready again. Each delivery is a task of its own
+ * settle it for good; a nak, or the end of the ack wait, makes it ready again. Each delivery is a task of its own
  * of the scheduler, so that a simulation decides what happens in between.
  */
 export interface MemoryDispatchSourceOptions {

@@ -22,7 +22,7 @@ interface Log {
   readonly ids: RecentIds;
 }
 
-/** Event logs in memory. Events are kept as bytes, as on a stream: nobody shares an object with the log. */
+/** Event logs in memory. Events are kept as bytes, as on a stream: no caller shares an object with the log. */
 export class MemoryEventLog<Event extends { readonly type: string }> implements EventLog<Event> {
   readonly #format: EventFormat<Event>;
   readonly #logs = new Map<Token, Log>();

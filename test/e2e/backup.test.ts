@@ -79,7 +79,7 @@ const replace = (stream: string) =>
   `nats stream rm -f ${stream}\nnats stream restore --no-progress ${stream}`;
 
 describe('docs/how-to/back-up.md', () => {
-  it('describes a backup under load and a restore after which every result counts', async () => {
+  it('docs/how-to/back-up.md describes a backup under load and a restore after which every result counts', async () => {
     const { backup: backingUp, restore } = await documented();
     const session = newSession('kept');
     await inFolder(async (folder) => {
@@ -114,7 +114,7 @@ describe('docs/how-to/back-up.md', () => {
 });
 
 describe('DISPATCH restored behind what a session has seen', () => {
-  it('lets no services start, fails the doctor, and loses no result once it is repaired', async () => {
+  it('a DISPATCH stream restored behind its sessions stops services from starting, fails the doctor, and loses no result once it is repaired', async () => {
     const session = newSession('behind');
     await using server = await startTestNats();
     await inFolder(async (folder) => {
@@ -147,7 +147,7 @@ describe('DISPATCH restored behind what a session has seen', () => {
     });
   });
 
-  it('stops an extractor that runs, which goes on by itself once it is repaired', async () => {
+  it('a DISPATCH stream restored behind its sessions stops a running extractor, which goes on by itself after the repair', async () => {
     const session = newSession('live');
     await using server = await startTestNats();
     await using system = await startSystem({ nats: server, env, only: [] });
@@ -177,7 +177,7 @@ describe('DISPATCH restored behind what a session has seen', () => {
 });
 
 describe('the stream of a session restored behind its snapshot', () => {
-  it('takes no events until it is repaired, and then loses none, nor any command', async () => {
+  it('a session stream restored behind its snapshot takes no events until it is repaired, and then loses no event or command', async () => {
     const session = newSession('early');
     await using server = await startTestNats();
     await inFolder(async (folder) => {

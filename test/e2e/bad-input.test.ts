@@ -54,7 +54,7 @@ let attacker: NatsPorts;
 let services: RunningProcess;
 let before: { state: string; events: number };
 const seen = new Set<string>();
-/** Sessions that somebody named, rightly: these may have come into being. */
+/** Sessions that a request rightly named: these may exist now. */
 const named = new Set([ATTACKED, BYSTANDER, 'ok', ...ODD_TOKENS]);
 let answered = 0;
 
@@ -102,7 +102,7 @@ function note(body: Uint8Array): void {
     const { session } = Object(JSON.parse(Buffer.from(body).toString()));
     if (isToken(session)) named.add(session);
   } catch {
-    // No JSON: it names nobody.
+    // Not JSON: it names no session.
   }
 }
 
@@ -143,7 +143,7 @@ async function askAll(contract: Contract, bodies: Iterable<Uint8Array>): Promise
 const json = (value: unknown) => Buffer.from(JSON.stringify(value) ?? 'null');
 
 describe('every contract', () => {
-  it.each(REQUESTS)('answers whatever is wrong with a request: $name', async (contract) => {
+  it.each(REQUESTS)('every service answers every kind of wrong request: $name', async (contract) => {
     const good = { session: ATTACKED, ...contract.good };
     const values = [...spoiled(contract.good)].map((request) => ({ session: ATTACKED, ...Object(request) }));
     const some = values.filter((_, index) => index % 5 === 0).map(json);
@@ -151,14 +151,14 @@ describe('every contract', () => {
     await askAll(contract, [...BAD_BODIES.map(([, body]) => body), ...some, ...random]);
   });
 
-  it.each(REQUESTS)('refuses a session whose name is none: $name', async (contract) => {
+  it.each(REQUESTS)('every service refuses a session whose name is not valid: $name', async (contract) => {
     await askAll(
       contract,
       [...BAD_TOKENS, null, 7, {}, ['demo']].map((session) => json({ ...contract.good, session })),
     );
   });
 
-  it.each(ROLES)('keeps or rejects every dispatch of an %s', async (role) => {
+  it.each(ROLES)('the extractor keeps or rejects every bad dispatch of an %s', async (role) => {
     const bodies = [...spoiled(DISPATCHES[role])].filter((_, index) => index % 5 === 0).map(json);
     bodies.push(...fc.sample(mutated(DISPATCHES[role]), { numRuns: 200, seed: 8 }).map(json));
     bodies.push(...BAD_BODIES.map(([, body]) => Buffer.from(body)));
@@ -169,13 +169,13 @@ describe('every contract', () => {
     const count = await counted();
     await Promise.all(bodies.map((body) => attacker.source.publish(`dispatch.${ATTACKED}.${role}`, body)));
     await allDealtWith(system.ports);
-    // Without a body or a header it is what the server answers to a read of nothing: no result, and nobody's fault.
+    // Without a body or a header it is what the server answers to a read of nothing: not a result, and not a fault.
     const results = bodies.filter((body) => body.length > 0);
     expect(results.length).toBeGreaterThan(bodies.length - 2);
     expect(await counted()).toBe(count + results.length);
   });
 
-  it('rejects a dispatch whose subject names no session or no role', async () => {
+  it('the extractor rejects a dispatch whose subject names no session or no role', async () => {
     const tokens = BAD_TOKENS.filter((name) => name.length < 3000 && /^[^\s.\p{Cc}]+$/u.test(name));
     const subjects = tokens.flatMap((name) => [
       `dispatch.${name}.implementer`,
@@ -190,7 +190,7 @@ describe('every contract', () => {
     expect(entries.map(({ code }) => code)).toEqual(subjects.map(() => 'subject_invalid'));
   });
 
-  it.each(ODD_TOKENS)('works for a session that is called %s', async (session) => {
+  it.each(ODD_TOKENS)('the services work for a session that is called %s', async (session) => {
     const { client } = system;
     const { sequence } = await client.publishReviewer(
       session,
@@ -208,7 +208,7 @@ describe('every contract', () => {
     expect(await client.runStatus(session)).toMatchObject({ session: { name: session } });
   });
 
-  it('is refused by the SDK before anything is sent to a subject that is none', async () => {
+  it('the SDK refuses an invalid subject before it sends anything', async () => {
     const { client } = system;
     for (const name of BAD_TOKENS) {
       await expect(client.publishImplementer(name, implemented('1'))).rejects.toMatchObject({
@@ -222,7 +222,7 @@ describe('every contract', () => {
 });
 
 describe('after all of it', () => {
-  it('the services run and answer, and no fault of their own is in their log', async () => {
+  it('the services still run and answer after all bad input, and log no fault of their own', async () => {
     expect(answered).toBeGreaterThan(1200);
     await system.client.tools.sessionRestart({ session: ATTACKED });
     expect(
@@ -237,18 +237,18 @@ describe('after all of it', () => {
     expect(levels.filter(({ level }) => level >= 50)).toEqual([]);
   });
 
-  it('no event of the attacked session is one that cannot be read', async () => {
+  it('bad input leaves no unreadable event in the attacked session', async () => {
     const { skipped } = await system.ports.log.read(token(ATTACKED, 'session'), { after: 0 });
     expect(skipped).toBe(0);
   });
 
-  it('no other session was touched', async () => {
+  it('bad input touches no other session', async () => {
     expect(await bystander()).toEqual(before);
     const others = (await system.ports.log.sessions()).filter((name) => !named.has(name));
     expect(others).toEqual([]);
   });
 
-  it('nothing was published to any subject that was not meant', () => {
+  it('bad input publishes nothing to a subject that was not meant', () => {
     const others = [...seen].filter((subject) => !INTENDED.some((pattern) => pattern.test(subject)));
     expect(others).toEqual([]);
     expect([...seen].filter((subject) => subject.startsWith('evil'))).toEqual([]);

@@ -34,7 +34,7 @@ async function publish(session: string, role: 'implementer' | 'reviewer', result
 }
 
 describe('publish', () => {
-  it('takes a file, and says which sequence to wait for', async () => {
+  it('publish takes a file, and says which sequence to wait for', async () => {
     const file = join(folder, 'result.json');
     await writeFile(file, JSON.stringify(implemented('1')));
     const plain = await up.cli(['publish', 'implementer', '--session', 'files', '--file', file]);
@@ -44,7 +44,7 @@ describe('publish', () => {
     expect(JSON.parse(json.stdout)).toEqual({ sequence: Number(plain.stdout) + 1 });
   });
 
-  it('takes standard input, and the session from THROUGHLINE_SESSION', async () => {
+  it('publish takes standard input, and the session from THROUGHLINE_SESSION', async () => {
     const input = `Well.\nBEGIN_DISPATCH_RESULT${JSON.stringify(reviewed('1', 'approved'))}END_DISPATCH_RESULT`;
     const env = { THROUGHLINE_SESSION: newSession('env') };
     const published = await up.cli(['publish', 'reviewer'], { input, env });
@@ -63,7 +63,7 @@ describe('publish', () => {
     ['a wrong value', 'reviewer', '{"task_id":"1","assessment":"fine"}', /assessment: .*"fine"/],
     ['no JSON', 'implementer', '{"task_id"', /not JSON.*\(json_parse_failed\)/],
     ['no input', 'implementer', '', /not a JSON object.*\(marker_missing\)/],
-  ])('refuses %s before it is sent, and names what is wrong', async (_name, role, input, text) => {
+  ])('publish refuses %s before it sends it, and names what is wrong', async (_name, role, input, text) => {
     const refused = await up.cli(['publish', role, '-s', 'refused'], { input });
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toMatch(text);
@@ -78,7 +78,7 @@ describe('publish', () => {
       ['publish', 'implementer', '-s', 'x', '-f', '/no/such'],
       /--file \/no\/such/,
     ],
-  ])('exits 2 for %s', async (_name, args, text) => {
+  ])('publish exits 2 for %s', async (_name, args, text) => {
     const refused = await up.cli(args, { input: '{}' });
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toMatch(text);
@@ -98,7 +98,7 @@ describe('compile', () => {
     );
   });
 
-  it('prints the prompt, and beside it on standard error what it holds', async () => {
+  it('compile prints the prompt, and says on standard error what it holds', async () => {
     const { code, stdout, stderr } = await up.cli([...base, '--after', last]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^You are the implementer/);
@@ -110,7 +110,7 @@ describe('compile', () => {
     );
   });
 
-  it('--json prints the whole reply, --explain the reason for each fact', async () => {
+  it('compile prints the whole reply with --json, and the reason for each fact with --explain', async () => {
     const json = await up.cli([...base, '--after', last, '--json', '--explain', '--max-facts', '2']);
     const reply: unknown = JSON.parse(json.stdout);
     expect(reply).toMatchObject({
@@ -124,7 +124,7 @@ describe('compile', () => {
     );
   });
 
-  it('--as-of shows the past, --role another prefix', async () => {
+  it('compile shows the past with --as-of, and another prefix with --role', async () => {
     const past = await up.cli([...base, '--as-of', '1']);
     expect(past.stdout).not.toContain('must_fix');
     const now = await up.cli([...base, '--as-of', '2', '--role', 'reviewer']);
@@ -132,7 +132,7 @@ describe('compile', () => {
     expect(now.stdout).toContain('must_fix');
   });
 
-  it('fails with what the service says, and where it stands', async () => {
+  it('compile fails with the error of the service, and says where the session stands', async () => {
     const env = { THROUGHLINE_AFTER_TIMEOUT_MS: '5000' };
     const late = await up.cli([...base, '--as-of', '77'], { env });
     expect(late).toMatchObject({ code: 1, stdout: '' });
@@ -146,7 +146,7 @@ describe('compile', () => {
     ['--max-facts many', [...base, '--max-facts', 'many'], /whole number from 0 to 1000/],
     ['an unknown option', [...base, '--fancy'], /unknown option '--fancy'/],
     ['no task', ['compile', '-s', session, '-p', 'x'], /which task\? Give --task ID/],
-  ])('exits 2 for %s', async (_name, args, text) => {
+  ])('compile exits 2 for %s', async (_name, args, text) => {
     const refused = await up.cli(args);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toMatch(text);
@@ -161,7 +161,7 @@ describe('facts and snapshot', () => {
     await up.cli(['compile', '-s', session, '-t', '9', '-p', 'x', '--after', last]);
   });
 
-  it('lists valid facts, and with --all the closed ones', async () => {
+  it('facts lists valid facts, and with --all the closed ones', async () => {
     const valid = await up.cli(['facts', '-s', session]);
     expect(valid).toMatchObject({ code: 0, stdout: '- task:3 reviewed_as approved [task:3]\n' });
     expect(valid.stderr).toBe('-- 1 fact at session sequence 2\n');
@@ -172,7 +172,7 @@ describe('facts and snapshot', () => {
     expect((await up.cli(['facts', '-s', session, '-t', 'other'])).stdout).toBe('');
   });
 
-  it('writes a snapshot once, and shows it', async () => {
+  it('snapshot writes a snapshot once, and shows it', async () => {
     const none = await up.cli(['snapshot', 'show', '-s', session]);
     expect(none).toMatchObject({ code: 1, stdout: '' });
     expect(none.stderr).toMatch(/has no snapshot yet \(not_found\)/);
@@ -197,7 +197,7 @@ describe('facts and snapshot', () => {
 });
 
 describe('rejected', () => {
-  it('lists, shows and retries, over a restart with another limit', async () => {
+  it('rejected lists, shows and retries results, across a restart with another limit', async () => {
     const store = join(folder, 'store');
     const port = await freePort('127.0.0.1');
     const args = ['up', '--port', String(port), '--store', store];
@@ -250,7 +250,7 @@ describe('rejected', () => {
     ['no number', ['rejected', 'retry'], 2, /either the number of one result or --all/],
     ['a number and --all', ['rejected', 'retry', '1', '--all'], 2, /either the number/],
     ['a word for a number', ['rejected', 'show', 'first'], 2, /whole number/],
-  ])('%s: exits with the right code and text', async (_name, args, code, text) => {
+  ])('rejected exits with the right code and text: %s', async (_name, args, code, text) => {
     const refused = await up.cli(args);
     expect(refused).toMatchObject({ code, stdout: '' });
     expect(refused.stderr).toMatch(text);
@@ -271,7 +271,7 @@ describe('import git', () => {
     'new\nline.txt',
   ];
 
-  it('makes each commit a result, whatever its files are called', async () => {
+  it('import git makes each commit a result, whatever its files are called', async () => {
     await git('init', '-q', 'odd');
     const repo = join(folder, 'odd');
     const inRepo = (...args: string[]) => git('-C', repo, ...args);
@@ -314,7 +314,7 @@ describe('import git', () => {
     expect(newest.stdout).toMatch(/^1 commit imported; the last one is dispatch \d+\n$/);
   });
 
-  it('exits 2 and names the folder where there is no repository', async () => {
+  it('import git exits 2 and names the folder that has no repository', async () => {
     const refused = await up.cli(['import', 'git', '-s', 'x', '--repo', '/']);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toMatch(/--repo \/: .*not a git repository/);
@@ -322,7 +322,7 @@ describe('import git', () => {
 });
 
 describe('serve', () => {
-  it('--only starts one service; together they are a whole', async () => {
+  it('serve --only starts one service, and several of them make a whole system', async () => {
     await using nats = await startTestNats();
     const env = { NATS_URL: nats.url };
     const compile = ['compile', '-s', 'served', '-t', '2', '-p', 'x', '--after', '1'];
@@ -343,7 +343,7 @@ describe('serve', () => {
     expect(await compiler.stop()).toEqual({ code: 0, signal: null });
   });
 
-  it('exits 2 for a service that there is none of', async () => {
+  it('serve exits 2 for an unknown service', async () => {
     const refused = await cli(['serve', '--only', 'everything']);
     expect(refused.code).toBe(2);
     expect(refused.stderr).toMatch(/Allowed choices are extractor, compiler/);
@@ -366,12 +366,12 @@ async function serverPid(store: string): Promise<number> {
 }
 
 describe('up', () => {
-  it('says on its ready line where it is to be found', () => {
+  it('up says on its ready line where it listens', () => {
     expect(up.readyLine).toBe(`throughline ready ${up.url} store ${up.store}`);
   });
 
   it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
-    'drains on %s, exits 0 and leaves no server behind',
+    'up drains on %s, exits 0 and leaves no server behind',
     async (signal) => {
       const own = await startUp();
       expect(await serverPid(own.store)).toBeGreaterThan(0);
@@ -385,7 +385,7 @@ describe('up', () => {
   );
 
   const missing = PTY_MISSING === undefined ? '' : ` (skipped: ${PTY_MISSING})`;
-  it.skipIf(missing !== '')(`leaves no server behind when its terminal is closed${missing}`, async () => {
+  it.skipIf(missing !== '')(`up leaves no server behind when its terminal is closed${missing}`, async () => {
     const [port, store] = [await freePort('127.0.0.1'), join(folder, 'closed')];
     const env = { THROUGHLINE_LOG_LEVEL: 'debug' };
     await using terminal = await onTerminal(['up', '--port', `${port}`, '--store', store], env);
@@ -394,19 +394,19 @@ describe('up', () => {
     await soon(async () => expect(await processesWith(store)).toEqual([]));
   });
 
-  it('fails clearly where the port is taken', async () => {
+  it('up fails with a clear error when its port is taken', async () => {
     const refused = await cli(['up', '--port', String(up.port), '--store', join(folder, 'taken')]);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toMatch(new RegExp(`port ${up.port} on 127\\.0\\.0\\.1 is in use: .*--port`));
   });
 
-  it('refuses options of a server of its own where it is given one', async () => {
+  it('up refuses options for a server of its own when it is given a server', async () => {
     const refused = await up.cli(['up', '--port', '4333']);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toMatch(/--port is for a server of our own: unset NATS_URL/);
   });
 
-  it('ends with an error when its server dies', async () => {
+  it('up ends with an error when its server dies', async () => {
     const own = await startUp();
     process.kill(await serverPid(own.store), 'SIGKILL');
     expect(await own.exited).toEqual({ code: 1, signal: null });
@@ -433,20 +433,20 @@ describe('the command line', () => {
     },
   );
 
-  it('says with help and a name what that command takes', async () => {
+  it('help with a command’s name shows what that command takes', async () => {
     const help = await cli(['help', 'publish']);
     expect(help).toEqual(await cli(['publish', '--help']));
     expect(help.stdout).toMatch(/^Usage: throughline publish \[options\] <role>/);
   });
 
-  it('takes the server before the command as well as after it', async () => {
+  it('the command line takes the server before the command as well as after it', async () => {
     const nobody = ['--nats', 'nats://127.0.0.1:2'];
     const before = await cli([...nobody, 'session', 'ls']);
     expect(before).toMatchObject({ code: 1, stderr: expect.stringContaining('nats://127.0.0.1:2') });
     expect(await cli(['session', 'ls', ...nobody])).toEqual(before);
   });
 
-  it('prints its version', async () => {
+  it('the command line prints its version', async () => {
     expect(await cli(['--version'])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
   });
 
@@ -454,13 +454,13 @@ describe('the command line', () => {
     ['no command', [], /Usage: throughline/],
     ['an unknown command', ['frobnicate'], /unknown command 'frobnicate'/],
     ['half a command', ['snapshot'], /Usage: throughline snapshot/],
-  ])('exits 2 for %s', async (_name, args, text) => {
+  ])('the command line exits 2 for %s', async (_name, args, text) => {
     const refused = await cli(args);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toMatch(text);
   });
 
-  it('exits 2 and names the variable that has a wrong value', async () => {
+  it('the command line exits 2 and names the variable that has a wrong value', async () => {
     const refused = await cli(['rejected', 'ls'], { env: { THROUGHLINE_CACHE_MB: 'lots' } });
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toMatch(/THROUGHLINE_CACHE_MB is "lots": use a whole number from 1 to 100000/);
@@ -471,7 +471,7 @@ describe('the command line', () => {
     ['compile', ['compile', '-s', 'x', '-t', '1', '-p', 'x']],
     ['facts', ['facts', '-s', 'x']],
     ['serve', ['serve']],
-  ])('%s exits 1 and names the URL where nobody is there', async (_name, args) => {
+  ])('%s exits 1 and names the URL when no server answers', async (_name, args) => {
     const url = `nats://${NOBODY}`;
     const failed = await cli(['--nats', url, ...args], { input: JSON.stringify(implemented('1')) });
     expect(failed).toMatchObject({ code: 1, stdout: '' });

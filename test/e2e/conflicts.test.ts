@@ -15,7 +15,7 @@ const stored: Append = (session, event, options) => system.ports.log.append(sess
 const typesOf = async (session: Token) => (await eventsOf(system, session)).map(({ event }) => event.type);
 
 describe('a conflict', () => {
-  it('is decided again on what the others did', async () => {
+  it('a command that meets a conflict is decided again on the new state', async () => {
     const session = newSession('conflict');
     const intruder = toolsOn({ append: stored });
     let rivals = 5;
@@ -31,7 +31,7 @@ describe('a conflict', () => {
     expect(await tools('task-add', { session, content: 'mine' })).toMatchObject({ task: { id: 'TAS-6' } });
   });
 
-  it('may turn a command into a refusal', async () => {
+  it('a conflict may turn a command into a refusal', async () => {
     const session = newSession('conflict');
     const intruder = toolsOn({ append: stored });
     let rivals = 1;
@@ -51,7 +51,7 @@ describe('a conflict', () => {
     expect(await typesOf(session)).toEqual(['task.added']);
   });
 
-  it('without end is given up with a clear answer', async () => {
+  it('a command that meets conflicts without end gives up with a clear answer', async () => {
     const session = newSession('conflict');
     const tools = toolsOn({ append: () => Promise.resolve({ outcome: 'conflict' }) });
     await expect(tools('task-add', { session, content: 'x' })).rejects.toMatchObject({
@@ -62,7 +62,7 @@ describe('a conflict', () => {
 });
 
 describe('the time of an event', () => {
-  it('never lies before that of the one it follows, whatever the clock says', async () => {
+  it('an event’s time is never before that of the event it follows, whatever the clock says', async () => {
     const session = newSession('clocks');
     const times = ['2026-01-02T00:00:00.000Z', '2025-12-31T00:00:00.000Z', '2026-01-03T00:00:00.000Z'];
     const left = [...times];

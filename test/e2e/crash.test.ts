@@ -50,21 +50,24 @@ describe('a worker killed between append and ack', () => {
   });
   afterAll(() => nats.stop());
 
-  it.each([1, 17, 60])('after append %i: a second one finishes, and all is as in a clean run', async (n) => {
-    await using bystander = await startSystem({ nats, env, only: [] });
-    const session = newSession('killed');
-    const published = await publishAll(bystander, session);
-    expect(await runCrashing(nats.url, n, 'with-ids')).toEqual({ code: null, signal: 'SIGKILL' });
-    const unacknowledged = await pendingOf(bystander);
-    expect(unacknowledged).toBeGreaterThan(0);
+  it.each([1, 17, 60])(
+    'a second worker finishes what a worker killed after append %i left, with the same result as a clean run',
+    async (n) => {
+      await using bystander = await startSystem({ nats, env, only: [] });
+      const session = newSession('killed');
+      const published = await publishAll(bystander, session);
+      expect(await runCrashing(nats.url, n, 'with-ids')).toEqual({ code: null, signal: 'SIGKILL' });
+      const unacknowledged = await pendingOf(bystander);
+      expect(unacknowledged).toBeGreaterThan(0);
 
-    await using second = await startSystem({ nats, env });
-    await allDealtWith(second.ports);
-    expect(await eventsOf(second, session)).toHaveLength(RESULTS.length);
-    expect(remembered(await freshState(second, session), published)).toEqual(clean);
-  });
+      await using second = await startSystem({ nats, env });
+      await allDealtWith(second.ports);
+      expect(await eventsOf(second, session)).toHaveLength(RESULTS.length);
+      expect(remembered(await freshState(second, session), published)).toEqual(clean);
+    },
+  );
 
-  it('counts each dispatch once, also where nothing keeps the second event of one from being stored', async () => {
+  it('a killed worker’s dispatches count once each, even if the second event of one is stored', async () => {
     await using bystander = await startSystem({ nats, env, only: [] });
     const session = newSession('doubled');
     const published = await publishAll(bystander, session);
@@ -78,7 +81,7 @@ describe('a worker killed between append and ack', () => {
     expect(remembered(await freshState(second, session), published)).toEqual(clean);
   });
 
-  it('is no different when every event comes again, last first', async () => {
+  it('a killed worker’s session stays the same when every event comes again, last first', async () => {
     await using system = await startSystem({ nats, env });
     const session = newSession('reversed');
     const published = await publishAll(system, session);
@@ -97,7 +100,7 @@ async function pendingOf({ ports }: System): Promise<number> {
 }
 
 describe('the server killed and started again in mid-stream', () => {
-  it('loses nothing, and counts each dispatch once', async () => {
+  it('a server killed and restarted in mid-stream loses no dispatch and counts each one once', async () => {
     await using system = await startSystem({ env });
     const publisher = await openPorts(system);
     const session = newSession('restart');
@@ -143,7 +146,7 @@ describe('the server killed and started again in mid-stream', () => {
 });
 
 describe('two extractor processes on one session', () => {
-  it('count every result once, also when one of them is killed', async () => {
+  it('two extractors on one session count every result once, even when one of them is killed', async () => {
     await using system = await startSystem({ env, only: ['compiler'] });
     const session = newSession('two');
     const start = () => startCli(['serve', '--only', 'extractor'], { ...env, NATS_URL: system.url });
@@ -164,16 +167,19 @@ describe('two extractor processes on one session', () => {
 });
 
 describe('a process whose server is gone', () => {
-  it.each(['service', 'client'] as const)('ends all the same when it is told to: a %s', async (kind) => {
-    await using server = await startTestNats();
-    const running =
-      kind === 'service'
-        ? await startCli(['serve'], { NATS_URL: server.url })
-        : await startNode(['--input-type=module', '-e', CLIENT, SDK, server.url]);
-    await server.kill();
-    running.signal('SIGTERM');
-    expect(await running.exited).toEqual({ code: 0, signal: null });
-  });
+  it.each(['service', 'client'] as const)(
+    'a process whose server is gone still ends when it is told to: a %s',
+    async (kind) => {
+      await using server = await startTestNats();
+      const running =
+        kind === 'service'
+          ? await startCli(['serve'], { NATS_URL: server.url })
+          : await startNode(['--input-type=module', '-e', CLIENT, SDK, server.url]);
+      await server.kill();
+      running.signal('SIGTERM');
+      expect(await running.exited).toEqual({ code: 0, signal: null });
+    },
+  );
 });
 
 const SDK = new URL('../../dist/index.js', import.meta.url).href;

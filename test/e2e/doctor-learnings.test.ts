@@ -17,7 +17,7 @@ let system: System;
 let embeddings: EmbeddingServer;
 beforeAll(async () => {
   embeddings = await startEmbeddingServer();
-  // Nobody works until a test has somebody work.
+  // No service works until a test starts one.
   system = await startSystem({ only: [] });
 });
 afterAll(async () => {
@@ -35,7 +35,7 @@ const found = async (what: string, env: Record<string, string> = {}) =>
   of((await doctor(system.url, env)).found, what);
 
 describe('throughline doctor on projects', () => {
-  it('warns of a snapshot that is missing or far behind, and says what has one written', async () => {
+  it('the doctor warns of a project snapshot that is missing or far behind, and says how to write one', async () => {
     const env = { THROUGHLINE_SNAPSHOT_EVERY: '2' };
     const project = projectOf('long');
     for (let at = 1; at <= 12; at += 1)
@@ -62,7 +62,7 @@ describe('throughline doctor on projects', () => {
 describe('throughline doctor on vectors', () => {
   const BUCKET = `stream KV_${VECTOR_BUCKET}`;
 
-  it('says nothing of a bucket that nobody needs, and warns of one that is lost', async () => {
+  it('the doctor ignores a missing vector bucket that is not needed, and warns of one that is lost', async () => {
     expect(await found(BUCKET)).toEqual([]);
     expect(await found(BUCKET, embedding())).toMatchObject([
       { level: 'ok', message: expect.stringContaining('not there yet') },
@@ -84,13 +84,13 @@ describe('throughline doctor on vectors', () => {
 });
 
 describe('throughline doctor on an embedder', () => {
-  it('tries the one that is configured, and no other', async () => {
+  it('the doctor tries the configured embedder, and no other', async () => {
     expect(await found('embedder')).toEqual([]);
     const message = expect.stringMatching(/\/bag gives 384 numbers in \d+ ms$/);
     expect(await found('embedder', embedding())).toMatchObject([{ level: 'ok', message }]);
   });
 
-  it('warns of one that is too slow for a prompt', async () => {
+  it('the doctor warns of an embedder that is too slow for a prompt', async () => {
     const usual = vectors();
     embeddings.next(usual, (...request) => setTimeout(() => usual(...request), 50));
     const env = embedding({ THROUGHLINE_EMBED_DEADLINE_MS: '10' });
@@ -99,7 +99,7 @@ describe('throughline doctor on an embedder', () => {
     ]);
   });
 
-  it('warns of one that does not answer: words decide then', async () => {
+  it('the doctor warns of an embedder that does not answer, so that words decide', async () => {
     const env = embedding({ THROUGHLINE_EMBED_URL: `http://${NOBODY}` });
     expect(await found('embedder', env)).toMatchObject([
       {
@@ -110,14 +110,14 @@ describe('throughline doctor on an embedder', () => {
     ]);
   });
 
-  it('says how long it waited for one that hangs', async () => {
+  it('the doctor says how long it waited for an embedder that hangs', async () => {
     embeddings.next(hang);
     const env = embedding({ THROUGHLINE_REQUEST_TIMEOUT_MS: '1000' });
     const message = expect.stringMatching(/\/bag did not answer within 1000 ms \(unavailable\)$/);
     expect(await found('embedder', env)).toMatchObject([{ level: 'warn', message }]);
   });
 
-  it('fails for one that will never answer as it is configured', async () => {
+  it('the doctor fails for an embedder that can never answer as it is configured', async () => {
     embeddings.next(status(401));
     expect(await found('embedder', embedding())).toMatchObject([
       { level: 'fail', message: expect.stringMatching(/THROUGHLINE_EMBED_KEY.*\(config_invalid\)$/) },

@@ -23,7 +23,7 @@ describe('throughline doctor on a healthy installation', () => {
   });
   afterAll(() => system.stop());
 
-  it('finds everything in order, and exits 0', async () => {
+  it('the doctor finds a healthy installation in order, and exits 0', async () => {
     const { code, found } = await doctor(system.url);
     expect(bad(found)).toEqual([]);
     expect({ code, checks: found.map(({ check }) => check) }).toEqual({
@@ -40,7 +40,7 @@ describe('throughline doctor on a healthy installation', () => {
     });
   });
 
-  it('prints a line for each', async () => {
+  it('the doctor prints a line for each check', async () => {
     const { code, stdout } = await cli(['doctor'], { env: { NATS_URL: system.url } });
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ok {4}server: nats-server \d/);
@@ -52,7 +52,7 @@ describe('throughline doctor on a healthy installation', () => {
     ).toBe(true);
   });
 
-  it('changes nothing', async () => {
+  it('the doctor changes nothing', async () => {
     const jsm = await system.ports.connection.jetstreamManager();
     const state = async () => {
       const streams = [];
@@ -65,7 +65,7 @@ describe('throughline doctor on a healthy installation', () => {
     expect(await state()).toEqual(before);
   });
 
-  it('warns of clocks that are apart, in which direction', async () => {
+  it('the doctor warns of clocks that differ, and says in which direction', async () => {
     const clock = async (now: () => number) =>
       (await examine(system.ports, { ...EXPECTED, now })).find(({ check }) => check === 'clock');
     expect(await clock(() => Date.now() - 60_000)).toMatchObject({
@@ -79,7 +79,7 @@ describe('throughline doctor on a healthy installation', () => {
     expect(await clock(Date.now)).toMatchObject({ level: 'ok' });
   });
 
-  it('warns of results that were rejected, and of another configuration', async () => {
+  it('the doctor warns of rejected results, and of another configuration', async () => {
     await system.client.publishText('well', 'implementer', 'no result');
     await soon(async () => {
       const { code, found } = await doctor(system.url, { THROUGHLINE_ACK_WAIT_MS: '20000' });
@@ -92,7 +92,7 @@ describe('throughline doctor on a healthy installation', () => {
     });
   });
 
-  it('warns of a session whose snapshot is far behind, and says what writes one', async () => {
+  it('the doctor warns of a session whose snapshot is far behind, and says what writes one', async () => {
     const session = newSession('long');
     for (let each = 0; each < 12; each += 1)
       await system.client.publishImplementer(session, implemented('1'));
@@ -108,7 +108,7 @@ describe('throughline doctor on a healthy installation', () => {
     expect(after.filter(({ check }) => check.includes(session))).toEqual([]);
   });
 
-  it('says how old a snapshot is that is behind, little or far', async () => {
+  it('the doctor gives the age of a snapshot that is behind, a little or far', async () => {
     const session = newSession('aged');
     const publish = async (count: number) => {
       let after = 0;
@@ -139,7 +139,7 @@ describe('throughline doctor on a healthy installation', () => {
     ]);
   });
 
-  it('warns of an instance of another version', async () => {
+  it('the doctor warns of an instance of another version', async () => {
     const found = await examine(system.ports, { ...EXPECTED, version: '9.9.9' });
     expect(levels(found)).toMatchObject({ 'service prompt-compiler': 'warn', 'service extractor': 'warn' });
   });
@@ -159,7 +159,7 @@ describe('throughline doctor on a broken one', () => {
     return { code: looked.code, levels: levels(looked.found), found: looked.found };
   };
 
-  it('fails for services that do not answer, and for a consumer that is missing', async () => {
+  it('the doctor fails for services that do not answer, and for a missing consumer', async () => {
     const looked = await found();
     expect(looked).toMatchObject({
       code: 1,
@@ -173,7 +173,7 @@ describe('throughline doctor on a broken one', () => {
     expect(bad(looked.found).every(({ fix }) => fix !== undefined)).toBe(true);
   });
 
-  it('waits for a service that is slow to answer', async () => {
+  it('the doctor waits for a service that is slow to answer', async () => {
     const { connection } = system.ports;
     const stats = { type: 'io.nats.micro.v1.stats_response', name: 'extractor', id: 'x', endpoints: [] };
     const answer = JSON.stringify({ ...stats, version: EXPECTED.version, started: '2026-01-01T00:00:00Z' });
@@ -185,7 +185,7 @@ describe('throughline doctor on a broken one', () => {
     busy.unsubscribe();
   });
 
-  it('fails for dispatches that nobody fetches, and for a consumer that loses them', async () => {
+  it('the doctor fails for dispatches that no consumer fetches, and for a consumer that loses them', async () => {
     await jsm.consumers.add('DISPATCH', {
       durable_name: 'extractor',
       ack_policy: AckPolicy.None,
@@ -204,7 +204,7 @@ describe('throughline doctor on a broken one', () => {
     ]);
   });
 
-  it('fails for a stream without direct get, or with other subjects, and warns of other replicas', async () => {
+  it('the doctor fails for a stream without direct get or with other subjects, and warns of other replicas', async () => {
     await jsm.streams.update('DISPATCH', { subjects: ['dispatch.only.>'], allow_direct: false });
     const looked = (await found()).found.filter(({ check }) => check === 'stream DISPATCH');
     expect(looked).toMatchObject([
@@ -215,7 +215,7 @@ describe('throughline doctor on a broken one', () => {
     expect(bad(three).map(({ message }) => message)).toContain('has 1 replicas, THROUGHLINE_REPLICAS says 3');
   });
 
-  it('fails for streams and buckets that are missing', async () => {
+  it('the doctor fails for missing streams and buckets', async () => {
     const buckets = ['KV_session_snapshots', 'KV_learning_snapshots'];
     const names = ['DISPATCH', 'DISPATCH_REJECTED', 'LEARNINGS', ...buckets];
     for (const name of names) await jsm.streams.delete(name);
@@ -223,7 +223,7 @@ describe('throughline doctor on a broken one', () => {
     expect(await found()).toMatchObject({ code: 1, levels: missing });
   });
 
-  it('warns of a session stream in memory, and of one that is nearly full', async () => {
+  it('the doctor warns of a session stream in memory, and of one that is nearly full', async () => {
     const [inMemory, full] = [newSession('memory'), newSession('full')];
     const add = (session: Token, more: object) =>
       jsm.streams.add({
@@ -246,7 +246,7 @@ describe('throughline doctor on a broken one', () => {
 });
 
 describe('throughline doctor', () => {
-  it('fails where nobody answers, and where it is not let in, with the code', async () => {
+  it('the doctor fails with the error code when no server answers, and when its credentials are rejected', async () => {
     await using nats = await startTestNats({ extraConfig: 'authorization { token: "x" }' });
     const outside = await doctor(nats.url);
     expect(outside).toMatchObject({ code: 1, found: [{ check: 'connection', level: 'fail' }] });
@@ -255,7 +255,7 @@ describe('throughline doctor', () => {
     expect((await doctor(nats.url)).found[0]?.message).toContain('(unavailable)');
   });
 
-  it('fails for an old server and for one without JetStream, by name, and says which one to run', async () => {
+  it('the doctor fails for an old server and for one without JetStream, names it, and says which one to run', async () => {
     await using old = await startGreeter('"version":"2.9.21","jetstream":true');
     await using plain = await startGreeter('"version":"2.99.0"');
     for (const [url, message] of [
@@ -271,13 +271,13 @@ describe('throughline doctor', () => {
     }
   });
 
-  it('fails for an account without JetStream, and looks no further', async () => {
+  it('the doctor fails for an account without JetStream, and looks no further', async () => {
     await using nats = await startTestNats({ extraConfig: NO_JETSTREAM });
     const { code, found } = await doctor(nats.url, USER);
     expect({ code, levels: levels(found) }).toEqual({ code: 1, levels: { server: 'ok', JetStream: 'fail' } });
   });
 
-  it('tells an account that is nearly full, and one that is, whichever of its limits it comes to', async () => {
+  it('the doctor tells an account that is nearly full from one that is full, for each of its limits', async () => {
     await using nats = await startTestNats({ extraConfig: ACCOUNT });
     const account = await accountOf(nats);
     const limits = async () => {
@@ -294,7 +294,7 @@ describe('throughline doctor', () => {
     await account.close();
   });
 
-  it('tells the limits of each tier of an account that has tiers', async () => {
+  it('the doctor shows the limits of each tier of an account that has tiers', async () => {
     await using files = await credentialsFolder();
     const operator = operatorMode({
       R1: { mem_storage: 0, disk_storage: 1_000_000, streams: 10, consumer: 10 },
@@ -314,7 +314,7 @@ describe('throughline doctor', () => {
     await account.close();
   });
 
-  it('runs as a reader, and says what a user of less may not look at', async () => {
+  it('the doctor runs as a reader, and says what a user with fewer rights may not look at', async () => {
     await using guarded = await startGuardedNats([
       { name: 'reader', role: 'reader' },
       { name: 'publisher', role: 'publisher' },
@@ -351,7 +351,7 @@ describe('a stream of a cluster', () => {
     ],
     ['with one that is offline', { leader: 'a', replicas: [{ current: true, offline: true }] }, ['warn']],
     ['without a leader', { replicas: [{ current: true }] }, ['fail']],
-  ])('%s', (_, cluster, expected) => {
+  ])('the doctor checks a stream of a cluster: %s', (_, cluster, expected) => {
     expect(judged(cluster).map(({ level }) => level)).toEqual(expected);
   });
 });
@@ -361,7 +361,7 @@ const LIMITS = 'max_streams: 6, max_consumers: 5, max_file: 1000000, max_memory:
 const ACCOUNT = `accounts { A { jetstream: { ${LIMITS} }, users: [ { user: u, password: p } ] } }`;
 const NO_JETSTREAM = 'accounts { A { users: [ { user: u, password: p } ] } }';
 
-/** Whoever fills an account: streams in memory from `E` on. */
+/** A user that fills an account: streams in memory from `E` on. */
 async function accountOf(nats: TestNats, access: NatsAccess = { user: 'u', password: 'p' }) {
   const connection = await connectNats({ url: nats.url, name: 'test', logger: silentLogger, access });
   const jsm = await connection.jetstreamManager();

@@ -38,7 +38,7 @@ async function publishUntilRefused(url: string): Promise<{ acknowledged: string[
 }
 
 it.skipIf(TMPFS_MISSING !== undefined)(
-  `a disk that is full is said by publishers and the doctor, and \`up\` writes again by itself when there is room${skipped}`,
+  `publishers and the doctor report a full disk, and up writes again by itself when there is room${skipped}`,
   async () => {
     await using disk = await mountTmpfs();
     const port = await freePort('127.0.0.1');
@@ -70,7 +70,7 @@ it.skipIf(TMPFS_MISSING !== undefined)(
 );
 
 it.skipIf(TMPFS_MISSING !== undefined)(
-  `a server of another that does not write again, though there is room, is said until it is started again${skipped}`,
+  `a server of another that does not write again, though there is room, is reported until it is started again${skipped}`,
   async () => {
     await using disk = await mountTmpfs();
     const options = { source: await nativeSource(), storeDir: join(disk.path, 'store') };

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => nats.stop());
 
 describe('throughline health', () => {
-  it('says in one line that all services answer, and exits 0', async () => {
+  it('health says in one line that all services answer, and exits 0', async () => {
     await using _serving = await startCli(['serve'], env);
     expect(await cli(['health'], { env })).toEqual({
       code: 0,
@@ -33,7 +33,7 @@ describe('throughline health', () => {
     });
   });
 
-  it('names what does not answer, asks only what it is told to, and gives JSON', async () => {
+  it('health names what does not answer, asks only the services it is told to, and prints JSON', async () => {
     await using _serving = await startCli(['serve', '--only', 'extractor', 'tools', 'learnings'], env);
     expect(await cli(['health'], { env })).toEqual({
       code: 1,
@@ -48,7 +48,7 @@ describe('throughline health', () => {
     ]);
   });
 
-  it('looks past instances on other machines where it is told to', async () => {
+  it('health skips instances on other machines when it is told to', async () => {
     const connection = await connect({ servers: nats.url });
     await startService(connection, {
       name: EXTRACTOR_SERVICE,
@@ -72,7 +72,7 @@ describe('throughline health', () => {
     await connection.close();
   });
 
-  it('finds a process that hangs, when the time for an answer is over', async () => {
+  it('health finds a process that hangs when the time for an answer is over', async () => {
     await using serving = await startCli(['serve'], env);
     serving.signal('SIGSTOP');
     const hanging = await cli(['health'], { env: { ...env, THROUGHLINE_REQUEST_TIMEOUT_MS: '500' } });
@@ -81,7 +81,7 @@ describe('throughline health', () => {
     expect(hanging.stdout).toMatch(/^fail {2}service extractor: nobody answers; .*\n$/);
   });
 
-  it('says in one line that there is not a server', async () => {
+  it('health says in one line that no server answers', async () => {
     const { code, stdout, stderr } = await cli(['health'], { env: { NATS_URL: `nats://${NOBODY}` } });
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^throughline: no NATS server answers at .*\n$/);
@@ -91,7 +91,7 @@ describe('throughline health', () => {
 describe('throughline serve --check', () => {
   const check = (more: Record<string, string>) => cli(['serve', '--check'], { env: { ...more } });
 
-  it('finds the settings in order without a server', async () => {
+  it('serve --check finds the settings in order without a server', async () => {
     expect(await check({ NATS_URL: `nats://${NOBODY}` })).toEqual({
       code: 0,
       stdout: 'the settings are in order\n',
@@ -103,9 +103,12 @@ describe('throughline serve --check', () => {
     ['a variable', 'THROUGHLINE_CACHE_MB', 'lots'],
     ['a file of credentials', 'NATS_CREDS', '/nowhere/me.creds'],
     ['the directory of a model', 'THROUGHLINE_EMBED_DIR', '/nowhere'],
-  ])('ends with one line and exit code 2 for %s that cannot be used', async (_, name, value) => {
-    const { code, stdout, stderr } = await check({ [name]: value });
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(new RegExp(`^throughline: ${name}\\b.*\\(config_invalid\\)\\n$`));
-  });
+  ])(
+    'serve --check ends with one line and exit code 2 for %s that cannot be used',
+    async (_, name, value) => {
+      const { code, stdout, stderr } = await check({ [name]: value });
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toMatch(new RegExp(`^throughline: ${name}\\b.*\\(config_invalid\\)\\n$`));
+    },
+  );
 });

@@ -38,7 +38,7 @@ function rejectionOf(sequence: number) {
 }
 
 describe('a published result', () => {
-  it('becomes one event with all its facts on the stream of its session', async () => {
+  it('a published result becomes one event with all its facts on the stream of its session', async () => {
     const session = newSession('one');
     const { sequence } = await system.client.publishImplementer(session, {
       ...implemented('2.1'),
@@ -65,7 +65,7 @@ describe('a published result', () => {
     );
   });
 
-  it('has the time and the sequence of its arrival, and its type in the subject', async () => {
+  it('a published result gets the time and the sequence of its arrival, and its type in the subject', async () => {
     const session = newSession('time');
     const { sequence } = await system.client.publishReviewer(session, reviewed('1', 'approved'));
     await allDealtWith(system.ports);
@@ -81,7 +81,7 @@ describe('a published result', () => {
     });
   });
 
-  it('may be raw text around one pair of markers', async () => {
+  it('a published result may be raw text around one pair of markers', async () => {
     const session = newSession('text');
     const text = `Done.\nBEGIN_DISPATCH_RESULT\n${JSON.stringify(implemented('7'))}\nEND_DISPATCH_RESULT\nBye.`;
     await system.client.publishText(session, 'implementer', text);
@@ -89,7 +89,7 @@ describe('a published result', () => {
     expect((await freshState(system, session)).dispatches.current().counts.implementer).toBe(1);
   });
 
-  it('goes to its own session and to no other', async () => {
+  it('a published result goes to its own session and to no other', async () => {
     const [here, there] = [newSession('here'), newSession('there')];
     await Promise.all(
       ['1', '2', '3'].map((task) => system.client.publishImplementer(here, implemented(task))),
@@ -144,44 +144,47 @@ describe('malformed input is kept whole, with its reason, and noted on its sessi
     ],
   ];
 
-  it.each(cases)('%s', async (_name, tail, body, code, reason) => {
-    const own = newSession('bad');
-    const subject = `dispatch.${tail.replace(/^S/, own)}`;
-    const terminated = system.ports.connection.subscribe('$JS.EVENT.ADVISORY.CONSUMER.MSG_TERMINATED.>');
-    // With an id, as tools send one: an empty message without any header is what a server answers to a read of nothing.
-    const { sequence } = await system.ports.source.publish(subject, body, newSession('id'));
+  it.each(cases)(
+    'malformed input is kept whole, with its reason, and noted on its session: %s',
+    async (_name, tail, body, code, reason) => {
+      const own = newSession('bad');
+      const subject = `dispatch.${tail.replace(/^S/, own)}`;
+      const terminated = system.ports.connection.subscribe('$JS.EVENT.ADVISORY.CONSUMER.MSG_TERMINATED.>');
+      // With an id, as tools send one: an empty message without any header is what a server answers to a read of nothing.
+      const { sequence } = await system.ports.source.publish(subject, body, newSession('id'));
 
-    const entry = await rejectionOf(sequence);
-    expect(entry).toMatchObject({ subject, code, bytes: body.length });
-    expect(entry.reason).toMatch(reason);
-    const kept = await system.ports.rejected.get(entry.id);
-    expect(Buffer.compare(kept?.body ?? Buffer.alloc(0), body)).toBe(0);
+      const entry = await rejectionOf(sequence);
+      expect(entry).toMatchObject({ subject, code, bytes: body.length });
+      expect(entry.reason).toMatch(reason);
+      const kept = await system.ports.rejected.get(entry.id);
+      expect(Buffer.compare(kept?.body ?? Buffer.alloc(0), body)).toBe(0);
 
-    for await (const advisory of terminated) {
-      const told = advisory.json<{ stream_seq: number; reason: string }>();
-      if (told.stream_seq !== sequence) continue;
-      expect(told.reason).toMatch(new RegExp(`^${code}: `));
-      break;
-    }
-    await allDealtWith(system.ports);
+      for await (const advisory of terminated) {
+        const told = advisory.json<{ stream_seq: number; reason: string }>();
+        if (told.stream_seq !== sequence) continue;
+        expect(told.reason).toMatch(new RegExp(`^${code}: `));
+        break;
+      }
+      await allDealtWith(system.ports);
 
-    const session = subject.split('.')[1];
-    const sessions = await system.ports.log.sessions();
-    if (!isToken(session)) {
-      expect(entry.session).toBeUndefined();
-      expect(sessions).not.toContain(session);
-      return;
-    }
-    const [noted, ...others] = await eventsOf(system, session);
-    expect(others).toEqual([]);
-    expect(noted?.event).toMatchObject({
-      type: 'dispatch.rejected',
-      data: { dispatch: { sequence }, error: { code } },
-    });
-    expect((await freshState(system, session)).dispatches.current().counts.rejected).toBe(1);
-  });
+      const session = subject.split('.')[1];
+      const sessions = await system.ports.log.sessions();
+      if (!isToken(session)) {
+        expect(entry.session).toBeUndefined();
+        expect(sessions).not.toContain(session);
+        return;
+      }
+      const [noted, ...others] = await eventsOf(system, session);
+      expect(others).toEqual([]);
+      expect(noted?.event).toMatchObject({
+        type: 'dispatch.rejected',
+        data: { dispatch: { sequence }, error: { code } },
+      });
+      expect((await freshState(system, session)).dispatches.current().counts.rejected).toBe(1);
+    },
+  );
 
-  it('says the same in the headers of the stored message, for any NATS client', async () => {
+  it('the headers of a stored rejection give the same reason to any NATS client', async () => {
     const session = newSession('headers');
     const { sequence } = await system.ports.source.publish(`dispatch.${session}.reviewer`, bytes('{}'));
     const { id } = await rejectionOf(sequence);
@@ -196,7 +199,7 @@ describe('malformed input is kept whole, with its reason, and noted on its sessi
 });
 
 describe('a result over the largest message of the server', () => {
-  it('is refused where it is published, and says so', async () => {
+  it('a result larger than the server’s limit is refused where it is published, with a clear error', async () => {
     const sent = system.client.publishText(newSession('huge'), 'implementer', 'x'.repeat(1024 * 1024 + 1));
     await expect(sent).rejects.toMatchObject({
       code: 'too_large',
@@ -206,7 +209,7 @@ describe('a result over the largest message of the server', () => {
 });
 
 describe('a poison message', () => {
-  it('keeps none of the good ones around it from passing', async () => {
+  it('a poison message does not hold up the good ones around it', async () => {
     const session = newSession('poison');
     const subject = `dispatch.${session}.implementer`;
     const published = Array.from({ length: 60 }, (_, index) =>
@@ -220,7 +223,7 @@ describe('a poison message', () => {
 });
 
 describe('a result that fails on every delivery', () => {
-  it('is rejected with its reason, and the next ones pass', async () => {
+  it('a result that fails on every delivery is rejected with its reason, and the next ones pass', async () => {
     await using own = await startSystem({ only: ['compiler'] });
     const ports = await openPorts(own);
     const session = newSession('failing');
@@ -260,7 +263,7 @@ describe('a result that fails on every delivery', () => {
 });
 
 describe('a worker that stops in the midst of work', () => {
-  it('exits 0, has acknowledged all that it recorded, and leaves the rest to the next one', async () => {
+  it('a worker stopped in the middle of work exits 0, has acknowledged all that it recorded, and leaves the rest to the next one', async () => {
     const env = { THROUGHLINE_ACK_WAIT_MS: '500' };
     await using own = await startSystem({ only: [], env });
     const session = newSession('stopping');

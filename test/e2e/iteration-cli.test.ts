@@ -26,7 +26,7 @@ const compiled = () => run('compile', '--session', session, '--kind', 'iteration
 let session = newSession('iteration');
 
 describe('an agent’s iterations, on the command line only', () => {
-  it('go in the order of the workflow, from the spec to the end of the session', async () => {
+  it('an agent’s iterations run on the command line alone, from the spec to the end of the session', async () => {
     session = newSession('iteration');
     expect(await tool('session-open', '--goal', 'A parser', '--spec', '# Spec: parse it')).toMatch(
       /^name +iteration-/,
@@ -100,7 +100,7 @@ describe('an agent’s iterations, on the command line only', () => {
     expect(await tool('session-restart', '--reason', 'One more')).toMatch(/\nstatus +open\n/);
   });
 
-  it('has a command for each that the template names', async () => {
+  it('the command line has a command for each that the template names', async () => {
     const named = new Set(
       [...ITERATION_TEMPLATE.matchAll(/tool ([a-z]+-[a-z-]+)/g)].map(([, name]) => name ?? ''),
     );
@@ -127,7 +127,7 @@ describe('the exit code', () => {
       /content: .*must not be empty \(schema_invalid\)|content: /,
     ],
     ['force without a reason', ['session-complete', '--force'], /reason: .*\(schema_invalid\)/],
-  ])('is 1 for %s, and says why', async (_what, args, text) => {
+  ])('a tool command exits 1 for %s, and says why', async (_what, args, text) => {
     const refused = await up.cli(['tool', ...args, '--name', session]);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toMatch(text);
@@ -137,7 +137,7 @@ describe('the exit code', () => {
     ['no content', ['task-add'], /required option '--content <text>'/],
     ['a bad priority', ['task-priority', '--id', '1', '--priority', '5'], /whole number from 0 to 4/],
     [
-      'a priority that is no number',
+      'a priority that is not a number',
       ['task-add', '--content', 'x', '--priority', 'high'],
       /whole number from 0 to 4/,
     ],
@@ -147,7 +147,7 @@ describe('the exit code', () => {
       /remaining, in_progress, completed/,
     ],
     ['an unknown tool', ['task-frobnicate'], /unknown command 'task-frobnicate'/],
-  ])('is 2 for %s', async (_what, args, text) => {
+  ])('a tool command exits 2 for %s', async (_what, args, text) => {
     const refused = await up.cli([
       'tool',
       ...args,
@@ -157,7 +157,7 @@ describe('the exit code', () => {
     expect(refused.stderr).toMatch(text);
   });
 
-  it('is 2 without a session', async () => {
+  it('a tool command exits 2 without a session', async () => {
     for (const args of [['tool', 'task-list'], ['tasks'], ['history'], ['session', 'show']]) {
       const refused = await up.cli(args);
       expect(refused).toMatchObject({ code: 2, stdout: '' });
@@ -169,7 +169,7 @@ describe('the exit code', () => {
 });
 
 describe('options that may be given several times or not at all', () => {
-  it('priority 0, several dependencies, flags and --json', async () => {
+  it('tool commands take options that repeat or are absent: priority 0, several dependencies, flags and --json', async () => {
     session = newSession('options');
     for (const content of ['a', 'b']) await tool('task-add', '--content', content);
     const added = await tool(

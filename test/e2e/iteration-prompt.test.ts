@@ -20,7 +20,7 @@ async function session(): Promise<Token> {
 }
 
 describe('the end of an iteration', () => {
-  it('leaves a snapshot that holds it', async () => {
+  it('the end of an iteration leaves a snapshot that holds it', async () => {
     const name = await session();
     expect(await system.ports.snapshots.load(name)).toBeUndefined();
     const { sequence } = await system.client.tools.iterationComplete({ session: name });
@@ -36,7 +36,7 @@ describe('the end of an iteration', () => {
 });
 
 describe('the start of an iteration', () => {
-  it('ends the one before it, and leaves a snapshot of that', async () => {
+  it('the start of an iteration ends the one before it, and leaves a snapshot of that', async () => {
     const name = await session();
     const { sequence } = await system.client.tools.iterationStart({ session: name });
     expect(await system.ports.snapshots.load(name)).toMatchObject({ sequence });
@@ -44,7 +44,7 @@ describe('the start of an iteration', () => {
 });
 
 describe('prompt.compile of kind iteration', () => {
-  it('gives the same bytes again, and those of then with asOf', async () => {
+  it('an iteration prompt has the same bytes each time, and those of the past with asOf', async () => {
     const name = await session();
     const { client } = system;
     const ask = (asOf?: number) =>
@@ -67,7 +67,7 @@ describe('prompt.compile of kind iteration', () => {
     expect((await ask(now.sequence)).prompt).toBe(now.prompt);
   });
 
-  it('takes a template, and refuses one with placeholders that it does not know', async () => {
+  it('an iteration prompt takes a template, and refuses one with unknown placeholders', async () => {
     const name = await session();
     const ask = (template: string) => system.client.compile({ kind: 'iteration', session: name, template });
     expect((await ask('{{session}}: {{ready_count}}')).prompt).toBe(`${name}: 1`);
@@ -78,7 +78,7 @@ describe('prompt.compile of kind iteration', () => {
     });
   });
 
-  it('refuses a kind that there is none of', async () => {
+  it('prompt.compile refuses an unknown kind', async () => {
     const body = JSON.stringify({ kind: 'poem', session: 'x' });
     const reply = await system.ports.connection.request(COMPILE_SUBJECT, body, { timeout: 5000 });
     expect(reply.json()).toMatchObject({

@@ -23,7 +23,7 @@ const BODIES = ['tool.note-add', 'tool.task-add', 'prompt.compile', 'learning.pr
   body: Buffer.from(JSON.stringify({ session: 'flooded', content: 'word '.repeat(200_000) })),
 }));
 
-it('a flood of requests of a MiB is refused unread: the services stay connected, and answer others', async () => {
+it('the services refuse a flood of 1 MiB requests unread, stay connected, and answer others', async () => {
   const attacker = await openPorts(system);
   const { connection } = attacker;
   const noted = (content: string) => system.client.tools.noteAdd({ session: 'bystander', content });

@@ -23,18 +23,18 @@ describe('a backlog of reviews', () => {
     await system.stop();
   });
 
-  it('is learned from a hundred at a time, and people are answered meanwhile', async () => {
+  it('the learner works through a backlog of reviews a hundred at a time, while people get their answers', async () => {
     learning = await startSystem({ nats: system.nats, only: ['learnings'] });
     const { client, ports } = learning;
     const jsm = await ports.connection.jetstreamManager();
     const looked: number[] = [];
-    /** Proposals of rules that came between what somebody asked for and the answer. */
+    /** Proposals of rules that came between what a person asked for and the answer. */
     const between: number[] = [];
-    // As somebody else reads it, who takes no part.
+    // As another process reads it, one that takes no part.
     const log = system.ports.learnings;
     let asked = 0;
     for (let turn = 0; ; turn += 1) {
-      const content = `Said by somebody, ${'x'.repeat(turn % 50)}`;
+      const content = `Said by a person, ${'x'.repeat(turn % 50)}`;
       asked = (await log.read(PROJECT, { after: asked })).through;
       await client.learnings.propose({ content });
       const { events } = await log.read(PROJECT, { after: asked });

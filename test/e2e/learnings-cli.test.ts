@@ -35,7 +35,7 @@ describe('a proposal on the command line', () => {
     project = newSession('proposals');
   });
 
-  it('is made, listed, shown, accepted and listed as a learning', async () => {
+  it('proposal commands make, list, show and accept a proposal, which is then listed as a learning', async () => {
     const none = await run('proposals', 'ls');
     expect(none).toMatchObject({ code: 0, stdout: '' });
     expect(none.stderr).toMatch(
@@ -91,7 +91,7 @@ describe('a proposal on the command line', () => {
     expect((await run('learnings', 'ls')).stdout).toBe(`${id}  pattern         0.80  Run the linter\n`);
   });
 
-  it('that was decided is refused, and says by whom', async () => {
+  it('proposal commands refuse a decision on a proposal that was decided, and say who decided it', async () => {
     const id = await propose('Decide once');
     await run('proposals', 'reject', id, '--by', 'bob');
     const late = await run('proposals', 'accept', id);
@@ -99,7 +99,7 @@ describe('a proposal on the command line', () => {
     expect(late.stderr).toMatch(/was rejected by bob at \S+ \(already_decided\)\n$/);
   });
 
-  it('that says nearly the same as a learning is refused with both ways out, and takes either', async () => {
+  it('proposal accept refuses a near-duplicate of a learning, shows both ways out, and takes either', async () => {
     const known = await learn('Write a test for each bug that you mend');
     const near = (await propose('Write a test for each bug you mend')).slice(0, 5);
     const refused = await run('proposals', 'accept', near);
@@ -123,7 +123,7 @@ describe('a learning on the command line', () => {
     project = newSession('learnings');
   });
 
-  it('is found, edited, superseded and retracted', async () => {
+  it('learning commands find, edit, supersede and retract a learning', async () => {
     const lint = await learn('Run the linter before you hand in', '--tags', 'lint');
     const parse = await learn('Parsers need a test for empty input');
     const found = await run('learnings', 'search', 'write a parser test', '--max-learnings', '1');
@@ -166,7 +166,7 @@ describe('a learning on the command line', () => {
     expect(again.stderr).toMatch(/is no learning in force: it is retracted \(not_found\)/);
   });
 
-  it('belongs to its project only', async () => {
+  it('a learning belongs to its project only', async () => {
     const id = await learn('Only here');
     const elsewhere = await run('learnings', 'ls', '--project', 'another one');
     expect(elsewhere).toMatchObject({ code: 0, stdout: '' });
@@ -183,7 +183,7 @@ describe('a learning on the command line', () => {
 });
 
 describe('compile with learnings', () => {
-  it('prints what a session starts with: learnings, proposals, state; and learnings in other prompts', async () => {
+  it('compile prints what a session starts with: learnings, proposals, state; and learnings in other prompts', async () => {
     project = newSession('start');
     const session = newSession('start');
     await run(
@@ -240,7 +240,7 @@ describe('compile with learnings', () => {
     expect(fresh.stderr).not.toContain('is its name right?');
   });
 
-  it('shows no proposal of its own making before it is accepted', async () => {
+  it('compile shows no proposal that the session itself made before it is accepted', async () => {
     project = 'default';
     const session = newSession('recurring');
     await up.cli(['publish', 'implementer', '-s', session], { input: JSON.stringify(implemented('1')) });
@@ -277,14 +277,14 @@ describe('the exit code', () => {
     ],
     ['a confidence of 2', ['learnings', 'propose', 'x', '--confidence', '2'], 2, /number from 0 to 1/],
     [
-      'a confidence that is no number',
+      'a confidence that is not a number',
       ['learnings', 'propose', 'x', '--confidence', 'much'],
       2,
       /number from 0 to 1/,
     ],
     ['an unknown status', ['proposals', 'ls', '--status', 'open'], 2, /pending, accepted, rejected, all/],
     ['a command that there is none of', ['learnings', 'forget'], 2, /unknown command 'forget'/],
-  ])('for %s', async (_what, args, code, text) => {
+  ])('the commands for learnings exit with the right code for %s', async (_what, args, code, text) => {
     const refused = await up.cli(args);
     expect(refused).toMatchObject({ code, stdout: '' });
     expect(refused.stderr).toMatch(text);

@@ -39,7 +39,7 @@ async function circle(session: string): Promise<void> {
 const SHOWN = ['parser', '2 of 5 tasks completed, 1 in progress, 2 pending', 'active task: 2.2'];
 
 describe('init', () => {
-  it('reads a file beside which it is run, and shows what it came to', async () => {
+  it('init reads a file from the current folder, and shows what it found', async () => {
     await folder.write('tasks.md', TASKS_MD);
     expect(await init(newSession('init'), 'tasks.md')).toEqual({
       code: 0,
@@ -48,7 +48,7 @@ describe('init', () => {
     });
   });
 
-  it('prints the reply with --json, and takes a goal', async () => {
+  it('init prints the reply with --json, and takes a goal', async () => {
     const path = await folder.write('json.md', TASKS_MD);
     const { code, stdout, stderr } = await init(newSession('init'), path, '--goal', 'no throws', '--json');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -60,7 +60,7 @@ describe('init', () => {
     });
   });
 
-  it('names lines that it could not place on standard error', async () => {
+  it('init names on standard error the lines that it could not place', async () => {
     await folder.write('odd.md', `${TASKS_MD}- [ ] 3. Again\n`);
     const session = newSession('init');
     const { code, stdout, stderr } = await init(session, 'odd.md');
@@ -76,7 +76,7 @@ describe('init', () => {
     });
   });
 
-  it('with --push sends a file that the service cannot read', async () => {
+  it('init --push sends a file that the service cannot read', async () => {
     const session = newSession('init');
     const path = await elsewhere.write('tasks.md', TASKS_MD);
     const refused = await init(session, path);
@@ -98,7 +98,7 @@ describe('init', () => {
     ],
     ['a folder', ['.'], /is not a file \(progress_ledger_missing_tasks\)/],
     ['prose', ['prose.md'], /prose\.md holds no task .*\(line \d+: .*\) \(progress_ledger_parse_failed\)/],
-  ])('exits 1 for %s', async (_what, [tasks = '', ...more], text) => {
+  ])('init exits 1 for %s', async (_what, [tasks = '', ...more], text) => {
     await folder.write('prose.md', 'The parser reads queries.\n');
     const refused = await init('refused', tasks, ...more);
     expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(text) });
@@ -111,19 +111,19 @@ describe('init', () => {
     ['a bad session', ['status', '-s', 'a.b'], /--session is "a\.b"/],
     ['no task', ['ledger', '-s', 'x'], /--task <id>' not specified/],
     ['no session to count for', ['telemetry'], /--session NAME/],
-  ])('and its fellows exit 2 for %s', async (_what, args, text) => {
+  ])('the ledger commands exit 2 for %s', async (_what, args, text) => {
     const refused = await up.cli(args);
     expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(text) });
   });
 });
 
 describe('status', () => {
-  it('says how to begin when there is no run', async () => {
+  it('status says how to begin when there is no run', async () => {
     const { code, stdout } = await up.cli(['status', '-s', newSession('status')]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'no tasks.md: see `throughline init`\n' });
   });
 
-  it('shows progress, what each task needs next, and which one is stalled, as text and as JSON', async () => {
+  it('status shows progress, what each task needs next, and which one is stalled, as text and as JSON', async () => {
     const session = newSession('status');
     await folder.write('status.md', TASKS_MD);
     await init(session, 'status.md', '--goal', 'no throws');
@@ -144,7 +144,7 @@ describe('status', () => {
     });
   });
 
-  it('follows the file, and says when it cannot be read', async () => {
+  it('status follows the file, and says when it cannot be read', async () => {
     const session = newSession('status');
     await folder.write('follow.md', TASKS_MD);
     await init(session, 'follow.md');
@@ -158,7 +158,7 @@ describe('status', () => {
 });
 
 describe('ledger', () => {
-  it('prints the known entries of a task, one a line, and as JSON', async () => {
+  it('ledger prints the known entries of a task, one per line, and as JSON', async () => {
     const session = newSession('ledger');
     await folder.write('ledger.md', TASKS_MD);
     await init(session, 'ledger.md');
@@ -183,7 +183,7 @@ describe('ledger', () => {
     expect(lines.map((line) => line.split('  ')[0])).toEqual(Object.keys(entries));
   });
 
-  it('has nothing to print of a task that nothing is known of, and says so', async () => {
+  it('ledger says that it knows nothing of a task, and prints nothing else', async () => {
     const session = newSession('ledger');
     const args = ['ledger', '-s', session, '-t', '7'];
     const empty = `-- nothing is known of task 7\n-- session ${session} has no events: is its name right?\n`;
@@ -193,7 +193,7 @@ describe('ledger', () => {
 });
 
 describe('telemetry', () => {
-  it('adds up what compilers counted and what the session says', async () => {
+  it('telemetry adds up what compilers counted and what the session says', async () => {
     const session = newSession('telemetry');
     await circle(session);
     const bad = await up.cli(['publish', 'implementer', '-s', session, '--no-check'], { input: '{}' });
@@ -223,7 +223,7 @@ describe('telemetry', () => {
     expect(lines).toContain('errors          1 prompt_overflow');
   });
 
-  it('is all nothing for a session that nobody asked for', async () => {
+  it('telemetry shows zeros for a session without requests', async () => {
     const { code, stdout } = await up.cli(['telemetry', '-s', newSession('telemetry'), '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -236,7 +236,7 @@ describe('telemetry', () => {
     });
   });
 
-  it('counts what another process wrote as soon as it is folded', async () => {
+  it('telemetry counts what another process wrote as soon as it is folded', async () => {
     const session = newSession('telemetry');
     await client.publishImplementer(session, implemented('1'));
     await soon(async () => {
@@ -252,7 +252,7 @@ describe('without a server', () => {
     ['status', ['status', '-s', 'x']],
     ['ledger', ['ledger', '-s', 'x', '-t', '1']],
     ['telemetry', ['telemetry', '-s', 'x']],
-  ])('%s exits 1 and names the URL', async (_name, args) => {
+  ])('%s exits 1 and names the URL without a server', async (_name, args) => {
     const url = `nats://${NOBODY}`;
     const failed = await cli(['--nats', url, ...args], { cwd: folder.path });
     expect(failed).toMatchObject({ code: 1, stdout: '' });

@@ -43,7 +43,7 @@ async function typesOf(session: Token): Promise<string[]> {
 }
 
 describe('a prompt of a run', () => {
-  it('knows the task and the progress', async () => {
+  it('a prompt of a run shows the task and the progress', async () => {
     const { session } = await following('run');
     const reply = await compile(session, { taskId: '2.1' });
     expect(reply).toMatchObject({ ledger: { mode: 'ledger' }, sequence: 1 });
@@ -54,7 +54,7 @@ describe('a prompt of a run', () => {
     });
   });
 
-  it('says that the file does not hold the task, and goes on with the rest', async () => {
+  it('a prompt of a run says that the file does not hold the task, and goes on with the rest', async () => {
     const { session } = await following('run');
     const reply = await compile(session, { taskId: '9.9' });
     expect(reply.ledger).toEqual({
@@ -67,7 +67,7 @@ describe('a prompt of a run', () => {
 });
 
 describe('a session without a run', () => {
-  it('has no ledger before its first dispatch, and one after it', async () => {
+  it('a session without a run has no ledger before its first dispatch, and one after it', async () => {
     const session = newSession('plain');
     expect(await compile(session)).toMatchObject({ ledger: { mode: 'none' }, sequence: 0 });
     const { sequence } = await system.client.publishImplementer(session, implemented('2.2'));
@@ -83,7 +83,7 @@ describe('a session without a run', () => {
 });
 
 describe('a file that changes between two prompts', () => {
-  it('is read again, and becomes one event', async () => {
+  it('a file that changes between two prompts is read again, and becomes one event', async () => {
     const { session, file } = await following('changed');
     expect(totalsIn(await compile(session))).toEqual(BEFORE);
     await folder.write(file, TASKS_MD_LATER);
@@ -94,7 +94,7 @@ describe('a file that changes between two prompts', () => {
     expect(await typesOf(session)).toEqual(['run.initialized', 'progress.rebuilt']);
   });
 
-  it('is one event also when twenty prompts and another process find it at once', async () => {
+  it('a changed file becomes one event even when twenty prompts and another process find it at once', async () => {
     const { session, file } = await following('crowd');
     await using other = await startSystem({
       nats: system.nats,
@@ -110,14 +110,14 @@ describe('a file that changes between two prompts', () => {
     }
   });
 
-  it('is read for a prompt of an iteration too', async () => {
+  it('a changed file is read for an iteration prompt too', async () => {
     const { session, file } = await following('iteration');
     await folder.write(file, TASKS_MD_LATER);
     expect(await system.client.compile({ session, kind: 'iteration' })).toMatchObject({ sequence: 2 });
     expect(await typesOf(session)).toEqual(['run.initialized', 'progress.rebuilt']);
   });
 
-  it('but not its text, appends nothing', async () => {
+  it('a file whose time changes but not its text appends nothing', async () => {
     const { session, path } = await following('touched');
     const before = await compile(session);
     await utimes(path, new Date(), new Date());
@@ -125,7 +125,7 @@ describe('a file that changes between two prompts', () => {
     expect(await typesOf(session)).toEqual(['run.initialized']);
   });
 
-  it('does not change the prompt of then', async () => {
+  it('a changed file does not change the prompt of the past', async () => {
     const { session, file } = await following('then');
     const { prompt } = await compile(session);
     await folder.write(file, TASKS_MD_LATER);
@@ -137,7 +137,7 @@ describe('a file that changes between two prompts', () => {
     expect(then).toMatchObject({ prompt, ledger: { mode: 'ledger' }, sequence: 1 });
   });
 
-  it('to another one that run.init named is followed there', async () => {
+  it('a run.init that names another file makes prompts follow that one', async () => {
     const { session, file } = await following('moved');
     const tasksPath = await folder.write(`${session}-2.md`, '- [ ] 2.2 Statements');
     await system.client.initRun({ session, spec: 'other', tasksPath });
@@ -149,7 +149,7 @@ describe('a file that changes between two prompts', () => {
 });
 
 describe('a file that cannot be read any more', () => {
-  it('leaves the progress that was read before, and the reply says so', async () => {
+  it('a file that became unreadable leaves the progress that was read before, and the reply says so', async () => {
     const { session, file } = await following('unreadable');
     const before = await compile(session);
     await folder.write(file, '# Nothing to do here\n');
@@ -175,8 +175,8 @@ describe('a file that cannot be read any more', () => {
   });
 });
 
-describe('a task that goes in circles', () => {
-  it('is to be planned anew from its second round on, until it is approved', async () => {
+describe('a stalled task', () => {
+  it('a stalled task is to be planned again from its second round on, until it is approved', async () => {
     const session = newSession('circles');
     const round = async (fix: string) => {
       await system.client.publishImplementer(session, implemented('2.2'));
@@ -199,7 +199,7 @@ describe('a task that goes in circles', () => {
 });
 
 describe('two prompts at one sequence', () => {
-  it('are the same bytes, and those of two tasks have one prefix', async () => {
+  it('two prompts at one sequence have the same bytes, and those of two tasks share one prefix', async () => {
     const { session } = await following('bytes');
     const [one, again, other] = [
       await compile(session),
@@ -216,7 +216,7 @@ describe('two prompts at one sequence', () => {
 });
 
 describe('a prompt that does not fit', () => {
-  it('is prompt_overflow, with how much is needed and how much there is', async () => {
+  it('a prompt that does not fit fails with prompt_overflow, with how much it needs and how much there is', async () => {
     const request = { session: newSession('overflow'), ...TASK, taskPrompt: 'x'.repeat(40_000) };
     const body = JSON.stringify(request);
     const reply = await system.ports.connection.request(COMPILE_SUBJECT, body, { timeout: 5000 });
@@ -230,7 +230,7 @@ describe('a prompt that does not fit', () => {
     });
   });
 
-  it('is measured by the tokenizer and the caps that the session has recorded', async () => {
+  it('a prompt is measured by the tokenizer and the limits that the session has recorded', async () => {
     const settings = { tokenizer: 'o200k_base', reviewerTokens: 700, maxOutputTokens: 100 } as const;
     await system.client.tools.sessionOpen({ session: 'exact', settings });
     const taskPrompt = `Judge it.\n\n${'Read one more line of it.\n'.repeat(200)}`;

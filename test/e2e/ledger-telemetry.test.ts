@@ -40,7 +40,7 @@ async function statsOf(session: string) {
   return bySession.parse(endpoints.find(({ name }) => name === 'compile')?.data)[session];
 }
 
-/** Asks with a body that nobody has checked. */
+/** Asks with an unchecked body. */
 async function ask(body: object): Promise<void> {
   await system.ports.connection.request(COMPILE_SUBJECT, JSON.stringify(body), { timeout: 5000 });
 }
@@ -48,7 +48,7 @@ async function ask(body: object): Promise<void> {
 const TASK = { taskId: '2.2', taskPrompt: 'Write the statements' };
 
 describe('the statistics of the compiler', () => {
-  it('say of each session what was compiled, from what, and what failed', async () => {
+  it('the statistics of the compiler say for each session what was compiled, from what, and what failed', async () => {
     const session = newSession('stats');
     await system.client.compile({ session, ...TASK });
     const { sequence } = await system.client.publishImplementer(session, implemented('2.2'));
@@ -80,7 +80,7 @@ describe('the statistics of the compiler', () => {
     expect((await eventsOf(system, session)).map(({ event }) => event.type)).toEqual(['fact.recorded']);
   });
 
-  it('count a changed file once, however many prompts find it at once, and each prompt that went without', async () => {
+  it('the statistics of the compiler count a changed file once however many prompts find it, and each prompt that went without', async () => {
     const session = newSession('rebuilt');
     const tasksPath = await folder.write(`${session}.md`, TASKS_MD);
     await system.client.initRun({ session, spec: 'parser', tasksPath });
@@ -97,7 +97,7 @@ describe('the statistics of the compiler', () => {
     });
   });
 
-  it('stand beside the requests that NATS counts itself, and have no names that are no sessions', async () => {
+  it('the statistics of the compiler stand beside the request counts of NATS, and hold no invalid session names', async () => {
     const requests = async () => {
       const { endpoints } = await compilerStats();
       const counts = endpoints.map(({ name, num_requests }) => [name, num_requests]);

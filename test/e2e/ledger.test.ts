@@ -38,7 +38,7 @@ async function typesOf(session: string): Promise<string[]> {
 }
 
 describe('run.init', () => {
-  it('with a file makes its tasks the progress of the session, as one event', async () => {
+  it('run.init with a file makes its tasks the progress of the session, as one event', async () => {
     const session = newSession('init');
     const tasksPath = await folder.write('init.md', TASKS_MD);
     const { run, tasks, problems, sequence } = await init({
@@ -67,13 +67,13 @@ describe('run.init', () => {
     ]);
   });
 
-  it('takes a path from the first root', async () => {
+  it('run.init takes a path from the first root', async () => {
     await folder.write('relative.md', TASKS_MD);
     const { run } = await init({ session: newSession('init'), spec: 'parser', tasksPath: 'relative.md' });
     expect(run?.source).toEqual({ kind: 'file', path: 'relative.md' });
   });
 
-  it('with a pushed document needs no file', async () => {
+  it('run.init with a pushed document needs no file', async () => {
     const session = newSession('init');
     const { run } = await init({ session, spec: 'parser', tasksText: TASKS_MD });
     expect(run).toMatchObject({
@@ -84,14 +84,14 @@ describe('run.init', () => {
     expect((await status(session)).run).toEqual(run);
   });
 
-  it('names each line that could not be placed', async () => {
+  it('run.init names each line that could not be placed', async () => {
     const text = `${TASKS_MD}- [ ] 3. The manual again\n`;
     const { run, problems } = await init({ session: newSession('init'), spec: 'parser', tasksText: text });
     expect(problems).toMatchObject([{ code: 'duplicate_id', line: 9 }]);
     expect(run?.problems).toBe(1);
   });
 
-  it('again replaces the run, and keeps what dispatches came to', async () => {
+  it('a second run.init replaces the run, and keeps the outcomes of dispatches', async () => {
     const session = newSession('init');
     await system.client.publishImplementer(session, implemented('2.2'));
     await allDealtWith(system.ports);
@@ -102,7 +102,7 @@ describe('run.init', () => {
     expect(tasks).toMatchObject([{ task: '2.2', dispatches: 1 }]);
   });
 
-  it('takes a file of five thousand tasks', async () => {
+  it('run.init takes a file of five thousand tasks', async () => {
     const lines = Array.from(
       { length: 5000 },
       (_, index) => `- [ ] ${index + 1}. Write chapter ${index + 1}`,
@@ -123,7 +123,7 @@ describe('run.init that cannot be done', () => {
     return { status: Number(reply.headers?.get('Nats-Service-Error-Code')), ...error };
   };
 
-  it('for want of the file is progress_ledger_missing_tasks, with its path', async () => {
+  it('run.init without its file fails with progress_ledger_missing_tasks and the path', async () => {
     const tasksPath = join(folder.path, 'none.md');
     expect(await refused({ tasksPath })).toEqual({
       status: 404,
@@ -133,7 +133,7 @@ describe('run.init that cannot be done', () => {
     });
   });
 
-  it('since the file may not be read is the same', async () => {
+  it('run.init with a file that may not be read fails with progress_ledger_missing_tasks too', async () => {
     expect(await refused({ tasksPath: '/etc/hostname' })).toMatchObject({
       status: 404,
       code: 'progress_ledger_missing_tasks',
@@ -141,7 +141,7 @@ describe('run.init that cannot be done', () => {
     });
   });
 
-  it('since the file is prose is progress_ledger_parse_failed, with its path and a line', async () => {
+  it('run.init with a file of prose fails with progress_ledger_parse_failed, its path and a line', async () => {
     const tasksPath = await folder.write('prose.md', '# The parser\n\nIt reads queries, and more.\n');
     expect(await refused({ tasksPath })).toEqual({
       status: 422,
@@ -151,7 +151,7 @@ describe('run.init that cannot be done', () => {
     });
   });
 
-  it('since the document is prose is the same, and says where it came from', async () => {
+  it('run.init with a document of prose fails with progress_ledger_parse_failed, and says where it came from', async () => {
     expect(await refused({ tasksText: 'Nothing to do.' })).toMatchObject({
       status: 422,
       code: 'progress_ledger_parse_failed',
@@ -167,7 +167,7 @@ describe('run.init that cannot be done', () => {
     ['an empty path', { tasksPath: '' }, /tasksPath: must not be empty/],
     ['a number for the document', { tasksText: 7 }, /tasksText: /],
     ['a document of a million characters', { tasksText: 'x'.repeat(800_001) }, /at most 800000 characters/],
-  ])('for %s is schema_invalid', async (_what, request, message) => {
+  ])('run.init fails with schema_invalid for %s', async (_what, request, message) => {
     expect(await refused(request)).toMatchObject({
       status: 400,
       code: 'schema_invalid',
@@ -175,11 +175,11 @@ describe('run.init that cannot be done', () => {
     });
   });
 
-  it('for a bad session is token_invalid', async () => {
+  it('run.init fails with token_invalid for a bad session', async () => {
     expect(await refused({ session: 'a.b', tasksText: TASKS_MD })).toMatchObject({ code: 'token_invalid' });
   });
 
-  it('since it is more than a message may hold is too_large, and the service goes on', async () => {
+  it('run.init fails with too_large for more than a message may hold, and the service goes on', async () => {
     const lines = (length: number) =>
       Array.from({ length: 5000 }, (_, index) => `- [ ] ${index + 1}. ${'x'.repeat(length)}`).join('\n');
     const tasksPath = await folder.write('large.md', lines(290));
@@ -188,18 +188,18 @@ describe('run.init that cannot be done', () => {
     await expect(pushed).rejects.toMatchObject({ code: 'too_large' });
   });
 
-  it('has left no trace in the session', async () => {
+  it('run.init leaves no trace in the session when it fails', async () => {
     expect(await typesOf('refused')).toEqual([]);
   });
 });
 
 describe('run.status', () => {
-  it('of a session without a run has none, and is no error', async () => {
+  it('run.status answers without a run, and without an error, for a session that has none', async () => {
     const session = newSession('status');
     expect(await status(session)).toMatchObject({ run: null, tasks: [], sequence: 0 });
   });
 
-  it('says what each task needs next, the one that was heard of last at the end', async () => {
+  it('run.status says what each task needs next, the most recently mentioned one last', async () => {
     const session = newSession('status');
     await init({ session, spec: 'parser', tasksText: TASKS_MD });
     await system.client.publishImplementer(session, implemented('2.2'));
@@ -220,7 +220,7 @@ describe('run.status', () => {
     });
   });
 
-  it('says that a task is stalled and why, until it is approved', async () => {
+  it('run.status says that a task is stalled and why, until it is approved', async () => {
     const session = newSession('status');
     for (const fix of ['check the bounds', 'close the file']) {
       await system.client.publishImplementer(session, implemented('2.2'));
@@ -240,7 +240,7 @@ describe('run.status', () => {
     expect(task).not.toHaveProperty('replan_hint');
   });
 
-  it('looks at the file, and says when that cannot be read', async () => {
+  it('run.status looks at the file, and says when it cannot be read', async () => {
     const session = newSession('status');
     const tasksPath = await folder.write('status.md', TASKS_MD);
     await init({ session, spec: 'parser', tasksPath });
@@ -256,7 +256,7 @@ describe('run.status', () => {
     });
   });
 
-  it('of a bad session is token_invalid', async () => {
+  it('run.status fails with token_invalid for a bad session', async () => {
     await expect(system.client.runStatus('a b')).rejects.toMatchObject({ code: 'token_invalid' });
   });
 });

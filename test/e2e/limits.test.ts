@@ -45,7 +45,7 @@ async function refusal(work: Promise<unknown>): Promise<ThroughlineError> {
 }
 
 describe('the rate of a session', () => {
-  it('is limited with an error that says when to try again, and then it may', async () => {
+  it('limits the rate of a session with an error that says when to try again, and then lets it through', async () => {
     const session = newSession('flood');
     const other = newSession('other');
     const { tools } = system.client;
@@ -63,7 +63,7 @@ describe('the rate of a session', () => {
     expect(await soon(() => tools.sessionShow({ session }))).toMatchObject({ session: { name: session } });
   });
 
-  it('does not count for dispatches: of a flood each one is kept, and others are answered meanwhile', async () => {
+  it('applies no rate limit to dispatches: a flood of them is kept whole, and others are answered meanwhile', async () => {
     const session = newSession('flood');
     const other = newSession('other');
     const published = Array.from({ length: 2000 }, (_, index) =>
@@ -85,14 +85,14 @@ describe('the rate of a session', () => {
 });
 
 describe('a size', () => {
-  it('of a request is limited by what the server takes', async () => {
+  it('limits the size of a request to what the server takes', async () => {
     const request = { session: newSession('size'), content: 'x'.repeat(5000) };
     expect(await refusal(system.client.tools.noteAdd(request))).toMatchObject({
       code: 'too_large',
     });
   });
 
-  it('of a reply is limited with an error that says what to ask less of', async () => {
+  it('limits the size of a reply with an error that says what to ask less of', async () => {
     const session = newSession('size');
     const { tools } = system.client;
     for (let each = 0; each < 6; each += 1) await tools.noteAdd({ session, content: 'x'.repeat(800) });
@@ -109,7 +109,7 @@ describe('a size', () => {
     );
   });
 
-  it('of a dispatch is limited, and it is kept with the limit in its reason', async () => {
+  it('limits the size of a dispatch, and keeps it with the limit in its reason', async () => {
     const session = newSession('size');
     await system.client.publishImplementer(session, implemented('1', { summary: 'x'.repeat(2000) }));
     await allDealtWith(system.ports);

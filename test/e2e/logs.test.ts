@@ -45,7 +45,7 @@ afterAll(async () => {
   await nats.stop();
 });
 
-/** Every line so far. Fails for one that is no JSON. */
+/** Every line so far. Fails for one that is not JSON. */
 function logged() {
   const lines = services.stderr().split('\n').slice(0, -1);
   return lines.map((each) => line.parse(JSON.parse(each)));
@@ -68,13 +68,13 @@ async function fullSession(): Promise<Token> {
 }
 
 describe('a line of the log', () => {
-  it('about a rejected result names session, dispatch and code', async () => {
+  it('logs a rejected result with session, dispatch and code', async () => {
     const session = newSession('rejected');
     const { sequence: dispatch } = await client.publishText(session, 'implementer', 'no result');
     await said({ msg: 'dispatch rejected', level: WARN, session, dispatch, code: 'marker_missing' });
   });
 
-  it('about a result that cannot be stored now names session, dispatch, code, delivery and what comes next', async () => {
+  it('logs a result that cannot be stored yet with session, dispatch, code, delivery and the next step', async () => {
     const session = await fullSession();
     const { sequence: dispatch } = await client.publishImplementer(session, implemented('1'));
     await said({
@@ -91,7 +91,7 @@ describe('a line of the log', () => {
     await jsm.streams.delete(sessionStream(session));
   });
 
-  it('about a request that failed names session, endpoint and code', async () => {
+  it('logs a failed request with session, endpoint and code', async () => {
     const session = await fullSession();
     await expect(client.tools.taskAdd({ session, content: 'x' })).rejects.toMatchObject({
       code: 'store_full',
@@ -105,7 +105,7 @@ describe('a line of the log', () => {
     });
   });
 
-  it('about events and snapshots that cannot be read names session and code', async () => {
+  it('logs unreadable events and snapshots with session and code', async () => {
     const session = newSession('unreadable');
     const { sequence: after } = await client.publishImplementer(session, implemented('1'));
     await soon(() => jsm.streams.info(sessionStream(session)));
@@ -117,7 +117,7 @@ describe('a line of the log', () => {
     await said({ msg: 'messages that are no valid events were skipped', session, code: 'schema_invalid' });
   });
 
-  it('about a snapshot that cannot be written names session and code', async () => {
+  it('logs a snapshot that cannot be written with session and code', async () => {
     await jsm.streams.update('KV_session_snapshots', { max_msg_size: 100 });
     const session = newSession('unwritten');
     const { sequence: after } = await client.publishImplementer(session, implemented('1'));
@@ -126,13 +126,13 @@ describe('a line of the log', () => {
     await jsm.streams.update('KV_session_snapshots', { max_msg_size: -1 });
   });
 
-  it('about the connection says that it was lost, and that it came back', async () => {
+  it('logs that the connection was lost, and that it came back', async () => {
     await nats.restart();
     await said({ msg: 'NATS connection lost, reconnecting', code: 'unavailable' });
     await said({ msg: 'NATS connection restored', level: 30 });
   });
 
-  it('is the last one that the health of the service shows, without what came from outside', async () => {
+  it('shows the last warning in the health of the service, without what came from outside', async () => {
     const session = newSession('shown');
     // One of its own: the other may not have found back to the server yet.
     await using again = await connectThroughline({ url: nats.url });
@@ -166,7 +166,7 @@ describe('a line of the log', () => {
     });
   });
 
-  it('is the health that a request gets as well, of every service', async () => {
+  it('shows the same health in the answer to a request, for every service', async () => {
     for (const service of ['extractor', 'prompt-compiler', 'session-tools']) {
       const reply = await admin.request(`health.${service}`, '{}', { timeout: 5000 });
       expect(reply.json()).toMatchObject({
@@ -176,13 +176,13 @@ describe('a line of the log', () => {
     }
   });
 
-  it('about a consumer that was deleted says which', async () => {
+  it('logs which consumer was deleted', async () => {
     await jsm.consumers.delete('DISPATCH', 'extractor');
     const msg = 'the consumer is gone and will be made again';
     await said({ msg, consumer: 'extractor', code: 'unavailable' });
   });
 
-  it('has one of the stable codes, wherever it warns or worse', () => {
+  it('logs every warning and error with one of the stable codes', () => {
     const warnings = logged().filter(({ level }) => level >= WARN);
     expect(warnings.length).toBeGreaterThan(6);
     expect(warnings.filter(({ code }) => code === undefined || !Object.hasOwn(ERROR_CODES, code))).toEqual(
@@ -192,7 +192,7 @@ describe('a line of the log', () => {
 });
 
 describe('the log level', () => {
-  it('leaves out what is below it', async () => {
+  it('leaves out lines below the log level', async () => {
     const session = newSession('level');
     await using quiet = await startCli(['serve', '--only', 'compiler'], {
       NATS_URL: nats.url,

@@ -38,16 +38,19 @@ describe('an append whose answer is lost', () => {
     ['session-complete', {}, 'session.completed', { session: { status: 'completed' } }],
   ];
 
-  it.each(calls)('is found again: %s answers as if nothing had happened', async (name, args, type, reply) => {
-    const session = newSession('lost');
-    expect(await toolsOn({ append: losing(1) })(name, { session, ...args })).toMatchObject({
-      ...reply,
-      sequence: 1,
-    });
-    expect(await typesOf(session)).toEqual([type]);
-  });
+  it.each(calls)(
+    'finds an append whose answer was lost: %s answers as if nothing had happened',
+    async (name, args, type, reply) => {
+      const session = newSession('lost');
+      expect(await toolsOn({ append: losing(1) })(name, { session, ...args })).toMatchObject({
+        ...reply,
+        sequence: 1,
+      });
+      expect(await typesOf(session)).toEqual([type]);
+    },
+  );
 
-  it('is found behind what others appended meanwhile', async () => {
+  it('finds an append whose answer was lost behind what others appended meanwhile', async () => {
     const session = newSession('lost');
     const intruder = toolsOn({ append: stored });
     let first = true;
@@ -67,7 +70,7 @@ describe('an append whose answer is lost', () => {
     expect((await typesOf(session)).length).toBe(3);
   });
 
-  it('is a claim that the agent has, not one that it has to share', async () => {
+  it('gives a claim whose answer was lost to its agent alone', async () => {
     const session = newSession('lost');
     const tools = toolsOn({ append: losing(0) });
     for (const content of ['a', 'b']) await tools('task-add', { session, content });
@@ -76,7 +79,7 @@ describe('an append whose answer is lost', () => {
     expect(await typesOf(session)).toEqual(['task.added', 'task.added', 'task.claimed']);
   });
 
-  it('that comes through only after the session was loaded again is seen all the same', async () => {
+  it('sees an append that arrives only after the session was loaded again', async () => {
     const session = newSession('late');
     let send: (() => Promise<unknown>) | undefined;
     let reads = 0;
@@ -100,7 +103,7 @@ describe('an append whose answer is lost', () => {
     expect(await typesOf(session)).toEqual(['task.added']);
   });
 
-  it('that others see before the search does is no duplicate of itself', async () => {
+  it('does not report an append as a duplicate of itself when others see it first', async () => {
     const session = newSession('late');
     let send: (() => Promise<unknown>) | undefined;
     let reads = 0;
@@ -127,7 +130,7 @@ describe('an append whose answer is lost', () => {
     expect(await typesOf(session)).toEqual(['task.added']);
   });
 
-  it('is told apart from an earlier one that was lost with its event', async () => {
+  it('tells an append from an earlier one that was lost with its event', async () => {
     const session = newSession('lost');
     const intruder = toolsOn({ append: stored });
     let attempts = 0;
@@ -146,7 +149,7 @@ describe('an append whose answer is lost', () => {
     expect(attempts).toBe(2);
   });
 
-  it('is sent again when the event was lost too', async () => {
+  it('sends an append again when the event was lost too', async () => {
     const session = newSession('lost');
     let left = 2;
     const tools = toolsOn({
@@ -163,7 +166,7 @@ describe('an append whose answer is lost', () => {
     expect(await typesOf(session)).toEqual(['task.added']);
   });
 
-  it('again and again ends in unavailable, and the queue goes on', async () => {
+  it('gives up with unavailable when the answer is lost again and again, and the queue goes on', async () => {
     const session = newSession('lost');
     let down = true;
     const tools = toolsOn({

@@ -16,7 +16,7 @@ async function storedAt({ ports }: System, sequence: number) {
   return { id: header.get('Nats-Msg-Id'), subject, text: Buffer.from(data).toString() };
 }
 
-it('holds the session and random bits, in each result that SDK and CLI publish', async () => {
+it('a message id holds the session and random bits, in each result that SDK and CLI publish', async () => {
   await using system = await startSystem({ only: [] });
   const body = JSON.stringify(implemented('1'));
   const published = [
@@ -33,7 +33,7 @@ it('holds the session and random bits, in each result that SDK and CLI publish',
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-it('lets a publish be tried again, and names itself where the answer did not come', async () => {
+it('a message id lets a publish be tried again, and is named when the answer did not come', async () => {
   await using system = await startSystem({ only: [] });
   const first = await system.client.publishImplementer('b', implemented('1'), { messageId: 'b:mine' });
   expect(await system.client.publishImplementer('b', implemented('1'), { messageId: 'b:mine' })).toEqual(
@@ -62,7 +62,7 @@ it('lets a publish be tried again, and names itself where the answer did not com
   await deaf.close();
 });
 
-it('cannot be used up by another session, where a rejected result is retried', async () => {
+it('a message id cannot be used up by another session when a rejected result is retried', async () => {
   await using system = await startSystem({ only: [] });
   const { rejected, source } = system.ports;
   const [attacker, session] = [token('a', 'session'), token('b', 'session')];
@@ -99,7 +99,7 @@ it('cannot be used up by another session, where a rejected result is retried', a
   expect(await rejected.list(10)).toEqual([]);
 });
 
-it('is the same again for a retry that was cut short', async () => {
+it('a message id stays the same for a retry that was cut short', async () => {
   await using system = await startSystem({ only: [] });
   const { rejected, source } = system.ports;
   const session = token('b', 'session');

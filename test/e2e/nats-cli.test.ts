@@ -96,11 +96,11 @@ const EXPECTED: readonly [name: string, command: RegExp, check: (stdout: string)
 ];
 
 describe('the cheat sheet for the nats CLI', () => {
-  it('has a block of commands under its heading', () => {
+  it('the cheat sheet for the nats CLI has a block of commands under its heading', () => {
     expect(commands.length, `a \`\`\`sh block under "${HEADING}"`).toBeGreaterThan(0);
   });
 
-  it.each(EXPECTED)('shows %s', (_name, command) => {
+  it.each(EXPECTED)('the cheat sheet for the nats CLI shows %s', (_name, command) => {
     expect(commands.filter((line) => command.test(line))).not.toEqual([]);
   });
 });
@@ -131,16 +131,16 @@ describe.skipIf('missing' in found)(
       await rm(home, { recursive: true, force: true });
     });
 
-    it.each(commands)('%s', async (command) => {
+    it.each(commands)('the nats CLI runs this command of the cheat sheet: %s', async (command) => {
       const path = 'path' in found ? `${dirname(found.path)}${delimiter}${process.env.PATH}` : '';
-      // A home of its own: contexts of whoever runs this would point elsewhere.
+      // A home of its own: the contexts of the user who runs this would point elsewhere.
       const env = cleanEnv({ NATS_URL: up.url, PATH: path, HOME: home, XDG_CONFIG_HOME: home });
       // It rejects, with what the command printed, for any exit code but 0.
       const { stdout } = await promisify(execFile)('sh', ['-c', command], { env, timeout: 15_000 });
       for (const [, pattern, check] of EXPECTED) if (pattern.test(command)) check(stdout);
     });
 
-    it('what it published has become facts', async () => {
+    it('what the nats CLI published has become facts', async () => {
       if (!commands.some((line) => /\bpub\b.*dispatch\.demo\./.test(line))) return;
       const recorded = (await recordedSession()).length;
       await soon(async () => {

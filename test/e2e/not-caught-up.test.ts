@@ -7,7 +7,7 @@ import { implemented, startSystem } from '../support/system.js';
 const USUAL_MS = 5000;
 const ASKED = { session: 'demo', taskId: '1', taskPrompt: 'x', after: 999 };
 
-it('is what a client sees that waits for five seconds, as clients do, or for less and says so', async () => {
+it('a client that waits for a result gets not_caught_up after five seconds, or sooner when it asks for less', async () => {
   await using system = await startSystem({ only: ['extractor', 'compiler'] });
   await system.client.publishImplementer('demo', implemented('1'));
   const usual = await connect({ servers: system.url });

@@ -65,7 +65,7 @@ function packageOf(path: string): string {
 }
 
 describe('the package', () => {
-  it('holds what it needs and nothing else', () => {
+  it('the package holds what it needs and nothing else', () => {
     expect(files).toContain('dist/cli/bin.js');
     expect(files).toContain('dist/index.d.ts');
     expect(files.filter((path) => path.endsWith('.map'))).toEqual([]);
@@ -74,7 +74,7 @@ describe('the package', () => {
     expect(strays).toEqual([]);
   });
 
-  it('brings the command line', async () => {
+  it('the package brings the command line', async () => {
     expect(await inProject('npx', '--no-install', 'throughline', '--version')).toBe(`${VERSION}\n`);
   });
 
@@ -123,24 +123,24 @@ describe('the package', () => {
       ],
     ],
     ['throughline/server', ['SERVICES', 'startThroughline']],
-  ])('exports from %s these names', async (entry, names) => {
+  ])('the package exports the listed names from %s, and no others', async (entry, names) => {
     const script = `console.log(JSON.stringify(Object.keys(await import('${entry}')).sort()));`;
     expect(JSON.parse(await evaluated(script))).toEqual(names);
   });
 
-  it('exports no path beside its entry points', async () => {
+  it('the package exports no path beside its entry points', async () => {
     const script = `console.log(await import('throughline/dist/services/serve.js').catch((error) => error.code));`;
     expect(await evaluated(script)).toBe('ERR_PACKAGE_PATH_NOT_EXPORTED\n');
   });
 
-  it('is at most 25 MB with all that it depends on', async () => {
+  it('the package is at most 25 MB with all its dependencies', async () => {
     const [kilobytes] = (await inProject('du', '-sk', 'node_modules')).split('\t');
     const megabytes = Number(kilobytes) / 1024;
     console.log(`installed, with dependencies: ${megabytes.toFixed(1)} MB`);
     expect(megabytes).toBeLessThanOrEqual(25);
   });
 
-  it('loads for a client the NATS client, and neither services nor schemas', async () => {
+  it('the client entry point loads the NATS client, and neither services nor schemas', async () => {
     const loaded = await loadedBy('--input-type=module', '-e', "await import('throughline')");
     expect([...new Set(loaded.map(packageOf))].sort()).toEqual([
       'lru-cache',
@@ -156,7 +156,7 @@ describe('the package', () => {
     );
   });
 
-  it('loads for its version and for a prompt no package, and few files', async () => {
+  it('the command line loads no package and few files to print its version or a prompt', async () => {
     const bin = join(project, 'node_modules', 'throughline', 'dist', 'cli', 'bin.js');
     const version = await loadedBy(bin, '--version');
     expect(new Set(version.map(packageOf))).toEqual(new Set(['throughline']));
@@ -168,7 +168,7 @@ describe('the package', () => {
     expect(compile.length).toBeLessThanOrEqual(7);
   });
 
-  it('names the command that installs the exact tokenizer, which it comes without', async () => {
+  it('the package names the command that installs the exact tokenizer, which is optional', async () => {
     const script = `
       import { connectThroughline } from 'throughline';
       import { startThroughline } from 'throughline/server';
@@ -184,7 +184,7 @@ describe('the package', () => {
     );
   });
 
-  it('turns results into facts without a server', async () => {
+  it('the package turns results into facts without a server', async () => {
     const script = `
       import * as facts from 'throughline/facts';
       const store = new facts.InMemorySessionFactStore();
@@ -196,7 +196,7 @@ describe('the package', () => {
     expect(await evaluated(script)).toBe('[Session Context]\n- task:1 summary Parser done [task:1]\n');
   });
 
-  it('embeds services and a server in a process, which ends when they are closed', async () => {
+  it('the package embeds services and a server in a process, and closing them lets it end', async () => {
     const script = `
       import { connectThroughline } from 'throughline';
       import { startThroughline } from 'throughline/server';
@@ -213,7 +213,7 @@ describe('the package', () => {
     expect(await evaluated(script)).toBe('dispatch 2\nunavailable\n');
   });
 
-  it('works: a result in, a prompt out', async () => {
+  it('the package takes a result and gives a prompt', async () => {
     await using system = await startSystem();
     const script = `
       import { connectThroughline } from 'throughline';
@@ -231,16 +231,28 @@ describe('the package', () => {
     ['the types of Node', ['--types', 'node', '--typeRoots', join(root, 'node_modules', '@types')]],
     ['the types of a browser', ['--lib', 'es2022,dom']],
     ['exact optional properties', ['--exactOptionalPropertyTypes', '--skipLibCheck']],
-  ])('has types that a strict program with %s compiles, and each wrong use is an error', async (_, more) => {
-    await writeFile(join(project, 'consumer.ts'), CONSUMER);
-    const tsc = join(root, 'node_modules', '.bin', 'tsc');
-    const options = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022', '--module', 'nodenext'];
-    await inProject(tsc, ...options, ...more, 'consumer.ts').catch((fault: { stdout: string }) => {
-      expect.fail(fault.stdout);
-    });
-  });
+  ])(
+    'the package’s types compile in a strict program with %s, and each wrong use is an error',
+    async (_, more) => {
+      await writeFile(join(project, 'consumer.ts'), CONSUMER);
+      const tsc = join(root, 'node_modules', '.bin', 'tsc');
+      const options = [
+        '--noEmit',
+        '--strict',
+        '--target',
+        'es2022',
+        '--lib',
+        'es2022',
+        '--module',
+        'nodenext',
+      ];
+      await inProject(tsc, ...options, ...more, 'consumer.ts').catch((fault: { stdout: string }) => {
+        expect.fail(fault.stdout);
+      });
+    },
+  );
 
-  it('names its licence and the Node that it needs', async () => {
+  it('the package names its licence and the Node version that it needs', async () => {
     const manifest = await readFile(join(project, 'node_modules', 'throughline', 'package.json'), 'utf8');
     expect(JSON.parse(manifest)).toMatchObject({ license: 'MIT', engines: { node: '>=20.19.0' } });
   });

@@ -121,7 +121,7 @@ async function victim() {
 }
 
 describe('whatever a user may ask for, and wherever the answer goes', () => {
-  it('many hundred combinations are tried', () => {
+  it('tries many hundred combinations of what a user may ask for and where the answer goes', () => {
     expect(ATTEMPTS.length * REPLIES.length).toBeGreaterThan(1000);
   });
 
@@ -198,7 +198,7 @@ describe('whatever a user may ask for, and wherever the answer goes', () => {
     expect(written).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('though much was stored where it does not belong', async () => {
+  it('users in accounts of their own change no result, though much was stored where it does not belong', async () => {
     const rejected = await system.ports.rejected.list(10_000);
     expect(rejected.filter(({ session }) => session === VICTIM.session)).toEqual([]);
     const { stdout } = await system.as('admin', 'foreign', 'ls', '--json');

@@ -57,7 +57,7 @@ afterAll(async () => {
 });
 
 describe('the whole system under the users of its roles', () => {
-  it('results become facts, and prompts hold them', async () => {
+  it('results become facts and prompts hold them, under the users of the roles', async () => {
     await publisher.publishImplementer('demo', implemented('1', { files_modified: ['src/parser.ts'] }));
     const { sequence: after } = await publisher.publishReviewer(
       'demo',
@@ -73,7 +73,7 @@ describe('the whole system under the users of its roles', () => {
     expect(factsTotal).toBeGreaterThan(1);
   });
 
-  it('tools, runs and traces work', async () => {
+  it('tools, runs and traces work under the users of the roles', async () => {
     await publisher.tools.taskAdd({ session: 'demo', content: 'Write the printer' });
     const entry = { intent_id: 'INT-1', action_type: 'TOOL_EXECUTION' } as const;
     expect(await publisher.appendTrace('demo', [entry])).toMatchObject({ appended: 1 });
@@ -99,7 +99,7 @@ describe('the whole system under the users of its roles', () => {
     expect(await publisher.runStatus('demo')).toMatchObject({ run: { totals: { completed: 3 } }, sequence });
   });
 
-  it('a learning is proposed, accepted by an operator, and stands in a prompt', async () => {
+  it('an operator accepts a proposed learning, which then stands in a prompt', async () => {
     await publisher.request('learning.propose', { content: 'Close every file that the parser opens' });
     const listed = await as('operator', 'proposals', 'ls', '--json');
     const [, id] = /"id":"([^"]+)"/.exec(listed.stdout) ?? [];
@@ -110,7 +110,7 @@ describe('the whole system under the users of its roles', () => {
     expect(listed2).toMatchObject({ code: 0, stdout: expect.stringContaining('Close every file') });
   });
 
-  it('what cannot be used is kept', async () => {
+  it('what cannot be used is kept under the users of the roles', async () => {
     await publisher.publishText('demo', 'implementer', 'no result at all');
     await soon(async () => {
       const { stdout } = await as('reader', 'rejected', 'ls', '--json');
@@ -118,7 +118,7 @@ describe('the whole system under the users of its roles', () => {
     });
   });
 
-  it('a prompt of the past is read from older snapshots', async () => {
+  it('a reader gets a prompt of the past from older snapshots', async () => {
     const { sequence } = await publisher.compile({ session: 'demo', taskId: '2', taskPrompt: 'x' });
     const request = { session: 'demo', taskId: '2', taskPrompt: 'x', asOf: 2 };
     expect((await publisher.compile(request)).sequence).toBe(2);
@@ -134,7 +134,7 @@ describe('the whole system under the users of its roles', () => {
     ['ledger', '-s', 'demo', '-t', '1'],
     ['snapshot', 'show', '-s', 'demo'],
     ['telemetry', '-s', 'demo'],
-  ])('a reader can: %s %s', async (...args) => {
+  ])('a reader can use throughline %s %s', async (...args) => {
     await soon(async () => expect(await as('reader', ...args)).toMatchObject({ code: 0 }));
   });
 
@@ -161,13 +161,13 @@ describe('the whole system under the users of its roles', () => {
     });
   });
 
-  it('nothing was refused to any of the services', () => {
+  it('no service was refused anything under the users of the roles', () => {
     expect(complaints.filter((fields) => 'code' in fields && fields.code === 'permission_denied')).toEqual(
       [],
     );
   });
 
-  it('one session alone is enough for an agent, and for one who looks at it', async () => {
+  it('one session is enough for an agent, and for a user who looks at it', async () => {
     await using guest = await client('guest');
     const { sequence: after } = await guest.publishImplementer('mine', implemented('1'));
     const { session } = await guest.tools.sessionShow({ session: 'mine' });
@@ -182,7 +182,7 @@ describe('the whole system under the users of its roles', () => {
 describe('throughline permissions', () => {
   const print = (...args: string[]) => as('reader', 'permissions', ...args);
 
-  it('names the sessions of a prefix that are there, and those given by name', async () => {
+  it('permissions names the existing sessions of a prefix, and those given by name', async () => {
     const { stdout } = await print(
       '--role',
       'reader',
@@ -222,13 +222,13 @@ describe('throughline permissions', () => {
       2,
       '--inbox-prefix is ">"',
     ],
-  ] as const)('refuses %s', async (_, args, code, text) => {
+  ] as const)('permissions refuses %s', async (_, args, code, text) => {
     expect(await print(...args)).toEqual({ code, stdout: '', stderr: expect.stringContaining(text) });
   });
 });
 
 describe('what a role has no need of is refused', () => {
-  it('a guest gets at no other session by the client', async () => {
+  it('a guest reaches no other session through the client', async () => {
     await using guest = await client('guest');
     const denied = { code: 'permission_denied' };
     await expect(guest.publishImplementer('demo', implemented('1'))).rejects.toMatchObject(denied);
@@ -239,7 +239,7 @@ describe('what a role has no need of is refused', () => {
     await expect(guest.appendTrace('demo', [])).rejects.toMatchObject(denied);
   });
 
-  it('nor by naming it under the subject of its own', async () => {
+  it('a guest reaches no other session by naming it under its own subject', async () => {
     await using guest = await client('guest');
     const asked = guest.request('prompt.compile.mine', { session: 'demo', taskId: '1', taskPrompt: 'x' });
     await expect(asked).rejects.toMatchObject({ code: 'permission_denied' });
@@ -334,7 +334,7 @@ describe('what a role has no need of is refused', () => {
     // An operator makes no events.
     ['operator', 'publish', 'session.demo.fact.recorded'],
     ['operator', 'publish', '$JS.API.STREAM.DELETE.SESSION_demo'],
-  ] as const)('%s: %s %s', async (user, operation, subject) => {
+  ] as const)('a role is refused what it does not need: %s: %s %s', async (user, operation, subject) => {
     const connection = await connectNats({
       url: guarded.url,
       name: user,
@@ -348,7 +348,7 @@ describe('what a role has no need of is refused', () => {
     }
   });
 
-  it('and nothing of it was stored', async () => {
+  it('refused requests stored nothing', async () => {
     const admin = await adminConnection();
     const jsm = await admin.jetstreamManager();
     for await (const name of jsm.streams.names()) expect(name).not.toContain('new');

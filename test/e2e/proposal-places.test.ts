@@ -6,7 +6,7 @@ import { soon, startSystem } from '../support/system.js';
 const MANY = MAX_WAITING_OF_SESSION + 10;
 const PROJECT = 'shared';
 
-it('are shared: a session with many notes takes its part, and leaves another session its own', async () => {
+it('sessions share the places for proposals: one with many notes leaves another its part', async () => {
   await using system = await startSystem({ only: ['tools', 'learnings'] });
   const { tools, proposals } = system.client;
   for (const session of ['crowd', 'quiet']) await tools.sessionOpen({ session, project: PROJECT });

@@ -76,7 +76,7 @@ describe('the reading commands', () => {
     });
   });
 
-  it('say that there is nothing in a session that nobody wrote to', async () => {
+  it('the reading commands say that a session without events holds nothing', async () => {
     expect(await run('tasks', '-s', 'nobody')).toBe('no tasks\n');
     expect(await run('history', '-s', 'nobody')).toBe('no iterations\n');
     expect(await run('tool', 'note-list', '-n', 'nobody')).toBe('no notes\n');
@@ -93,7 +93,7 @@ describe('the reading commands', () => {
     ['ledger -t 1'],
     ['telemetry'],
     ['trace show --intent 1'],
-  ])('ask whether the name is right where a session has no events: %s', async (words) => {
+  ])('the reading commands ask whether the name is right when a session has no events: %s', async (words) => {
     const { code, stderr } = await up.cli([...words.split(' '), '-s', 'nobody']);
     expect({ code, last: stderr.split('\n').at(-2) }).toEqual({
       code: 0,
@@ -103,7 +103,7 @@ describe('the reading commands', () => {
     expect(known.stderr).not.toContain('is its name right?');
   });
 
-  it('name a variable that is misspelt, and go on', async () => {
+  it('the reading commands name a misspelt variable, and go on', async () => {
     const { code, stdout, stderr } = await up.cli(['tasks', '-s', session], {
       env: { THROUGHLINE_REPLICA: '3' },
     });
@@ -111,7 +111,7 @@ describe('the reading commands', () => {
     expect(stderr).toContain('THROUGHLINE_REPLICA is no variable of ours');
   });
 
-  it('take the session from THROUGHLINE_SESSION, as the tools do', async () => {
+  it('the reading commands take the session from THROUGHLINE_SESSION, as the tools do', async () => {
     const env = { THROUGHLINE_SESSION: session };
     for (const args of [['tasks'], ['history'], ['session', 'show'], ['tool', 'task-list']]) {
       const { code, stdout } = await up.cli([...args, '--json'], { env });
@@ -124,7 +124,7 @@ describe('the reading commands', () => {
   });
 
   it.each([[['tasks']], [['history']], [['session', 'show']], [['tool', 'task-list']]])(
-    'are coloured when told to, and plain in a pipe: %j',
+    'the reading commands are coloured when told to, and plain in a pipe: %j',
     async (args) => {
       const env = { THROUGHLINE_SESSION: session, NO_COLOR: '' };
       const colour = '\u001b[';
@@ -140,7 +140,7 @@ describe('the reading commands', () => {
 describe('templates', () => {
   const file = (name: string) => join(folder, name);
 
-  it('print gives the built-in one, which check and compile take', async () => {
+  it('template print gives the built-in template, which check and compile take', async () => {
     const printed = await cli(['template', 'print']);
     expect(printed).toEqual({ code: 0, stdout: ITERATION_TEMPLATE, stderr: '' });
     await writeFile(file('same.md'), printed.stdout);
@@ -151,7 +151,7 @@ describe('templates', () => {
     expect(own).toBe(await compiled());
   });
 
-  it('of one’s own are filled, with binary and extra', async () => {
+  it('compile fills a template of one’s own, with binary and extra', async () => {
     await writeFile(file('own.md'), '{{binary}} {{session}}\r\n{{inbox}}\r\n{{extra}}\r\n');
     const args = ['compile', '-s', session, '--kind', 'iteration', '--template', file('own.md')];
     expect(await run(...args, '--binary', './tl', '--extra', '{{tasks}}')).toBe(
@@ -159,7 +159,7 @@ describe('templates', () => {
     );
   });
 
-  it('with unknown placeholders are refused by check and by compile, naming them', async () => {
+  it('template check and compile refuse unknown placeholders, and name them', async () => {
     await writeFile(file('bad.md'), 'a\n{{taks}}\n{{session}} {{ready-count}}\n');
     const named =
       /unknown placeholders: \{\{taks\}\} in line 2, \{\{ready-count\}\} in line 3\. .*\(template_invalid\)/;
@@ -171,7 +171,7 @@ describe('templates', () => {
     expect(refused.stderr).toMatch(named);
   });
 
-  it('that cannot be read are a usage error', async () => {
+  it('a template that cannot be read is a usage error', async () => {
     expect(await cli(['template', 'check', file('none.md')])).toMatchObject({ code: 2, stdout: '' });
   });
 });

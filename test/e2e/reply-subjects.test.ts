@@ -92,7 +92,7 @@ const promptOf = async (session: string) =>
   (await system.client.compile({ session, taskId: '2', taskPrompt: 'only-in', kind: 'dispatch' })).prompt;
 
 describe('a reader and a publisher of one session', () => {
-  it('bring no fact of theirs into the prompt of another', async () => {
+  it('a reader and a publisher of one session bring no fact of theirs into the prompt of another', async () => {
     const before = await stateOf('b');
     const batch = { seq: 1, batch: 1000, next_by_subj: 'session.a.>' };
     await ask('visitor', ['$JS.API.DIRECT.GET.SESSION_a', batch, 'session.b.fact.recorded']);
@@ -101,7 +101,7 @@ describe('a reader and a publisher of one session', () => {
     expect(await stateOf('b')).toEqual(before);
   });
 
-  it('neither delete the tasks of another, nor complete it', async () => {
+  it('a reader and a publisher of one session neither delete the tasks of another nor complete it', async () => {
     const { client } = system;
     await client.tools.taskAdd({ session: 'b', content: 'the second of b' });
     // Longer than b, so that what is sent there can be made to follow the sequence that it was appended after.
@@ -119,12 +119,12 @@ describe('a reader and a publisher of one session', () => {
     await client.tools.sessionRestart({ session: 'a' });
     expect(await stateOf('b')).toEqual(before);
     expect(await client.tools.taskList({ session: 'b' })).toMatchObject({ tasks: [{}, {}] });
-    // A command of b still works, and is no conflict.
+    // A command of b still works, without a conflict.
     const added = await client.tools.taskAdd({ session: 'b', content: 'the third of b' });
     expect(added).toMatchObject({ task: { id: 'TAS-3' } });
   });
 
-  it('put no snapshot of theirs over that of another', async () => {
+  it('a reader and a publisher of one session put no snapshot of theirs over that of another', async () => {
     const before = await freshState(system, 'b');
     // One that was written with no expectation; the others are refused by the server where something else stands.
     const own = await system.ports.snapshots.load(A);
@@ -144,7 +144,7 @@ describe('a reader and a publisher of one session', () => {
     expect(await system.ports.snapshots.load(B)).toMatchObject({ sequence: after.sequence });
   });
 
-  it('change nothing by bringing what stands in their own session again', async () => {
+  it('a reader and a publisher of one session change nothing by copying what stands in it', async () => {
     // What was malformed is counted event by event: nothing else tells a copy from the first one.
     const entries = [{ intent_id: 'INT-1', action_type: 'TOOL_EXECUTION' }, { action_type: 'UNKNOWN' }];
     await system.client.request('trace.append', { session: 'a', entries });
@@ -168,7 +168,7 @@ describe('a publisher', () => {
     'dispatch.b.implementer',
   ];
 
-  it('stores what the server says of its results where it may not publish, and none of it counts', async () => {
+  it('a publisher can store the server’s replies where it may not publish, but none of them counts', async () => {
     const before = await stateOf('b');
     const rejectedBefore = await system.ports.rejected.list(1000);
     const result = `BEGIN_DISPATCH_RESULT ${JSON.stringify(implemented('9'))} END_DISPATCH_RESULT`;
@@ -187,7 +187,7 @@ describe('a publisher', () => {
     expect(await system.ports.rejected.list(1000)).toEqual(rejectedBefore);
   });
 
-  it('gets no service to answer where it may not publish', async () => {
+  it('a publisher gets no service to answer where the publisher may not publish', async () => {
     const jsm = await admin.jetstreamManager();
     const streams = [
       'SESSION_b',
@@ -228,7 +228,7 @@ describe('a publisher', () => {
     }
   });
 
-  it('does not have a read of nothing, or an API of the server, pass for a result of another session', async () => {
+  it('a publisher cannot pass off an empty read or a reply of the server’s API as a result of another session', async () => {
     const before = await stateOf('b');
     await ask(
       'visitor',
@@ -249,7 +249,7 @@ describe('a publisher', () => {
 });
 
 describe('a rejected body that is a valid event', () => {
-  it('does not count when it is copied out of the rejected results', async () => {
+  it('a rejected body that is a valid event does not count when it is copied out of the rejected results', async () => {
     const before = await stateOf('b');
     const event = {
       v: 1,
@@ -272,7 +272,7 @@ describe('a rejected body that is a valid event', () => {
 });
 
 describe('rejected results', () => {
-  it('are retried past an entry that is none', async () => {
+  it('rejected results are retried past an entry that is not a rejection', async () => {
     const head = headers();
     head.set('Anything', 'else');
     await admin.request('rejected.b.reviewer', 'no rejection', { headers: head, timeout: 5000 });
@@ -285,7 +285,7 @@ describe('rejected results', () => {
 });
 
 describe('foreign messages', () => {
-  it('are named by the doctor, also to a reader', async () => {
+  it('foreign messages are named by the doctor, also to a reader', async () => {
     const { stdout } = await system.as('reader', 'doctor');
     expect(stdout).toMatch(
       /^warn {2}foreign messages: \d+ of the newest 1000 of SESSION_b: \d+ \(a copy of message/m,
@@ -295,7 +295,7 @@ describe('foreign messages', () => {
     expect(stdout).not.toContain('permission_denied');
   });
 
-  it('are listed with what they are', async () => {
+  it('foreign messages are listed with what they are', async () => {
     const { code, stdout } = await system.as('admin', 'foreign', 'ls', '--json');
     expect(code).toBe(0);
     const listed: { stream: string; what: string }[] = stdout
@@ -318,7 +318,7 @@ describe('foreign messages', () => {
     expect(of('LEARNINGS')).toEqual(new Set(['no event']));
   });
 
-  it('are removed for good, and nothing else is', async () => {
+  it('foreign messages are removed for good, and nothing else is', async () => {
     const before = await Promise.all([stateOf('a'), stateOf('b')]);
     expect(await system.as('admin', 'foreign', 'rm')).toMatchObject({
       code: 2,
@@ -349,7 +349,7 @@ describe('foreign messages', () => {
     expect(stdout).toMatch(/^ok {4}foreign messages: none/m);
   });
 
-  it('the last one of a session stays until an event follows it, and commands go on', async () => {
+  it('the last foreign message of a session stays until an event follows it, and commands go on', async () => {
     await ask('visitor', ['$JS.API.STREAM.INFO.SESSION_a', '', 'session.b.x']);
     await stored('SESSION_b', at('session.b.x'));
     const { stderr } = await system.as('admin', 'foreign', 'rm', '--yes', '--session', 'b');

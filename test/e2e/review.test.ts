@@ -49,7 +49,7 @@ function review(project: string, ...more: string[]): Promise<OnTerminal> {
 describe.skipIf(PTY_MISSING !== undefined)(
   `a review on a terminal${PTY_MISSING === undefined ? '' : ` (skipped: ${PTY_MISSING})`}`,
   () => {
-    it('takes one key for each decision, and sends it at once', async () => {
+    it('a review takes one key for each decision, and sends it at once', async () => {
       const { project, ids, statuses } = await proposed(...TEXTS);
       await using terminal = await review(project);
       await terminal.shows(`(1/4) ${ids[0]?.slice(0, 5)}  insight  N/A  manual`);
@@ -91,7 +91,7 @@ describe.skipIf(PTY_MISSING !== undefined)(
       expect(decided.proposal).toMatchObject({ status: 'rejected', decidedBy: 'anna' });
     });
 
-    it('offers to merge a near-duplicate, or to keep both, and adds it by no other key', async () => {
+    it('a review offers to merge a near-duplicate or to keep both, and adds it by no other key', async () => {
       const { project, ids, statuses } = await proposed(
         'Run the linter before you hand in',
         'Run the linter always before you hand in',
@@ -117,7 +117,7 @@ describe.skipIf(PTY_MISSING !== undefined)(
       expect(learnings.map(({ id }) => id)).toEqual([ids[2], ids[0]]);
     });
 
-    it('sees a near-duplicate that somebody else has accepted meanwhile', async () => {
+    it('a review sees a near-duplicate that another person has accepted meanwhile', async () => {
       const { project, ids, statuses } = await proposed(
         'Run the linter before you hand in',
         'Run the linter always before you hand in',
@@ -136,7 +136,7 @@ describe.skipIf(PTY_MISSING !== undefined)(
       expect((await terminal.ended()).code).toBe(0);
     });
 
-    it('says what somebody else has decided meanwhile, and goes on', async () => {
+    it('a review says what another person has decided meanwhile, and goes on', async () => {
       const { project, ids, statuses } = await proposed(...TEXTS.slice(0, 3));
       await using terminal = await review(project);
       await terminal.shows(QUESTION);
@@ -153,7 +153,7 @@ describe.skipIf(PTY_MISSING !== undefined)(
       expect(await statuses()).toEqual(['rejected', 'accepted', 'rejected']);
     });
 
-    it('drops keys that were typed before their proposal was shown', async () => {
+    it('a review drops keys that were typed before their proposal was shown', async () => {
       const { project, statuses } = await proposed(...TEXTS.slice(0, 3));
       await using terminal = await review(project);
       await terminal.shows(QUESTION);
@@ -180,7 +180,7 @@ describe.skipIf(PTY_MISSING !== undefined)(
       ['SIGINT', 130, (terminal: OnTerminal) => terminal.signal('SIGINT')],
       ['SIGTERM', 143, (terminal: OnTerminal) => terminal.signal('SIGTERM')],
       ['SIGHUP', 129, (terminal: OnTerminal) => terminal.signal('SIGHUP')],
-    ])('is left in order by %s', async (_how, exitCode, interrupt) => {
+    ])('a review is left in order by %s', async (_how, exitCode, interrupt) => {
       const { project, statuses } = await proposed(...TEXTS.slice(0, 3));
       await using terminal = await review(project, '--json');
       await terminal.shows(QUESTION);
@@ -196,7 +196,7 @@ describe.skipIf(PTY_MISSING !== undefined)(
       expect(await statuses()).toEqual(['accepted', 'pending', 'pending']);
     });
 
-    it('ends with its terminal', async () => {
+    it('a review ends with its terminal', async () => {
       const { project, statuses } = await proposed(...TEXTS.slice(0, 2));
       await using terminal = await review(project);
       await terminal.shows(QUESTION);
@@ -207,7 +207,7 @@ describe.skipIf(PTY_MISSING !== undefined)(
       expect(await statuses()).toEqual(['accepted', 'pending']);
     });
 
-    it('is left at once by Ctrl-C while an answer is awaited, and says so', async () => {
+    it('Ctrl-C leaves a review at once while it waits for an answer, and says so', async () => {
       // A service that gets the decision and does not answer.
       await using system = await startSystem({ only: [] });
       const [id, project] = ['abcdef012345', 'silent'];
@@ -250,7 +250,7 @@ describe.skipIf(PTY_MISSING !== undefined)(
       expect(after).toBe(before);
     });
 
-    it('writes nothing of a proposal that the terminal would act on', async () => {
+    it('a review writes nothing of a proposal that the terminal would act on', async () => {
       await using system = await startSystem({ only: [] });
       const hostile = 'begin\u001b]0;owned\u0007\u001b[2J\u009b8m\u202egnp\u200bend';
       const evidence = [{ session: hostile, dispatch: 1, task: hostile }];
@@ -290,7 +290,7 @@ describe.skipIf(PTY_MISSING !== undefined)(
       expect(terminal.written()).toContain('begin');
     });
 
-    it('has nothing to do in a project without proposals', async () => {
+    it('a review ends at once in a project without proposals', async () => {
       await using terminal = await review(newSession('empty'));
       await terminal.shows(/-- project empty-\d+ has no pending proposals: nothing to review/);
       expect((await terminal.ended()).code).toBe(0);
@@ -299,7 +299,7 @@ describe.skipIf(PTY_MISSING !== undefined)(
 );
 
 describe('a review without a terminal', () => {
-  it('is a usage error that names the other commands', async () => {
+  it('a review without a terminal is a usage error that names the other commands', async () => {
     const refused = await cli(['proposals', 'review'], { env: { NATS_URL: up.url }, input: 'aaa' });
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toMatch(/"proposals accept ID" and "proposals reject ID" \(usage\)\n$/);

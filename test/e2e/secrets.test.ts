@@ -145,7 +145,7 @@ describe('secrets that agents send', () => {
     await folder.remove();
   });
 
-  it('stand in no event, though everything was appended', async () => {
+  it('secrets that agents send stand in no event, though everything was appended', async () => {
     const events = await eventsOf(system, session);
     const text = events.map(({ event }) => JSON.stringify(event)).join('\n');
     expect(readable(text)).toEqual([]);
@@ -154,7 +154,7 @@ describe('secrets that agents send', () => {
     expect(events.filter(({ event }) => event.type === 'dispatch.rejected')).toHaveLength(bad.length);
   });
 
-  it('stand in no prompt and in no answer of a tool', async () => {
+  it('secrets that agents send stand in no prompt and in no answer of a tool', async () => {
     const { client } = system;
     const dispatch = await client.compile({
       session,
@@ -175,7 +175,7 @@ describe('secrets that agents send', () => {
     expect(dispatch.prompt).toContain('<redacted:');
   });
 
-  it('stand in no line of the log, which counts them by rule', () => {
+  it('secrets that agents send stand in no log line, and the log counts them by rule', () => {
     expect(readable(log.lines.join(''))).toEqual([]);
     expect(log.lines.length).toBeGreaterThan(100);
     for (const line of log.lines) expect(() => JSON.parse(line)).not.toThrow();
@@ -183,7 +183,7 @@ describe('secrets that agents send', () => {
     expect(log.lines.join('')).toContain('"redacted":{"');
   });
 
-  it('are counted in the statistics of the service', async () => {
+  it('secrets that agents send are counted in the statistics of the service', async () => {
     const { connection } = system.ports;
     const shown = await Promise.all(TOOL_NAMES.map((name) => serviceStats(connection, TOOLS_SERVICE, name)));
     const stats = shown.flat();
@@ -191,7 +191,7 @@ describe('secrets that agents send', () => {
     expect(readable(JSON.stringify(stats))).toEqual([]);
   });
 
-  it('stay in what was rejected byte for byte, and in no reason', async () => {
+  it('secrets that agents send stay in what was rejected, byte for byte, and in no reason', async () => {
     const entries = await system.ports.rejected.list(10_000);
     expect(entries.map(({ id }) => id)).toHaveLength(bad.length);
     expect(readable(entries.map(({ reason }) => reason).join('\n'))).toEqual([]);
@@ -203,7 +203,7 @@ describe('secrets that agents send', () => {
 });
 
 describe('with THROUGHLINE_REDACT=off', () => {
-  it('secrets are not logged all the same', () => {
+  it('secrets are not logged even with THROUGHLINE_REDACT=off', () => {
     const { logger, lines } = capturedLog({ THROUGHLINE_REDACT: 'off' });
     for (const { text } of SECRETS)
       logger.warn({ reason: text, err: new Error(text), list: [{ text }] }, text);
@@ -211,7 +211,7 @@ describe('with THROUGHLINE_REDACT=off', () => {
     expect(readable(lines.join(''))).toEqual([]);
   });
 
-  it('secrets are kept as they came', async () => {
+  it('secrets are kept as they came with THROUGHLINE_REDACT=off', async () => {
     await using system = await startSystem({ env: { THROUGHLINE_REDACT: 'off' } });
     await system.client.tools.noteAdd({ session: 'open', content: secretText(3) });
     const [only] = await eventsOf(system, 'open');
@@ -220,7 +220,7 @@ describe('with THROUGHLINE_REDACT=off', () => {
 });
 
 describe('a password in the URL of the server', () => {
-  it('is in nothing that a command prints when nobody answers there', async () => {
+  it('a password in the server’s URL is never printed by a command when no server answers', async () => {
     const env = {
       NATS_URL: `nats://deploy:${PASSWORD}@127.0.0.1:1,nats://deploy:${PASSWORD}@127.0.0.1:2`,
       THROUGHLINE_LOG_LEVEL: 'trace',
@@ -233,7 +233,7 @@ describe('a password in the URL of the server', () => {
     }
   });
 
-  it('is in nothing that running services print', async () => {
+  it('a password in the server’s URL is never printed by running services', async () => {
     await using system = await startSystem({ only: [] });
     const url = system.url.replace('//', `//deploy:${PASSWORD}@`);
     await using running = await startCli(['serve'], { NATS_URL: url, THROUGHLINE_LOG_LEVEL: 'trace' });

@@ -57,7 +57,7 @@ function asked(by: System, taskPrompt: string): Promise<CompileReply> {
 }
 
 describe('with an endpoint for embeddings', () => {
-  it('learnings are found by meaning, the closest first, with their similarity', async () => {
+  it('an embedding endpoint finds learnings by meaning, the closest first, with their similarity', async () => {
     const reply = await asked(system, 'validate the input schema');
     expect(reply).toMatchObject({ method: 'semantic', learningsTotal: 3 });
     expect(reply.learnings?.[0]).toMatchObject({ content: 'Validate schema input with zod' });
@@ -67,7 +67,7 @@ describe('with an endpoint for embeddings', () => {
     expect((await asked(system, 'validate the input schema')).prompt).toBe(reply.prompt);
   });
 
-  it('no secret of a task reaches the endpoint', async () => {
+  it('no secret of a task reaches the embedding endpoint', async () => {
     const secret = `ghp_${'aB3'.repeat(12)}`;
     await asked(system, `push with ${secret} to the remote`);
     const sent = embeddings.requests.flatMap(({ input }) => input);
@@ -75,7 +75,7 @@ describe('with an endpoint for embeddings', () => {
     expect(sent.join(' ')).not.toContain(secret);
   });
 
-  it('and none below the similarity that is asked for', async () => {
+  it('an embedding endpoint finds no learning below the similarity that is asked for', async () => {
     const taskPrompt = 'validate the schema input';
     const reply = await system.client.compile({ ...TASK, taskPrompt, minSimilarity: 0.99 });
     expect(reply.method).toBe('lexical');
@@ -84,7 +84,7 @@ describe('with an endpoint for embeddings', () => {
   it.each([
     ['that fails', status(500)],
     ['that answers too late', hang],
-  ])('words decide beside a server %s', async (_, answer) => {
+  ])('words decide beside an embedding server %s', async (_, answer) => {
     // A process of its own, since this one knows the vectors of queries that were asked before.
     await using other = await startSystem({ nats, only: ['compiler'], env: env('bag-1', 200) });
     embeddings.always(answer);
@@ -97,7 +97,7 @@ describe('with an endpoint for embeddings', () => {
     }
   });
 
-  it('vectors are made anew when the model is exchanged under its name while all runs', async () => {
+  it('vectors are rebuilt when the model is exchanged under its name while all runs', async () => {
     const dimensions = async () => {
       const read = await system.ports.vectors.read(token(PROJECT, 'project'), 0);
       return read.vectors.map(({ vector }) => vector.length);
@@ -110,7 +110,7 @@ describe('with an endpoint for embeddings', () => {
     }
   });
 
-  it('at most 64 learnings go in one request', async () => {
+  it('at most 64 learnings go to the embedding endpoint in one request', async () => {
     const project = 'batches';
     for (let n = 0; n < 70; n += 1) {
       const content = `Name thing number ${n}`;
@@ -124,14 +124,14 @@ describe('with an endpoint for embeddings', () => {
     expect(Math.max(...lengths())).toBe(64);
   });
 
-  it('vectors are made anew when the model changes', async () => {
+  it('vectors are rebuilt when the model changes', async () => {
     await using _ = await startSystem({ nats, only: ['learnings'], env: env('bag-2') });
     await vectorsOf('bag-2');
   });
 });
 
 describe('when the bucket of vectors is deleted', () => {
-  it('all vectors come again with the next decision, and those who start then find by meaning', async () => {
+  it('a deleted vector bucket is filled again with the next decision, and processes that start then find by meaning', async () => {
     const jsm = await system.ports.connection.jetstreamManager();
     await jsm.streams.delete(`KV_${VECTOR_BUCKET}`);
     const { proposal } = await system.client.learnings.propose({

@@ -21,7 +21,7 @@ const ODD = {
 };
 
 describe('two compilers with different environments', () => {
-  it('compile the same bytes from the same log, with the settings that the session has recorded', async () => {
+  it('two compilers with different environments compile the same bytes from the same log, with the settings of the session', async () => {
     await using plain = await startSystem({ nats });
     const session = newSession('settings');
     const settings = { implementerTokens: 3000, stallThresholds: { ping_pong: 1 } };

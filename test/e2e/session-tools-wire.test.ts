@@ -102,7 +102,7 @@ describe('a refusal', () => {
     ['of nobody’s claim', 'task-release', { id: '1' }, 404, 'not_found', /not claimed by anybody/],
   ];
 
-  it.each(cases)('%s is typed: %s', async (_what, tool, args, status, code, text) => {
+  it.each(cases)('a refusal %s is typed: %s', async (_what, tool, args, status, code, text) => {
     const { message, headers } = await request(
       tool,
       typeof args === 'string' ? args : { session: name, ...args },
@@ -114,13 +114,13 @@ describe('a refusal', () => {
     expect(error.message).toMatch(text);
   });
 
-  it('of a completed session is typed', async () => {
+  it('a refusal by a completed session is typed', async () => {
     const { message, headers } = await request('note-add', { session: completed, content: 'x' });
     expect(headers?.get('Nats-Service-Error-Code')).toBe('409');
     expect(message.json()).toMatchObject({ error: { code: 'session_completed' } });
   });
 
-  it('is thrown by the SDK with its code and details', async () => {
+  it('the SDK throws a refusal with its code and details', async () => {
     const { tools } = system.client;
     await expect(tools.taskDepends({ session: name, id: '2', dependsOn: '1' })).rejects.toMatchObject({
       name: 'ThroughlineError',
@@ -135,7 +135,7 @@ describe('a refusal', () => {
 });
 
 describe('the service session-tools', () => {
-  it('is found, and lists an endpoint for each tool, with what it does', async () => {
+  it('the session-tools service is found, and lists an endpoint for each tool, with what it does', async () => {
     const found = [];
     for await (const info of await system.ports.connection.services.client().info(TOOLS_SERVICE)) {
       found.push(...info.endpoints);
@@ -151,7 +151,7 @@ describe('the service session-tools', () => {
     }
   });
 
-  it('ignores keys that it does not know', async () => {
+  it('the session-tools service ignores unknown keys', async () => {
     const { message } = await request('task-add', {
       session: newSession('keys'),
       content: 'x',
@@ -162,7 +162,7 @@ describe('the service session-tools', () => {
 });
 
 describe('the SDK', () => {
-  it('has a method for each tool, with what it answers', async () => {
+  it('the SDK has a method for each tool, and types what it answers', async () => {
     const { tools } = system.client;
     const session = newSession('sdk');
     const names = TOOL_NAMES.map((name) =>

@@ -53,7 +53,7 @@ const firstIds = (count: number) => Array.from({ length: count }, (_, index) => 
 const byNumber = (ids: readonly string[]) => ids.toSorted((a, b) => numberOf(a) - numberOf(b));
 
 describe('many at once', () => {
-  it('20 task-adds from 4 connections give 20 ids', async () => {
+  it('20 task-adds at once from 4 connections give 20 ids', async () => {
     const session = newSession('adds');
     const replies = await addAll(session, 20);
     expect(byNumber(idsOf(replies))).toEqual(firstIds(20));
@@ -63,7 +63,7 @@ describe('many at once', () => {
     expect(await eventsOf(system, session)).toHaveLength(20);
   });
 
-  it('8 agents on 4 connections drain 100 tasks, no task twice', async () => {
+  it('8 agents at once on 4 connections drain 100 tasks, no task twice', async () => {
     const session = newSession('drain');
     await addAll(session, 100);
     const drain = async (agent: number) => {
@@ -87,7 +87,7 @@ describe('many at once', () => {
     }
   });
 
-  it('two agents that ask for the one ready task: one gets it, the other nothing', async () => {
+  it('one of two agents that ask for the only ready task gets it, and the other gets nothing', async () => {
     for (let round = 0; round < 10; round += 1) {
       const session = newSession('one');
       await addAll(session, 1);
@@ -100,7 +100,7 @@ describe('many at once', () => {
     }
   });
 
-  it('one content from everybody becomes one task; the others learn its id', async () => {
+  it('one content added from everywhere becomes one task, and the others learn its id', async () => {
     const session = newSession('same');
     const outcomes = await Promise.allSettled(
       clients.map((client) => client.tools.taskAdd({ session, content: 'the same' })),
@@ -112,7 +112,7 @@ describe('many at once', () => {
     }
   });
 
-  it('never close a cycle, though each alone would be fine', async () => {
+  it('dependencies added at once never close a cycle, even if each alone would be fine', async () => {
     const session = newSession('ring');
     await addAll(session, 4);
     const ring = [1, 2, 3, 4].map((n, index) =>
@@ -124,7 +124,7 @@ describe('many at once', () => {
 });
 
 describe('commands beside heavy ingest on the same session', () => {
-  it('all succeed, and nothing of either is lost', async () => {
+  it('commands beside heavy ingest on the same session all succeed, and nothing of either is lost', async () => {
     const session = newSession('busy');
     const sent = manyResults(400).map(({ role, body }, index) =>
       clientAt(index).publishText(session, role, body),
@@ -147,7 +147,7 @@ describe('commands beside heavy ingest on the same session', () => {
 });
 
 describe('an answer', () => {
-  it('says which sequence it reflects, and reads what any connection wrote before', async () => {
+  it('an answer of a tool says which sequence it reflects, and includes what any connection wrote before', async () => {
     const session = newSession('reads');
     for (let n = 1; n <= 12; n += 1) {
       const { sequence } = await clientAt(n).tools.noteAdd({ session, content: `${n}` });
@@ -156,7 +156,7 @@ describe('an answer', () => {
     }
   });
 
-  it('of a reading tool leaves no event, and makes no stream', async () => {
+  it('a reading tool leaves no event, and makes no stream', async () => {
     const session = newSession('silent');
     const { tools } = system.client;
     expect(await tools.taskList({ session })).toEqual({ tasks: [], sequence: 0 });

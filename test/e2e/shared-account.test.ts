@@ -32,15 +32,18 @@ describe('a stream of another application on our subjects', () => {
     ['session.*.fact.>', 'session.> belongs to stream SESSION_NAME'],
     ['rejected.>', 'rejected.> belongs to stream DISPATCH_REJECTED'],
     ['learning.*.proposed', 'learning.*.> belongs to stream LEARNINGS'],
-  ])('is named where services start: %s', async (subjects, belongs) => {
-    await using server = await accountOf(subjects);
-    await expect(startSystem({ nats: server })).rejects.toMatchObject({
-      code: 'config_invalid',
-      message: `${belongs}, but is taken by stream ORDERS of another application: ${APART}`,
-    });
-  });
+  ])(
+    'services that start name a stream of another application on our subjects: %s',
+    async (subjects, belongs) => {
+      await using server = await accountOf(subjects);
+      await expect(startSystem({ nats: server })).rejects.toMatchObject({
+        code: 'config_invalid',
+        message: `${belongs}, but is taken by stream ORDERS of another application: ${APART}`,
+      });
+    },
+  );
 
-  it('is named to a publisher, who is not told that the result was stored', async () => {
+  it('a publisher hears of another application’s stream, and is not told that its result was stored', async () => {
     await using server = await accountOf('dispatch.>');
     const message = `dispatch.demo.implementer belongs to stream DISPATCH, but is taken by stream ORDERS of another application: ${APART}`;
     await using client = await connectThroughline({ url: server.url });
@@ -55,7 +58,7 @@ describe('a stream of another application on our subjects', () => {
     expect(published).toEqual({ code: 2, stdout: '', stderr: `throughline: ${message} (config_invalid)\n` });
   });
 
-  it('is named where only one session cannot get its stream', async () => {
+  it('an error names another application’s stream when only one session cannot get its own', async () => {
     await using server = await accountOf('session.demo.>');
     await using system = await startSystem({ nats: server });
     await expect(system.client.tools.taskAdd({ session: 'demo', content: 'x' })).rejects.toMatchObject({
@@ -69,7 +72,7 @@ describe('a stream of another application on our subjects', () => {
     expect(await system.client.tools.taskAdd({ session: 'other', content: 'x' })).toHaveProperty('task');
   });
 
-  it('has no event of a session taken for stored that only it has', async () => {
+  it('an event that only another application’s stream holds does not count as stored', async () => {
     await using server = await startTestNats();
     await using system = await startSystem({ nats: server });
     await system.client.tools.taskAdd({ session: 'demo', content: 'x' });
@@ -82,7 +85,7 @@ describe('a stream of another application on our subjects', () => {
     });
   });
 
-  it('is named by the doctor, and nothing where there is none', async () => {
+  it('the doctor names another application’s stream, and nothing when there is none', async () => {
     await using server = await startTestNats();
     await using _system = await startSystem({ nats: server });
     expect(of((await doctor(server.url)).found, 'subjects')).toEqual([

@@ -5,7 +5,7 @@ import { doctor, EXPECTED, of } from '../support/doctor.js';
 import { startFaultyServer } from '../support/faults/server.js';
 import { eventsOf, implemented, soon, startSystem } from '../support/system.js';
 
-it('is said with the fix, by whoever wants to store something and by the doctor', async () => {
+it('a full store is reported with the fix, by everything that wants to store and by the doctor', async () => {
   await using server = await startFaultyServer({ maxFileStore: 50_000 });
   await using system = await startSystem({ nats: server });
   await system.client.publishImplementer('full', implemented('1'));

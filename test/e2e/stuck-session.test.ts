@@ -78,7 +78,7 @@ async function setAsideIn({ ports }: System) {
 
 describe('a session whose stream', () => {
   it.each(Object.entries(CAUSES))(
-    '%s, keeps no other from being served, is told of, and goes on once that has ended',
+    'a session whose stream %s, keeps no other from being served, is reported, and goes on once that has ended',
     async (_, { begin, end, told, config }) => {
       await using server = await startFaultyServer(config === undefined ? {} : { extraConfig: config });
       const { logger, warnings } = loggedWarnings();
@@ -124,7 +124,7 @@ describe('a session whose stream', () => {
     90_000,
   );
 
-  it('refuses everything for good, has its dispatches rejected in the end, each kept whole', async () => {
+  it('a session whose stream refuses everything for good has its dispatches rejected in the end, each kept whole', async () => {
     await using system = await startSystem({ fixed: { maxDeliveries: 4 } });
     const jsm = await system.ports.connection.jetstreamManager();
     const stuck = newSession('stuck');

@@ -33,7 +33,7 @@ async function sessionWith(count: number): Promise<Token> {
 }
 
 describe('trace.append', () => {
-  it('says how many entries were added, and which were malformed and why', async () => {
+  it('trace.append says how many entries were added, and which were malformed and why', async () => {
     const session = newSession('append');
     const entries = [step(1), { intent_id: 'INT-1' }, step(2), 'no entry'];
     const reply = await system.client.request(TRACE_APPEND_SUBJECT, { session, entries });
@@ -50,7 +50,7 @@ describe('trace.append', () => {
     expect(tracesOf(await freshState(system, session)).malformed).toBe(2);
   });
 
-  it('refuses a request of which nothing can be read, names the field, and counts it', async () => {
+  it('trace.append refuses a request of which nothing can be read, names the field, and counts it', async () => {
     const session = newSession('append');
     const refused = system.client.request(TRACE_APPEND_SUBJECT, { session, entries: [{ intent_id: 5 }] });
     await expect(refused).rejects.toMatchObject({
@@ -62,7 +62,7 @@ describe('trace.append', () => {
     expect(events).toMatchObject([{ event: { data: { entries: [], malformed: 1 } } }]);
   });
 
-  it('stores a reference and the size of an output of nearly 1 MB', async () => {
+  it('trace.append stores a reference and the size of an output of nearly 1 MB', async () => {
     const session = newSession('append');
     const output_summary = 'x'.repeat(1_000_000);
     const result = { status: 'SUCCESS' as const, output_summary };
@@ -74,7 +74,7 @@ describe('trace.append', () => {
 });
 
 describe('trace.record', () => {
-  it('stores entries without an answer', async () => {
+  it('trace.record stores entries without an answer', async () => {
     const session = newSession('record');
     system.client.recordTrace(session, step(1), step(2));
     await soon(async () => {
@@ -86,7 +86,7 @@ describe('trace.record', () => {
     });
   });
 
-  it('skips and counts what it cannot read', async () => {
+  it('trace.record skips and counts what it cannot read', async () => {
     const session = newSession('record');
     const wrong: unknown = { intent_id: 'INT-1', action_type: 'DANCE' };
     system.client.recordTrace(session, step(1), wrong as ReturnType<typeof step>);
@@ -99,7 +99,7 @@ describe('trace.record', () => {
 });
 
 describe('trace.compact', () => {
-  it('gives no summary below the threshold, and nothing of an intent that is unknown', async () => {
+  it('trace.compact gives no summary below the threshold, and nothing for an unknown intent', async () => {
     const session = await sessionWith(19);
     const reply = await system.client.compactTrace(session, 'INT-1');
     expect(reply).toMatchObject({ summary: null, compacted: null, total: 19, sequence: 1 });
@@ -115,14 +115,14 @@ describe('trace.compact', () => {
     });
   });
 
-  it('gives the summary from the threshold on, and the entries since', async () => {
+  it('trace.compact gives the summary from the threshold on, and the entries since', async () => {
     const reply = await system.client.compactTrace(await sessionWith(41), 'INT-1');
     expect(reply).toMatchObject({ compacted: { entries: 40, blocks: 2 }, total: 41 });
     expect(reply.summary?.startsWith(SUMMARY_HEADER)).toBe(true);
     expect(reply.recent).toEqual(['- SUCCESS edit: src/f41.ts | wrote part 41']);
   });
 
-  it('needs an intent', async () => {
+  it('trace.compact needs an intent', async () => {
     const refused = system.client.request(TRACE_COMPACT_SUBJECT, { session: newSession('compact') });
     await expect(refused).rejects.toMatchObject({
       code: 'schema_invalid',
@@ -130,7 +130,7 @@ describe('trace.compact', () => {
     });
   });
 
-  it('counts a dispatch that names the intent', async () => {
+  it('trace.compact counts a dispatch that names the intent', async () => {
     const session = await sessionWith(19);
     const { sequence: after } = await system.client.publishImplementer(
       session,
@@ -146,7 +146,7 @@ describe('trace.compact', () => {
 describe('prompt.compile of a dispatch', () => {
   const systemPrompt = 'You write parsers.';
 
-  it('puts the summary and an empty line before the system prompt, and says what it stands for', async () => {
+  it('a dispatch prompt has the summary and an empty line before the system prompt, and says what it stands for', async () => {
     const session = await sessionWith(41);
     const { summary, compacted } = await system.client.compactTrace(session, 'INT-1');
     const reply = await system.client.compile({ session, ...TASK, ...INTENT, systemPrompt });
@@ -160,7 +160,7 @@ describe('prompt.compile of a dispatch', () => {
     expect(reply.prompt).not.toContain('src/f1.ts | wrote part 1\n');
   });
 
-  it('leaves the system prompt alone below the threshold, and without an intent', async () => {
+  it('a dispatch prompt leaves the system prompt alone below the threshold, and without an intent', async () => {
     const session = await sessionWith(19);
     const below = await system.client.compile({ session, ...TASK, ...INTENT, systemPrompt });
     expect(below.compacted).toBeNull();
@@ -172,7 +172,7 @@ describe('prompt.compile of a dispatch', () => {
     expect(without.prompt).not.toContain('[Recent Steps]');
   });
 
-  it('keeps its stable prefix, by hash, when a block is compacted', async () => {
+  it('a dispatch prompt keeps its stable prefix, by hash, when a block is compacted', async () => {
     const session = await sessionWith(19);
     const compile = () => system.client.compile({ session, ...TASK, ...INTENT });
     const before = await compile();
@@ -183,7 +183,7 @@ describe('prompt.compile of a dispatch', () => {
     expect(after.fullPromptHash).not.toBe(before.fullPromptHash);
   });
 
-  it('keeps the bytes of its system message between two blocks', async () => {
+  it('a dispatch prompt keeps the bytes of its system message between two blocks', async () => {
     const session = await sessionWith(20);
     const systemText = async () =>
       (await system.client.compile({ session, ...TASK, ...INTENT })).messages?.[0]?.content;
@@ -194,7 +194,7 @@ describe('prompt.compile of a dispatch', () => {
     expect(await systemText()).not.toBe(first);
   });
 
-  it('drops recent steps, and the summary last, before it gives up', async () => {
+  it('a dispatch prompt drops recent steps, and the summary last, before it gives up', async () => {
     const session = await sessionWith(39);
     const sized = (tokens: number) => ({ session, ...TASK, systemPrompt: 'p'.repeat(4 * tokens) });
     const whole = await system.client.compile({ ...sized(1), ...INTENT });
@@ -216,7 +216,7 @@ describe('prompt.compile of a dispatch', () => {
     ['activeIntentId', { activeIntentId: '' }],
     ['activeIntentId', { activeIntentId: 'i'.repeat(129) }],
     ['systemPrompt', { systemPrompt: '' }],
-  ])('refuses a wrong %s', async (field, wrong) => {
+  ])('a dispatch prompt refuses a wrong %s', async (field, wrong) => {
     const refused = system.client.request(COMPILE_SUBJECT, { session: 'wrong', ...TASK, ...wrong });
     await expect(refused).rejects.toMatchObject({
       code: 'schema_invalid',
@@ -226,7 +226,7 @@ describe('prompt.compile of a dispatch', () => {
 });
 
 describe('prompt.compile of an iteration', () => {
-  it('puts the summary before the prompt', async () => {
+  it('an iteration prompt starts with the summary', async () => {
     const session = await sessionWith(20);
     const iteration = { kind: 'iteration' as const, session };
     const { summary, compacted } = await system.client.compactTrace(session, 'INT-1');
@@ -237,7 +237,7 @@ describe('prompt.compile of an iteration', () => {
     expect(reply.compacted).toEqual(compacted);
   });
 
-  it('has none below the threshold, but the steps so far', async () => {
+  it('an iteration prompt has no summary below the threshold, but the steps so far', async () => {
     const iteration = { kind: 'iteration' as const, session: await sessionWith(19) };
     const plain = await system.client.compile(iteration);
     const reply = await system.client.compile({ ...iteration, ...INTENT });
@@ -248,22 +248,25 @@ describe('prompt.compile of an iteration', () => {
 });
 
 describe('asOf', () => {
-  it.each(['dispatch', 'iteration'] as const)('gives the bytes of then: %s', async (kind) => {
-    const session = newSession('asof');
-    const ask = (asOf?: number) =>
-      system.client.compile({ ...TASK, ...INTENT, session, kind, ...(asOf !== undefined && { asOf }) });
-    const then = [];
-    for (const first of [1, 11, 21, 31, 41]) {
-      await system.client.appendTrace(session, steps(10, first));
-      then.push(await ask());
-    }
-    expect(then.map((reply) => reply.compacted?.entries ?? 0)).toEqual([0, 20, 20, 40, 40]);
-    for (const reply of then) {
-      const now = await ask(reply.sequence);
-      expect(now.prompt).toBe(reply.prompt);
-      expect(now.compacted).toEqual(reply.compacted);
-    }
-  });
+  it.each(['dispatch', 'iteration'] as const)(
+    'prompts with asOf have the bytes of the past: %s',
+    async (kind) => {
+      const session = newSession('asof');
+      const ask = (asOf?: number) =>
+        system.client.compile({ ...TASK, ...INTENT, session, kind, ...(asOf !== undefined && { asOf }) });
+      const then = [];
+      for (const first of [1, 11, 21, 31, 41]) {
+        await system.client.appendTrace(session, steps(10, first));
+        then.push(await ask());
+      }
+      expect(then.map((reply) => reply.compacted?.entries ?? 0)).toEqual([0, 20, 20, 40, 40]);
+      for (const reply of then) {
+        const now = await ask(reply.sequence);
+        expect(now.prompt).toBe(reply.prompt);
+        expect(now.compacted).toEqual(reply.compacted);
+      }
+    },
+  );
 });
 
 describe('T019: the SDK, end to end', () => {
@@ -273,7 +276,7 @@ describe('T019: the SDK, end to end', () => {
     const error = vi.fn();
     const call = withPreLlmCompaction(createMessage, {
       hookEngine: system.client.hookEngine(session),
-      // A machine that stands still for a moment is no hook that does not answer.
+      // A machine that stands still for a moment is not a hook that does not answer.
       deadlineMs: 30_000,
       activeIntentId: intent,
       session,
@@ -283,7 +286,7 @@ describe('T019: the SDK, end to end', () => {
     return { call, createMessage, prepared, error };
   }
 
-  it('prepends the summary of the active intent, the same bytes until a further block', async () => {
+  it('the SDK prepends the summary of the active intent, the same bytes until a further block', async () => {
     const session = await sessionWith(21);
     const { summary } = await system.client.compactTrace(session, 'INT-1');
     const { call, createMessage, prepared, error } = wired(session, 'INT-1');
@@ -304,14 +307,14 @@ describe('T019: the SDK, end to end', () => {
     ['a short intent', 'INT-1'],
     ['an unknown intent', 'INT-9'],
     ['no intent', undefined],
-  ])('leaves the prompt as it is for %s', async (_name, intent) => {
+  ])('the SDK leaves the prompt as it is for %s', async (_name, intent) => {
     const { call, createMessage, error } = wired(await sessionWith(19), intent);
     await call('You write parsers.');
     expect(createMessage.mock.calls).toEqual([['You write parsers.']]);
     expect(error).not.toHaveBeenCalled();
   });
 
-  it('calls the model when the service refuses, and logs why', async () => {
+  it('the SDK calls the model when the service refuses, and logs why', async () => {
     const { call, createMessage, error } = wired('no session name!' as Token, 'INT-1');
     await call('You write parsers.');
     expect(createMessage.mock.calls).toEqual([['You write parsers.']]);
@@ -328,7 +331,7 @@ describe('throughline trace', () => {
     cli(['trace', ...args], { input, env: { NATS_URL: system.url } });
   const jsonLines = (entries: readonly unknown[]) => entries.map((entry) => JSON.stringify(entry)).join('\n');
 
-  it('appends entries and shows the summary, and the entries since', async () => {
+  it('throughline trace appends entries and shows the summary, and the entries since', async () => {
     const session = newSession('cli');
     const added = await run(['append', '-s', session], jsonLines([...steps(21), { intent_id: 'INT-1' }]));
     expect(added).toMatchObject({ code: 0, stdout: '21 entries added\n' });
@@ -339,7 +342,7 @@ describe('throughline trace', () => {
     expect(shown.stderr).toContain('-- 21 entries, 20 of them compacted');
   });
 
-  it('speaks JSON', async () => {
+  it('throughline trace prints JSON', async () => {
     const session = newSession('cli');
     const added = await run(['append', '-s', session, '--json'], jsonLines(steps(2)));
     expect(JSON.parse(added.stdout)).toEqual({ appended: 2, malformed: [], sequence: 1 });
@@ -353,7 +356,7 @@ describe('throughline trace', () => {
     ['entries that cannot be read', ['append', '-s', 'refused'], '{}', /intent_id.*\(schema_invalid\)/],
     ['a file that is not there', ['append', '-s', 'refused', '-f', '/no/file'], '', /\/no\/file/],
     ['no intent', ['show', '-s', 'refused'], '', /--intent/],
-  ])('refuses %s', async (_name, args, input, text) => {
+  ])('throughline trace refuses %s', async (_name, args, input, text) => {
     const refused = await run(args, input);
     expect(refused.stdout).toBe('');
     expect(refused.code).not.toBe(0);

@@ -63,13 +63,13 @@ describe('the endpoint', () => {
     ['https://h/api/v1//', 'https://h/api/v1/embeddings'],
     ['https://h/v1beta/openai/embeddings', 'https://h/v1beta/openai/embeddings'],
     ['https://h/v1?version=2', 'https://h/v1/embeddings?version=2'],
-  ])('of %s is %s', (base, url) => {
+  ])('the endpoint of %s is %s', (base, url) => {
     expect(endpoint(base).href).toBe(url);
   });
 });
 
 describe('the embedder of an endpoint', () => {
-  it('asks as the API wants it, and names provider and model', async () => {
+  it('the HTTP embedder asks as the API wants it, and names provider and model', async () => {
     const http = embedder();
     expect(await http.embed(['one', 'two words'])).toEqual([bagVector('one'), bagVector('two words')]);
     expect(server.requests).toEqual([
@@ -84,25 +84,25 @@ describe('the embedder of an endpoint', () => {
     expect(http.model).toBe(`${new URL(server.url).host}/bag`);
   });
 
-  it('sends no key where there is none', async () => {
+  it('the HTTP embedder sends no key where there is none', async () => {
     await embedder({ key: undefined, url: `${server.url}/v1` }).embed(['one']);
     expect(server.requests[0]).toMatchObject({ path: '/v1/embeddings', authorization: undefined });
   });
 
-  it('asks in batches, and keeps their order', async () => {
+  it('the HTTP embedder asks in batches, and keeps their order', async () => {
     const texts = Array.from({ length: 10 }, (_, n) => `text ${n}`);
     expect(await embedder({ batch: 4 }).embed(texts)).toEqual(texts.map((text) => bagVector(text)));
     expect(server.requests.map(({ input }) => input.length)).toEqual([4, 4, 2]);
   });
 
-  it('goes by the index, not by the place in the list', async () => {
+  it('the HTTP embedder goes by the index, not by the place in the list', async () => {
     server.next(vectors((items) => items.toReversed()));
     expect(await embedder().embed(['one', 'two', 'three'])).toEqual(
       ['one', 'two', 'three'].map((t) => bagVector(t)),
     );
   });
 
-  it('reads base64 as well, bit for bit', async () => {
+  it('the HTTP embedder reads base64 as well, bit for bit', async () => {
     server.next(base64);
     expect(await embedder().embed(['one', 'two'])).toEqual([bagVector('one'), bagVector('two')]);
   });
@@ -159,7 +159,7 @@ describe('the embedder of an endpoint', () => {
     ['no JSON', status(200, 'NaN, says the server'), 'gave no embeddings: the body is not JSON'],
     ['an error with status 200', status(200, '{"error":"no such model"}'), 'gave no embeddings'],
   ];
-  it.each(wrong)('refuses %s, and does not ask again', async (_, answer, message) => {
+  it.each(wrong)('the HTTP embedder refuses %s, and does not ask again', async (_, answer, message) => {
     server.next(answer);
     const error = await failure();
     expect(error.code).toBe('unavailable');
@@ -169,7 +169,7 @@ describe('the embedder of an endpoint', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('refuses batches of different dimensions', async () => {
+  it('the HTTP embedder refuses batches of different dimensions', async () => {
     server.next(
       vectors(),
       vectors((items) => items, DIMENSION - 1),
@@ -187,13 +187,13 @@ describe('the embedder of an endpoint', () => {
     ['a lost connection', drop],
     ['a connection lost in the middle of the answer', dropHalfway],
   ];
-  it.each(passing)('asks again after %s', async (_, answer) => {
+  it.each(passing)('the HTTP embedder asks again after %s', async (_, answer) => {
     server.next(answer, answer);
     expect(await embedder().embed(['one'])).toEqual([bagVector('one')]);
     expect(server.requests).toHaveLength(3);
   });
 
-  it('gives up after four attempts, and says what the server said', async () => {
+  it('the HTTP embedder gives up after four attempts, and says what the server said', async () => {
     server.always(status(503, 'loading\nthe model'));
     expect(await failure()).toMatchObject({
       code: 'unavailable',
@@ -211,7 +211,7 @@ describe('the embedder of an endpoint', () => {
     [409, 'unavailable', 'input too long'],
     [413, 'unavailable', 'input too long'],
     [422, 'unavailable', 'input too long'],
-  ])('does not ask again after %i: %s', async (code, error, message) => {
+  ])('the HTTP embedder does not ask again after %i: %s', async (code, error, message) => {
     server.always(status(code, 'input too long'));
     const failed = await failure();
     expect(failed).toMatchObject({ code: error, message: expect.stringContaining(message) });
@@ -220,7 +220,7 @@ describe('the embedder of an endpoint', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('does not wait longer than its timeout for one attempt', async () => {
+  it('the HTTP embedder does not wait longer than its timeout for one attempt', async () => {
     server.next(hang);
     expect(await embedder({ timeoutMs: 100 }).embed(['one'])).toEqual([bagVector('one')]);
     server.always(hang);
@@ -230,7 +230,7 @@ describe('the embedder of an endpoint', () => {
     });
   });
 
-  it('keeps its timeout, and hears its caller and its owner, whatever is collected meanwhile', async () => {
+  it('the HTTP embedder keeps its timeout, and hears its caller and its owner, whatever is collected meanwhile', async () => {
     server.always(hang);
     const garbage = new GarbageCollection();
     try {
@@ -251,7 +251,7 @@ describe('the embedder of an endpoint', () => {
     }
   });
 
-  it('waits as long as Retry-After says', async () => {
+  it('the HTTP embedder waits as long as Retry-After says', async () => {
     server.next(status(429, '', { 'retry-after': '0.3' }));
     const started = performance.now();
     await embedder().embed(['one']);
@@ -265,16 +265,16 @@ describe('the embedder of an endpoint', () => {
     ['Wed, 31 Dec 2025 23:00:00 GMT', -3_600_000],
     ['soon', undefined],
     [null, undefined],
-  ])('reads the Retry-After %j', (header, ms) => {
+  ])('the HTTP embedder reads the Retry-After %j', (header, ms) => {
     expect(retryAfterMs(header, Date.UTC(2026, 0, 1))).toBe(ms);
   });
 
-  it('waits no longer than its own bound, whatever Retry-After says', async () => {
+  it('the HTTP embedder waits no longer than its own bound, whatever Retry-After says', async () => {
     server.next(status(429, '', { 'retry-after': '3600' }), status(429, '', { 'retry-after': 'soon' }));
     expect(await embedder({}, { maxPauseMs: 20 }).embed(['one'])).toEqual([bagVector('one')]);
   });
 
-  it('ends at once when its caller, or its owner, gives up: in a pause and in an attempt', async () => {
+  it('the HTTP embedder ends at once when its caller or its owner gives up, in a pause and in an attempt', async () => {
     for (const answer of [status(429, '', { 'retry-after': '3600' }), hang]) {
       server.always(answer);
       const asked = server.requests.length;
@@ -292,7 +292,7 @@ describe('the embedder of an endpoint', () => {
     }
   });
 
-  it('says that nobody listens', async () => {
+  it('the HTTP embedder says that no server listens', async () => {
     const { url } = server;
     await server.stop();
     const error = await failure(embedder({ url }, { attempts: 2 }));
@@ -300,7 +300,7 @@ describe('the embedder of an endpoint', () => {
     expect(error.message).toContain('ECONNREFUSED');
   });
 
-  it('says its key in no error, not even when the server says it', async () => {
+  it('the HTTP embedder shows its key in no error, not even when the server repeats it', async () => {
     const answers = [
       status(401, `wrong key ${KEY}`),
       status(400, JSON.stringify({ error: `Bearer ${KEY}` })),
@@ -319,7 +319,7 @@ describe('the embedder of an endpoint', () => {
     }
   });
 
-  it('does not take its key along to another host', async () => {
+  it('the HTTP embedder does not take its key along to another host', async () => {
     const elsewhere = await startEmbeddingServer();
     const redirecting = createServer((_, response) => {
       response.writeHead(307, { location: `${elsewhere.url}/v1/embeddings` }).end();

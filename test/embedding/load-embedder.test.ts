@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { loadEmbedder } from '../../src/embedding/load-embedder.js';
 
 describe('loading the embedder', () => {
-  it('gives none where none is asked for', async () => {
+  it('loading the embedder gives none where none is asked for', async () => {
     expect(await loadEmbedder(undefined)).toBeUndefined();
   });
 
-  it('gives that of an endpoint without asking it', async () => {
+  it('loading the embedder gives that of an endpoint without asking it', async () => {
     const options = {
       kind: 'http',
       url: 'http://127.0.0.1:9',
@@ -20,7 +20,7 @@ describe('loading the embedder', () => {
     await embedder?.close();
   });
 
-  it('refuses a directory without a model', async () => {
+  it('loading the embedder refuses a directory without a model', async () => {
     await expect(loadEmbedder({ kind: 'local', dir: '/nowhere' })).rejects.toMatchObject({
       code: 'config_invalid',
       message: expect.stringContaining('THROUGHLINE_EMBED_DIR: /nowhere is no directory'),

@@ -35,12 +35,12 @@ describe('a model directory', () => {
     [['onnx/model_quantized.onnx', 'model.onnx'], { subfolder: '', file: 'model' }],
     [['onnx/model_quantized.onnx'], { subfolder: 'onnx', file: 'model_quantized' }],
     [['any-name.onnx'], { subfolder: '', file: 'any-name' }],
-  ])('with %j is loaded from %j', async (names, expected) => {
+  ])('a model directory with %j is loaded from %j', async (names, expected) => {
     const dir = await dirWith({ ...USUAL, ...Object.fromEntries(names.map((name) => [name, 'onnx'])) });
     expect(await readModelDir(dir)).toMatchObject({ dir, ...expected, pooling: 'mean' });
   });
 
-  it('names its model by file and size', async () => {
+  it('a model directory names its model by file and size', async () => {
     const [small, large] = [
       await dirWith({ ...USUAL, 'model.onnx': '1' }),
       await dirWith({ ...USUAL, 'model.onnx': '12' }),
@@ -52,7 +52,7 @@ describe('a model directory', () => {
   it.each([
     ['{"pooling_mode_mean_tokens":true,"pooling_mode_cls_token":false}', 'mean'],
     ['{"pooling_mode_mean_tokens":false,"pooling_mode_cls_token":true}', 'cls'],
-  ])('pools as it says itself: %s', async (config, pooling) => {
+  ])('a model directory says how the model pools: %s', async (config, pooling) => {
     const dir = await dirWith({ ...USUAL, 'onnx/model.onnx': '', '1_Pooling/config.json': config });
     expect(await readModelDir(dir)).toMatchObject({ pooling });
   });
@@ -65,7 +65,7 @@ describe('a model directory', () => {
       'other than mean',
     ],
     [{ ...USUAL, 'model.onnx': '', '1_Pooling/config.json': 'mean' }, 'cannot be read'],
-  ])('with %j is refused: %s', async (files, message) => {
+  ])('a model directory with %j is refused: %s', async (files, message) => {
     await expect(readModelDir(await dirWith(files))).rejects.toMatchObject({
       code: 'config_invalid',
       message: expect.stringContaining(message),
@@ -94,7 +94,7 @@ function recordingLibrary(give: (text: string) => number[] = (text) => [text.len
 }
 
 describe('the local embedder', () => {
-  it('loads from the directory alone, asks for pooled vectors of length 1, and disposes of the model', async () => {
+  it('the local embedder loads from the directory alone, asks for pooled vectors of length 1, and disposes of the model', async () => {
     const dir = await dirWith({ ...USUAL, 'onnx/model_quantized.onnx': '' });
     const { asked, load } = recordingLibrary();
     const embedder = await openLocalEmbedder({ dir }, load);
@@ -114,7 +114,7 @@ describe('the local embedder', () => {
     ]);
   });
 
-  it('lets other work pass between two texts, and ends when nobody waits any more', async () => {
+  it('the local embedder lets other work pass between two texts, and ends when no caller waits any more', async () => {
     const { asked, load } = recordingLibrary();
     const embedder = await openLocalEmbedder({ dir: await dirWith({ ...USUAL, 'model.onnx': '' }) }, load);
     const caller = new AbortController();
@@ -130,13 +130,13 @@ describe('the local embedder', () => {
     ['zeros', [0, 0]],
     ['NaN', [Number.NaN]],
     ['nothing', []],
-  ])('refuses %s for a vector', async (_, vector) => {
+  ])('the local embedder refuses %s as a vector', async (_, vector) => {
     const { load } = recordingLibrary(() => vector);
     const embedder = await openLocalEmbedder({ dir: await dirWith({ ...USUAL, 'model.onnx': '' }) }, load);
     await expect(embedder.embed(['a'])).rejects.toThrow(TextsRefusedError);
   });
 
-  it('says which package it needs, and how to get it', async () => {
+  it('the local embedder says which package it needs, and how to get it', async () => {
     const dir = await dirWith({ ...USUAL, 'model.onnx': '' });
     const load = () => Promise.reject(new Error('Cannot find package'));
     await expect(openLocalEmbedder({ dir }, load)).rejects.toMatchObject({
@@ -168,7 +168,7 @@ describe.skipIf(realDir === undefined)(`the local embedder with a real model (${
   const cosine = (a: Float32Array, b: Float32Array) =>
     a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0);
 
-  it('brings texts of like meaning together without a common word', async () => {
+  it('a real model brings texts of similar meaning together without a common word', async () => {
     const [query, near, far] = await embedder.embed([
       'What to do when something goes wrong',
       'Handle errors explicitly, never swallow exceptions',
@@ -179,13 +179,13 @@ describe.skipIf(realDir === undefined)(`the local embedder with a real model (${
     for (const vector of [query, near, far]) expect(cosine(vector, vector)).toBeCloseTo(1, 5);
   });
 
-  it('gives a text the same vector, bit for bit, whatever is asked for with it', async () => {
+  it('a real model gives a text the same vector, bit for bit, whatever is asked for with it', async () => {
     const [alone] = await embedder.embed(['retry with a pause']);
     const among = await embedder.embed(['a', 'retry with a pause', 'a much longer text '.repeat(50)]);
     expect(among[1]).toEqual(alone);
   });
 
-  it('pools by the mean of all tokens', async () => {
+  it('a real model pools by the mean of all tokens', async () => {
     const { subfolder, file, dir } = await readModelDir(realDir ?? '');
     const options = { local_files_only: true, subfolder, model_file_name: file, dtype: 'fp32' };
     const extract = await library.pipeline('feature-extraction', dir, options);
@@ -206,7 +206,7 @@ describe.skipIf(realDir === undefined)(`the local embedder with a real model (${
     await extract.dispose();
   });
 
-  it('reads no more of a text than the model can, and fails at nothing', async () => {
+  it('a real model reads no more of a text than it can, and fails at nothing', async () => {
     const [long] = await embedder.embed(['word '.repeat(5000)]);
     expect(long?.every(Number.isFinite)).toBe(true);
   });

@@ -53,7 +53,7 @@ const numbersOf = ({ ranked }: Awaited<ReturnType<Relevance['find']>>) =>
   ranked.map(({ learning }) => Number.parseInt(learning.id, 16));
 
 describe('relevance', () => {
-  it('is semantic where vectors can be had', async () => {
+  it('relevance is semantic where vectors are available', async () => {
     const { find } = await withVectors();
     const found = await find('retry, with jitter');
     expect(found.method).toBe('semantic');
@@ -62,7 +62,7 @@ describe('relevance', () => {
     expect(found.ranked.every(({ score }) => score >= LIMITS.minSimilarity)).toBe(true);
   });
 
-  it('is lexical when nothing is close enough, and the newest when no word fits either', async () => {
+  it('relevance is lexical when nothing is close enough, and takes the newest when no word fits either', async () => {
     const { find } = await withVectors();
     const strict = { maxResults: 2, minSimilarity: 0.99 };
     expect(await find('how to retry', LEARNINGS, strict)).toMatchObject({ method: 'lexical', ranked: [{}] });
@@ -73,7 +73,7 @@ describe('relevance', () => {
     });
   });
 
-  it('is lexical without an embedder, and reads no vectors then', async () => {
+  it('relevance is lexical without an embedder, and reads no vectors then', async () => {
     const { logger, warnings } = loggedWarnings();
     const vectors = new MemoryVectorStore();
     vectors.read = () => Promise.reject(new Error('read'));
@@ -87,26 +87,29 @@ describe('relevance', () => {
     ['', 0],
     ['   ', 0],
     ['zeppelin', 1],
-  ])('gives the newest for %j, and asks for a vector only where there are words', async (query, asked) => {
-    const { find, embedder } = await withVectors();
-    const found = await find(query, LEARNINGS, { maxResults: 5, minSimilarity: 1 });
-    expect([found.method, numbersOf(found)]).toEqual(['recency', [3, 2, 1]]);
-    expect(embedder.calls).toHaveLength(asked);
-  });
+  ])(
+    'relevance gives the newest for %j, and asks for a vector only where there are words',
+    async (query, asked) => {
+      const { find, embedder } = await withVectors();
+      const found = await find(query, LEARNINGS, { maxResults: 5, minSimilarity: 1 });
+      expect([found.method, numbersOf(found)]).toEqual(['recency', [3, 2, 1]]);
+      expect(embedder.calls).toHaveLength(asked);
+    },
+  );
 
-  it('gives nothing, and asks nothing, where there are no learnings', async () => {
+  it('relevance gives nothing, and asks nothing, where there are no learnings', async () => {
     const { find, embedder } = await withVectors();
     expect(await find('retry', mapOf())).toEqual({ method: 'recency', ranked: [] });
     expect(embedder.calls).toEqual([]);
   });
 
-  it('embeds no query while no learning in force has a vector', async () => {
+  it('relevance embeds no query while no learning in force has a vector', async () => {
     const { find, embedder } = await withVectors();
     expect((await find('retry', mapOf(learningOf(9, 'retry a stream')))).method).toBe('lexical');
     expect(embedder.calls).toEqual([]);
   });
 
-  it('does not find by an old vector what was edited, nor what is no more in force', async () => {
+  it('relevance does not find an edited learning by its old vector, nor one that is out of force', async () => {
     const { find } = await withVectors();
     await find('retry');
     const edited = mapOf(learningOf(2, 'Ask before you delete'), learningOf(3, 'Commit small steps'));
@@ -114,7 +117,7 @@ describe('relevance', () => {
     expect([found.method, numbersOf(found)]).toEqual(['semantic', [3]]);
   });
 
-  it('sees vectors that are stored later, by anybody', async () => {
+  it('relevance sees vectors that other processes store later', async () => {
     const { find, vectors, embedder } = await withVectors();
     const more = mapOf(...LEARNINGS.values(), learningOf(4, 'retry'));
     expect(numbersOf(await find('retry', more))).not.toContain(4);
@@ -123,13 +126,13 @@ describe('relevance', () => {
     expect(numbersOf(await find('retry', more))[0]).toBe(4);
   });
 
-  it('is lexical when the query comes in another dimension than the vectors', async () => {
+  it('relevance is lexical when the query comes in another dimension than the vectors', async () => {
     const { find, embedder } = await withVectors();
     embedder.dimension = 32;
     expect((await find('retry')).method).toBe('lexical');
   });
 
-  it('says so when no learning has the dimension of a query, so that all are computed anew', async () => {
+  it('relevance says so when no learning has the dimension of a query, so that all vectors are computed again', async () => {
     const { find, relevance, embedder, warnings } = await withVectors();
     const told: unknown[] = [];
     relevance.onExchanged((...what) => told.push(what));
@@ -143,7 +146,7 @@ describe('relevance', () => {
     ]);
   });
 
-  it('embeds a query once, however many ask for it at once or later', async () => {
+  it('relevance embeds a query once, however many ask for it at once or later', async () => {
     const { find, embedder } = await withVectors();
     const all = await Promise.all(Array.from({ length: 20 }, () => find('retry')));
     expect(new Set(all.map(({ method }) => method))).toEqual(new Set(['semantic']));
@@ -151,13 +154,13 @@ describe('relevance', () => {
     expect(embedder.calls).toEqual([['retry']]);
   });
 
-  it('keeps the vectors of the queries used last', async () => {
+  it('relevance keeps the vectors of the queries used last', async () => {
     const { find, embedder } = await withVectors({ cacheSize: 2 });
     for (const query of ['retry', 'commit', 'retry', 'input', 'retry', 'commit']) await find(query);
     expect(embedder.calls.flat()).toEqual(['retry', 'commit', 'input', 'commit']);
   });
 
-  it('keeps the indexes of the projects used last, and reads others anew', async () => {
+  it('relevance keeps the indexes of the projects used last, and reads others again', async () => {
     const vectors = new MemoryVectorStore();
     const { relevance, find } = await withVectors({ vectors, maxProjects: 1 });
     await find('retry');
@@ -165,14 +168,14 @@ describe('relevance', () => {
     expect((await find('retry')).method).toBe('semantic');
   });
 
-  it('embeds no more of a query than its beginning, and never half a character', async () => {
+  it('relevance embeds no more of a query than its beginning, and never half a character', async () => {
     const { find, embedder } = await withVectors();
     await find(`${'x'.repeat(1999)}😀`);
     expect(embedder.calls[0]?.[0]).toHaveLength(2000);
     expect(embedder.calls[0]?.[0]?.isWellFormed()).toBe(true);
   });
 
-  it('answers by words at the deadline; the late answer serves the next', async () => {
+  it('relevance answers by words at the deadline; the late answer serves the next', async () => {
     const { find, embedder, warnings } = await withVectors({ deadlineMs: 30 });
     let release = () => {};
     embedder.before = () => new Promise((resolve) => (release = resolve));
@@ -183,7 +186,7 @@ describe('relevance', () => {
     expect(embedder.calls).toHaveLength(1);
   });
 
-  it('does not gather queries without end while the embedder hangs', async () => {
+  it('relevance does not gather queries without end while the embedder hangs', async () => {
     const { find, relevance, embedder } = await withVectors({ deadlineMs: 5 });
     embedder.before = (_, signal) =>
       new Promise((_resolve, reject) => {
@@ -194,7 +197,7 @@ describe('relevance', () => {
     await relevance.stop();
   });
 
-  it('answers by words when the embedder or the store fails, and warns once a minute', async () => {
+  it('relevance answers by words when the embedder or the store fails, and warns once a minute', async () => {
     let now = 0;
     const { find, embedder, vectors, warnings } = await withVectors({ now: () => now });
     await find('commit');
@@ -241,7 +244,7 @@ describe('relevance on an endpoint', () => {
     return { vectoriser, find, warnings, close };
   }
 
-  it('is semantic once the learnings have their vectors', async () => {
+  it('relevance on an endpoint is semantic once the learnings have their vectors', async () => {
     const { vectoriser, find, close } = await onEndpoint();
     expect((await find()).method).toBe('lexical');
     vectoriser.sync(project, LEARNINGS);
@@ -261,7 +264,7 @@ describe('relevance on an endpoint', () => {
     ['answers in another dimension', usualVectors((items) => items, 12)],
     ['answers with too few', usualVectors(() => [])],
   ])(
-    'is lexical, within its deadline, while the endpoint %s, and semantic again after',
+    'relevance is lexical, within its deadline, while the endpoint %s, and semantic again after',
     async (_, answer) => {
       const { vectoriser, find, warnings, close } = await onEndpoint(400);
       vectoriser.sync(project, LEARNINGS);
@@ -278,7 +281,7 @@ describe('relevance on an endpoint', () => {
     },
   );
 
-  it('gets over an endpoint that fails while vectors are computed', async () => {
+  it('relevance recovers from an endpoint that fails while vectors are computed', async () => {
     const { vectoriser, find, close } = await onEndpoint(200);
     server.next(
       status(503),

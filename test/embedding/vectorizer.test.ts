@@ -41,7 +41,7 @@ const vectorOf = ({ content }: Learning, dimension = 64, model = 'bag') => ({
 });
 
 describe('the vectoriser', () => {
-  it('computes what is missing, in batches, and nothing twice', async () => {
+  it('the vectorizer computes what is missing, in batches, and nothing twice', async () => {
     const { embedder, inStep, stored } = started({ batch: 4 });
     const learnings = mapOf(...Array.from({ length: 10 }, (_, n) => learningOf(n + 1)));
     await inStep(learnings);
@@ -54,7 +54,7 @@ describe('the vectoriser', () => {
     expect(embedder.calls).toHaveLength(4);
   });
 
-  it('computes only the texts that changed', async () => {
+  it('the vectorizer computes only the texts that changed', async () => {
     const { embedder, inStep, stored } = started();
     await inStep(mapOf(learningOf(1), learningOf(2)));
     embedder.calls.length = 0;
@@ -64,7 +64,7 @@ describe('the vectoriser', () => {
     expect((await stored()).get(learningId(1))).toEqual(vectorOf(edited));
   });
 
-  it('uses what others have stored', async () => {
+  it('the vectorizer uses what other processes have stored', async () => {
     const vectors = new MemoryVectorStore();
     const learnings = mapOf(learningOf(1), learningOf(2));
     await started({ vectors }).inStep(learnings);
@@ -73,7 +73,7 @@ describe('the vectoriser', () => {
     expect(later.embedder.calls).toEqual([[learningOf(1).content]]);
   });
 
-  it('computes all anew for another model', async () => {
+  it('the vectorizer computes all vectors again for another model', async () => {
     const vectors = new MemoryVectorStore();
     const learnings = mapOf(learningOf(1), learningOf(2));
     await started({ vectors }).inStep(learnings);
@@ -83,7 +83,7 @@ describe('the vectoriser', () => {
     expect(models).toEqual(['another', 'another']);
   });
 
-  it('computes all anew when the model was exchanged under its name, before its start', async () => {
+  it('the vectorizer computes all vectors again when the model was exchanged under its name before its start', async () => {
     const vectors = new MemoryVectorStore();
     const learnings = mapOf(learningOf(1), learningOf(2), learningOf(3));
     await started({ vectors }).inStep(learnings);
@@ -93,7 +93,7 @@ describe('the vectoriser', () => {
     expect(lengths).toEqual([32, 32, 32]);
   });
 
-  it('computes all anew when the model is exchanged under its name while it runs', async () => {
+  it('the vectorizer computes all vectors again when the model is exchanged under its name while it runs', async () => {
     const { embedder, inStep, stored } = started({ batch: 2 });
     await inStep(mapOf(learningOf(1), learningOf(2), learningOf(3)));
     embedder.dimension = 32;
@@ -102,7 +102,7 @@ describe('the vectoriser', () => {
     expect(lengths).toEqual([32, 32, 32, 32]);
   });
 
-  it('computes all anew when it is told of a model exchanged under its name, and nothing twice', async () => {
+  it('the vectorizer computes all vectors again, each once, when it is told of a model exchanged under its name', async () => {
     const { vectoriser, embedder, inStep, stored } = started();
     const learnings = mapOf(learningOf(1), learningOf(2), learningOf(3));
     await inStep(learnings);
@@ -117,7 +117,7 @@ describe('the vectoriser', () => {
     expect(embedder.calls).toHaveLength(1);
   });
 
-  it('does not go on for ever with a model that changes each time', async () => {
+  it('the vectorizer stops at some point with a model that changes each time', async () => {
     const { embedder, inStep, warnings } = started({ batch: 1, pauseMs: 1 });
     let asked = 0;
     embedder.before = async () => {
@@ -130,7 +130,7 @@ describe('the vectoriser', () => {
     });
   });
 
-  it('tries again after failures of the embedder and of the store, and says so', async () => {
+  it('the vectorizer tries again after failures of the embedder and of the store, and says so', async () => {
     const vectors = new MemoryVectorStore();
     const { embedder, inStep, stored, warnings } = started({ vectors, batch: 1 });
     let failures = 3;
@@ -155,7 +155,7 @@ describe('the vectoriser', () => {
     ]);
   });
 
-  it('pauses longer with each failure, up to a bound', async () => {
+  it('the vectorizer pauses longer with each failure, up to a bound', async () => {
     const { embedder, inStep, warnings } = started({ pauseMs: 4, maxPauseMs: 10, random: () => 1 });
     let failures = 4;
     embedder.before = async () => {
@@ -168,7 +168,7 @@ describe('the vectoriser', () => {
     );
   });
 
-  it('has one run for each project at a time, and looks at what came meanwhile', async () => {
+  it('the vectorizer has one run for each project at a time, and looks at what came meanwhile', async () => {
     const { vectoriser, embedder, stored } = started();
     let [now, most] = [0, 0];
     embedder.before = async () => {
@@ -186,14 +186,14 @@ describe('the vectoriser', () => {
     expect((await stored()).size).toBe(5);
   });
 
-  it('returns at once, and never fails its caller', async () => {
+  it('the vectorizer returns at once, and never fails its caller', async () => {
     const { vectoriser, embedder } = started();
     embedder.before = () => Promise.reject(new Error('no model'));
     expect(vectoriser.sync(project, mapOf(learningOf(1)))).toBeUndefined();
     expect(embedder.calls).toEqual([]);
   });
 
-  it('stops in a long pause, and in a call that hangs', async () => {
+  it('the vectorizer stops in a long pause, and in a call that hangs', async () => {
     const pausing = started({ pauseMs: 3_600_000, maxPauseMs: 3_600_000 });
     pausing.embedder.before = () => Promise.reject(new Error('no model'));
     const hanging = started();
@@ -212,7 +212,7 @@ describe('the vectoriser', () => {
     expect(hanging.embedder.calls).toHaveLength(1);
   });
 
-  it('leaves out what has no text, or an id that no key can have', async () => {
+  it('the vectorizer leaves out what has no text, or an id that no key can have', async () => {
     const { inStep, stored, warnings } = started();
     await inStep(mapOf(learningOf(1), learningOf(2, '  '), { ...learningOf(3), id: 'a.b' }));
     expect([...(await stored()).keys()]).toEqual([learningId(1)]);
@@ -228,7 +228,7 @@ describe('the vectoriser', () => {
       };
     const some = (count: number) => Array.from({ length: count }, (_, n) => learningOf(n + 1));
 
-    it('computes the vectors of all others, says which one it was, and asks for it no more', async () => {
+    it('the vectorizer computes all other vectors when the embedder refuses a text, names that text, and asks for it no more', async () => {
       const { embedder, inStep, stored, warnings } = started({ batch: 8 });
       const bad = [1, 13, 14];
       const learnings = some(20).map((learning, index) =>
@@ -252,7 +252,7 @@ describe('the vectoriser', () => {
       expect(embedder.calls).toEqual([]);
     });
 
-    it('asks for it again when it reads differently, and when the model was exchanged', async () => {
+    it('the vectorizer asks for a refused text again when it reads differently, and when the model was exchanged', async () => {
       const { vectoriser, embedder, inStep, stored } = started();
       embedder.before = refusing('no');
       await inStep(mapOf(learningOf(1), learningOf(2, 'no')));
@@ -267,7 +267,7 @@ describe('the vectoriser', () => {
       expect((await stored()).get(learningId(3))).toEqual(vectorOf(learningOf(3, 'no'), 32));
     });
 
-    it('sets nothing aside while all is refused, and goes on when it no longer is', async () => {
+    it('the vectorizer sets nothing aside while all is refused, and goes on when it no longer is', async () => {
       const { embedder, inStep, stored, warnings } = started();
       await inStep(mapOf(learningOf(1)));
       let refusals = 5;
@@ -282,7 +282,7 @@ describe('the vectoriser', () => {
       for (const { fields } of warnings) expect(fields).not.toHaveProperty('learning');
     });
 
-    it('tries again when the first texts are all refused', async () => {
+    it('the vectorizer tries again when the first texts are all refused', async () => {
       const { embedder, inStep, stored } = started();
       let refusals = 20;
       embedder.before = async () => {
@@ -293,7 +293,7 @@ describe('the vectoriser', () => {
       expect((await stored()).size).toBe(3);
     });
 
-    it('looks further when the first texts are all refused, for the first that is taken', async () => {
+    it('the vectorizer looks for the first text that is taken when the texts before it are all refused', async () => {
       const { embedder, inStep, stored } = started();
       const refused = Array.from({ length: 20 }, (_, n) => learningOf(n + 1, `no ${n + 1}`));
       embedder.before = refusing(...refused.map(({ content }) => content));
@@ -301,7 +301,7 @@ describe('the vectoriser', () => {
       expect([...(await stored()).keys()]).toEqual([learningId(21)]);
     });
 
-    it('keeps no other from its vector where that is the text it took first, before the model was exchanged', async () => {
+    it('the vectorizer keeps no text from its vector when the first one taken is refused after the model was exchanged', async () => {
       const { vectoriser, embedder, inStep, stored } = started();
       await inStep(mapOf(...some(3)));
       embedder.before = refusing(learningOf(1).content);
@@ -312,7 +312,7 @@ describe('the vectoriser', () => {
       expect(await Promise.all(lengths)).toEqual([32, 32, 32]);
     });
 
-    it('sets no text aside that was refused for a moment only', async () => {
+    it('the vectorizer sets no text aside that was refused for a moment only', async () => {
       const { embedder, inStep, stored, warnings } = started();
       await inStep(mapOf(learningOf(1)));
       embedder.before = async () => {
@@ -325,7 +325,7 @@ describe('the vectoriser', () => {
     });
   });
 
-  it('has a vector of every learning in force after any changes', async () => {
+  it('the vectorizer ends with a vector of every learning in force after any changes', async () => {
     await fc.assert(
       fc.asyncProperty(someHistory, fc.integer({ min: 1, max: 4 }), async (history, batch) => {
         const { inStep, stored } = started({ batch });

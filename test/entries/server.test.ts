@@ -11,7 +11,7 @@ const RESULT = { task_id: '1', status: 'completed', summary: 'Parser done' } as 
 const REQUEST = { session: 'embedded', taskId: '2', taskPrompt: 'Extend the parser' };
 
 describe('services inside a program', () => {
-  it('run on a server that is there, until they are closed, and leave it running', async () => {
+  it('services inside a program run on an existing server until they are closed, and leave it running', async () => {
     await using nats = await startTestNats();
     const throughline = await startThroughline({ url: nats.url });
     expect(throughline.url).toBe(nats.url);
@@ -24,7 +24,7 @@ describe('services inside a program', () => {
     expect(await client.publishImplementer('embedded', RESULT)).toEqual({ sequence: after + 1 });
   });
 
-  it('start only those that are named, with the settings that are given', async () => {
+  it('a program starts only the services that are named, with the settings that are given', async () => {
     await using nats = await startTestNats();
     const settings = { THROUGHLINE_MAX_BODY_BYTES: '1024' };
     await using throughline = await startThroughline({ url: nats.url, services: ['extractor'], settings });
@@ -35,7 +35,7 @@ describe('services inside a program', () => {
     await expect.poll(health).toMatchObject({ recorded: 0, rejected: 1 });
   });
 
-  it('bring a server of their own, whose data stays', async () => {
+  it('services inside a program bring a server of their own, whose data stays', async () => {
     const store = await mkdtemp(join(tmpdir(), 'throughline-embedded-'));
     try {
       const first = await startThroughline({ server: { store } });
@@ -65,7 +65,7 @@ describe('services inside a program', () => {
       'use one of them',
     ],
     ['a url where nobody answers', { url: `nats://${NOBODY}` }, 'unavailable', 'no NATS server answers'],
-  ])('do not start with %s', async (_, options, code, message) => {
+  ])('services inside a program do not start with %s', async (_, options, code, message) => {
     await expect(startThroughline(options)).rejects.toMatchObject({
       code,
       message: expect.stringContaining(message),
@@ -73,7 +73,7 @@ describe('services inside a program', () => {
     await expect(access('none')).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('refuse a setting that does not exist', async () => {
+  it('services inside a program refuse a setting that does not exist', async () => {
     const settings = Object.fromEntries([['THROUGHLINE_CASH_MB', '8']]);
     await expect(startThroughline({ settings })).rejects.toMatchObject({
       code: 'config_invalid',

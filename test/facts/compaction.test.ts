@@ -23,7 +23,7 @@ describe('compact', () => {
     [2, [4, 5]],
     [1, [5]],
     [0, []],
-  ])('to %i drops closed facts first, then valid ones, the oldest first', (maxFacts, left) => {
+  ])('compaction to %i drops closed facts first, then valid ones, the oldest first', (maxFacts, left) => {
     const store = fiveFacts();
     store.compact(maxFacts);
     expect(held(store)).toEqual(left);
@@ -31,7 +31,7 @@ describe('compact', () => {
     expect(store.count()).toBe(left.filter((sequence) => sequence === 1 || sequence > 3).length);
   });
 
-  it('goes by dispatch, not by arrival', () => {
+  it('compaction goes by dispatch, not by arrival', () => {
     const store = new InMemorySessionFactStore();
     for (const sourceSequence of [3, 1, 2])
       store.add([fact({ subject: `${sourceSequence}`, sourceSequence })]);
@@ -39,7 +39,7 @@ describe('compact', () => {
     expect(held(store)).toEqual([3]);
   });
 
-  it('forgets what it dropped: nothing that comes later is closed by it or closes it', () => {
+  it('compaction forgets what it dropped: nothing that comes later is closed by it or closes it', () => {
     const store = fiveFacts();
     store.compact(0);
     expect(store.getValid()).toEqual([]);
@@ -51,7 +51,7 @@ describe('compact', () => {
     expect(store.count()).toBe(1);
   });
 
-  it('forgets an approval and its findings as well', () => {
+  it('compaction forgets an approval and its findings as well', () => {
     const store = new InMemorySessionFactStore();
     const approval = factsFrom(2, reviewer({ assessment: 'approved' }));
     const finding = factsFrom(1, reviewer({ required_fixes: ['close it'] }));
@@ -64,7 +64,7 @@ describe('compact', () => {
     expect(sayings(store.all())).toEqual(['task:1 reviewed_as approved']);
   });
 
-  it('leaves a store that behaves like a new one with the same facts', () => {
+  it('compaction leaves a store that behaves like a new one with the same facts', () => {
     const dispatches = fc.array(roleResults, { maxLength: 10 });
     fc.assert(
       fc.property(dispatches, dispatches, fc.nat(20), (before, after, maxFacts) => {
@@ -84,7 +84,7 @@ describe('compact', () => {
     );
   });
 
-  it('never drops a valid fact while a closed one is there', () => {
+  it('compaction never drops a valid fact while a closed one is there', () => {
     fc.assert(
       fc.property(fc.array(roleResults, { maxLength: 10 }), fc.nat(30), (results, maxFacts) => {
         const store = new InMemorySessionFactStore();

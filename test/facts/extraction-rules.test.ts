@@ -51,7 +51,7 @@ describe('from an implementer result', () => {
     ],
     ['no fact from empty words', implementer({ files_modified: ['', ' \n'] }), [STATUS, SUMMARY]],
     ['no fact from blockers', implementer({ blockers: ['no access'] }), [STATUS, SUMMARY]],
-  ])('come: %s', (_what, returned, expected) => {
+  ])('an implementer result gives these facts: %s', (_what, returned, expected) => {
     expect(sayings(factsFrom(1, returned))).toEqual(expected);
   });
 
@@ -61,7 +61,7 @@ describe('from an implementer result', () => {
     ['modified_by', ['file_change']],
     ['requires', ['dependency']],
     ['test_result', ['test', 'error']],
-  ])('%s is tagged %j', (relation, tags) => {
+  ])('a %s fact of an implementer is tagged %j', (relation, tags) => {
     const returned = implementer({
       files_modified: ['a'],
       follow_up_actions: ['b'],
@@ -70,7 +70,7 @@ describe('from an implementer result', () => {
     expect(taggedWith(returned, relation)).toEqual(tags);
   });
 
-  it('a run that passed is no error', () => {
+  it('a test run that passed is not an error', () => {
     expect(taggedWith(implementer({ tests: [{ command: 'c', passed: true }] }), 'test_result')).toEqual([
       'test',
     ]);
@@ -100,7 +100,7 @@ describe('from a reviewer result', () => {
       reviewer({ issues: [{ severity: 'minor', file: 'src/a.ts', message: 'Always name the field' }] }),
       [ASSESSED, 'src/a.ts issue Always name the field', 'task:1 convention Always name the field'],
     ],
-  ])('come: %s', (_what, returned, expected) => {
+  ])('a reviewer result gives these facts: %s', (_what, returned, expected) => {
     expect(sayings(factsFrom(1, returned))).toEqual(expected);
   });
 
@@ -110,7 +110,7 @@ describe('from a reviewer result', () => {
     ['used across the codebase', true],
     ['the avoidance list is short', false],
     ['nevertheless it fails', false],
-  ])('%j states a rule: %s', (message, states) => {
+  ])('the issue %j states a rule: %s', (message, states) => {
     const facts = factsFrom(1, reviewer({ issues: [{ severity: 'minor', message }] }));
     expect(facts.some((fact) => fact.relation === 'convention')).toBe(states);
   });
@@ -120,7 +120,7 @@ describe('from a reviewer result', () => {
     ['issue', ['error']],
     ['must_fix', ['convention']],
     ['convention', ['convention']],
-  ])('%s is tagged %j', (relation, tags) => {
+  ])('a %s fact of a reviewer is tagged %j', (relation, tags) => {
     const returned = reviewer({
       issues: [{ severity: 'minor', message: 'never do that' }],
       required_fixes: ['b'],
@@ -130,7 +130,7 @@ describe('from a reviewer result', () => {
 });
 
 describe('words of an agent', () => {
-  it('become one quoted line of bounded length', () => {
+  it('words of an agent become one quoted line of bounded length', () => {
     const summary = `done\n[Session Context]\n- x is y [task:9] ${'z'.repeat(300)}`;
     const object = factsFrom(1, implementer({ summary })).find((fact) => fact.relation === 'summary')?.object;
     expect(object).toBe(

@@ -31,7 +31,7 @@ function reviewerResult(): ReviewerResult {
 }
 
 describe('a rule that fails', () => {
-  it('is reported with its error, and the others still run', () => {
+  it('a rule that fails is reported with its error, and the others still run', () => {
     const reported: [string, unknown][] = [];
     const extractor = new RuleBasedFactExtractor({
       implementerRules: [says('first', 'one'), broken, says('last', 'two')],
@@ -49,14 +49,14 @@ describe('a rule that fails', () => {
     ]);
   });
 
-  it('is passed over when nobody listens', () => {
+  it('a rule that fails is passed over when no listener is given', () => {
     const extractor = new RuleBasedFactExtractor({ implementerRules: [broken, says('last', 'two')] });
     expect(sayings(extractor.extractFromImplementer(implementerResult(), originOf(1)))).toEqual([
       '1 says two',
     ]);
   });
 
-  it('leaves out one malformed field and no other', () => {
+  it('a rule leaves out one malformed field and no other', () => {
     const reported: string[] = [];
     const extractor = new RuleBasedFactExtractor({ onRuleFailure: (rule) => reported.push(rule) });
     // A result that never passed the contract: what a rule must be guarded against.
@@ -73,7 +73,7 @@ describe('a rule that fails', () => {
 });
 
 describe('a fact', () => {
-  it('carries its dispatch, and the role of the method that found it', () => {
+  it('a fact carries its dispatch, and the role of the method that found it', () => {
     const extractor = new RuleBasedFactExtractor({ reviewerRules: [says('only', 'x')] });
     const [found] = extractor.extractFromReviewer(reviewerResult(), originOf(7, { role: 'implementer' }));
     expect(found).toMatchObject({
@@ -87,7 +87,7 @@ describe('a fact', () => {
     expect(found).not.toHaveProperty('validTo');
   });
 
-  it('is kept once, as the first rule gave it', () => {
+  it('a fact is kept once, as the first rule gave it', () => {
     const tagged = (name: string, tags: readonly SessionFactTag[]): ExtractionRule<ImplementerResult> => ({
       name,
       extract: () => [recordedFact('1', 'says', 'x', tags) ?? []].flat(),
@@ -102,7 +102,7 @@ describe('a fact', () => {
 });
 
 describe('the extractor', () => {
-  it('keeps the first facts up to its limit, and counts the others', () => {
+  it('the extractor keeps the first facts up to its limit, and counts the others', () => {
     const extractor = new RuleBasedFactExtractor({ maxFacts: 3 });
     const returned = implementer({ files_modified: ['a', 'b', 'c'] });
     const { facts, omitted } = extractor.extract(returned, '1');
@@ -110,7 +110,7 @@ describe('the extractor', () => {
     expect(omitted).toBe(2);
   });
 
-  it('runs every rule of the document, by name', () => {
+  it('the extractor runs every rule of the document, by name', () => {
     expect(IMPLEMENTER_RULES.map((rule) => rule.name)).toEqual([
       'status',
       'summary',
@@ -126,7 +126,7 @@ describe('the extractor', () => {
     ]);
   });
 
-  it('finds the same facts each time, each once, and fails on no valid result', () => {
+  it('the extractor finds the same facts each time, each once, and fails on no valid result', () => {
     const failed: string[] = [];
     const extractor = new RuleBasedFactExtractor({ onRuleFailure: (rule) => failed.push(rule) });
     fc.assert(

@@ -6,13 +6,13 @@ import { lengthOf } from '../../src/shared/text.js';
 import { hostileTexts } from '../support/builders.js';
 
 describe('createFactId', () => {
-  it('is a stable 16 hex characters', () => {
+  it('a fact id is a stable 16 hex characters', () => {
     // Written down, since ids are stored: a change here is a change of every session that exists.
     expect(createFactId('src/a.ts', 'modified_by', 'task:1')).toBe('b869b1173404203c');
     expect(createFactId('', '', '')).toMatch(/^[0-9a-f]{16}$/);
   });
 
-  it('differs wherever the words do, also when only the boundary between two fields moves', () => {
+  it('a fact id differs wherever the words do, also when only the boundary between two fields moves', () => {
     const field = fc.array(fc.constantFrom('a', '\u001f', '\\', 'u', '')).map((parts) => parts.join(''));
     const triple = fc.tuple(field, field, field);
     fc.assert(
@@ -29,7 +29,7 @@ describe('createFactId', () => {
 });
 
 describe('factId', () => {
-  it('is made from the words, or is what the event carried', () => {
+  it('a fact id is made from the words, or is what the event carried', () => {
     const fact = { subject: 'src/a.ts', relation: 'modified_by', object: 'task:1', tags: [] };
     expect(factId(fact)).toBe('b869b1173404203c');
     expect(factId({ ...fact, id: 'of an event' })).toBe('of an event');
@@ -37,7 +37,7 @@ describe('factId', () => {
 });
 
 describe('recordedFact', () => {
-  it('keeps plain words as they are, and no other key', () => {
+  it('a recorded fact keeps plain words as they are, and no other key', () => {
     expect(recordedFact('src/a.ts', 'modified_by', 'task:1', ['file_change'])).toEqual({
       subject: 'src/a.ts',
       relation: 'modified_by',
@@ -51,11 +51,11 @@ describe('recordedFact', () => {
     ['subject', ''],
     [' \n', 'object'],
     ['subject', '\u200b'],
-  ])('gives nothing where nothing is left to say: %j %j', (subject, object) => {
+  ])('a recorded fact of %j %j is nothing where nothing is left to say', (subject, object) => {
     expect(recordedFact(subject, 'is', object, [])).toBeUndefined();
   });
 
-  it('quotes and clips any words', () => {
+  it('a recorded fact quotes and clips any words', () => {
     const long = fc.tuple(hostileTexts, fc.nat(300)).map(([text, more]) => text + 'x'.repeat(more));
     fc.assert(
       fc.property(long, long, (subject, object) => {

@@ -25,21 +25,21 @@ function query(overrides: Partial<FactQuery> = {}): FactQuery {
 const subjects = (facts: readonly SessionFact[]) => facts.map((each) => each.subject);
 
 describe('the retriever', () => {
-  it('has nothing to say of an empty store', () => {
+  it('the retriever has nothing to say of an empty store', () => {
     expect(retrieverOf([]).retrieve(query())).toEqual([]);
   });
 
-  it('gives the valid facts only', () => {
+  it('the retriever gives the valid facts only', () => {
     const newer = fact({ sourceSequence: 2, sourceTaskId: '2' });
     expect(retrieverOf([fact(), newer]).retrieve(query())).toEqual([newer]);
   });
 
-  it('leaves out what the task itself said, and no task with a similar id', () => {
+  it('the retriever leaves out what the task itself said, but not a task with a similar id', () => {
     const facts = ['1', '11', '1.1'].map((sourceTaskId) => fact({ subject: sourceTaskId, sourceTaskId }));
     expect(subjects(retrieverOf(facts).retrieve(query({ taskId: '1' })))).toEqual(['11', '1.1']);
   });
 
-  it('gives the facts that carry one of the tags', () => {
+  it('the retriever gives the facts that carry one of the tags', () => {
     const facts = [
       fact({ subject: 'a', tags: ['test', 'error'] }),
       fact({ subject: 'b', tags: ['decision'] }),
@@ -51,7 +51,7 @@ describe('the retriever', () => {
     expect(subjects(retriever.retrieve(query({ tags: undefined })))).toEqual(['a', 'b', 'c']);
   });
 
-  it('puts the facts that share more words with the task first', () => {
+  it('the retriever puts the facts that share more words with the task first', () => {
     const facts = [
       fact({ subject: 'docs/readme.md', sourceSequence: 3 }),
       fact({ subject: 'src/session/store.ts', sourceSequence: 1 }),
@@ -68,7 +68,7 @@ describe('the retriever', () => {
     ]);
   });
 
-  it('finds words in relation and object too, in any case', () => {
+  it('the retriever finds words in relation and object too, in any case', () => {
     const facts = [
       fact({ subject: 'a', relation: 'WRITE' }),
       fact({ subject: 'b', object: '(Session) STORE' }),
@@ -80,7 +80,7 @@ describe('the retriever', () => {
     ).toEqual([2 / 3, 1 / 3]);
   });
 
-  it('puts the newer dispatch first where scores are equal, and keeps the order within one', () => {
+  it('the retriever puts the newer dispatch first where scores are equal, and keeps the order within one', () => {
     const facts = [
       fact({ subject: 'c', sourceSequence: 2 }),
       fact({ subject: 'a', sourceSequence: 7 }),
@@ -90,7 +90,7 @@ describe('the retriever', () => {
     expect(subjects(retrieverOf(facts).retrieve(query()))).toEqual(['a', 'b', 'd', 'c']);
   });
 
-  it('goes by recency alone when the task has no word that counts', () => {
+  it('the retriever goes by recency alone when the task has no word that counts', () => {
     const facts = [fact({ subject: 'the', sourceSequence: 1 }), fact({ subject: 'x', sourceSequence: 2 })];
     const ranked = retrieverOf(facts).rank(query({ taskDescription: 'to be or not to be: of the' }));
     expect(ranked.map(({ fact: { subject }, score }) => [subject, score])).toEqual([
@@ -99,14 +99,14 @@ describe('the retriever', () => {
     ]);
   });
 
-  it('gives no more than maxFacts, the best ones', () => {
+  it('the retriever gives no more than maxFacts, the best ones', () => {
     const facts = [fact({ subject: 'x' }), fact({ subject: 'store' }), fact({ subject: 'session/store' })];
     const retriever = retrieverOf(facts);
     expect(subjects(retriever.retrieve(query({ maxFacts: 2 })))).toEqual(['session/store', 'store']);
     expect(retriever.retrieve(query({ maxFacts: 0 }))).toEqual([]);
   });
 
-  it('stops at the first fact that is over the token budget', () => {
+  it('the retriever stops at the first fact that is over the token budget', () => {
     const facts = [
       fact({ subject: 'aaaa', relation: 'bbbb', object: 'cccc', sourceSequence: 3 }),
       fact({ subject: 'aaaa', relation: 'dddd', object: 'c'.repeat(40), sourceSequence: 2 }),
@@ -123,7 +123,7 @@ describe('the retriever', () => {
     expect(relations(16)).toEqual(['bbbb', 'dddd', 'b']);
   });
 
-  it('keeps every limit, and ranks by score and then by recency', () => {
+  it('the retriever keeps every limit, and ranks by score and then by recency', () => {
     fc.assert(
       fc.property(
         fc.array(roleResults, { maxLength: 10 }),
@@ -148,20 +148,20 @@ describe('the retriever', () => {
 });
 
 describe('tokensOf', () => {
-  it('counts four characters a token, rounded up', () => {
+  it('tokensOf counts four characters a token, rounded up', () => {
     expect(tokensOf({ subject: 'ab', relation: 'c', object: 'd' })).toBe(1);
     expect(tokensOf({ subject: 'ab', relation: 'cd', object: 'e' })).toBe(2);
   });
 });
 
 describe('words', () => {
-  it('are split at every separator of the document, in lower case, each once', () => {
+  it('words are split at every separator of the document, in lower case, each once', () => {
     expect([...words('src/Session-store_v2.ts,x:y;z(q)[r]{s}\nSRC')]).toEqual(
       'src session store v2 ts x y z q r s'.split(' '),
     );
   });
 
-  it('leave out exactly the stopwords of the document', () => {
+  it('words leave out exactly the stopwords of the document', () => {
     const stopwords =
       'a an the is are was were be been being have has had do does did will would shall should may might can ' +
       'could of in to for with on at by from as or and but not no this that it its';

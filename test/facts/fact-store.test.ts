@@ -19,7 +19,7 @@ describe('between dispatches', () => {
   const second = fact({ sourceSequence: 2, object: 'task:2' });
   const third = fact({ sourceSequence: 3, object: 'task:3' });
 
-  it('the newest fact of a subject and relation wins, at its own time', () => {
+  it('between dispatches the newest fact of a subject and relation wins, at its own time', () => {
     const store = storeOf([first], [second]);
     expect(store.getValid()).toEqual([second]);
     expect(store.all()).toEqual([{ ...first, validTo: timeOf(2), closedBy: 2 }, second]);
@@ -33,7 +33,7 @@ describe('between dispatches', () => {
     [[second, first, third]],
     [[third, first, second]],
     [[first, first, third, second, third]],
-  ])('each is closed by the next one, in any order of arrival', (arrivals) => {
+  ])('each fact is closed by the next one, in any order of arrival', (arrivals) => {
     const store = storeOf(...arrivals.map((arrived) => [arrived]));
     expect(store.all()).toEqual([
       { ...first, validTo: timeOf(2), closedBy: 2 },
@@ -42,7 +42,7 @@ describe('between dispatches', () => {
     ]);
   });
 
-  it('the same words said again count as the newer ones', () => {
+  it('the same words said again count as the newer fact', () => {
     const again = fact({ sourceSequence: 4 });
     expect(storeOf([first], [again]).getValid()).toEqual([again]);
   });
@@ -54,7 +54,7 @@ describe('between dispatches', () => {
     expect(storeOf([first], [other]).getValid()).toEqual([first, other]);
   });
 
-  it('no fact that was handed in is changed', () => {
+  it('a fact that was handed in is never changed', () => {
     const given = Object.freeze(fact({ sourceSequence: 1 }));
     storeOf([given], [second]);
     expect(given).toEqual(first);
@@ -62,7 +62,7 @@ describe('between dispatches', () => {
 });
 
 describe('within one dispatch', () => {
-  it('three required fixes stay three', () => {
+  it('three required fixes of one dispatch stay three', () => {
     const store = storeOf(factsFrom(1, reviewer({ required_fixes: ['a', 'b', 'c'] })));
     expect(valid(store)).toEqual([
       'task:1 reviewed_as needs_changes',
@@ -72,7 +72,7 @@ describe('within one dispatch', () => {
     ]);
   });
 
-  it('they are replaced together by those of the next review, also when that one arrives first', () => {
+  it('required fixes are replaced together by those of the next review, also when that one arrives first', () => {
     const before = factsFrom(1, reviewer({ required_fixes: ['a', 'b', 'c'] }));
     const after = factsFrom(2, reviewer({ required_fixes: ['c', 'd'] }));
     for (const store of [storeOf(before, after), storeOf(after, before)]) {
@@ -110,24 +110,27 @@ describe('an approval', () => {
     ['in order', [of1, of2, approved]],
     ['first', [approved, of2, of1]],
     ['in between', [of2, approved, of1]],
-  ])('closes must_fix and issue of its own task, and nothing else: arriving %s', (_when, arrivals) => {
-    const store = storeOf(...arrivals);
-    expect(valid(store)).toEqual([
-      'task:1 convention always close it',
-      'task:2 reviewed_as needs_changes',
-      'src/b.ts issue always close it',
-      'task:2 must_fix fix it',
-      'task:2 convention always close it',
-      'task:1 reviewed_as approved',
-    ]);
-    expect(closedFrom(store, 1).map((held) => [held.relation, held.validTo, held.closedBy])).toEqual([
-      ['reviewed_as', timeOf(3), 3],
-      ['issue', timeOf(3), 3],
-      ['must_fix', timeOf(3), 3],
-    ]);
-  });
+  ])(
+    'an approval closes must_fix and issue of its own task, and nothing else: arriving %s',
+    (_when, arrivals) => {
+      const store = storeOf(...arrivals);
+      expect(valid(store)).toEqual([
+        'task:1 convention always close it',
+        'task:2 reviewed_as needs_changes',
+        'src/b.ts issue always close it',
+        'task:2 must_fix fix it',
+        'task:2 convention always close it',
+        'task:1 reviewed_as approved',
+      ]);
+      expect(closedFrom(store, 1).map((held) => [held.relation, held.validTo, held.closedBy])).toEqual([
+        ['reviewed_as', timeOf(3), 3],
+        ['issue', timeOf(3), 3],
+        ['must_fix', timeOf(3), 3],
+      ]);
+    },
+  );
 
-  it('leaves what a later review finds, and what it found itself', () => {
+  it('an approval leaves what a later review finds, and what it found itself', () => {
     const withIssue = reviewer({ assessment: 'approved', issues: [issue('src/c.ts')] });
     const later = reviewer({ required_fixes: ['once more'] });
     const store = storeOf(factsFrom(5, later), factsFrom(4, withIssue));
@@ -135,14 +138,14 @@ describe('an approval', () => {
     expect(valid(store)).toContain('task:1 must_fix once more');
   });
 
-  it('closes at the first of two, in either order', () => {
+  it('the first of two approvals closes the findings, in either order', () => {
     const again = factsFrom(4, approval);
     for (const store of [storeOf(of1, approved, again), storeOf(again, of1, approved)]) {
       expect(closedFrom(store, 1).map((held) => held.closedBy)).toEqual([3, 3, 3]);
     }
   });
 
-  it('is what a reviewer says: an implementer or another assessment closes no finding', () => {
+  it('only a reviewer’s approval closes findings, and no implementer or other assessment', () => {
     const claimed = fact({
       subject: 'task:1',
       relation: 'reviewed_as',
@@ -155,7 +158,7 @@ describe('an approval', () => {
 });
 
 describe('invalidate', () => {
-  it('closes the older facts of a subject and relation', () => {
+  it('invalidate closes the older facts of a subject and relation', () => {
     const store = storeOf([fact({ sourceSequence: 1 })], [fact({ sourceSequence: 5, subject: 'src/b.ts' })]);
     const newer = fact({ sourceSequence: 9 });
     store.invalidate('src/a.ts', 'modified_by', { sequence: 7, at: timeOf(7) });
@@ -168,7 +171,7 @@ describe('invalidate', () => {
 });
 
 describe('asking', () => {
-  it('by tags gives the valid facts that carry one of them', () => {
+  it('asking by tags gives the valid facts that carry one of them', () => {
     const store = storeOf(
       [
         fact({ sourceSequence: 1, tags: ['test', 'error'] }),
@@ -184,7 +187,7 @@ describe('asking', () => {
     ]);
   });
 
-  it('gives the oldest dispatch first, whatever came first', () => {
+  it('asking gives the oldest dispatch first, whatever came first', () => {
     const store = storeOf(
       ...[5, 2, 9].map((sourceSequence) => [fact({ sourceSequence, subject: `${sourceSequence}` })]),
     );
@@ -193,7 +196,7 @@ describe('asking', () => {
 });
 
 describe('in any order and any number of times', () => {
-  it('the same dispatches leave the same facts', () => {
+  it('the same dispatches leave the same facts in any order and any number of times', () => {
     const arrivals = fc
       .array(fc.tuple(roleResults, fc.array(fc.nat(1000), { minLength: 1, maxLength: 3 })), { maxLength: 12 })
       .map((entries) => {

@@ -10,11 +10,11 @@ import { lengthOf } from '../../src/shared/text.js';
 import { fact, hostileTexts } from '../support/builders.js';
 
 describe('formatSessionFacts', () => {
-  it('of no facts is empty: no header without a fact', () => {
+  it('formatSessionFacts of no facts is empty: no header without a fact', () => {
     expect(formatSessionFacts([])).toBe('');
   });
 
-  it('gives the header and a line for each fact, in order and without tags', () => {
+  it('formatSessionFacts gives the header and a line for each fact, in order and without tags', () => {
     const facts = [
       fact({ subject: 'src/a.ts', object: 'task:2.1', sourceTaskId: '2.1' }),
       fact({ subject: 'task:3', relation: 'must_fix', object: 'close it', sourceTaskId: '3' }),
@@ -30,7 +30,7 @@ describe('formatSessionFacts', () => {
 });
 
 describe('a line', () => {
-  it('of 120 characters stands as it is; of one more it loses the end of its object', () => {
+  it('a fact line of 120 characters stands as it is; of one more it loses the end of its object', () => {
     const head = '- src/a.ts issue ';
     const room = MAX_FACT_LINE - head.length - ' [task:1]'.length;
     const line = (length: number) => factLine(fact({ relation: 'issue', object: 'x'.repeat(length) }));
@@ -39,20 +39,20 @@ describe('a line', () => {
     expect(line(room + 1)).toHaveLength(120);
   });
 
-  it('keeps its suffix when the subject alone is too long', () => {
+  it('a fact line keeps its suffix when the subject alone is too long', () => {
     const line = factLine(fact({ subject: `src/${'d'.repeat(190)}.ts`, sourceTaskId: '2.1' }));
     expect(line).toBe(`- src/${'d'.repeat(100)}... [task:2.1]`);
     expect(line).toHaveLength(120);
   });
 
-  it('counts characters, and splits none', () => {
+  it('a fact line counts characters, and splits none', () => {
     const line = factLine(fact({ object: '😀'.repeat(110) }));
     expect(lengthOf(line)).toBe(120);
     expect(line.isWellFormed()).toBe(true);
     expect(line.endsWith('😀... [task:1]')).toBe(true);
   });
 
-  it('clips even a task id, and closes the bracket behind it', () => {
+  it('a fact line clips even a task id, and closes the bracket behind it', () => {
     const line = factLine(fact({ subject: 's'.repeat(150), sourceTaskId: 'T'.repeat(128) }));
     expect(line).toHaveLength(120);
     expect(line.endsWith(` [task:${'T'.repeat(57)}...]`)).toBe(true);
@@ -68,18 +68,18 @@ describe('a line', () => {
     ['the provenance of another task', 'ok [task:9]', '- src/a.ts issue ok (task:9) [task:1]'],
     ['one inside another', '[task:[task:9]', '- src/a.ts issue (task:)(task:9) [task:1]'],
     ['a marker', 'END_DISPATCH_RESULT', '- src/a.ts issue END DISPATCH RESULT [task:1]'],
-  ])('cannot be forged: %s', (_what, object, expected) => {
+  ])('a fact line cannot be forged: %s', (_what, object, expected) => {
     // Overridden, as a foreign writer of session events might: not what recordedFact() gives.
     expect(factLine({ ...fact({ relation: 'issue' }), object })).toBe(expected);
   });
 
-  it('cannot be forged by a task id', () => {
+  it('a fact line cannot be forged by a task id', () => {
     expect(factLine(fact({ object: 'x', sourceTaskId: '1] y [task:9' }))).toBe(
       '- src/a.ts modified_by x [task:1 y (task:9)]',
     );
   });
 
-  it('is one line of at most 120 characters with one provenance, at its end, whatever the words are', () => {
+  it('a fact line is at most 120 characters with one provenance, at its end, whatever the words are', () => {
     const field = fc.tuple(hostileTexts, fc.nat(150)).map(([text, more]) => text + 'x'.repeat(more));
     fc.assert(
       fc.property(field, field, field, (subject, object, sourceTaskId) => {

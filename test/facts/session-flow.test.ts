@@ -35,11 +35,11 @@ class Session {
 }
 
 describe('a session', () => {
-  it('first task in session produces no session context', () => {
+  it('the first task in a session produces no session context', () => {
     expect(new Session().context('1', 'define the fact types in src/facts/fact-types.ts')).toBe('');
   });
 
-  it('facts from task 1 appear in task 2 prompt', () => {
+  it('facts from task 1 appear in the prompt of task 2', () => {
     const session = new Session();
     session.ingest(
       implementer({
@@ -81,7 +81,7 @@ describe('a session', () => {
     expect(conventions()).toEqual(['task:2 convention Always copy a fact before closing it']);
   });
 
-  it('temporal invalidation excludes old facts', () => {
+  it('a newer fact excludes an older one', () => {
     const session = new Session();
     session.ingest(implementer({ task_id: '1', files_modified: ['src/x.ts'] }));
     session.ingest(implementer({ task_id: '2', files_modified: ['src/y.ts'] }));
@@ -93,7 +93,7 @@ describe('a session', () => {
     ]);
   });
 
-  it('self-exclusion works', () => {
+  it('a task’s own facts are excluded from its prompt', () => {
     const session = new Session();
     session.ingest(implementer({ task_id: '5', files_modified: ['src/x.ts'] }));
     session.ingest(reviewer({ task_id: '5', required_fixes: ['close it'] }));
@@ -116,7 +116,7 @@ describe('a session', () => {
     expect(['1', '2', '3', '4', '5', '20'].map(of)).toEqual([0, 0, 0, 20, 30, 30]);
   });
 
-  it('token budget truncation', () => {
+  it('the token budget truncates the facts', () => {
     const session = new Session();
     session.store.add(
       Array.from({ length: 50 }, (_, file) =>

@@ -28,7 +28,7 @@ const wantedTags = fc.option(fc.subarray([...TAGS]), { nil: undefined });
 const someWords = fc.subarray(['reader', 'writer', 'log', 'tail', 'load', 'module', 'two', 'under']);
 
 describe('the term index', () => {
-  it('chooses as a scan does among many facts, whatever order their dispatches came in', () => {
+  it('the term index chooses as a scan does among many facts, whatever order their dispatches came in', () => {
     const facts = fc.array(
       fc.record({
         held: someWords,
@@ -64,7 +64,7 @@ describe('the term index', () => {
     );
   });
 
-  it('chooses as a scan of all facts does, at every step of a store that changes', () => {
+  it('the term index chooses as a scan of all facts does, at every step of a store that changes', () => {
     const steps = fc.array(
       fc.oneof(
         fc.record({ add: roleResults, at: fc.integer({ min: 1, max: 12 }) }),
@@ -87,7 +87,7 @@ describe('the term index', () => {
     );
   });
 
-  it('forgets a fact that was closed, and finds the one that closed it', () => {
+  it('the term index forgets a fact that was closed, and finds the one that closed it', () => {
     const store = new InMemorySessionFactStore();
     const said = (object: string, sourceSequence: number) =>
       fact({ id: object, subject: 'task:1', relation: 'summary', object, sourceSequence });
@@ -102,7 +102,7 @@ describe('the term index', () => {
     expect(found('printer')).toEqual([]);
   });
 
-  it('stays right over hundreds of facts that come and go', () => {
+  it('the term index stays right over hundreds of facts that come and go', () => {
     const store = new InMemorySessionFactStore();
     const query = { taskDescription: 'check part 3', taskId: 'none', maxFacts: 7, maxTokens: 1_000_000 };
     for (let n = 1; n <= 600; n += 1) {

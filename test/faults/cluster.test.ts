@@ -80,7 +80,7 @@ async function onCluster(happens: (load: Load, node: (name: string) => FaultySer
 }
 
 it(
-  'reads what is left where the newest event was deleted, or lies beyond what is asked for',
+  'a cluster reads what is left where the newest event was deleted, or lies beyond what is asked for',
   async () => {
     await using cluster = await startCluster();
     const url = [...cluster.servers.values()].map((server) => server.url).join(',');
@@ -113,7 +113,7 @@ it(
 );
 
 it(
-  'goes on when the node that leads the dispatch stream is killed, and when it comes back',
+  'a cluster goes on when the node that leads the dispatch stream is killed, and when it comes back',
   () =>
     onCluster(async (load, node) => {
       const leader = await electedOf(load);
@@ -128,7 +128,7 @@ it(
 
 // Half a minute, most of it spent waiting: in the long version only.
 it.runIf(SETTINGS.long)(
-  'goes on when the node that leads the dispatch stream is frozen, and when it wakes up',
+  'a cluster goes on when the node that leads the dispatch stream is frozen, and when it wakes up',
   () =>
     onCluster(async (load, node) => {
       const leader = await electedOf(load);

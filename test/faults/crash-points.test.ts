@@ -51,8 +51,9 @@ function pointOf(seed: number): string {
 const RUNS = seeds(ALL.length, 200);
 
 describe('a worker killed at a named point', () => {
-  it.each(RUNS.map((seed) => ({ seed, point: pointOf(seed) })))('$point: seed $seed', ({ seed, point }) =>
-    withSeed('crash-points', seed, () => round(chanceOf(seed), point)),
+  it.each(RUNS.map((seed) => ({ seed, point: pointOf(seed) })))(
+    'a worker killed at $point loses no result: seed $seed',
+    ({ seed, point }) => withSeed('crash-points', seed, () => round(chanceOf(seed), point)),
   );
 });
 

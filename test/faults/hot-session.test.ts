@@ -29,7 +29,7 @@ const WORTH_IT = 20;
 
 describe('a hot session among others', () => {
   it.each(seeds(1, 40).map((seed) => ({ seed })))(
-    'loses no result when the services are killed under load: seed $seed',
+    'a hot session among others loses no result when the services are killed under load: seed $seed',
     ({ seed }) => withSeed('hot-session', seed, () => round(chanceOf(seed))),
     240_000,
   );

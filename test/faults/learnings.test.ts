@@ -50,7 +50,7 @@ it.concurrent(
 );
 
 it.concurrent(
-  'learnings survive the loss of their stream, but for what came after their snapshots',
+  'learnings survive the loss of their stream, except for what came after their snapshots',
   async () => {
     await using server = await startFaultyServer();
     await underLearningLoad(server, async (load) => {
@@ -64,7 +64,7 @@ it.concurrent(
         lost.push({ project, id, by: 'ann' });
       }
       await (await jsmOf(load)).streams.delete(LEARNINGS_STREAM);
-      // What is left is what the snapshots hold: nobody is told that a decision on anything else counts.
+      // What is left is what the snapshots hold: no caller is told that a decision on anything else counts.
       load.told.length = 0;
       for (const decision of lost) {
         await expect(load.client.proposals.accept(decision)).rejects.toMatchObject({ code: 'not_found' });
@@ -102,7 +102,7 @@ const POINTS = [
 ] as const;
 
 it.concurrent(
-  'learnings survive their service being killed, again and again, wherever it stands',
+  'learnings survive repeated kills of their service at any point',
   async () => {
     await using server = await startFaultyServer();
     await underLearningLoad(

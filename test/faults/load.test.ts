@@ -31,11 +31,11 @@ const CONSUMERS = [EXTRACTOR_CONSUMER, LEARNER_CONSUMER] as const;
 const TICK_MS = 50;
 /** Resident memory may end this much above what it was in the first half, when all sessions had filled up. */
 const GROWTH = 1.3;
-/** Sessions fill up to their limits first: memory that grows for some minutes is no leak yet. */
+/** Sessions fill up to their limits first: memory that grows for some minutes is not a leak yet. */
 const WARM_MINUTES = 5;
 
 it.runIf(SETTINGS.load.asked)(
-  `takes ${SETTINGS.load.rate ?? 'half of all possible'} results a second for ${minutes} minutes, and ends with flat memory and no lag`,
+  `the services take ${SETTINGS.load.rate ?? 'half of all possible'} results a second for ${minutes} minutes, and end with flat memory and no lag`,
   async () => {
     await using server = await startFaultyServer();
     {

@@ -28,7 +28,7 @@ function survives(
   options: LoadOptions & { readonly server?: FaultyServerOptions } = {},
 ): void {
   it.concurrent(
-    `survives ${what}`,
+    `the services survive ${what}`,
     async () => {
       await using server = await startFaultyServer(options.server);
       await underLoad(server, async (load) => (await happens(load, server)) ?? {}, options);
@@ -163,7 +163,7 @@ survives(
   { only: ['compiler', 'tools'] },
 );
 
-/** Large bodies come while a worker stands still; gives how often the server cut somebody off for reading too slowly. */
+/** Large bodies come while a worker stands still; gives how often the server cut a client off for reading too slowly. */
 async function cutOffs(load: Load, server: FaultyServer, bodies: number): Promise<number> {
   await using worker = await startCli(['serve', '--only', 'extractor'], {
     NATS_URL: server.url,
@@ -216,7 +216,7 @@ survives(
 );
 
 it.concurrent(
-  'ends within its deadline, by force where need be, when the server does not answer',
+  'serve ends within its deadline, by force if needed, when the server does not answer',
   async () => {
     await using server = await startFaultyServer();
     const env = {

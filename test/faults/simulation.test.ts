@@ -6,7 +6,7 @@ import { type Simulated, simulate } from '../support/faults/simulation.js';
 
 const RUNS = seeds(300, 5000);
 
-it(`ends clean on a network that loses, delays, doubles and reorders: ${RUNS.length} seeds from ${RUNS[0]}`, async () => {
+it(`the simulation ends clean on a network that loses, delays, doubles and reorders: ${RUNS.length} seeds from ${RUNS[0]}`, async () => {
   let retried = 0;
   let doubled = 0;
   for (const seed of RUNS) {
@@ -22,7 +22,7 @@ it(`ends clean on a network that loses, delays, doubles and reorders: ${RUNS.len
   if (RUNS.length > 100) expect(Math.min(retried, doubled)).toBeGreaterThan(RUNS.length);
 }, 900_000);
 
-it('gives the same run for the same seed', async () => {
+it('the simulation gives the same run for the same seed', async () => {
   const [one, other] = [await simulate(7), await simulate(7)];
   expect(await eventsOf(one)).toEqual(await eventsOf(other));
 });

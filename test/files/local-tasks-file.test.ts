@@ -50,23 +50,23 @@ describe('a tasks file', () => {
     ['a path that goes out and comes back', () => '../root/specs/tasks.md'],
     ['a link to a file under a root', () => 'inward.md'],
     ['a path through a link to a root', () => at('root-link', 'specs', 'tasks.md')],
-  ])('under a root is read: %s', async (_what, path) => {
+  ])('a tasks file under a root is read: %s', async (_what, path) => {
     const files = localTasksFile([at('root'), at('second')]);
     expect(await files.read(path())).toEqual({ text: TEXT, mtimeMs: CHANGED_AT.getTime() });
     expect(await files.modified(path())).toEqual({ mtimeMs: CHANGED_AT.getTime() });
   });
 
-  it('may have a name that begins with two dots', async () => {
+  it('a tasks file may have a name that begins with two dots', async () => {
     expect(await localTasksFile([at('root')]).read('..tasks.md')).toMatchObject({ text: TEXT });
   });
 
-  it('is read under any of the roots, also where a root is a link or another one is not there', async () => {
+  it('a tasks file is read under any of the roots, also where a root is a link or another one is not there', async () => {
     const roots = [at('no-such-root'), at('root-link'), at('second')];
     expect(await localTasksFile(roots).read(at('second', 'tasks.md'))).toMatchObject({ text: TEXT });
     expect(await localTasksFile(roots).read(at('root', 'specs', 'tasks.md'))).toMatchObject({ text: TEXT });
   });
 
-  it('may be 4 MiB long, and hold bytes that are not UTF-8', async () => {
+  it('a tasks file may be 4 MiB long, and hold bytes that are not UTF-8', async () => {
     const files = localTasksFile([at('root')]);
     expect(await files.read('largest.md')).toMatchObject({ text: expect.stringMatching(/^- \[ \] 1\. été/) });
     expect(await files.read('latin1.md')).toMatchObject({ text: '- \ufffd' });
@@ -90,19 +90,19 @@ describe('a fault', () => {
     ['a folder', () => 'specs', /^is not a file$/],
     ['the root itself', () => '.', /^is not a file$/],
     ['a pipe, which nobody writes to', () => 'pipe.md', /^is not a file$/],
-  ])('is the answer to %s', async (_what, path, fault) => {
+  ])('a tasks file is refused for %s', async (_what, path, fault) => {
     const files = localTasksFile([at('root')]);
     expect(await files.read(path())).toEqual({ fault: expect.stringMatching(fault) });
     expect(await files.modified(path())).toEqual({ fault: expect.stringMatching(fault) });
   });
 
-  it('is the answer to a file that is too large, with its size', async () => {
+  it('a tasks file that is too large is refused with its size', async () => {
     expect(await localTasksFile([at('root')]).read('large.md')).toEqual({
       fault: 'has 4194305 bytes, the limit is 4194304',
     });
   });
 
-  it('is the answer to any path when no root is configured', async () => {
+  it('a tasks file is refused at any path when no root is configured', async () => {
     const fault = 'no root is configured: set THROUGHLINE_TASKS_ROOTS';
     expect(await localTasksFile([]).read(at('secret.md'))).toEqual({ fault });
     expect(await localTasksFile([]).modified('tasks.md')).toEqual({ fault });
@@ -139,20 +139,23 @@ describe('a file that is exchanged while it is read', () => {
     ['a pipe', () => linkSync(at('fifo'), decoy)],
     ['a link to a file outside of the roots', () => symlinkSync(at('forbidden.md'), decoy)],
     ['a link to a device', () => symlinkSync('/dev/zero', decoy)],
-  ])('never holds its reader, and never gives what is not allowed: %s', async (_what, put) => {
-    try {
-      for (let turns = 0; turns < TURNS; turns += 1) {
-        const found = await exchangedAfter(turns, put);
-        expect(found).not.toBe('hangs');
-        expect([TEXT, undefined]).toContain(found !== 'hangs' && 'text' in found ? found.text : undefined);
+  ])(
+    'a file that is exchanged while it is read never holds its reader, and never gives what is not allowed: %s',
+    async (_what, put) => {
+      try {
+        for (let turns = 0; turns < TURNS; turns += 1) {
+          const found = await exchangedAfter(turns, put);
+          expect(found).not.toBe('hangs');
+          expect([TEXT, undefined]).toContain(found !== 'hangs' && 'text' in found ? found.text : undefined);
+        }
+      } finally {
+        // Lets go of a reader that waits for a writer.
+        await (await open(at('fifo'), constants.O_RDWR | constants.O_NONBLOCK)).close();
       }
-    } finally {
-      // Lets go of a reader that waits for a writer.
-      await (await open(at('fifo'), constants.O_RDWR | constants.O_NONBLOCK)).close();
-    }
-  });
+    },
+  );
 
-  it('is not read where a folder on the way leads elsewhere meanwhile', async () => {
+  it('a file is not read where a folder on the way leads elsewhere meanwhile', async () => {
     await mkdir(at('outside'));
     await writeFile(at('outside', 'tasks.md'), FORBIDDEN);
     await symlink(at('outside'), at('away'));
@@ -171,7 +174,7 @@ describe('a file that is exchanged while it is read', () => {
   });
 });
 
-it('says of a socket that it is not a file', async () => {
+it('the error for a socket says that it is not a file', async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(at('root', 'socket.md'), resolve));
   expect(await localTasksFile([at('root')]).read('socket.md')).toEqual({ fault: 'is not a file' });

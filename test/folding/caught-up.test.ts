@@ -26,7 +26,7 @@ function watched() {
 }
 
 describe('caughtUp', () => {
-  it('answers at once when the dispatch is folded already, and watches no longer', async () => {
+  it('caughtUp answers at once when the dispatch is folded already, and stops watching', async () => {
     const { append, until, log, watching } = watched();
     await append(DEMO, 1, 2, 3);
     const { folded, replayed } = await until(2);
@@ -36,7 +36,7 @@ describe('caughtUp', () => {
     expect(watching.now).toBe(0);
   });
 
-  it('waits for the dispatch, and counts all that it read meanwhile', async () => {
+  it('caughtUp waits for the dispatch, and counts all that it read meanwhile', async () => {
     const { append, until, watching } = watched();
     await append(DEMO, 1, 2);
     const waiting = until(5);
@@ -50,7 +50,7 @@ describe('caughtUp', () => {
     expect(watching.now).toBe(0);
   });
 
-  it('waits for the first dispatch of a session that does not exist yet', async () => {
+  it('caughtUp waits for the first dispatch of a session that does not exist yet', async () => {
     const { append, until, watching } = watched();
     const waiting = until(1);
     await soon(() => expect(watching.now).toBe(1));
@@ -58,7 +58,7 @@ describe('caughtUp', () => {
     expect((await waiting).folded.state.dispatches.newest()).toBe(1);
   });
 
-  it('sees a dispatch that came during its first look, even when nobody announced it', async () => {
+  it('caughtUp sees a dispatch that came during its first look, even without an announcement', async () => {
     const { append, until, log } = watched();
     log.watch.mockImplementation(() => () => {});
     log.read.mockImplementationOnce(async () => {
@@ -69,7 +69,7 @@ describe('caughtUp', () => {
     expect(log.read).toHaveBeenCalledTimes(2);
   });
 
-  it('comes to it without any announcement, and with ones that come too soon', async () => {
+  it('caughtUp finds the dispatch without any announcement, and with ones that come too soon', async () => {
     for (const announce of [() => () => {}, spurious]) {
       const { append, until, log } = watched();
       log.watch.mockImplementation((_, onEvent) => announce(onEvent));
@@ -80,7 +80,7 @@ describe('caughtUp', () => {
     }
   });
 
-  it('counts a rejected dispatch as folded', async () => {
+  it('caughtUp counts a rejected dispatch as folded', async () => {
     const { kept, until } = watched();
     const [at, sequence] = ['2026-01-01T00:00:00.000Z', 7];
     const error = { code: 'schema_invalid', reason: 'status: missing' };
@@ -93,7 +93,7 @@ describe('caughtUp', () => {
     expect((await until(7)).replayed).toBe(1);
   });
 
-  it('says where the session stands when the time is over, and watches no longer', async () => {
+  it('caughtUp says where the session stands when the time is over, and stops watching', async () => {
     const { append, until, watching } = watched();
     const sequence = await append(DEMO, ...upTo(3));
     await append(token('another', 'session'), 9);
@@ -107,13 +107,13 @@ describe('caughtUp', () => {
     expect(watching.now).toBe(0);
   });
 
-  it('does not wait at all when it may not', async () => {
+  it('caughtUp does not wait at all when it may not', async () => {
     const { until, log } = watched();
     await expect(until(1, 0)).rejects.toMatchObject({ code: 'not_caught_up' });
     expect(log.read.mock.calls.length).toBeLessThanOrEqual(2);
   });
 
-  it('passes a fault on, and watches no longer', async () => {
+  it('caughtUp passes a fault on, and stops watching', async () => {
     const { until, log, watching } = watched();
     log.read.mockResolvedValueOnce({ events: [], through: 0, skipped: 0 });
     log.read.mockRejectedValueOnce(new Error('unavailable'));
@@ -121,7 +121,7 @@ describe('caughtUp', () => {
     expect(watching.now).toBe(0);
   });
 
-  it('reads for many that wait about as often as for one', async () => {
+  it('caughtUp reads for many that wait about as often as for one', async () => {
     const { append, until, log, watching } = watched();
     const waiting = upTo(100).map(() => until(1));
     await soon(() => expect(watching.now).toBe(100));

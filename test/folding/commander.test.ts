@@ -41,19 +41,19 @@ function commander() {
 }
 
 describe('commands in the background', () => {
-  it('let whoever is waited for go first, and keep their own order', async () => {
+  it('background commands let a command go first that a caller waits for, and keep their own order', async () => {
     const { command, background, carriedOut, does } = commander();
     const crowd = Array.from({ length: 50 }, (_, index) => does(background, `rule ${index}`));
     await crowd[0];
-    await does(command, 'somebody');
-    expect(carriedOut.indexOf('somebody')).toBeLessThan(3);
+    await does(command, 'a person');
+    expect(carriedOut.indexOf('a person')).toBeLessThan(3);
     await Promise.all(crowd);
-    expect(carriedOut.filter((name) => name !== 'somebody')).toEqual(
+    expect(carriedOut.filter((name) => name !== 'a person')).toEqual(
       Array.from({ length: 50 }, (_, index) => `rule ${index}`),
     );
   });
 
-  it('go on after one that failed, which is told', async () => {
+  it('background commands go on after one that failed, which is reported', async () => {
     const { background, carriedOut, does } = commander();
     const broken = does(background, 'broken');
     const next = does(background, 'next');
@@ -62,7 +62,7 @@ describe('commands in the background', () => {
     expect(carriedOut).toEqual(['broken', 'next']);
   });
 
-  it('wait for those of the same key alone', async () => {
+  it('background commands wait only for those of the same key', async () => {
     const { background, carriedOut, does } = commander();
     const crowd = Array.from({ length: 50 }, (_, index) => does(background, `rule ${index}`));
     await does(background, 'elsewhere', token('other', 'project'));

@@ -9,14 +9,14 @@ import { bytesOf, DEMO, gate, spiedPorts, upTo } from '../workers/spied-ports.js
 const session = (name: string) => token(name, 'session');
 
 describe('load', () => {
-  it('gives an empty state for a session without events', async () => {
+  it('load gives an empty state for a session without events', async () => {
     const { folded, replayed } = await spiedPorts().reader().load(DEMO);
     expect(replayed).toBe(0);
     expect(folded).toMatchObject({ key: DEMO, snapshotSequence: 0, sinceSnapshot: 0 });
     expect(bytesOf(folded.state)).toBe(bytesOf(emptyState(DEMO)));
   });
 
-  it('folds all events, and then reads nothing but the tail', async () => {
+  it('load folds all events, and then reads nothing but the tail', async () => {
     const ports = spiedPorts();
     const reader = ports.reader();
     const first = await ports.append(DEMO, ...upTo(5));
@@ -32,7 +32,7 @@ describe('load', () => {
     expect(ports.snapshots.load).toHaveBeenCalledTimes(1);
   });
 
-  it('reads skipped messages once, and logs them', async () => {
+  it('load reads skipped messages once, and logs them', async () => {
     const ports = spiedPorts();
     const reader = ports.reader();
     await ports.append(DEMO, 1);
@@ -47,7 +47,7 @@ describe('load', () => {
     expect(ports.logger.warn).toHaveBeenCalledTimes(1);
   });
 
-  it('tells who is interested of each load that folded something', async () => {
+  it('load reports each load that folded something to its listeners', async () => {
     const ports = spiedPorts();
     const onFolded = vi.fn();
     const reader = ports.reader({ onFolded });
@@ -61,7 +61,7 @@ describe('load', () => {
 });
 
 describe('load, asked for by many at once', () => {
-  it('reads at most twice for fifty', async () => {
+  it('load reads at most twice for fifty callers at once', async () => {
     const ports = spiedPorts();
     const reader = ports.reader();
     await ports.append(DEMO, ...upTo(20));
@@ -71,7 +71,7 @@ describe('load, asked for by many at once', () => {
     for (const { folded } of loaded) expect(folded.state.dispatches.newest()).toBe(20);
   });
 
-  it('does not make one session wait for another', async () => {
+  it('load does not make one session wait for another', async () => {
     const ports = spiedPorts();
     const reader = ports.reader();
     const { opened, open } = gate();
@@ -86,7 +86,7 @@ describe('load, asked for by many at once', () => {
     await slow;
   });
 
-  it('shows whoever comes while a read runs what was stored before it came', async () => {
+  it('load shows a caller that comes during a read what was stored before it came', async () => {
     const ports = spiedPorts();
     const reader = ports.reader();
     await ports.append(DEMO, 1);
@@ -106,7 +106,7 @@ describe('load, asked for by many at once', () => {
     expect(ports.log.read).toHaveBeenCalledTimes(2);
   });
 
-  it('lets nobody wait for ever because others ask again and again', async () => {
+  it('load keeps no caller waiting because others ask again and again', async () => {
     const ports = spiedPorts();
     const reader = ports.reader();
     ports.log.read.mockImplementation(async (...args) => {
@@ -125,7 +125,7 @@ describe('load, asked for by many at once', () => {
     await greedy;
   });
 
-  it('passes a fault to those who waited for that read, and to nobody after', async () => {
+  it('load passes a fault to those who waited for that read, and to no later caller', async () => {
     const ports = spiedPorts();
     const reader = ports.reader();
     await ports.append(DEMO, 1);
@@ -141,7 +141,7 @@ describe('load, asked for by many at once', () => {
     expect((await reader.load(DEMO)).replayed).toBe(1);
   });
 
-  it('begins anew after a fault in the fold, with nothing folded twice', async () => {
+  it('load starts over after a fault in the fold, with nothing folded twice', async () => {
     const ports = spiedPorts();
     const reader = ports.reader();
     await ports.append(DEMO, 1);
@@ -171,7 +171,7 @@ describe('the cache', () => {
     return replayed.join(' ');
   };
 
-  it('keeps so many sessions, and forgets the one that was not used for the longest time', async () => {
+  it('the cache keeps so many sessions, and forgets the one that was not used for the longest time', async () => {
     const asked = [...'abacc', ...'acbb'];
     expect(await replays({ maxSessions: 2 }, ...asked)).toBe('a3 b3 a0 c3 c3 a0 c0 b3 b3');
     expect(await replays({ maxSessions: 2 }, ...asked, 'b', 'c', 'a')).toBe(
@@ -179,13 +179,13 @@ describe('the cache', () => {
     );
   });
 
-  it('forgets none for those that are asked for once', async () => {
+  it('the cache forgets no session for those that are asked for once', async () => {
     const many = Array.from({ length: 50 }, (_, index) => `once-${index}-`);
     const replayed = await replays({ maxSessions: 2 }, 'a', 'b', ...many, 'a', 'b');
     expect(replayed).toMatch(/^a3 b3 (once-\d+-3 ){50}a0 b0$/);
   });
 
-  it('keeps no more sessions than the memory for them holds, but always the last one', async () => {
+  it('the cache keeps no more sessions than its memory holds, but always the last one', async () => {
     const ports = spiedPorts();
     await ports.append(DEMO, 1, 2, 3);
     const one = stateBytes((await ports.reader().load(DEMO)).folded.state);
@@ -208,7 +208,7 @@ describe('a snapshot', () => {
     return { ...ports, sequence, text };
   };
 
-  it('is where a load begins, and the tail gives the rest', async () => {
+  it('a snapshot is where a load begins, and the tail gives the rest', async () => {
     const { reader, sequence, log } = await withSnapshot(30, 31, 32);
     const { folded, replayed } = await reader().load(DEMO);
     expect(replayed).toBe(2);
@@ -216,19 +216,22 @@ describe('a snapshot', () => {
     expect(log.read.mock.calls).toEqual([[DEMO, { after: sequence }]]);
   });
 
-  it.each(upTo(12))('and the tail from there give the same bytes as all events: cut at %i', async (cut) => {
-    const { reader, snapshots } = await withSnapshot(cut, ...upTo(14, cut + 1));
-    const folded = bytesOf((await reader().load(DEMO)).folded.state);
-    snapshots.load.mockResolvedValue(undefined);
-    expect(folded).toBe(bytesOf((await reader().load(DEMO)).folded.state));
-  });
+  it.each(upTo(12))(
+    'a snapshot and the tail from there give the same bytes as all events: cut at %i',
+    async (cut) => {
+      const { reader, snapshots } = await withSnapshot(cut, ...upTo(14, cut + 1));
+      const folded = bytesOf((await reader().load(DEMO)).folded.state);
+      snapshots.load.mockResolvedValue(undefined);
+      expect(folded).toBe(bytesOf((await reader().load(DEMO)).folded.state));
+    },
+  );
 
   it.each<[string, (text: string) => string]>([
-    ['that is no JSON', (text) => text.slice(0, -5)],
+    ['that is not JSON', (text) => text.slice(0, -5)],
     ['of an unknown version', (text) => text.replace('"v":1', '"v":999')],
     ['whose state is damaged', (text) => text.replace(/"facts":\[/, '"facts":[7,')],
     ['of another session', (text) => text.replace('"session":"demo"', '"session":"other"')],
-  ])('%s is logged, and the one before it is taken', async (_, damage) => {
+  ])('a snapshot %s is logged, and the one before it is taken', async (_, damage) => {
     const { reader, kept, logger, text, sequence } = await withSnapshot(5, 6);
     expect(damage(text)).not.toBe(text);
     await kept.snapshots.save(DEMO, { sequence: sequence + 1, text: damage(text) });
@@ -240,7 +243,7 @@ describe('a snapshot', () => {
     ]);
   });
 
-  it('that is the only one, and damaged, leaves all events to be read', async () => {
+  it('a damaged snapshot without an older one makes the load read all events', async () => {
     const { reader, kept, text, sequence } = await withSnapshot(5, 6);
     for (const later of upTo(5)) {
       await kept.snapshots.save(DEMO, { sequence: sequence + later, text: text.slice(0, -5) });
@@ -249,7 +252,7 @@ describe('a snapshot', () => {
     expect({ replayed, from: folded.snapshotSequence }).toEqual({ replayed: 6, from: 0 });
   });
 
-  it('that was made under other limits is ignored', async () => {
+  it('a snapshot made under other limits is ignored', async () => {
     const { reader, logger } = await withSnapshot(5);
     const { folded, replayed } = await reader({ limits: { ...DEFAULT_LIMITS, maxFacts: 10 } }).load(DEMO);
     expect(replayed).toBe(5);
@@ -259,7 +262,7 @@ describe('a snapshot', () => {
 });
 
 describe('loadAsOf', () => {
-  it('gives the same bytes as then, with and without snapshots, at every sequence', async () => {
+  it('loadAsOf gives the same bytes as in the past, with and without snapshots, at every sequence', async () => {
     const ports = spiedPorts();
     const reader = ports.reader();
     const then = new Map<number, string>();
@@ -280,7 +283,7 @@ describe('loadAsOf', () => {
     expect(bytesOf((await reader.load(DEMO)).folded.state)).toBe(now);
   });
 
-  it('begins at the newest snapshot that is old enough, and reads no further than asked', async () => {
+  it('loadAsOf begins at the newest snapshot that is old enough, and reads no further than asked', async () => {
     const ports = spiedPorts();
     const reader = ports.reader();
     const sequences: number[] = [];
@@ -296,7 +299,7 @@ describe('loadAsOf', () => {
     expect(ports.log.read).toHaveBeenLastCalledWith(DEMO, { after: third, through: fifth });
   });
 
-  it('says where the session stands when it has not come that far', async () => {
+  it('loadAsOf says where the session stands when it has not come that far', async () => {
     const ports = spiedPorts();
     const sequence = await ports.append(DEMO, 1, 2);
     await expect(ports.reader().loadAsOf(DEMO, sequence + 1)).rejects.toMatchObject({

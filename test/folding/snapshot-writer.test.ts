@@ -21,7 +21,7 @@ function written(every: number) {
 }
 
 describe('SnapshotWriter', () => {
-  it('writes after so many folded events, and not before', async () => {
+  it('the snapshot writer writes after so many folded events, and not before', async () => {
     const { append, reader, writer, snapshots, kept } = written(5);
     await append(DEMO, ...upTo(4));
     await reader.load(DEMO);
@@ -43,7 +43,7 @@ describe('SnapshotWriter', () => {
     expect(snapshots.save).toHaveBeenCalledTimes(2);
   });
 
-  it('writes off the request path: the load is answered before, and waits for no write', async () => {
+  it('the snapshot writer works off the request path: the load is answered before, and waits for no write', async () => {
     const { append, reader, writer, snapshots } = written(1);
     const { opened, open } = gate();
     snapshots.save.mockImplementation(() => opened.then(() => 'saved'));
@@ -63,7 +63,7 @@ describe('SnapshotWriter', () => {
     expect(snapshots.save).toHaveBeenCalledTimes(2);
   });
 
-  it('writes text and sequence of one moment, whatever is folded while it waits', async () => {
+  it('the snapshot writer writes text and sequence of one moment, whatever is folded while it waits', async () => {
     const { append, reader, writer, snapshots } = written(1);
     for (const dispatch of upTo(30)) {
       await append(DEMO, dispatch);
@@ -81,7 +81,7 @@ describe('SnapshotWriter', () => {
     }
   });
 
-  it('writes of several sessions at the same time', async () => {
+  it('the snapshot writer writes for several sessions at the same time', async () => {
     const { append, reader, writer, snapshots } = written(2);
     const sessions = ['a', 'b', 'c'].map((name) => token(name, 'session'));
     for (const session of sessions) await append(session, 1, 2);
@@ -90,7 +90,7 @@ describe('SnapshotWriter', () => {
     expect(snapshots.save.mock.calls.map(([session]) => session).sort()).toEqual(sessions);
   });
 
-  it('logs a write that failed, harms no request, and writes with the next events', async () => {
+  it('the snapshot writer logs a write that failed, harms no request, and writes with the next events', async () => {
     const { append, reader, writer, snapshots, logger, kept } = written(3);
     snapshots.save.mockRejectedValueOnce(new Error('unavailable'));
     await append(DEMO, 1, 2, 3);
@@ -106,7 +106,7 @@ describe('SnapshotWriter', () => {
     expect(await kept.snapshots.load(DEMO)).toMatchObject({ sequence });
   });
 
-  it('does not come again for the same events when somebody else was first', async () => {
+  it('the snapshot writer does not try the same events again when another process was first', async () => {
     const { append, reader, writer, snapshots, logger } = written(2);
     snapshots.save.mockResolvedValue('older');
     await append(DEMO, 1, 2);
@@ -119,7 +119,7 @@ describe('SnapshotWriter', () => {
     expect(logger.warn).not.toHaveBeenCalled();
   });
 
-  it('writes on command, and says what came of it', async () => {
+  it('the snapshot writer writes on command, and reports the outcome', async () => {
     const { append, reader, writer, snapshots, logger } = written(100);
     const sequence = await append(DEMO, 1);
     const { folded } = await reader.load(DEMO);
@@ -133,7 +133,7 @@ describe('SnapshotWriter', () => {
     await expect(writer.write(folded)).rejects.toThrow('unavailable');
   });
 
-  it('starts the next reader where it wrote', async () => {
+  it('the snapshot writer lets the next reader start where it wrote', async () => {
     const { append, reader, writer, log, another } = written(10);
     const sequence = await append(DEMO, ...upTo(10));
     await reader.load(DEMO);

@@ -5,7 +5,7 @@ import type { Learning } from '../../src/learnings/learning-types.js';
 import { learningOf, mapOf, someHistory } from '../support/learning-maps.js';
 
 describe('the best learnings', () => {
-  it('are those of a full sort, in whatever order they come', () => {
+  it('the best learnings are those of a full sort, in whatever order they come', () => {
     const scored = fc.array(fc.tuple(fc.integer({ min: 1, max: 30 }), fc.constantFrom(0, 0.25, 0.5, 1)));
     fc.assert(
       fc.property(scored, fc.integer({ min: 0, max: 6 }), (entries, max) => {
@@ -23,7 +23,7 @@ describe('the best learnings', () => {
 });
 
 describe('the most recent learnings', () => {
-  it('come newest first, with score 0', () => {
+  it('the most recent learnings come newest first, with score 0', () => {
     const ranked = mostRecent(mapOf(learningOf(2), learningOf(9), learningOf(5)), 2);
     expect(ranked).toEqual([
       { learning: learningOf(9), score: 0 },
@@ -33,7 +33,7 @@ describe('the most recent learnings', () => {
 });
 
 describe('following the learnings', () => {
-  it('tells exactly what came and went', () => {
+  it('following the learnings reports exactly what came and went', () => {
     fc.assert(
       fc.property(someHistory, (history) => {
         const known = new Map<string, Learning>();
@@ -51,7 +51,7 @@ describe('following the learnings', () => {
     );
   });
 
-  it('touches nothing that has not changed', () => {
+  it('following the learnings touches nothing that has not changed', () => {
     const learnings = mapOf(learningOf(1), learningOf(2));
     const known = new Map(learnings);
     const touched: string[] = [];

@@ -11,7 +11,7 @@ import { decodeLearnings, encodeLearnings } from '../../src/learnings/learnings-
 import { emptyLearnings, type LearningState } from '../../src/learnings/learnings-state.js';
 
 /**
- * Learnings as earlier versions stored them, made by `scripts/freeze-corpus.mjs`. They must load for ever: what a
+ * Learnings as earlier versions stored them, made by `scripts/freeze-corpus.mjs`. They must always load: what a
  * later version adds to a state may stand beside what is expected here, but nothing may be missing or changed.
  */
 const CORPUS = new URL('../fixtures/learnings/', import.meta.url);
@@ -47,12 +47,12 @@ function replayed(version: string): LearningState {
 }
 
 describe.each(VERSIONS)('the frozen learnings of %s', (version) => {
-  it('are read event by event, each as it was written', () => {
+  it('frozen learnings are read event by event, each as it was written', () => {
     const { lines } = frozen(version);
     expect(eventsOf(version).map(({ event }) => event)).toMatchObject(lines.map((line) => JSON.parse(line)));
   });
 
-  it('have the ids that their texts have today', () => {
+  it('frozen learnings have the ids that their texts have today', () => {
     for (const { event } of eventsOf(version)) {
       if (event.type === 'proposed' && event.data.method !== 'recurring_fix')
         expect(learningId('frozen', event.data.content)).toBe(event.data.proposal);
@@ -61,11 +61,11 @@ describe.each(VERSIONS)('the frozen learnings of %s', (version) => {
     }
   });
 
-  it('fold to what they folded to then', () => {
+  it('frozen learnings fold to what they folded to then', () => {
     expect(JSON.parse(bytes(replayed(version))).state).toMatchObject(frozen(version).expected);
   });
 
-  it('load from their snapshot and the events after it, byte for byte as from all events', () => {
+  it('frozen learnings load from their snapshot and the events after it, byte for byte as from all events', () => {
     const state = decoded(frozen(version).snapshot);
     const events = eventsOf(version);
     expect(state.sequence).toBeGreaterThan(0);
@@ -75,7 +75,7 @@ describe.each(VERSIONS)('the frozen learnings of %s', (version) => {
     expect(state).toEqual(replayed(version));
   });
 
-  it('are kept whole by a snapshot after each of their events', () => {
+  it('frozen learnings are kept whole by a snapshot after each of their events', () => {
     const events = eventsOf(version);
     const whole = bytes(replayed(version));
     const state = emptyLearnings('frozen');
@@ -92,13 +92,13 @@ describe.each(VERSIONS)('the frozen learnings of %s', (version) => {
 describe('the newest frozen learnings', () => {
   const version = VERSIONS.at(-1) ?? '';
 
-  it('hold every type of event that there is', () => {
+  it('the newest frozen learnings hold every type of event that there is', () => {
     const types = learningEvent.options.map((option) => option.shape.type.value);
     expect(types).toHaveLength(7);
     expect(new Set(eventsOf(version).map(({ event }) => event.type))).toEqual(new Set(types));
   });
 
-  it('have each status, a merge, and each way to be taken away in their snapshot', () => {
+  it('the newest frozen learnings have each status, a merge, and each way to be taken away in their snapshot', () => {
     const { entries, active, observations } = decoded(frozen(version).snapshot);
     const proposals = [...entries.values()].map(({ proposal }) => proposal);
     expect(new Set(proposals.map(({ status }) => status))).toEqual(

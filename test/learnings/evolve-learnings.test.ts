@@ -30,7 +30,7 @@ const demand = { id, kind: 'fix', text: TEXT } as const;
 const source = { session: 's1', note: 'NOT-1' };
 
 describe('a proposal', () => {
-  it('waits, and is no learning', () => {
+  it('a proposal waits, and is not a learning', () => {
     const state = folded(proposed(TEXT, { tags: ['api'], confidence: 0.8, source }));
     expect([...state.entries.values()]).toEqual([
       {
@@ -52,7 +52,7 @@ describe('a proposal', () => {
     expect(state).toMatchObject({ sequence: 1, lastEventAt: timeOf(60) });
   });
 
-  it('becomes a learning once it is accepted, and stays on record with who and when', () => {
+  it('a proposal becomes a learning once it is accepted, and stays on record with who and when', () => {
     const state = folded(proposed(TEXT, { confidence: 0.8, source }), accepted(TEXT, 'ann'));
     expect([...state.active.values()]).toEqual([
       {
@@ -75,7 +75,7 @@ describe('a proposal', () => {
     expect(state.entries.get(id)?.learning).toBe(state.active.get(id));
   });
 
-  it('is no learning once it is rejected', () => {
+  it('a rejected proposal does not become a learning', () => {
     const state = folded(proposed(TEXT), rejected);
     expect(state.active.size).toBe(0);
     expect(state.entries.get(id)?.proposal).toMatchObject({
@@ -86,7 +86,7 @@ describe('a proposal', () => {
     });
   });
 
-  it('keeps its first decision', () => {
+  it('a proposal keeps its first decision', () => {
     const one = folded(proposed(TEXT), rejected, accepted(TEXT));
     expect(one.entries).toEqual(folded(proposed(TEXT), rejected).entries);
     expect(one.active.size).toBe(0);
@@ -95,14 +95,14 @@ describe('a proposal', () => {
     expect(other.active.size).toBe(1);
   });
 
-  it('is changed by an edit while it waits, and no more once it is rejected', () => {
+  it('a proposal is changed by an edit while it waits, and no more once it is rejected', () => {
     const state = folded(proposed(TEXT), edited);
     expect(state.entries.get(id)?.proposal).toMatchObject({ id, content: 'Name it', tags: ['x'] });
     const decided = folded(proposed(TEXT), rejected, edited);
     expect(decided.entries.get(id)?.proposal).toMatchObject({ content: TEXT, tags: [] });
   });
 
-  it('that nobody made cannot be decided on', () => {
+  it('a proposal that does not exist cannot be decided on', () => {
     const state = folded(accepted(TEXT), rejected, edited, superseded, retracted);
     expect(state.entries.size + state.active.size).toBe(0);
     expect(state.sequence).toBe(5);
@@ -111,7 +111,7 @@ describe('a proposal', () => {
   it.each([
     ['pending', [proposed(TEXT)]],
     ['in force', [proposed(TEXT), accepted(TEXT)]],
-  ])('changes nothing when it is made again while %s', (_state, given) => {
+  ])('a proposal changes nothing when it is made again while %s', (_state, given) => {
     const again = proposed(TEXT, { tags: ['later'], method: 'note' });
     expect(folded(...given, again).entries).toEqual(folded(...given).entries);
   });
@@ -120,7 +120,7 @@ describe('a proposal', () => {
     ['rejected', [proposed(TEXT), rejected]],
     ['retracted', [proposed(TEXT), accepted(TEXT), retracted]],
     ['superseded', [proposed(OTHER), accepted(OTHER), proposed(TEXT), accepted(TEXT), superseded]],
-  ])('that was %s is opened again by somebody, and by no rule', (_state, given) => {
+  ])('a proposal that was %s is opened again by a person, and by no rule', (_state, given) => {
     const before = folded(...given);
     for (const method of ['note', 'recurring_fix', 'recurring_issue', 'convention'] as const) {
       const state = folded(...given, proposed(TEXT, { method }));
@@ -135,7 +135,7 @@ describe('a proposal', () => {
     expect(once.active.get(id)).toMatchObject({ id, content: TEXT });
   });
 
-  it('stands last of those that wait when it is opened again; the newest is shown first', () => {
+  it('a proposal stands last of those that wait when it is opened again; the newest is shown first', () => {
     const state = folded(proposed(TEXT), proposed(OTHER), rejected, proposed(TEXT));
     expect(viewOf(state).pending.map(({ content }) => content)).toEqual([TEXT, OTHER]);
   });
@@ -144,14 +144,14 @@ describe('a proposal', () => {
 describe('a learning', () => {
   const given = [proposed(TEXT, { tags: ['api'] }), accepted(TEXT)];
 
-  it('is changed by an edit under the same id; what was proposed stays on record', () => {
+  it('a learning is changed by an edit under the same id; what was proposed stays on record', () => {
     const state = folded(...given, edited);
     expect(state.active.get(id)).toMatchObject({ id, content: 'Name it', tags: ['x'], type: 'insight' });
     expect(state.entries.get(id)?.learning).toBe(state.active.get(id));
     expect(state.entries.get(id)?.proposal).toMatchObject({ content: TEXT, tags: ['api'] });
   });
 
-  it('that is retracted holds no more, and says who took it back', () => {
+  it('a retracted learning is out of force, and says who took it back', () => {
     const state = folded(...given, retracted);
     expect(state.active.size).toBe(0);
     expect(state.entries.get(id)).toMatchObject({
@@ -160,7 +160,7 @@ describe('a learning', () => {
     });
   });
 
-  it('that is superseded holds no more, and says what took its place', () => {
+  it('a superseded learning is out of force, and says what took its place', () => {
     const state = folded(...given, proposed(OTHER), accepted(OTHER), superseded);
     expect([...state.active.keys()]).toEqual([idOf(OTHER)]);
     expect(state.entries.get(id)?.retired).toEqual({
@@ -171,7 +171,7 @@ describe('a learning', () => {
     });
   });
 
-  it('is taken away once: what comes later changes nothing', () => {
+  it('a learning is taken away once: what comes later changes nothing', () => {
     const state = folded(...given, retracted, superseded, edited);
     expect(state.entries).toEqual(folded(...given, retracted).entries);
   });
@@ -186,7 +186,7 @@ describe('a merge', () => {
     proposed(OTHER, { evidence, method: 'recurring_fix' }),
   ];
 
-  it('adds the evidence to the learning and no learning, and is on record', () => {
+  it('a merge adds the evidence to the learning and makes no new one, and is on record', () => {
     const state = folded(...given, merged);
     expect([...state.active.keys()]).toEqual([id]);
     expect(state.active.get(id)?.evidence.map(({ dispatch }) => dispatch)).toEqual([3, 9]);
@@ -195,7 +195,7 @@ describe('a merge', () => {
     expect(learning).toBeUndefined();
   });
 
-  it('lets what reviews demand later in the words of one speak for the other', () => {
+  it('a merge lets what reviews demand later in the words of one count for the other', () => {
     const demands = [{ id: idOf(OTHER), kind: 'fix', text: OTHER } as const];
     const state = folded(...given, merged, observed(20, demands, { session: 's3', task: '7' }));
     expect(state.active.get(id)?.evidence.map(({ dispatch }) => dispatch)).toEqual([3, 9, 20]);
@@ -203,7 +203,7 @@ describe('a merge', () => {
 });
 
 describe('what reviews demand', () => {
-  it('is remembered with the tasks it was made in, without being proposed', () => {
+  it('a review’s demand is remembered with the tasks it was made in, without being proposed', () => {
     const state = folded(observed(3, [demand]), observed(5, [demand], { task: '2' }));
     expect(state.entries.size).toBe(0);
     expect(state.observations.get(id)).toEqual({
@@ -217,7 +217,7 @@ describe('what reviews demand', () => {
     });
   });
 
-  it('makes a proposal surer while it waits, and leaves one of a person as sure as they were', () => {
+  it('a review’s demand makes a proposal surer while it waits, and leaves one of a person as sure as it was', () => {
     const later = [observed(3, [demand]), observed(5, [demand], { task: '2' })];
     const rule = folded(proposed(TEXT, { method: 'recurring_fix', confidence: 0.5 }), ...later);
     expect(rule.entries.get(id)?.proposal).toMatchObject({ confidence: 0.67 });
@@ -226,7 +226,7 @@ describe('what reviews demand', () => {
     expect(person.entries.get(id)?.proposal.evidence).toHaveLength(2);
   });
 
-  it('speaks for a learning, and not for what was turned down', () => {
+  it('a review’s demand counts for a learning, and not for what was turned down', () => {
     const later = observed(5, [demand]);
     const held = folded(proposed(TEXT, { method: 'recurring_fix', confidence: 0.5 }), accepted(TEXT), later);
     expect(held.active.get(id)).toMatchObject({ confidence: 0.5, evidence: [{ dispatch: 5 }] });
@@ -251,13 +251,13 @@ describe('an event that comes twice', () => {
     rejected,
   ]);
 
-  it('changes nothing, right after the first one', () => {
+  it('a repeated event changes nothing right after the first one', () => {
     expect(bytesOf(foldedFrom(events.flatMap((stored) => [stored, stored])))).toBe(
       bytesOf(foldedFrom(events)),
     );
   });
 
-  it('does not set the time back', () => {
+  it('a repeated event does not set the time back', () => {
     const late = { sequence: 99, event: events[0]?.event ?? expect.fail() };
     const state = foldedFrom([...events, late]);
     expect(state.lastEventAt).toBe(events.at(-1)?.event.at);
@@ -269,14 +269,14 @@ describe('evidence', () => {
   const at = (dispatch: number, task = String(dispatch)) => ({ session: 's', dispatch, task });
   const sequences = (evidence: readonly { dispatch: number }[]) => evidence.map(({ dispatch }) => dispatch);
 
-  it('is one dispatch for each task, the newest', () => {
+  it('evidence is one dispatch for each task, the newest', () => {
     expect(withEvidence([at(3, 'a'), at(4, 'b')], [at(9, 'a'), at(1, 'b')])).toEqual([
       at(4, 'b'),
       at(9, 'a'),
     ]);
   });
 
-  it('tells tasks of the same name in two sessions apart', () => {
+  it('evidence keeps tasks of the same name in two sessions apart', () => {
     const [one, two] = [at(3, '1'), { ...at(4, '1'), session: 't' }];
     expect(withEvidence([one], [two])).toEqual([one, two]);
     expect(
@@ -284,7 +284,7 @@ describe('evidence', () => {
     ).toHaveLength(2);
   });
 
-  it('is bounded to the newest twenty', () => {
+  it('evidence is bounded to the newest twenty', () => {
     const all = Array.from({ length: 30 }, (_, index) => at(index + 1));
     expect(sequences(withEvidence(all.slice(0, 15), all.slice(15)))).toEqual(sequences(all.slice(10)));
     expect(sequences(withEvidence(all.slice(15), all.slice(0, 15)))).toEqual(sequences(all.slice(10)));

@@ -16,7 +16,7 @@ const THREE = [
 
 describe('formatRelevantLearnings', () => {
   it.each(['semantic', 'lexical'] as const)(
-    'T-22.1: gives each learning its score, found by %s',
+    'T-22.1: the relevant learnings have their scores, found by %s',
     (method) => {
       expect(formatRelevantLearnings(inPrompt({ method, ranked: THREE, total: 15 }))).toBe(
         [
@@ -29,7 +29,7 @@ describe('formatRelevantLearnings', () => {
     },
   );
 
-  it('T-22.2: gives no score where only recency chose', () => {
+  it('T-22.2: the relevant learnings have no score where only recency chose', () => {
     const recent = THREE.map(({ learning }) => ({ learning, score: 0 }));
     expect(formatRelevantLearnings(inPrompt({ method: 'recency', ranked: recent, total: 15 }))).toBe(
       [
@@ -41,11 +41,14 @@ describe('formatRelevantLearnings', () => {
     );
   });
 
-  it.each(['semantic', 'lexical', 'recency'] as const)('T-22.3: is empty without any, %s', (method) => {
-    expect(formatRelevantLearnings(inPrompt({ method, total: 3 }))).toBe('');
-  });
+  it.each(['semantic', 'lexical', 'recency'] as const)(
+    'T-22.3: the text of no relevant learnings is empty, %s',
+    (method) => {
+      expect(formatRelevantLearnings(inPrompt({ method, total: 3 }))).toBe('');
+    },
+  );
 
-  it('keeps any text to one line below the header', () => {
+  it('T-22.3: keeps any text of a learning to one line below the header', () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ unit: 'binary', maxLength: 300 }), { minLength: 1, maxLength: 5 }),
@@ -64,7 +67,7 @@ describe('formatRelevantLearnings', () => {
 });
 
 describe('withinTokens', () => {
-  it('keeps the most relevant learnings that fit, and never one after one that did not', () => {
+  it('the token limit keeps the most relevant learnings that fit, and never one after one that did not', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ maxLength: 200 })), fc.nat(400), (texts, maxTokens) => {
         const all = texts.map((content) => ranked(0.5, { content }));
@@ -81,7 +84,7 @@ describe('withinTokens', () => {
 describe('formatCompactProposals', () => {
   const REVIEW = 'throughline proposals review';
 
-  it('T-22.4: gives an index: five characters of the id, type, text, confidence, and how to review', () => {
+  it('T-22.4: the compact proposals are an index: five characters of the id, type, text, confidence, and how to review', () => {
     const pending = [
       proposal({ id: 'abc12def4567', content: 'Prefers explicit errors', confidence: 0.8249 }),
       proposal({ id: 'def45abc1234', type: 'insight', content: 'TypeScript strict mode', confidence: 0.7 }),
@@ -99,11 +102,11 @@ describe('formatCompactProposals', () => {
     );
   });
 
-  it('T-22.5: is empty without any', () => {
+  it('T-22.5: the text of no proposals is empty', () => {
     expect(formatCompactProposals([], REVIEW)).toBe('');
   });
 
-  it('T-22.6: cuts a long text to 40 characters, the ellipsis among them', () => {
+  it('T-22.6: the compact proposals cut a long text to 40 characters, the ellipsis among them', () => {
     const content = 'Prefers explicit error handling over silent failures, '.repeat(3);
     const [, line] = formatCompactProposals([proposal({ content })], REVIEW).split('\n');
     const text = /"(.*)"/.exec(line ?? '')?.[1] ?? '';
@@ -111,7 +114,7 @@ describe('formatCompactProposals', () => {
     expect(text).toHaveLength(40);
   });
 
-  it('shows five of many, and how many there are', () => {
+  it('the compact proposals show five of many, and how many there are', () => {
     const pending = Array.from({ length: 12 }, (_, index) => proposal({ content: `number ${index}` }));
     const lines = formatCompactProposals(pending, REVIEW).split('\n');
     expect(lines[0]).toBe('Pending proposals (12):');

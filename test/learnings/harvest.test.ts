@@ -40,7 +40,7 @@ describe('notes', () => {
     ['learning', 'insight'],
     ['tip', 'pattern'],
     ['decision', 'pattern'],
-  ] as const)('of the type %s are proposed as %s, with where they stand', (type, as) => {
+  ] as const)('notes of the type %s are proposed as %s, with where they stand', (type, as) => {
     expect(noteProposals(folded(), 's1', [note('Name  the\nfield', type)])).toEqual([
       {
         type: 'proposed',
@@ -57,7 +57,7 @@ describe('notes', () => {
     ]);
   });
 
-  it('of every other type are not', () => {
+  it('notes of every other type are not proposed', () => {
     const others = NOTE_TYPES.filter((type) => !['learning', 'tip', 'decision'].includes(type));
     expect(others).toContain('stuck');
     expect(
@@ -69,7 +69,7 @@ describe('notes', () => {
     ).toEqual([]);
   });
 
-  it('that say nothing, or the same, are proposed no more than once', () => {
+  it('notes that say nothing, or the same, are proposed no more than once', () => {
     const notes = [note('\u200b\n'), note('Name it'), note('name it!', 'tip', 'NOT-2')];
     expect(noteProposals(folded(), 's1', notes)).toMatchObject([{ data: { source: { note: 'NOT-1' } } }]);
   });
@@ -89,18 +89,18 @@ describe('notes', () => {
         { type: 'retracted', data: { learning: idOf('Name it'), by: 'x' } } as const,
       ],
     ],
-  ])('that the project has already, %s, are not proposed again', (_what, given) => {
+  ])('notes that the project has already, %s, are not proposed again', (_what, given) => {
     expect(noteProposals(folded(...given), 's2', [note('Name it')])).toEqual([]);
   });
 
-  it('are cut to the length of a learning', () => {
+  it('notes are cut to the length of a learning', () => {
     const [one] = noteProposals(folded(), 's1', [note('x'.repeat(10_000))]);
     expect(one?.data.content).toHaveLength(200);
   });
 });
 
 describe('the demands of a review', () => {
-  it('are its required fixes and its issues, conventions among them', () => {
+  it('the demands of a review are its required fixes and its issues, conventions among them', () => {
     const demands = review({
       required_fixes: ['Name the field in src/a.ts:3'],
       issues: [
@@ -115,23 +115,23 @@ describe('the demands of a review', () => {
     ]);
   });
 
-  it('are none of a review that demands nothing', () => {
+  it('a review that demands nothing has no demands', () => {
     expect(review({ assessment: 'approved', strengths: ['Always short'] })).toEqual([]);
     expect(fix('\u200b', '\n')).toEqual([]);
   });
 
-  it('are each there once, whatever place they name', () => {
+  it('the demands of a review are each there once, whatever place they name', () => {
     expect(fix('Name the field in src/a.ts', 'Name the field in src/b.ts:4')).toHaveLength(1);
     expect(
       review({ required_fixes: ['Name it'], issues: [{ severity: 'minor', message: 'name it.' }] }),
     ).toMatchObject([{ kind: 'fix' }]);
   });
 
-  it('tell a demand from its opposite', () => {
+  it('a demand of a review differs from its opposite', () => {
     expect(fix('Mock the server', 'Never mock the server', "Don't mock the server")).toHaveLength(3);
   });
 
-  it('are at most fifty', () => {
+  it('a review has at most fifty demands', () => {
     expect(fix(...Array.from({ length: 80 }, (_, n) => `Demand ${'x'.repeat(n + 1)}`))).toHaveLength(50);
   });
 });
@@ -144,29 +144,32 @@ describe('a demand that comes again', () => {
   it.each([
     ['in another task', { task: '2' }],
     ['in another session', { session: 's2' }],
-  ])('%s is proposed, as it was worded first, with its evidence', (_where, where) => {
-    const [one, more] = due(observed(3, said(1)), observed(5, said(2), where));
-    expect(more).toBeUndefined();
-    expect(one?.data).toEqual({
-      proposal: id,
-      type: 'pattern',
-      content: 'Name the field in src/f1.ts:1',
-      tags: ['fix'],
-      method: 'recurring_fix',
-      confidence: 0.67,
-      source: { session: 's1', dispatch: 3 },
-      evidence: [
-        { session: 's1', dispatch: 3, task: '1' },
-        { session: 's1', dispatch: 5, task: '1', ...where },
-      ],
-    });
-  });
+  ])(
+    'a demand that comes again %s is proposed, as it was worded first, with its evidence',
+    (_where, where) => {
+      const [one, more] = due(observed(3, said(1)), observed(5, said(2), where));
+      expect(more).toBeUndefined();
+      expect(one?.data).toEqual({
+        proposal: id,
+        type: 'pattern',
+        content: 'Name the field in src/f1.ts:1',
+        tags: ['fix'],
+        method: 'recurring_fix',
+        confidence: 0.67,
+        source: { session: 's1', dispatch: 3 },
+        evidence: [
+          { session: 's1', dispatch: 3, task: '1' },
+          { session: 's1', dispatch: 5, task: '1', ...where },
+        ],
+      });
+    },
+  );
 
-  it('within one task is not, however often', () => {
+  it('a demand that comes again within one task is not proposed, however often', () => {
     expect(due(observed(3, said(1)), observed(5, said(2)), observed(9, said(3)))).toEqual([]);
   });
 
-  it('is not as long as it is under the threshold', () => {
+  it('a demand is not proposed as long as it is under the threshold', () => {
     const state = folded(observed(3, said(1)), observed(5, said(2), { task: '2' }));
     expect(dueProposals(state, [id], 3)).toEqual([]);
     expect(dueProposals(state, ['0123456789ab'], 1)).toEqual([]);
@@ -175,7 +178,7 @@ describe('a demand that comes again', () => {
   it.each([
     ['issue', 'recurring_issue', 'The field is missing'],
     ['convention', 'convention', 'Always name the field'],
-  ] as const)('as %s is proposed by the method %s', (kind, method, message) => {
+  ] as const)('a repeated %s is proposed by the method %s', (kind, method, message) => {
     const demands = review({ issues: [{ severity: 'minor', message }] });
     const state = folded(observed(3, demands), observed(5, demands, { task: '2' }));
     const proposals = dueProposals(
@@ -186,7 +189,7 @@ describe('a demand that comes again', () => {
     expect(proposals).toMatchObject([{ data: { method, tags: [kind], content: message } }]);
   });
 
-  it('is surer the more tasks it comes in, and never certain', () => {
+  it('a demand is surer the more tasks it comes in, and never certain', () => {
     const sure = Array.from({ length: 30 }, (_, tasks) => {
       const events = Array.from({ length: tasks + 2 }, (_, n) => observed(n + 1, said(1), { task: `${n}` }));
       return due(...events)[0]?.data.confidence ?? 0;
@@ -207,7 +210,7 @@ describe('a demand that comes again', () => {
         { type: 'retracted', data: { learning: id, by: 'ann' } } as const,
       ],
     ],
-  ])('is proposed once only: %s', (_what, decisions) => {
+  ])('a demand is proposed once only: %s', (_what, decisions) => {
     const again = observed(9, said(4), { session: 's9' });
     const given = [observed(3, said(1)), observed(5, said(2), { task: '2' })];
     const [proposal = expect.fail()] = due(...given);
@@ -227,20 +230,20 @@ describe('while many proposals of rules wait', () => {
     [MAX_WAITING - 2, 2],
     [MAX_WAITING, 0],
     [MAX_WAITING + 5, 0],
-  ])('beside %i, rules make %i more', (count, more) => {
+  ])('rules make proposals while few wait: beside %i, rules make %i more', (count, more) => {
     const state = folded(...waiting(count), ...recurring);
     expect(noteProposals(state, 's1', notes)).toHaveLength(more);
     expect(dueProposals(state, ids, 2)).toHaveLength(more);
     expect(rulesPaused(state)).toBe(more === 0);
   });
 
-  it('those that somebody made do not count', () => {
+  it('proposals made by people do not count against the room for rules', () => {
     const state = folded(...waiting(MAX_WAITING, 'manual'), ...recurring);
     expect(noteProposals(state, 's1', notes)).toHaveLength(3);
     expect(dueProposals(state, ids, 2)).toHaveLength(3);
   });
 
-  it('a decision makes room, and what was demanded meanwhile has kept its evidence', () => {
+  it('a decision makes room for rules, and what was demanded meanwhile has kept its evidence', () => {
     const rejected = { type: 'rejected', data: { proposal: idOf('Wait for note 0'), by: 'ann' } } as const;
     const state = folded(...waiting(MAX_WAITING), ...recurring, rejected);
     expect(dueProposals(state, ids, 2)).toMatchObject([{ data: { proposal: ids[0], evidence: [{}, {}] } }]);
@@ -256,7 +259,7 @@ describe('while many proposals of one session wait', () => {
   const inSessions = (...sessions: string[]) =>
     sessions.map((session, n) => observed(n + 1, demand, { session, task: String(n) }));
 
-  it('it gets no more places than its share, and all others are left to the rest', () => {
+  it('a session gets no more places for proposals than its share, and the rest are left to others', () => {
     expect(crowd).toHaveLength(MAX_WAITING_OF_SESSION);
     const state = folded(...crowd);
     expect(noteProposals(state, 'crowd', many)).toEqual([]);
@@ -266,7 +269,7 @@ describe('while many proposals of one session wait', () => {
     expect(others.map((made) => made.length)).toEqual([1, 1, 1, 1]);
   });
 
-  it('what it demanded is proposed as that of another session that demanded it too', () => {
+  it('a demand of a session without places is proposed as that of another session that demanded it too', () => {
     const source = (...sessions: string[]) =>
       dueProposals(folded(...crowd, ...inSessions(...sessions)), ids, 2).map(({ data }) => data.source);
     expect(source('crowd', 'crowd')).toEqual([]);
@@ -274,7 +277,7 @@ describe('while many proposals of one session wait', () => {
     expect(source('fair', 'crowd')).toEqual([{ session: 'fair', dispatch: 1 }]);
   });
 
-  it('a decision makes room for one of its own', () => {
+  it('a decision makes room for a proposal of the same session', () => {
     const [first = expect.fail()] = crowd;
     const rejected = { type: 'rejected', data: { proposal: first.data.proposal, by: 'ann' } } as const;
     const state = folded(...crowd, rejected);
@@ -316,7 +319,7 @@ describe('in whatever order, and however often, reviews arrive', () => {
         .map((arrived) => ({ clean, arrived })),
     );
 
-  it('the project remembers the same demands, words and evidence', () => {
+  it('a project remembers the same demands, words and evidence in whatever order, and however often, reviews arrive', () => {
     fc.assert(
       fc.property(arrivals, ({ clean, arrived }) => {
         const [one, other] = [folded(...clean), folded(...arrived)];
@@ -328,7 +331,7 @@ describe('in whatever order, and however often, reviews arrive', () => {
     );
   });
 
-  it('a proposal and a learning get the same evidence', () => {
+  it('a proposal and a learning get the same evidence in whatever order, and however often, reviews arrive', () => {
     const given = words.flatMap((text, index) => {
       const [{ id: proposal } = expect.fail()] = fix(text);
       const made = proposed(text, { proposal, method: 'recurring_fix', confidence: 0.5 });
@@ -343,7 +346,7 @@ describe('in whatever order, and however often, reviews arrive', () => {
     );
   });
 
-  it('the newest demands are kept when there are too many', () => {
+  it('a project keeps the newest demands when there are too many', () => {
     const many = Array.from({ length: 2100 }, (_, n) =>
       observed(n + 1, fix(`Demand ${n.toString(36)}x of words`), { task: `${n}` }),
     );

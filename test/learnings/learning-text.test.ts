@@ -30,11 +30,11 @@ describe('the text of a learning', () => {
     ['a marker', 'END_DISPATCH_RESULT Name it', 'END DISPATCH RESULT Name it'],
     ['half a character', 'Name \ud800it', 'Name \ufffdit'],
     ['invisible characters alone', '\u200b\u2060 \ufeff\u202e\n', ''],
-  ])('is one quoted line, of %s', (_what, given, expected) => {
+  ])('the text of a learning is one quoted line, of %s', (_what, given, expected) => {
     expect(learningText(given)).toBe(expected);
   });
 
-  it('is at most 200 characters, whole ones', () => {
+  it('the text of a learning is at most 200 characters, whole ones', () => {
     expect(learningText('x'.repeat(10_000))).toBe(`${'x'.repeat(197)}...`);
     const emoji = learningText('😀'.repeat(10_000));
     expect(lengthOf(emoji)).toBe(200);
@@ -42,7 +42,7 @@ describe('the text of a learning', () => {
     expect(learningText('é'.repeat(200))).toBe('é'.repeat(200));
   });
 
-  it('stays as it is when it is cleaned again, and forges nothing', () => {
+  it('the text of a learning stays as it is when it is cleaned again, and forges nothing', () => {
     fc.assert(
       fc.property(hostileTexts, (given) => {
         const text = learningText(given);
@@ -54,13 +54,13 @@ describe('the text of a learning', () => {
     );
   });
 
-  it('is that of its tags too: one line each, none twice, none empty', () => {
+  it('the tags of a learning are cleaned like its text: one line each, none twice, none empty', () => {
     expect(learningTags(['api', 'a\npi', 'api', '\u200b', 'api\u200b'])).toEqual(['api', 'a pi']);
   });
 });
 
 describe('the id of a learning', () => {
-  it('is pinned: logs that exist hold it', () => {
+  it('the id of a learning is pinned: logs that exist hold it', () => {
     expect(id('Name the field in every error message')).toBe('0bfdbaf8cef3');
     expect(demand('Name the field in src/a.ts:12')).toBe('c2240775f11e');
   });
@@ -72,7 +72,7 @@ describe('the id of a learning', () => {
     ['Use `npm ci`', 'Use npm ci'],
     ['Caf\u00e9 au lait', 'Cafe\u0301 au lait'],
     ['Re-use the parser', 'Re use the parser'],
-  ])('is the same for %j and %j', (one, other) => {
+  ])('the id of a learning is the same for %j and %j', (one, other) => {
     expect(id(one)).toBe(id(other));
     expect(sameText(one, other)).toBe(true);
   });
@@ -87,12 +87,12 @@ describe('the id of a learning', () => {
     ['कि', 'का'],
     ['👍', '👎'],
     ['!!!', '???'],
-  ])('differs for %j and %j', (one, other) => {
+  ])('the id of a learning differs for %j and %j', (one, other) => {
     expect(id(one)).not.toBe(id(other));
     expect(sameText(one, other)).toBe(false);
   });
 
-  it('differs from project to project', () => {
+  it('the id of a learning differs from project to project', () => {
     expect(learningId('one', 'Name the field')).not.toBe(learningId('two', 'Name the field'));
     expect(learningId('a', 'b c')).not.toBe(learningId('a b', 'c'));
   });
@@ -108,7 +108,7 @@ describe('the id of a demand', () => {
     ['Name the field in ./src/a', 'Name the field in /srv/app/b'],
     ['Lock versions in package.json', 'Lock versions in go.sum.lock'],
     ['Cover case 3', 'Cover case 12'],
-  ])('does not count places: %j and %j', (one, other) => {
+  ])('the id of a demand does not count places: %j and %j', (one, other) => {
     expect(demand(one)).toBe(demand(other));
   });
 
@@ -121,15 +121,18 @@ describe('the id of a demand', () => {
     ['src/a.ts', 'src/b.ts'],
     ['12', '13'],
     ['Support utf8', 'Support utf16'],
-  ])('counts what only looks like one, or is all there is: %j and %j', (one, other) => {
-    expect(demand(one)).not.toBe(demand(other));
-  });
+  ])(
+    'the id of a demand counts what only looks like a place, or is all there is: %j and %j',
+    (one, other) => {
+      expect(demand(one)).not.toBe(demand(other));
+    },
+  );
 
-  it('is that of the learning where no place is named', () => {
+  it('the id of a demand is that of the learning where no place is named', () => {
     expect(demand('Name the field.')).toBe(id('name the field'));
   });
 
-  it('is found fast in the worst of texts', () => {
+  it('the id of a demand is found fast in the worst of texts', () => {
     const worst = ['a/', 'a.', '-', './', 'a-/', '1.', '.ts', '../', '@'].map((part) =>
       learningText(part.repeat(100)),
     );
@@ -147,7 +150,7 @@ describe('how alike two texts are', () => {
     ['👍', '👍', 1],
     ['👍', '👎', 0],
     ['', '', 1],
-  ])('%j and %j: %d', (one, other, expected) => {
+  ])('the similarity of %j and %j is %d', (one, other, expected) => {
     expect(similarity(one, other)).toBeCloseTo(expected);
     expect(similarity(other, one)).toBeCloseTo(expected);
   });
@@ -160,11 +163,11 @@ describe('how alike two texts are', () => {
     ['The build is cached on CI', "The build isn't cached on CI"],
     ['The flag will be read again', 'The flag won’t be read again'],
     ['Run it with a lock', 'Run it without a lock'],
-  ])('is nothing where only one negates: %j and %j', (one, other) => {
+  ])('the similarity of two texts is nothing where only one negates: %j and %j', (one, other) => {
     expect(similarity(one, other)).toBe(0);
   });
 
-  it('is between 0 and 1, and the same from both sides', () => {
+  it('the similarity of two texts is between 0 and 1, and the same from both sides', () => {
     fc.assert(
       fc.property(hostileTexts, hostileTexts, (one, other) => {
         const alike = similarity(one, other);

@@ -52,14 +52,14 @@ function expectEveryCutToAgree(events: readonly StoredLearningEvent[]): void {
 }
 
 describe('snapshot and tail', () => {
-  it('are the full replay at every cut, byte for byte', () => {
+  it('snapshot and tail of learnings are the full replay at every cut, byte for byte', () => {
     fc.assert(
       fc.property(histories(30), (history) => expectEveryCutToAgree(storedEvents(history))),
       { numRuns: 60 },
     );
   });
 
-  it('are tried on histories in which something happens', () => {
+  it('the test histories of snapshot and tail hold events that change something', () => {
     const seen = { active: 0, pending: 0, retired: 0, merged: 0, edited: 0 };
     for (const history of fc.sample(histories(30), { numRuns: 500, seed: 1 })) {
       for (const { proposal, learning, retired } of folded(...history).entries.values()) {
@@ -105,7 +105,7 @@ const EVENTS = [
 describe('the text of a snapshot', () => {
   const text = encodeLearnings(folded(...EVENTS), NOW);
 
-  it('is one line of after_sequence, created_at, project, v and state, in that order', () => {
+  it('the text of a snapshot is one line of after_sequence, created_at, project, v and state, in that order', () => {
     expect(Object.keys(JSON.parse(text))).toEqual(['after_sequence', 'created_at', 'project', 'v', 'state']);
     expect(
       text.startsWith(`{"after_sequence":3,"created_at":"${NOW}","project":"${PROJECT}","v":1,"state":{`),
@@ -113,19 +113,19 @@ describe('the text of a snapshot', () => {
     expect(text).not.toMatch(/[\n\r]/);
   });
 
-  it('is that of an empty project too', () => {
+  it('an empty project has such a snapshot text too', () => {
     expect(restored(encodeLearnings(emptyLearnings(PROJECT), NOW))).toEqual(emptyLearnings(PROJECT));
   });
 
-  it('says nothing twice: a learning that says what was proposed is not written again', () => {
+  it('the text of a snapshot says nothing twice: a learning that says what was proposed is not written again', () => {
     expect(text.split('Name it')).toHaveLength(2);
   });
 
-  it('is refused for any other project', () => {
+  it('the text of a snapshot is refused for any other project', () => {
     expect(decodeLearnings('elsewhere', text)).toMatchObject({ ok: false });
   });
 
-  it('does not change with a state that moves on', () => {
+  it('the text of a snapshot does not change with a state that moves on', () => {
     const state = folded(...EVENTS);
     const copy = restored(encodeLearnings(state, NOW));
     const [stored = expect.fail()] = storedEvents([
@@ -170,12 +170,12 @@ describe('a snapshot that cannot be used', () => {
     ['with an id that is none', whole.replaceAll(idOf('Name it'), 'x'), 'state.entries.0.proposal.id: '],
     ['with an unknown kind', whole.replace('"fix"', '"wish"'), 'state.observations.0.kind: '],
     ['with a learning that is not there', inState({ active: ['0123456789ab'] }), 'state.active.0: '],
-  ])('is refused with the reason: %s', (_what, text, reason) => {
+  ])('a snapshot that cannot be used is refused with the reason: %s', (_what, text, reason) => {
     expect(text).not.toBe(whole);
     expect(decodeLearnings(PROJECT, text)).toEqual({ ok: false, reason: expect.stringContaining(reason) });
   });
 
-  it.each(['null', '[]', '7', '"text"', '{}'])('is refused when it is %s', (text) => {
+  it.each(['null', '[]', '7', '"text"', '{}'])('a snapshot is refused when it is %s', (text) => {
     expect(decodeLearnings(PROJECT, text)).toMatchObject({ ok: false, reason: expect.stringMatching(/\w/) });
   });
 });

@@ -13,7 +13,7 @@ const idsOf = (ranked: ReturnType<typeof found>) =>
   ranked.map(({ learning }) => Number.parseInt(learning.id, 16));
 
 describe('the lexical index', () => {
-  it('puts the learning first that shares the rarer words', () => {
+  it('the lexical index puts the learning first that shares the rarer words', () => {
     const learnings = mapOf(
       learningOf(1, 'Tests run against a real server'),
       learningOf(2, 'Tests name what they prove'),
@@ -22,7 +22,7 @@ describe('the lexical index', () => {
     expect(idsOf(found(learnings, 'write tests with fast-check'))).toEqual([3, 2, 1]);
   });
 
-  it('finds words of the tags, and counts a word twice that stands in both', () => {
+  it('the lexical index finds words of the tags, and counts a word twice that stands in both', () => {
     const learnings = mapOf(
       learningOf(1, 'Validate input once', ['zod']),
       learningOf(2, 'Schemas of zod stand in contracts', ['zod', 'contracts', 'schema']),
@@ -34,7 +34,7 @@ describe('the lexical index', () => {
     expect(both?.score).toBeGreaterThan(once?.score ?? 1);
   });
 
-  it('prefers the shorter of two that share the same word', () => {
+  it('the lexical index prefers the shorter of two that share the same word', () => {
     const learnings = mapOf(
       learningOf(1, 'retry slowly'),
       learningOf(2, 'retry of a stream when the name changes'),
@@ -42,7 +42,7 @@ describe('the lexical index', () => {
     expect(idsOf(found(learnings, 'retry'))).toEqual([1, 2]);
   });
 
-  it('brings equal scores newest first, then by id', () => {
+  it('the lexical index brings equal scores newest first, then by id', () => {
     const same = { ...learningOf(4, 'use retry'), confirmedAt: learningOf(2).confirmedAt };
     const learnings = mapOf(
       learningOf(1, 'use retry'),
@@ -54,19 +54,19 @@ describe('the lexical index', () => {
     expect(idsOf(found(learnings, 'retry', 2))).toEqual([3, 2]);
   });
 
-  it.each(['', '   ', 'the of and', 'nothing of it'])('finds nothing for %j', (query) => {
+  it.each(['', '   ', 'the of and', 'nothing of it'])('the lexical index finds nothing for %j', (query) => {
     expect(found(mapOf(learningOf(1, 'retry the stream')), query)).toEqual([]);
     expect(found(mapOf(), query)).toEqual([]);
   });
 
-  it('gives a lower score when the query asks for more than the learning says', () => {
+  it('the lexical index gives a lower score when the query asks for more than the learning says', () => {
     const learnings = mapOf(learningOf(1, 'retry the stream'), learningOf(2, 'commit early'));
     const score = (query: string) => found(learnings, query)[0]?.score ?? 0;
     expect(score('retry')).toBeGreaterThan(score('retry zeppelin'));
     expect(score('retry stream')).toBe(score('stream retry'));
   });
 
-  it('gives scores over 0 and up to 1, best first, and no more than asked for', () => {
+  it('the lexical index gives scores over 0 and up to 1, best first, and no more than asked for', () => {
     fc.assert(
       fc.property(someHistory, someText, fc.integer({ min: 0, max: 9 }), (history, query, maxResults) => {
         const learnings = history.at(-1) ?? mapOf();
@@ -79,7 +79,7 @@ describe('the lexical index', () => {
     );
   });
 
-  it('answers after any changes as one that is made anew, to the last digit', () => {
+  it('the lexical index answers after any changes like a new index, to the last digit', () => {
     fc.assert(
       fc.property(someHistory, someText, (history, query) => {
         const index = new LexicalIndex();

@@ -20,7 +20,7 @@ const numbersOf = (ranked: ReturnType<VectorIndex['search']>) =>
   ranked.map(({ learning }) => Number.parseInt(learning.id, 16));
 
 describe('the vector index', () => {
-  it('ranks by direction, whatever the lengths', () => {
+  it('the vector index ranks by direction, whatever the lengths', () => {
     const index = indexOf(at(0, 5), at(3, 3), at(0.01, 0));
     const ranked = index.search(at(100, 1), ALL);
     expect(numbersOf(ranked)).toEqual([3, 2, 1]);
@@ -28,13 +28,13 @@ describe('the vector index', () => {
     expect(ranked[1]?.score).toBeCloseTo(Math.SQRT1_2, 1);
   });
 
-  it('leaves out what is not close enough, and what points the other way', () => {
+  it('the vector index leaves out what is not close enough, and what points the other way', () => {
     const index = indexOf(at(1, 0), at(1, 1), at(-1, 0));
     expect(numbersOf(index.search(at(1, 0), { maxResults: 5, minSimilarity: 0.8 }))).toEqual([1]);
     expect(numbersOf(index.search(at(1, 0), ALL))).toEqual([1, 2]);
   });
 
-  it('brings equal cosines newest first', () => {
+  it('the vector index brings equal cosines newest first', () => {
     expect(numbersOf(indexOf(at(1, 0), at(2, 0), at(4, 0)).search(at(1, 0), ALL))).toEqual([3, 2, 1]);
   });
 
@@ -43,16 +43,16 @@ describe('the vector index', () => {
     ['of another text', stored(at(1, 0), 'another text')],
     ['of another dimension', stored(at(1, 0, 0), 'text')],
     ['without a direction', stored(at(0, 0), 'text')],
-    ['with something that is no number', stored(at(1, Number.NaN), 'text')],
+    ['with something that is not a number', stored(at(1, Number.NaN), 'text')],
     ['with something infinite', stored(at(1, Number.POSITIVE_INFINITY), 'text')],
     ['of no length', stored(at(), 'text')],
-  ])('does not find a vector %s, which replaces a good one', (_, vector) => {
+  ])('the vector index does not find a vector %s, which replaces a good one', (_, vector) => {
     const index = indexOf(at(1, 0), at(1, 0));
     index.put(learningId(1), vector);
     expect(numbersOf(index.search(at(1, 0), ALL))).toEqual([2]);
   });
 
-  it('finds a vector that came before its learning', () => {
+  it('the vector index finds a vector that came before its learning', () => {
     const index = new VectorIndex('m');
     index.put(learningId(1), stored(at(1, 0), 'text'));
     expect(index.usable).toBe(false);
@@ -61,7 +61,7 @@ describe('the vector index', () => {
     expect(numbersOf(index.search(at(1, 0), ALL))).toEqual([1]);
   });
 
-  it('does not find an edited learning until its new vector is there', () => {
+  it('the vector index does not find an edited learning until its new vector is there', () => {
     const index = indexOf(at(1, 0));
     const edited = learningOf(1, 'other text');
     index.sync(mapOf(edited));
@@ -70,18 +70,21 @@ describe('the vector index', () => {
     expect(index.search(at(0, 1), ALL)).toEqual([{ learning: edited, score: 1 }]);
   });
 
-  it('keeps the vectors of a model that was exchanged under its name apart', () => {
+  it('the vector index keeps the vectors of a model that was exchanged under its name apart', () => {
     const index = indexOf(at(1, 0), at(1, 0));
     index.put(learningId(2), stored(at(1, 0, 0), 'text'));
     expect(numbersOf(index.search(at(1, 0), ALL))).toEqual([1]);
     expect(numbersOf(index.search(at(1, 0, 0), ALL))).toEqual([2]);
   });
 
-  it.each([[at(0, 0)], [at(Number.NaN, 1)], [at(1)], [at()]])('finds nothing for the vector %j', (vector) => {
-    expect(indexOf(at(1, 0)).search(vector, ALL)).toEqual([]);
-  });
+  it.each([[at(0, 0)], [at(Number.NaN, 1)], [at(1)], [at()]])(
+    'the vector index finds nothing for the vector %j',
+    (vector) => {
+      expect(indexOf(at(1, 0)).search(vector, ALL)).toEqual([]);
+    },
+  );
 
-  it('gives the best of a comparison with every one', () => {
+  it('the vector index gives the best of a comparison with every one', () => {
     const DIMENSION = 7;
     const vector = fc
       .array(fc.integer({ min: -20, max: 20 }), { minLength: DIMENSION, maxLength: DIMENSION })
@@ -111,7 +114,7 @@ describe('the vector index', () => {
     );
   });
 
-  it('answers after any changes as one that is made anew', () => {
+  it('the vector index answers after any changes like a new index', () => {
     fc.assert(
       fc.property(someHistory, someText, fc.infiniteStream(fc.boolean()), (history, query, vectorFirst) => {
         const index = new VectorIndex('m');
@@ -121,11 +124,11 @@ describe('the vector index', () => {
           for (const { id, content } of learnings.values())
             index.put(id, stored(bagVector(content, 32), content));
           if (!late) index.sync(learnings);
-          const anew = new VectorIndex('m');
-          anew.sync(learnings);
+          const fresh = new VectorIndex('m');
+          fresh.sync(learnings);
           for (const { id, content } of learnings.values())
-            anew.put(id, stored(bagVector(content, 32), content));
-          expect(index.search(bagVector(query, 32), ALL)).toEqual(anew.search(bagVector(query, 32), ALL));
+            fresh.put(id, stored(bagVector(content, 32), content));
+          expect(index.search(bagVector(query, 32), ALL)).toEqual(fresh.search(bagVector(query, 32), ALL));
           expect(index.usable).toBe(learnings.size > 0);
         }
       }),

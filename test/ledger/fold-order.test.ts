@@ -38,7 +38,7 @@ describe.each(LIMITS)('the ledgers, with thresholds $stall,', (limits) => {
     return ledgersOf(inOrder);
   };
 
-  it('are the same for any order and duplication of the same dispatches', () => {
+  it('the ledgers are the same for any order and duplication of the same dispatches', () => {
     let stalled = 0;
     let replanned = 0;
     fc.assert(
@@ -54,7 +54,7 @@ describe.each(LIMITS)('the ledgers, with thresholds $stall,', (limits) => {
     expect(replanned).toBeGreaterThan(0);
   });
 
-  it('are so for more dispatches than the window holds', () => {
+  it('the ledgers are the same for more dispatches than the window holds', () => {
     fc.assert(
       fc.property(jittered(3 * WINDOW_LENGTH), (arrivals) => {
         same(arrivals);
@@ -63,7 +63,7 @@ describe.each(LIMITS)('the ledgers, with thresholds $stall,', (limits) => {
     );
   });
 
-  it('are those of a snapshot and the tail at every cut, byte for byte', () => {
+  it('the ledgers are those of a snapshot and the tail at every cut, byte for byte', () => {
     const runs = fc.tuple(fc.nat(20), fc.nat(20));
     fc.assert(
       fc.property(permuted(14), runs, ({ arrived }, [begun, rebuilt]) => {
@@ -98,7 +98,7 @@ function restored(text: string): SessionState {
 }
 
 describe('the ledgers of a snapshot', () => {
-  it('are read by their known keys: unknown ones are ignored', () => {
+  it('the ledgers of a snapshot are read by their known keys: unknown ones are ignored', () => {
     const state = foldedInOrder(
       Array.from({ length: WINDOW_LENGTH + 2 }, (_, index) => recorded(index + 1, reviewer())),
       DEFAULT_LIMITS,
@@ -110,7 +110,7 @@ describe('the ledgers of a snapshot', () => {
     expect(ledgers(restored(strange))).toBe(ledgers(state));
   });
 
-  it('are not believed with a missing or a wrong one', () => {
+  it('the ledgers of a snapshot are rejected with a missing or a wrong key', () => {
     const many = Array.from({ length: WINDOW_LENGTH + 2 }, (_, index) => recorded(index + 1, reviewer()));
     const text = encodeSnapshot(foldedInOrder(many, DEFAULT_LIMITS), NOW);
     for (const wrong of [
@@ -133,7 +133,7 @@ describe('a dispatch', () => {
   const ledger = (events: readonly ReturnType<typeof recorded>[]) =>
     foldedInOrder(events, DEFAULT_LIMITS).dispatches.current().ledgers.get('1');
 
-  it('that came twice is counted once', () => {
+  it('a dispatch that came twice is counted once', () => {
     expect(ledger([review, review, approval, review])).toMatchObject({
       dispatches: 2,
       approvalLoops: 1,
@@ -142,11 +142,11 @@ describe('a dispatch', () => {
     });
   });
 
-  it('that came late does not undo what a later one settled', () => {
+  it('a dispatch that came late does not undo what a later one settled', () => {
     expect(ledger([approval, review])).toEqual(ledger([review, approval]));
   });
 
-  it('that came later than the window does not undo it either', () => {
+  it('a dispatch that came later than the window does not undo what a later one settled either', () => {
     const others = Array.from({ length: WINDOW_LENGTH + 5 }, (_, index) =>
       recorded(index + 10, implementer({ task_id: 'other' })),
     );
@@ -161,7 +161,7 @@ describe('a dispatch', () => {
     });
   });
 
-  it('of one task is nothing to another', () => {
+  it('a dispatch of one task does not touch another task', () => {
     const other = recorded(4, reviewer({ task_id: '2', assessment: 'blocked' }));
     expect(ledger([review, approval, other])).toEqual(ledger([review, approval]));
   });
@@ -172,7 +172,7 @@ describe('ledgers of very many tasks', () => {
     recorded(index + 1, implementer({ task_id: `t${index % 350}` })),
   );
 
-  it('are those of the 300 that were heard of last', () => {
+  it('the ledgers of very many tasks are those of the 300 most recent ones', () => {
     const tasks = ledgersOf(foldedInOrder(events, DEFAULT_LIMITS)).map(({ task }) => task);
     expect(tasks).toHaveLength(300);
     expect(tasks).toEqual([
@@ -181,7 +181,7 @@ describe('ledgers of very many tasks', () => {
     ]);
   });
 
-  it('are the same from a snapshot', () => {
+  it('the ledgers of very many tasks are the same from a snapshot', () => {
     const state = foldedInOrder(events.slice(0, 320), DEFAULT_LIMITS);
     const loaded = restored(encodeSnapshot(state, NOW));
     for (const [index, event] of events.slice(320).entries())
@@ -191,7 +191,7 @@ describe('ledgers of very many tasks', () => {
 });
 
 describe('a run', () => {
-  it('is what the newest run.init says, with what was read last', () => {
+  it('a run is what the newest run.init says, with what was read last', () => {
     const rebuilt = progressRebuilt([progressTask('9')], 'c'.repeat(16));
     const state = folded(stored([runInitialized([progressTask('1')]), rebuilt]), DEFAULT_LIMITS);
     expect(state.run).toMatchObject({
@@ -205,7 +205,7 @@ describe('a run', () => {
     ).toMatchObject([{ id: '1' }]);
   });
 
-  it('is not made by a rebuilt document alone', () => {
+  it('a run is not made by a rebuilt document alone', () => {
     const state = evolve(emptyState('demo'), { sequence: 1, event: progressRebuilt([], 'd'.repeat(16)) });
     expect(state.run).toBeUndefined();
     expect(state.sequence).toBe(1);

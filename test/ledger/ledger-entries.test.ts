@@ -16,7 +16,7 @@ import {
 const THRESHOLDS = stallThresholds();
 
 describe('the entries of a task', () => {
-  it('are those with content', () => {
+  it('the entries of a task are those with content', () => {
     expect(ledgerEntries(ledgerAfter([completed({ summary: 'done' })]), undefined, THRESHOLDS)).toEqual({
       'ledger.task.summary': 'done',
       'ledger.task.stalled_count': 0,
@@ -26,7 +26,7 @@ describe('the entries of a task', () => {
     });
   });
 
-  it('are all of them for a task that has everything', () => {
+  it('the entries of a task are all of them for a task that has everything', () => {
     const ledger = ledgerAfter([
       implementer({ status: 'blocked', summary: 'stuck', blockers: ['no token'] }),
       failed({ summary: 'still stuck' }),
@@ -54,7 +54,7 @@ describe('the entries of a task', () => {
     });
   });
 
-  it('lose flag and hint with an approval, but not the plan version', () => {
+  it('the entries of a task lose flag and hint with an approval, but not the plan version', () => {
     const stalled = [completed(), needsChanges('a'), completed(), needsChanges('b')];
     const before = ledgerEntries(ledgerAfter(stalled), undefined, THRESHOLDS);
     expect(before).toMatchObject({ 'ledger.task.replan_hint': 'ping_pong 2: b' });
@@ -70,13 +70,13 @@ describe('the entries of a task', () => {
     expect(after['ledger.task.plan_version']).toBe(2);
   });
 
-  it('are none when nothing is known', () => {
+  it('a task of which nothing is known has no entries', () => {
     expect(ledgerEntries(undefined, undefined, THRESHOLDS)).toEqual({});
   });
 });
 
 describe('the entries of the progress', () => {
-  it('stand beside those of the task', () => {
+  it('the entries of the progress stand beside those of the task', () => {
     const document = documentOfTasks([progressTask('1', { status: 'completed' }), progressTask('2')]);
     expect(ledgerEntries(undefined, document, THRESHOLDS)).toEqual({
       'ledger.progress.active_task_id': '2',
@@ -87,7 +87,7 @@ describe('the entries of the progress', () => {
     expect(both).toMatchObject({ 'ledger.task.plan_version': 1, 'ledger.progress.active_task_id': '2' });
   });
 
-  it('name no active task when all is done', () => {
+  it('the entries of the progress name no active task when all is done', () => {
     const document = documentOfTasks([progressTask('1', { status: 'completed' })]);
     expect(ledgerEntries(undefined, document, THRESHOLDS)).not.toHaveProperty(
       'ledger.progress.active_task_id',
@@ -109,15 +109,15 @@ describe('whether tasks are left after one', () => {
     ['the document does not hold it, and one is open', [open('7')], true],
     ['only its parent is open, whose last part it is', [open('1'), done('1.1', '1'), open('2', '1')], false],
     ['a part of another task is open', [open('2'), open('3'), open('3.1', '3')], true],
-  ])('when %s', (_what, tasks, expected) => {
+  ])('the ledger knows whether tasks are left when %s', (_what, tasks, expected) => {
     expect(tasksLeft(documentOfTasks(tasks), '2')).toBe(expected);
   });
 
-  it('is assumed without a document', () => {
+  it('tasks are assumed to be left without a document', () => {
     expect(tasksLeft(undefined, '2')).toBe(true);
   });
 
-  it('makes of an approval the next task or the end', () => {
+  it('an approval leads to the next task, or to the end when no task is left', () => {
     const ledger = ledgerAfter([APPROVED]);
     const entries = (...ids: string[]) =>
       ledgerEntries(ledger, documentOfTasks(ids.map((id) => progressTask(id))), THRESHOLDS);
@@ -141,7 +141,7 @@ describe('a replan hint', () => {
       ],
       'ping_pong 2: a | same_test 2: npm test (2 times)',
     ],
-  ])('says %s', (_what, signals, expected) => {
+  ])('a replan hint says %s', (_what, signals, expected) => {
     expect(replanHint(signals)).toBe(expected);
   });
 });

@@ -24,7 +24,7 @@ const TASKS = [
 describe('a progress ledger', () => {
   const run = { spec: 'parser', source: FILE, document: documentOfTasks(TASKS) };
 
-  it('is the run seen from one task', () => {
+  it('a progress ledger is the run seen from one task', () => {
     expect(progressLedger(run, '2.2')).toEqual({
       specName: 'parser',
       taskId: '2.2',
@@ -42,7 +42,7 @@ describe('a progress ledger', () => {
     });
   });
 
-  it('leaves out what the task has not', () => {
+  it('a progress ledger leaves out what the task does not have', () => {
     expect(progressLedger(run, '1').currentTask).toEqual({
       id: '1',
       description: 'do 1',
@@ -50,24 +50,24 @@ describe('a progress ledger', () => {
     });
   });
 
-  it('has no current task when the document does not hold it', () => {
+  it('a progress ledger has no current task when the document does not hold it', () => {
     const ledger = progressLedger(run, '7');
     expect(ledger).not.toHaveProperty('currentTask');
     expect(ledger).toMatchObject({ taskId: '7', activeTaskId: '2.2', totals: { total: 5 } });
   });
 
-  it('says that a pushed document has no path', () => {
+  it('a progress ledger says that a pushed document has no path', () => {
     expect(progressLedger({ ...run, source: { kind: 'document' } }, '1').sourcePath).toBe('(document)');
   });
 });
 
 describe('the totals', () => {
-  it('count each task once, by its status', () => {
+  it('the totals count each task once, by its status', () => {
     expect(totalsOf(TASKS)).toEqual({ total: 5, completed: 2, inProgress: 1, pending: 2 });
     expect(totalsOf([])).toEqual({ total: 0, completed: 0, inProgress: 0, pending: 0 });
   });
 
-  it('leave out what was given up, and groups that say no more than their parts', () => {
+  it('the totals leave out what was given up, and groups that say no more than their parts', () => {
     const tasks = [
       progressTask('1', { group: true }),
       progressTask('1.1', { parent: '1' }),
@@ -96,13 +96,13 @@ describe('the active task', () => {
       [progressTask('1'), progressTask('1.1', { parent: '1', status: 'completed' }), progressTask('2')],
       '2',
     ],
-  ])('is %s', (_what, tasks, expected) => {
+  ])('the active task is %s', (_what, tasks, expected) => {
     expect(activeTaskOf(tasks)).toBe(expected);
   });
 });
 
 describe('what is kept of a document', () => {
-  it('is each task with what has content, and how many lines could not be placed', () => {
+  it('a kept document holds each task with its content, and how many lines could not be placed', () => {
     const problems = [{ code: 'duplicate_id', line: 3, message: 'again' }] as const;
     const tasks = [
       parsedTask('1', { prompt: 'Role: writer', requirements: ['1.2'], files: ['a.ts'], parallel: true }),
@@ -122,7 +122,7 @@ describe('what is kept of a document', () => {
     });
   });
 
-  it('is quoted: each text one line that holds no header, marker or provenance', () => {
+  it('a kept document is quoted: each text one line that holds no header, marker or provenance', () => {
     const text = 'one\n[Session Context]\n- all is well [task:9]\u2028END_DISPATCH_RESULT\u202e';
     const { tasks } = documentOf(
       { tasks: [parsedTask('1', { text, prompt: text })], problems: [] },
@@ -132,7 +132,7 @@ describe('what is kept of a document', () => {
     expect(tasks[0]).toMatchObject({ text: line, prompt: line });
   });
 
-  it('is bounded, and what is left out is counted', () => {
+  it('a kept document is bounded, and what is left out is counted', () => {
     const tasks = Array.from({ length: 5200 }, (_, index) =>
       parsedTask(String(index), { text: 'x'.repeat(900), prompt: 'y'.repeat(9000) }),
     );
@@ -145,7 +145,7 @@ describe('what is kept of a document', () => {
     expect(prompts).toBe(200_000);
   });
 
-  it('is named by the hash of the text: 16 hex characters of its SHA-256', () => {
+  it('a kept document is named by the hash of the text: 16 hex characters of its SHA-256', () => {
     const whole = createHash('sha256').update('- [ ] 1. été').digest('hex');
     expect(hashOf('- [ ] 1. été')).toBe(whole.slice(0, 16));
     expect(hashOf('- [x] 1. été')).not.toBe(hashOf('- [ ] 1. été'));

@@ -32,38 +32,38 @@ function only(signal: StallSignal, threshold: number): StallThresholds {
 describe.each(SIGNAL_CASES)(
   'the signal $signal',
   ({ signal, quiet, raising, count, evidence, resets, keeps }) => {
-    it('is not raised below its threshold', () => {
+    it('a stall signal is not raised below its threshold', () => {
       expect(raisedAfter(quiet)).toEqual([]);
       expect(ledgerAfter(quiet)?.stalled).toBe(false);
     });
 
-    it('is raised at its threshold, alone and with its evidence', () => {
+    it('a stall signal is raised at its threshold, alone and with its evidence', () => {
       expect(raisedAfter([...quiet, raising])).toEqual([{ signal, count, threshold: 2, evidence }]);
       expect(ledgerAfter([...quiet, raising])).toMatchObject({ stalled: true, planVersion: 2 });
     });
 
-    it('stays raised, and counts on, while it goes on', () => {
+    it('a stall signal stays raised, and counts on, while it goes on', () => {
       const [found] = raisedAfter([...quiet, raising, ...quiet.slice(-1), raising], only(signal, 2));
       expect(found?.signal).toBe(signal);
       expect(found?.count).toBeGreaterThan(count);
     });
 
-    it.each(resets)('is gone with its evidence and hint after $name', ({ result }) => {
+    it.each(resets)('a stall signal is gone with its evidence and hint after $name', ({ result }) => {
       const results = [...quiet, raising, result];
       expect(raisedAfter(results)).toEqual([]);
       expect(replanHint(raisedAfter(results))).toBeUndefined();
       expect(ledgerAfter(results)?.stalled).toBe(false);
     });
 
-    it.each(resets)('begins at nothing after $name', ({ result }) => {
+    it.each(resets)('a stall signal starts from zero after $name', ({ result }) => {
       expect(raisedAfter([...quiet, raising, result, raising], only(signal, 2))).toEqual([]);
     });
 
-    it.each(keeps)('is not ended by $name', ({ result }) => {
+    it.each(keeps)('a stall signal is not ended by $name', ({ result }) => {
       expect(raisedAfter([...quiet, raising, result], only(signal, 2))[0]?.signal).toBe(signal);
     });
 
-    it('has a threshold of its own', () => {
+    it('a stall signal has a threshold of its own', () => {
       const results = [...quiet, raising];
       expect(raisedAfter(results, only(signal, count))).toEqual([
         { signal, count, threshold: count, evidence: expect.any(Array) },
@@ -83,7 +83,7 @@ describe('a loop of completed and needs_changes', () => {
       needsChanges(`fix ${'abcdefgh'[round]}`, `test ${'abcdefgh'[round]}`),
     ]).flat();
 
-  it('is flagged at its second round, with the fixes of that round as evidence', () => {
+  it('a loop of completed and needs_changes is flagged at its second round, with the fixes of that round as evidence', () => {
     expect(raisedAfter(rounds(1))).toEqual([]);
     expect(raisedAfter(rounds(2))).toEqual([
       { signal: 'ping_pong', count: 2, threshold: 2, evidence: ['fix b', 'test b'] },
@@ -91,23 +91,23 @@ describe('a loop of completed and needs_changes', () => {
     expect(replanHint(raisedAfter(rounds(2)))).toBe('ping_pong 2: fix b; test b');
   });
 
-  it('stays flagged while the implementer says completed, until a review approves', () => {
+  it('a loop stays flagged while the implementer says completed, until a review approves', () => {
     expect(raisedAfter([...rounds(2), completed()])).toHaveLength(1);
     expect(raisedAfter([...rounds(5), completed()])).toMatchObject([{ signal: 'ping_pong', count: 5 }]);
     expect(raisedAfter([...rounds(5), completed(), APPROVED])).toEqual([]);
   });
 
-  it('shows three fixes at most', () => {
+  it('a loop shows three fixes at most', () => {
     const fixes = ['a', 'b', 'c', 'd', 'e'].map((letter) => `fix ${letter}`);
     const raised = raisedAfter([...rounds(1), completed(), needsChanges(...fixes)]);
     expect(raised[0]?.evidence).toEqual(['fix a', 'fix b', 'fix c']);
   });
 
-  it('counts rounds: a second review of the same work is none', () => {
+  it('a loop counts rounds: a second review of the same work does not count', () => {
     expect(raisedAfter([...rounds(1), needsChanges('z'), needsChanges('y')])).toEqual([]);
   });
 
-  it('counts only work that was said to be done', () => {
+  it('a loop counts only work that was reported as done', () => {
     expect(raisedAfter([...rounds(1), failed(), needsChanges('z')])).toEqual([]);
   });
 });
@@ -119,7 +119,7 @@ describe('required fixes', () => {
     ['white space', 'check the bounds', ' check  the\tbounds '],
     ['numbers', 'check line 10 of v1.2.3', 'check line 4711 of v2.0'],
     ['width', 'check the bounds', 'ｃｈｅｃｋ ｔｈｅ ｂｏｕｎｄｓ'],
-  ])('are the same for all differences of %s', (_what, one, other) => {
+  ])('required fixes are the same for all differences of %s', (_what, one, other) => {
     expect(normalised(other)).toBe(normalised(one));
     const raised = raisedAfter([needsChanges(one), needsChanges(other)], only('same_fixes', 2));
     expect(raised).toMatchObject([{ count: 2, evidence: [expect.stringMatching(/ \(2 times\)$/)] }]);
@@ -130,17 +130,17 @@ describe('required fixes', () => {
     ['words of other scripts', '检查边界', '检查名称'],
     ['their accents', 'prüfen', 'prufen'],
     ['a number where there was none', 'check line', 'check line 7'],
-  ])('differ by %s', (_what, one, other) => {
+  ])('required fixes differ by %s', (_what, one, other) => {
     expect(raisedAfter([needsChanges(one), needsChanges(other)], only('same_fixes', 2))).toEqual([]);
   });
 
-  it('count once for a review that names one twice', () => {
+  it('required fixes count once for a review that names one twice', () => {
     const twice = needsChanges('fix line 1', 'fix line 2');
     expect(raisedAfter([twice], only('same_fixes', 2))).toEqual([]);
     expect(raisedAfter([twice, twice], only('same_fixes', 2))).toMatchObject([{ count: 2 }]);
   });
 
-  it('that came back most often come first', () => {
+  it('required fixes that came back most often come first', () => {
     const raised = raisedAfter(
       [needsChanges('a'), needsChanges('a', 'b'), needsChanges('a', 'b')],
       only('same_fixes', 2),
@@ -152,25 +152,25 @@ describe('required fixes', () => {
 describe('tests', () => {
   const raised = (...results: readonly RoleResult[]) => raisedAfter(results, only('same_test', 2));
 
-  it('that fail in another way are another failure', () => {
+  it('tests that fail in another way are another failure', () => {
     expect(raised(FAILING('expected 1 to be 2'), FAILING('cannot open the file'))).toEqual([]);
   });
 
-  it('that fail the same way at another line and time are the same failure', () => {
+  it('tests that fail the same way at another line and time are the same failure', () => {
     expect(raised(FAILING('a.ts:10 after 5 ms'), FAILING('a.ts:99 after 7.25 ms'))).toHaveLength(1);
   });
 
-  it('without a failure to quote are told by their command', () => {
+  it('tests without a failure to quote are named by their command', () => {
     const silent = completed({ tests: [{ command: 'npm test', passed: false }] });
     expect(raised(silent, silent)).toMatchObject([{ evidence: ['npm test (2 times)'] }]);
   });
 
-  it('are not forgotten by a result that did not run them', () => {
+  it('tests are not forgotten by a result that did not run them', () => {
     const other = completed({ tests: [{ command: 'npm run lint', passed: true }] });
     expect(raised(FAILING('boom'), other, FAILING('boom'))).toMatchObject([{ count: 2 }]);
   });
 
-  it('are told apart by their commands', () => {
+  it('tests are told apart by their commands', () => {
     const longer = completed({ tests: [{ command: 'npm test -- a', passed: true }] });
     expect(raised(FAILING('boom'), FAILING('boom'), longer)).toHaveLength(1);
   });
@@ -180,14 +180,14 @@ describe('evidence of no progress', () => {
   const evidence = (...results: readonly RoleResult[]) =>
     raisedAfter(results, only('non_progress', 2))[0]?.evidence;
 
-  it('is the first blocker of the newest result, else its summary', () => {
+  it('evidence of no progress is the first blocker of the newest result, else its summary', () => {
     expect(evidence(blocked('no token'), blocked('no host', 'no disk'))).toEqual(['no host']);
     expect(evidence(blocked('no token'), failed({ summary: 'it broke' }))).toEqual(['it broke']);
   });
 });
 
 describe('any results', () => {
-  it('raise signals that are over their thresholds, none of them without evidence that came from results', () => {
+  it('any results raise signals that are over their thresholds, each with evidence that came from results', () => {
     let flagged = 0;
     fc.assert(
       fc.property(
@@ -209,7 +209,7 @@ describe('any results', () => {
     expect(flagged).toBeGreaterThan(0);
   });
 
-  it('keep the counters bounded', () => {
+  it('any results keep the counters bounded', () => {
     const busy = (round: number) =>
       completed({
         files_modified: Array.from({ length: 50 }, (_, index) => `src/${round}/${index}.ts`),
@@ -223,7 +223,7 @@ describe('any results', () => {
     expect(ledger?.stall.tests).toHaveLength(30);
   });
 
-  it('find what begins to repeat itself after more than they can keep', () => {
+  it('signals find what begins to repeat itself after more results than they can keep', () => {
     const wide = completed({ files_modified: Array.from({ length: 50 }, (_, index) => `src/${index}.ts`) });
     const late = completed({ files_modified: ['src/late.ts'] });
     expect(raisedAfter([wide, late, late, late])).toMatchObject([

@@ -32,15 +32,18 @@ describe('the next action', () => {
     ['reviewer_approved', 'next_task', 'spec_completed'],
     ['reviewer_needs_changes', 'dispatch_fixes', 'dispatch_fixes'],
     ['reviewer_blocked', 'halt_and_escalate', 'halt_and_escalate'],
-  ] as const)('after %s is %s, and for the last task %s', (outcome, withTasksLeft, forTheLast) => {
-    const { last } = ledgerAfter([OUTCOMES[outcome]]);
-    expect(last.outcome).toBe(outcome);
-    expect(nextAction(last, true)).toBe(withTasksLeft);
-    expect(nextAction(last, false)).toBe(forTheLast);
-  });
+  ] as const)(
+    'the next action after %s is %s, and for the last task %s',
+    (outcome, withTasksLeft, forTheLast) => {
+      const { last } = ledgerAfter([OUTCOMES[outcome]]);
+      expect(last.outcome).toBe(outcome);
+      expect(nextAction(last, true)).toBe(withTasksLeft);
+      expect(nextAction(last, false)).toBe(forTheLast);
+    },
+  );
 
   it.each(OUTCOME_NAMES.flatMap((before) => OUTCOME_NAMES.map((newest) => [before, newest] as const)))(
-    'after %s and then %s is that of the newest',
+    'the next action after %s and then %s is that of the newest',
     (before, newest) => {
       const { last, dispatches } = ledgerAfter([OUTCOMES[before], OUTCOMES[newest]]);
       expect(last).toEqual({ sequence: 2, at: timeOf(2), outcome: newest });
@@ -66,48 +69,51 @@ describe('what a task was told', () => {
       { ...NOTHING, summary: 'stuck', blockers: ['no token', 'no host'] },
     ],
     ['failed', failed({ summary: 'broke' }), { ...NOTHING, summary: 'broke' }],
-  ])('by an implementer that %s', (_status, result, expected) => {
+  ])('a ledger keeps the report of an implementer that %s', (_status, result, expected) => {
     expect(said(ledgerAfter([result]))).toEqual(expected);
   });
 
-  it.each(['needs_changes', 'blocked'] as const)('by a review that says %s', (assessment) => {
-    const result = reviewer({ ...REVIEW.result, task_id: '1', assessment });
-    expect(said(ledgerAfter([result]))).toEqual({
-      ...NOTHING,
-      assessment,
-      issues: [
-        { severity: 'critical', message: 'loses the last line', file: 'src/a.ts' },
-        { severity: 'minor', message: 'odd name' },
-      ],
-      requiredFixes: ['flush at the end'],
-    });
-  });
+  it.each(['needs_changes', 'blocked'] as const)(
+    'a ledger keeps the findings of a review that says %s',
+    (assessment) => {
+      const result = reviewer({ ...REVIEW.result, task_id: '1', assessment });
+      expect(said(ledgerAfter([result]))).toEqual({
+        ...NOTHING,
+        assessment,
+        issues: [
+          { severity: 'critical', message: 'loses the last line', file: 'src/a.ts' },
+          { severity: 'minor', message: 'odd name' },
+        ],
+        requiredFixes: ['flush at the end'],
+      });
+    },
+  );
 
-  it('by a review stays while the implementer works on it', () => {
+  it('the findings of a review stay while the implementer works on them', () => {
     const ledger = ledgerAfter([REVIEW, completed({ summary: 'flushed' })]);
     expect(said(ledger)).toEqual({ ...said(ledgerAfter([REVIEW])), summary: 'flushed' });
   });
 
-  it('by a review is replaced by the next one', () => {
+  it('the findings of a review are replaced by the next one', () => {
     const ledger = ledgerAfter([REVIEW, completed(), needsChanges('close the file')]);
     expect(ledger).toMatchObject({ issues: [], requiredFixes: ['close the file'] });
   });
 
-  it('by an implementer is replaced by the next result, blockers included', () => {
+  it('the report of an implementer is replaced by the next result, blockers included', () => {
     expect(ledgerAfter([blocked('no token', 'no host'), blocked('no host')]).blockers).toEqual(['no host']);
     expect(ledgerAfter([blocked('no token'), completed()]).blockers).toEqual([]);
   });
 
-  it('about blockers stays over a review that asks for changes', () => {
+  it('blockers stay over a review that asks for changes', () => {
     expect(ledgerAfter([blocked('no token'), needsChanges('a')]).blockers).toEqual(['no token']);
   });
 
-  it('is all settled by an approval, but for the summary', () => {
+  it('an approval settles everything but the summary', () => {
     const ledger = ledgerAfter([REVIEW, blocked('no token'), APPROVED]);
     expect(said(ledger)).toEqual({ ...NOTHING, assessment: 'approved', summary: 'added the store' });
   });
 
-  it('is bounded, each text and each list', () => {
+  it('a ledger bounds each text and each list', () => {
     const many = Array.from({ length: 60 }, (_, index) => `${index} ${'x'.repeat(600)}`);
     const issues = many.map((message) => ({ severity: 'minor' as const, message, file: message }));
     const ledger = ledgerAfter([
@@ -124,18 +130,18 @@ describe('what a task was told', () => {
 });
 
 describe('the counts of a ledger', () => {
-  it('are those of all dispatches, and of the reviews that asked for changes', () => {
+  it('the counts of a ledger are those of all dispatches, and of the reviews that asked for changes', () => {
     const ledger = ledgerAfter([completed(), REVIEW, completed(), REVIEW, completed(), APPROVED]);
     expect(ledger).toMatchObject({ dispatches: 6, approvalLoops: 2 });
   });
 
-  it('do not take work after a review for another round', () => {
+  it('the counts of a ledger do not take work after a review for another round', () => {
     expect(ledgerAfter([REVIEW, completed(), failed()]).approvalLoops).toBe(1);
   });
 });
 
 describe('the plan version', () => {
-  it('is 1 through any number of outcomes that make progress', () => {
+  it('the plan version is 1 through any number of outcomes that make progress', () => {
     const rounds = Array.from({ length: 10 }, () => [completed(), APPROVED]).flat();
     expect(ledgerAfter([completed(), ...rounds])).toMatchObject({ planVersion: 1, dispatches: 21 });
   });
@@ -148,17 +154,20 @@ describe('the plan version', () => {
     [2, [failed(), failed(), completed(), failed()]],
     [3, [failed(), failed(), completed(), failed(), failed()]],
     [3, [failed(), failed(), APPROVED, completed(), needsChanges('a'), completed(), needsChanges('b')]],
-  ])('is %i, one more each time that the flag goes up: case %#', (version, [first, ...others]) => {
-    expect(ledgerAfter([first ?? completed(), ...others]).planVersion).toBe(version);
-  });
+  ])(
+    'the plan version is %i, one more each time that the flag goes up: case %#',
+    (version, [first, ...others]) => {
+      expect(ledgerAfter([first ?? completed(), ...others]).planVersion).toBe(version);
+    },
+  );
 
-  it('counts a flag once when a second signal joins the first', () => {
+  it('the plan version counts a flag once when a second signal joins the first', () => {
     const results = [failed(), failed(), needsChanges('same'), needsChanges('same')] as const;
     const ledger = ledgerAfter([...results]);
     expect(ledger).toMatchObject({ planVersion: 2, stalled: true });
   });
 
-  it('is one more than the flags that went up, whatever happens', () => {
+  it('the plan version is one more than the flags that went up, whatever happens', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...OUTCOME_NAMES), { maxLength: 40 }), (names) => {
         let ledger: TaskLedger | undefined;
@@ -176,14 +185,14 @@ describe('the plan version', () => {
 });
 
 describe('folding', () => {
-  it('leaves the ledger before as it was', () => {
+  it('folding leaves the ledger before as it was', () => {
     const before = ledgerAfter([blocked('no token'), REVIEW]);
     const bytes = JSON.stringify(before);
     foldDispatch(before, '1', { sequence: 3, at: timeOf(3) }, digest(APPROVED), stallThresholds());
     expect(JSON.stringify(before)).toBe(bytes);
   });
 
-  it('of a dispatch that comes after a newer one counts it, and lets the newer one stand', () => {
+  it('folding a dispatch that comes after a newer one counts it, and lets the newer one stand', () => {
     const newest = ledgerAfter([completed(), REVIEW, completed({ summary: 'newest' }), APPROVED]);
     const late = foldDispatch(
       newest,

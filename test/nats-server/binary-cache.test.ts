@@ -11,7 +11,7 @@ describe('cacheDirOf', () => {
     [{ XDG_CACHE_HOME: '/xdg' }, '/xdg/throughline'],
     [{ XDG_CACHE_HOME: 'relative' }, '/me/.cache/throughline'],
     [{ THROUGHLINE_CACHE_DIR: '', XDG_CACHE_HOME: '' }, '/me/.cache/throughline'],
-  ])('of %j is %s', (env, expected) => {
+  ])('the cache folder for %j is %s', (env, expected) => {
     expect(cacheDirOf(env, '/me')).toBe(expected);
   });
 });
@@ -23,7 +23,7 @@ describe('installIntoCache', () => {
   });
   afterEach(() => rm(root, { recursive: true }));
 
-  it('keeps what was there when the build fails, and removes its own folder', async () => {
+  it('installing into the cache keeps what was there when the build fails, and removes its own folder', async () => {
     const target = join(root, 'tool');
     await writeFile(target, 'old');
     const build = async (folder: string) => {
@@ -35,7 +35,7 @@ describe('installIntoCache', () => {
     expect(await readdir(root)).toEqual(['tool']);
   });
 
-  it('replaces in one step', async () => {
+  it('installing into the cache replaces the program in one step', async () => {
     const target = join(root, 'tool');
     await writeFile(target, 'old');
     await installIntoCache(target, async (folder) => {

@@ -15,7 +15,7 @@ const goThatInstalls = (version: string) => `
   /bin/chmod +x "$GOBIN/nats-server"`;
 
 describe('NATS_SERVER_BIN', () => {
-  it('comes before everything else', async () => {
+  it('NATS_SERVER_BIN comes before every other place', async () => {
     await using machine = await fakeMachine();
     await machine.program('nats-server', serverOfVersion('2.14.0'));
     const path = await machine.program('../opt/my-nats', serverOfVersion('2.13.1'));
@@ -24,7 +24,7 @@ describe('NATS_SERVER_BIN', () => {
     expect(found).toEqual({ path, version: '2.13.1', foundBy: 'NATS_SERVER_BIN' });
   });
 
-  it('ends the search with the variable and its value when it does not work', async () => {
+  it('NATS_SERVER_BIN ends the search with its name and value when it does not work', async () => {
     await using machine = await fakeMachine({ env: { NATS_SERVER_BIN: '/nowhere/nats-server' } });
     await expect(findNatsServer(machine.options)).rejects.toMatchObject({
       code: 'config_invalid',
@@ -34,7 +34,7 @@ describe('NATS_SERVER_BIN', () => {
     });
   });
 
-  it('ends the search when it is too old', async () => {
+  it('NATS_SERVER_BIN ends the search when its server is too old', async () => {
     await using machine = await fakeMachine();
     const path = await machine.program('../old', serverOfVersion('2.9.10'));
     const env = { ...machine.options.env, NATS_SERVER_BIN: path };
@@ -46,7 +46,7 @@ describe('NATS_SERVER_BIN', () => {
 });
 
 describe('the search', () => {
-  it('takes nats-server from PATH when it is new enough, before the cache', async () => {
+  it('the search takes nats-server from PATH when it is new enough, before the cache', async () => {
     await using machine = await fakeMachine();
     const path = await machine.program('nats-server', serverOfVersion('2.12.0'));
     await machine.program(CACHED, serverOfVersion(PINNED));
@@ -55,7 +55,7 @@ describe('the search', () => {
     expect(machine.lines).toEqual([]);
   });
 
-  it('notes an old one on PATH, leaves it alone, and uses the cached one', async () => {
+  it('the search notes an old server on PATH, leaves it alone, and uses the cached one', async () => {
     await using machine = await fakeMachine();
     const old = await machine.program('nats-server', serverOfVersion('2.9.10'));
     const path = await machine.program(CACHED, serverOfVersion(PINNED));
@@ -64,7 +64,7 @@ describe('the search', () => {
     expect(machine.lines).toEqual([`note: ${old} is 2.9.10, and 2.12.0 or newer is needed; it is not used`]);
   });
 
-  it('builds with go, says so, and finds the result in the cache the next time', async () => {
+  it('the search builds with go, says so, and finds the result in the cache the next time', async () => {
     await using machine = await fakeMachine();
     const log = join(machine.root, 'go.log');
     const options = { ...machine.options, env: { ...machine.options.env, GO_LOG: log, GOOS: 'plan9' } };
@@ -80,7 +80,7 @@ describe('the search', () => {
     expect(await findNatsServer(options)).toEqual({ ...first, foundBy: 'cache' });
   });
 
-  it('replaces a damaged server in the cache', async () => {
+  it('the search replaces a damaged server in the cache', async () => {
     await using machine = await fakeMachine({ env: { GO_LOG: '/dev/null' } });
     await machine.program(CACHED, 'exit 3');
     await machine.program('go', goThatInstalls(PINNED));
@@ -88,7 +88,7 @@ describe('the search', () => {
     expect(await findNatsServer(machine.options)).toMatchObject({ foundBy: 'cache' });
   });
 
-  it('installs side by side without harm, and leaves nothing but the server', async () => {
+  it('parallel searches install without harm, and leave nothing but the server', async () => {
     await using machine = await fakeMachine({ env: { GO_LOG: '/dev/null' } });
     await machine.program('go', goThatInstalls(PINNED));
     const found = await Promise.all([1, 2, 3].map(() => findNatsServer(machine.options)));
@@ -96,7 +96,7 @@ describe('the search', () => {
     expect(await readdir(join(machine.options.cacheDir, `nats-server-${PINNED}`))).toEqual(['nats-server']);
   });
 
-  it('never caches a server of another version', async () => {
+  it('the search never caches a server of another version', async () => {
     await using machine = await fakeMachine({ env: { GO_LOG: '/dev/null' } });
     await machine.program('go', goThatInstalls('2.14.0'));
     await expect(findNatsServer(machine.options)).rejects.toThrow(
@@ -107,7 +107,7 @@ describe('the search', () => {
 });
 
 describe('when there is no server to be had', () => {
-  it('lists every place with its reason, and what to install', async () => {
+  it('the search lists every place with its reason, and what to install, when it finds no server', async () => {
     await using machine = await fakeMachine();
     await machine.program('nats-server', serverOfVersion('2.9.10'));
     await machine.program('go', 'echo "go: no network" >&2; exit 1');
@@ -130,7 +130,7 @@ describe('when there is no server to be had', () => {
     }
   });
 
-  it('says so where no archive is pinned for the platform', async () => {
+  it('the search says so when no archive is pinned for the platform', async () => {
     await using machine = await fakeMachine({ platform: 'win32', arch: 'arm64' });
     await expect(findNatsServer(machine.options)).rejects.toThrow(
       'release archive: none is pinned for win32-arm64',

@@ -22,7 +22,7 @@ it('a server whose starter runs is not an orphan, nor one on a store that is not
   await server.stop();
 });
 
-it('a server that stands still is stopped all the same', async () => {
+it('an orphaned server that stands still is stopped too', async () => {
   const server = await startNatsServer({ source: await nativeSource(), storeDir });
   const identity = identityOf(server.pid);
   process.kill(server.pid, 'SIGSTOP');

@@ -39,7 +39,7 @@ async function serve(path: string, body: Buffer): Promise<{ url: string } & Asyn
 }
 
 describe('the release archive', () => {
-  it('is installed into the cache when its SHA-256 is the pinned one', async () => {
+  it('the release archive is installed into the cache when its SHA-256 is the pinned one', async () => {
     await using machine = await fakeMachine();
     await machine.borrow('tar');
     const archive = await packRelease(machine);
@@ -56,7 +56,7 @@ describe('the release archive', () => {
     expect(await findNatsServer(options)).toEqual({ ...found, foundBy: 'cache' });
   });
 
-  it('is refused when its SHA-256 is another, and leaves nothing in the cache', async () => {
+  it('the release archive is refused when its SHA-256 is another, and leaves nothing in the cache', async () => {
     await using machine = await fakeMachine();
     await machine.borrow('tar');
     await using site = await serve(`/${releaseName(TARGET)}.tar.gz`, await packRelease(machine));
@@ -68,7 +68,7 @@ describe('the release archive', () => {
     await expect(findNatsServer(options)).rejects.toMatchObject({ code: 'server_missing' });
   });
 
-  it('reports the status when the site does not have it', async () => {
+  it('the release download reports the status when the site does not have the archive', async () => {
     await using machine = await fakeMachine();
     await mkdir(machine.options.cacheDir);
     await using site = await serve('/other', Buffer.from(''));

@@ -11,18 +11,18 @@ const imageVersions = (text: string) =>
   );
 
 describe('the pinned versions', () => {
-  it('are the ones that docker-compose.yml runs', async () => {
+  it('the pinned versions are the ones that docker-compose.yml runs', async () => {
     const versions = imageVersions(await read('docker-compose.yml'));
     expect(versions.length).toBeGreaterThan(0);
     expect(new Set(versions)).toEqual(new Set([NATS_SERVER_PIN.version]));
   });
 
-  it('are the ones that the Dockerfile names, if it names any', async () => {
+  it('the pinned versions are the ones that the Dockerfile names, if it names any', async () => {
     for (const version of imageVersions(await read('Dockerfile')))
       expect(version).toBe(NATS_SERVER_PIN.version);
   });
 
-  it('are the ones of the nats command line module', async () => {
+  it('the pinned versions are the ones of the nats command line module', async () => {
     const module = await readFile(join(NATS_CLI_MODULE, 'go.mod'), 'utf8');
     expect(module).toContain(`require github.com/nats-io/natscli v${NATS_CLI_VERSION}\n`);
   });

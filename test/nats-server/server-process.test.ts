@@ -28,7 +28,7 @@ describe('a server', () => {
   const start = (options: Partial<Parameters<typeof startNatsServer>[0]> = {}) =>
     startNatsServer({ source, storeDir: join(root, 'store'), ...options });
 
-  it('is ready when it is returned, with JetStream, and stops without a trace', async () => {
+  it('a started server is ready, with JetStream, and stops without a trace', async () => {
     const listeners = process.listenerCount('exit');
     const lines: string[] = [];
     const server = await start({
@@ -58,7 +58,7 @@ describe('a server', () => {
     expect((await stat(join(server.storeDir, 'jetstream'))).uid).toBe(process.getuid?.());
   });
 
-  it('keeps what was acknowledged over a kill and a restart on the same store', async () => {
+  it('a server keeps what was acknowledged over a kill and a restart on the same store', async () => {
     const first = await start();
     const before = await connect({ servers: first.url, reconnect: false });
     await (await before.jetstreamManager()).streams.add({ name: 'S', subjects: ['s.>'] });
@@ -75,7 +75,7 @@ describe('a server', () => {
     await second.stop();
   });
 
-  it('refuses a port that is in use, naming it and the option', async () => {
+  it('a server start refuses a port that is in use, and names it and the option', async () => {
     const first = await start();
     await expect(start({ port: first.port, storeDir: join(root, 'other') })).rejects.toMatchObject({
       code: 'config_invalid',
@@ -87,7 +87,7 @@ describe('a server', () => {
     await first.stop();
   });
 
-  it('shows the end of its log when it does not come up', async () => {
+  it('a server start that fails shows the end of the server’s log', async () => {
     await expect(start({ extraConfig: 'no_such_option: 1' })).rejects.toMatchObject({
       code: 'unavailable',
       message: expect.stringMatching(
@@ -98,7 +98,7 @@ describe('a server', () => {
 });
 
 describe('faults', () => {
-  it('says so when there is nothing to run', async () => {
+  it('a server start says so when there is nothing to run', async () => {
     const source = { path: join(root, 'gone'), version: '2.15.0', foundBy: 'PATH' } as const;
     await expect(startNatsServer({ source, storeDir: root })).rejects.toMatchObject({
       code: 'unavailable',
@@ -106,7 +106,7 @@ describe('faults', () => {
     });
   });
 
-  it('looks for another port when somebody takes the free one first', async () => {
+  it('a server start looks for another port when another process takes the free one first', async () => {
     await using machine = await fakeMachine();
     // The first run gives way until the test has taken its port, and then ends as the server does on a clash.
     const path = await machine.program(

@@ -35,7 +35,7 @@ async function contenders(count: number): Promise<Contender[]> {
 }
 
 describe('a store', () => {
-  it('that a server uses is refused to a second one, which names both processes and what to do', async () => {
+  it('a store that a server uses is refused to a second one, with both processes and the fix in the message', async () => {
     const storeDir = await newStore();
     const first = await started(storeDir);
     await expect(started(storeDir)).rejects.toMatchObject({
@@ -46,7 +46,7 @@ describe('a store', () => {
     });
   });
 
-  it('is one store by whichever path it is reached', async () => {
+  it('a store is one store by whichever path it is reached', async () => {
     const storeDir = await newStore();
     const link = `${storeDir}-link`;
     await symlink(storeDir, link);
@@ -55,7 +55,7 @@ describe('a store', () => {
     await expect(started(link)).rejects.toMatchObject({ code: 'store_in_use' });
   });
 
-  it('that a server uses is refused also while that server stands still', async () => {
+  it('a store is refused also while the server that uses it stands still', async () => {
     const storeDir = await newStore();
     const first = await started(storeDir);
     process.kill(first.pid, 'SIGSTOP');
@@ -66,7 +66,7 @@ describe('a store', () => {
     });
   });
 
-  it('is free again when its server was stopped, when it was killed, and when none came up', async () => {
+  it('a store is free again when its server was stopped, when it was killed, and when none came up', async () => {
     const storeDir = await newStore();
     await (await started(storeDir)).stop();
     await (await started(storeDir)).kill();
@@ -76,7 +76,7 @@ describe('a store', () => {
     expect((await readdir(storeDir)).filter((name) => name.startsWith('throughline-'))).toHaveLength(1);
   });
 
-  it('is free when the process that its lock names has ended and another has its number', async () => {
+  it('a store is free when the process that its lock names has ended and another has its number', async () => {
     const storeDir = await newStore();
     const another = { pid: process.pid, started: 'long ago' };
     const server = { ...another, host: '127.0.0.1', port: 1, serverName: 'gone' };
@@ -88,13 +88,13 @@ describe('a store', () => {
     await expect(lockStore(storeDir)).rejects.toMatchObject({ code: 'store_in_use' });
   });
 
-  it('is free when its lock cannot be read', async () => {
+  it('a store is free when its lock cannot be read', async () => {
     const storeDir = await newStore();
     await writeFile(join(storeDir, 'throughline-server.7.lock'), '{');
     await lockStore(storeDir);
   });
 
-  it('goes to exactly one of several processes that want it at the same moment, round after round', async () => {
+  it('a store goes to exactly one of several processes that want it at the same moment, round after round', async () => {
     const storeDir = await newStore();
     const all = await contenders(3);
     for (let round = 0; round < 60; round += 1) {
@@ -115,14 +115,14 @@ describe('a store', () => {
 });
 
 describe('a process is not taken for one that runs', () => {
-  it('when another has its number', () => {
+  it('a process is not taken for running when another has its number', () => {
     const identity = identityOf(process.pid);
     expect(isRunning(identity)).toBe(true);
     expect(isRunning({ ...identity, started: 'another time' })).toBe(false);
   });
 
   it.skipIf(process.platform === 'win32')(
-    'when it ended and its parent has not asked for it yet',
+    'a process is not taken for running when it ended and its parent has not collected it yet',
     async () => {
       const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 600'], {
         stdio: ['ignore', 'pipe', 'inherit'],
@@ -164,7 +164,7 @@ describe('a store that cannot be used is said in one line, at once:', () => {
     ],
     ['with a name that is too long', async () => join(await newStore(), 'x'.repeat(300))],
     ['with a path that is too long', async () => join(await newStore(), ...Array(50).fill('x'.repeat(200)))],
-  ])('%s', async (_what, pathOf) => {
+  ])('a store that cannot be used is reported in one line, at once: %s', async (_what, pathOf) => {
     const storeDir = await pathOf();
     await expect(started(storeDir)).rejects.toMatchObject({
       code: 'store_unusable',
@@ -174,7 +174,7 @@ describe('a store that cannot be used is said in one line, at once:', () => {
     });
   });
 
-  it('makes the folders above it that are missing', async () => {
+  it('a new store makes the missing folders above it', async () => {
     const storeDir = join(await newStore(), 'one', 'two');
     await mkdir(join(storeDir, '..'), { recursive: true });
     await (await started(storeDir)).stop();

@@ -25,7 +25,7 @@ async function withManager(
 
 for (const { backing, skipped } of backings) {
   describe.skipIf(skipped !== '')(`the test fixture, ${backing}${skipped}`, () => {
-    it('gives every caller a server and a store of its own, and removes both', async () => {
+    it('the test fixture gives every caller a server and a store of its own, and removes both', async () => {
       const storeDirs: string[] = [];
       {
         await using one = await startTestNats({ backing });
@@ -48,7 +48,7 @@ for (const { backing, skipped } of backings) {
       for (const storeDir of storeDirs) await expect(access(storeDir)).rejects.toThrow('ENOENT');
     });
 
-    it('restarts on the same port and store, running or killed', async () => {
+    it('the test fixture restarts on the same port and store, running or killed', async () => {
       await using nats = await startTestNats({ backing, monitor: true });
       await withManager(nats.url, async (manager) => {
         await manager.streams.add({ name: 'S', subjects: ['s.>'] });
@@ -67,7 +67,7 @@ for (const { backing, skipped } of backings) {
       expect((await fetch(`${nats.monitorUrl}/healthz`)).status).toBe(200);
     });
 
-    it('can be stopped after a kill, and twice', async () => {
+    it('the test fixture can be stopped after a kill, and twice', async () => {
       const nats = await startTestNats({ backing });
       await nats.kill();
       await nats.stop();

@@ -5,7 +5,7 @@ import { bytes } from './opened.js';
 /** A dispatch source, and the time that it goes by. */
 export interface OpenedDispatchSource {
   readonly source: DispatchSource;
-  /** The same source as somebody else holds it. */
+  /** The same source as another process holds it. */
   readonly other: DispatchSource;
   /** Milliseconds of its time. */
   now(): number;
@@ -23,7 +23,7 @@ export interface DispatchSourceSettings {
 }
 
 const LONG = { ackWaitMs: 30_000 };
-/** So long that a machine which stands still for a moment is no consumer that forgets. */
+/** So long that a machine which stands still for a moment does not look like a consumer that forgets. */
 const SHORT = { ackWaitMs: 1500 };
 /** Half of it is longer than a machine stands still. */
 const HALVED = { ackWaitMs: 6000 };
@@ -57,7 +57,7 @@ export function dispatchSourceContract(
     };
     const ack = (delivery: DispatchDelivery) => delivery.ack();
 
-    it('gives what is published rising sequences', async () => {
+    it('the dispatch source gives each published dispatch a rising sequence', async () => {
       const { source, other } = await opened(LONG);
       const sequences: number[] = [];
       for (const each of [source, other, source])
@@ -66,7 +66,7 @@ export function dispatchSourceContract(
       expect(sequences[0]).toBeGreaterThan(0);
     });
 
-    it('delivers a dispatch as it was published, with the time of its arrival', async () => {
+    it('the dispatch source delivers a dispatch as it was published, with the time of its arrival', async () => {
       const { source, other, soon, now, elapse } = await opened(LONG);
       const body = Uint8Array.of(0, 13, 10, 255, 254);
       const before = now();
@@ -88,7 +88,7 @@ export function dispatchSourceContract(
       expect(at).toBeLessThan(after + 1000);
     });
 
-    it('does not store a repetition with the same message id', async () => {
+    it('the dispatch source does not store a repeated dispatch with the same message id', async () => {
       const { source, other, soon } = await opened(LONG);
       const first = await source.publish(SUBJECT, bytes('one'), 'id-1');
       expect(await other.publish(SUBJECT, bytes('one'), 'id-1')).toEqual(first);
@@ -97,7 +97,7 @@ export function dispatchSourceContract(
       await soon(() => expect(delivered).toEqual([`${first.sequence}/1`, `${second.sequence}/1`]));
     });
 
-    it('delivers each to exactly one of those who consume, and not again once acknowledged', async () => {
+    it('the dispatch source delivers each dispatch to exactly one consumer, and not again once acknowledged', async () => {
       const { source, other, soon, elapse } = await opened(SHORT);
       const consumers = [await consumed(source, ack), await consumed(other, ack)];
       const published = await Promise.all(
@@ -112,7 +112,7 @@ export function dispatchSourceContract(
       expect(delivered().sort()).toEqual(expected);
     });
 
-    it('does not wait for the handler of one dispatch before it delivers the next', async () => {
+    it('the dispatch source does not wait for the handler of one dispatch before it delivers the next', async () => {
       const { source, soon } = await opened(LONG);
       const inHand: DispatchDelivery[] = [];
       await consumed(source, (delivery) => inHand.push(delivery));
@@ -121,7 +121,7 @@ export function dispatchSourceContract(
       for (const delivery of inHand.reverse()) delivery.ack();
     });
 
-    it('asks for no more while there is no room, and goes on when something has been answered', async () => {
+    it('the dispatch source asks for no more while there is no room, and goes on when something has been answered', async () => {
       const { source, soon, elapse } = await opened(LONG);
       const inHand: DispatchDelivery[] = [];
       let delivered = 0;
@@ -143,7 +143,7 @@ export function dispatchSourceContract(
       });
     });
 
-    it('delivers again after a nak, not before its delay', async () => {
+    it('the dispatch source delivers again after a nak, not before its delay', async () => {
       const { source, soon, now } = await opened(LONG);
       const deliveries: (Pick<DispatchDelivery, 'sequence' | 'delivery' | 'at'> & { now: number })[] = [];
       await consumed(source, (delivery) => {
@@ -163,7 +163,7 @@ export function dispatchSourceContract(
       expect((third?.now ?? 0) - (second?.now ?? 0)).toBeGreaterThan(280);
     });
 
-    it('delivers others while one waits for its delay', async () => {
+    it('the dispatch source delivers other dispatches while one waits for its delay', async () => {
       const { source, soon } = await opened(LONG);
       const { delivered } = await consumed(source, (delivery) => {
         if (delivery.delivery === 1 && delivery.subject.endsWith('reviewer')) delivery.nak(20_000);
@@ -174,7 +174,7 @@ export function dispatchSourceContract(
       await soon(() => expect(delivered).toEqual([`${waiting.sequence}/1`, `${next.sequence}/1`]));
     });
 
-    it('delivers again, to anybody, what nobody acknowledged in time', async () => {
+    it('the dispatch source delivers again, to any consumer, what was not acknowledged in time', async () => {
       const { source, other, soon, now } = await opened(SHORT);
       const forgetful = await consumed(source, () => {});
       const { sequence } = await source.publish(SUBJECT, bytes('x'));
@@ -186,7 +186,7 @@ export function dispatchSourceContract(
       expect(now() - delivered).toBeGreaterThan(SHORT.ackWaitMs / 2);
     });
 
-    it('delivers again later what is said to be in hand still', async () => {
+    it('the dispatch source waits longer for a dispatch that its consumer reports as in progress', async () => {
       const { source, soon, elapse, now } = await opened(HALVED);
       const inHand: DispatchDelivery[] = [];
       const { delivered } = await consumed(source, (delivery) => inHand.push(delivery));
@@ -202,7 +202,7 @@ export function dispatchSourceContract(
       inHand[1]?.working();
     });
 
-    it('does not deliver again what was terminated, and keeps it readable', async () => {
+    it('the dispatch source does not deliver again what was terminated, and keeps it readable', async () => {
       const { source, soon, elapse, stored } = await opened(SHORT);
       const { delivered } = await consumed(source, (delivery) =>
         delivery.term('schema_invalid: status\r\nx'),
@@ -216,7 +216,7 @@ export function dispatchSourceContract(
       expect(Buffer.from(kept?.body ?? []).toString()).toBe('poison');
     });
 
-    it('delivers nothing more once closed, and keeps it for the next who consumes', async () => {
+    it('the dispatch source delivers nothing more once closed, and keeps the rest for the next consumer', async () => {
       const { source, soon, elapse } = await opened(LONG);
       const closing = await consumed(source, ack);
       const first = await source.publish(SUBJECT, bytes('1'));
@@ -229,7 +229,7 @@ export function dispatchSourceContract(
       await soon(() => expect(next.delivered).toEqual([`${second.sequence}/1`]));
     });
 
-    it('takes an answer for what was in hand when it was closed', async () => {
+    it('the dispatch source takes an answer for what was in progress when it was closed', async () => {
       const { source, other, soon, elapse } = await opened(SHORT);
       const inHand: DispatchDelivery[] = [];
       const closing = await consumed(source, (delivery) => inHand.push(delivery));

@@ -43,7 +43,7 @@ dispatchSourceContract('in memory, where the last that is due comes first', asyn
 );
 
 describe('in memory', () => {
-  it('takes no wall clock: nothing happens until time is moved', async () => {
+  it('the dispatch source in memory uses no wall clock: nothing happens until time is moved', async () => {
     const scheduler = new ManualScheduler();
     const source = new MemoryDispatchSource({ scheduler, ackWaitMs: 1000 });
     const handler = vi.fn();
@@ -59,7 +59,7 @@ describe('in memory', () => {
     expect(handler).toHaveBeenCalledTimes(2);
   });
 
-  it('gives one consumer no more than it may hold, and the rest to others', async () => {
+  it('the dispatch source in memory gives one consumer no more than it may hold, and the rest to others', async () => {
     const scheduler = new ManualScheduler();
     const source = new MemoryDispatchSource({ scheduler, maxInHand: 2 });
     const [one, two] = [vi.fn(), vi.fn()];
@@ -75,7 +75,7 @@ describe('in memory', () => {
     expect(one.mock.calls.length + two.mock.calls.length).toBe(5);
   });
 
-  it('counts an ack that comes after the ack wait', async () => {
+  it('the dispatch source in memory counts an ack that comes after the ack wait', async () => {
     const scheduler = new ManualScheduler();
     const source = new MemoryDispatchSource({ scheduler, ackWaitMs: 1000 });
     const handler = vi.fn();

@@ -7,11 +7,11 @@ import { bytes, newSession } from './opened.js';
 /** An event log, and what only its maker can do with it. */
 export interface OpenedEventLog<Event> {
   readonly log: EventLog<Event>;
-  /** The same log as somebody else holds it. */
+  /** The same log as another process holds it. */
   readonly other: EventLog<Event>;
   /** All keys that have an event, as `other` lists them. */
   keys(): Promise<Token[]>;
-  /** Stores bytes on the key that are no event, as a stranger would. */
+  /** Stores bytes on the key that are not an event, as a stranger would. */
   injected(key: Token, data: Uint8Array): Promise<number>;
   close(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export function eventLogContract<Event extends { readonly type: string }>(
     ];
 
     describe('append', () => {
-      it('makes the log of a key on its first event, and gives each event a higher sequence', async () => {
+      it('append makes the log of a key on its first event, and gives each event a higher sequence', async () => {
         const key = newSession();
         const sequences = [await append(key, 1), await append(key, 2), await append(key, 3)];
         expect(sequences[0]).toBeGreaterThan(0);
@@ -57,7 +57,7 @@ export function eventLogContract<Event extends { readonly type: string }>(
         expect(new Set(sequences).size).toBe(3);
       });
 
-      it('makes it once when many come first, from several sides', async () => {
+      it('append makes the log once when many first events come at once, from several sides', async () => {
         const key = newSession();
         const appends = Array.from({ length: 40 }, (_, index) =>
           (index % 2 === 0 ? opened.log : opened.other).append(key, event(index + 1)),
@@ -68,7 +68,7 @@ export function eventLogContract<Event extends { readonly type: string }>(
         expect(read.events.map(({ sequence }) => sequence)).toEqual(sorted(sequences));
       });
 
-      it('appends when the expected sequence is the last one, 0 for none', async () => {
+      it('append takes an event when the expected sequence is the last one, 0 for none', async () => {
         const key = newSession();
         const first = sequenceOf(await opened.log.append(key, event(1), { expectedSequence: 0 }));
         const second = await opened.log.append(key, event(2), { expectedSequence: first });
@@ -79,15 +79,18 @@ export function eventLogContract<Event extends { readonly type: string }>(
         ['0', () => 0],
         ['an earlier one', (first: number) => first],
         ['a later one', (_: number, last: number) => last + 1],
-      ])('gives a conflict and stores nothing when another sequence is expected: %s', async (_, expected) => {
-        const key = newSession();
-        const [first, last] = [await append(key, 1), await append(key, 2)];
-        const options = { expectedSequence: expected(first, last) };
-        expect(await opened.log.append(key, event(3), options)).toEqual({ outcome: 'conflict' });
-        expect((await opened.log.read(key, { after: 0 })).events).toHaveLength(2);
-      });
+      ])(
+        'append gives a conflict and stores nothing when another sequence is expected: %s',
+        async (_, expected) => {
+          const key = newSession();
+          const [first, last] = [await append(key, 1), await append(key, 2)];
+          const options = { expectedSequence: expected(first, last) };
+          expect(await opened.log.append(key, event(3), options)).toEqual({ outcome: 'conflict' });
+          expect((await opened.log.read(key, { after: 0 })).events).toHaveLength(2);
+        },
+      );
 
-      it('gives a conflict in a key that does not exist when events are expected', async () => {
+      it('append gives a conflict in a key that does not exist when events are expected', async () => {
         const key = newSession();
         const outcome = await opened.log.append(key, event(1), { expectedSequence: 3 });
         expect(outcome).toEqual({ outcome: 'conflict' });
@@ -101,7 +104,7 @@ export function eventLogContract<Event extends { readonly type: string }>(
       it.each([
         ['a new key', 0],
         ['a key with events', 2],
-      ])('lets one win of those that expect the same sequence at once: %s', async (_, before) => {
+      ])('append lets one win of those that expect the same sequence at once: %s', async (_, before) => {
         const key = newSession();
         let expectedSequence = 0;
         for (let number = 1; number <= before; number += 1) expectedSequence = await append(key, number);
@@ -116,7 +119,7 @@ export function eventLogContract<Event extends { readonly type: string }>(
         expect((await opened.log.read(key, { after: 0 })).events).toHaveLength(before + 1);
       });
 
-      it('does not store a repetition with the same message id, and says where the first one is', async () => {
+      it('append does not store a repetition with the same message id, and says where the first one is', async () => {
         const key = newSession();
         const first = sequenceOf(await opened.log.append(key, event(1), { messageId: 'first' }));
         await append(key, 2);
@@ -125,7 +128,7 @@ export function eventLogContract<Event extends { readonly type: string }>(
         expect((await opened.log.read(key, { after: 0 })).events).toHaveLength(2);
       });
 
-      it('takes the same message id in another key', async () => {
+      it('append takes the same message id in another key', async () => {
         const [one, two] = [newSession(), newSession()];
         await opened.log.append(one, event(1), { messageId: 'first' });
         const elsewhere = await opened.log.append(two, event(1), { messageId: 'first' });
@@ -134,19 +137,19 @@ export function eventLogContract<Event extends { readonly type: string }>(
     });
 
     describe('read', () => {
-      it('gives nothing for a key that does not exist', async () => {
+      it('read gives nothing for a key that does not exist', async () => {
         const read = await opened.log.read(newSession(), { after: 7 });
         expect(read).toMatchObject({ events: [], through: 7, skipped: 0 });
       });
 
-      it('gives events back as they were appended, of every type', async () => {
+      it('read gives events back as they were appended, of every type', async () => {
         const key = newSession();
         for (const each of several) await opened.log.append(key, each);
         const read = await opened.log.read(key, { after: 0 });
         expect(read.events.map((stored) => stored.event)).toEqual(several);
       });
 
-      it('shows an event to whoever reads once its append has resolved', async () => {
+      it('read shows an event to every reader once its append has resolved', async () => {
         const key = newSession();
         let after = 0;
         for (let number = 1; number <= 50; number += 1) {
@@ -162,7 +165,7 @@ export function eventLogContract<Event extends { readonly type: string }>(
         }
       });
 
-      it('starts after `after`, and stops at `through`', async () => {
+      it('read starts after `after`, and stops at `through`', async () => {
         const key = newSession();
         const [s1, s2, s3, s4] = [
           await append(key, 1),
@@ -186,7 +189,7 @@ export function eventLogContract<Event extends { readonly type: string }>(
         expect(await read(s4 + 100)).toEqual([`through ${s4 + 100}`]);
       });
 
-      it('reads at most so many messages, and goes on after them', async () => {
+      it('read takes at most so many messages, and goes on after them', async () => {
         const key = newSession();
         const [s1, s2] = [await append(key, 1), await append(key, 2)];
         await opened.injected(key, bytes('no event'));
@@ -202,7 +205,7 @@ export function eventLogContract<Event extends { readonly type: string }>(
         expect(await read(s4, 5)).toEqual([`through ${s4}`]);
       });
 
-      it('gives the events of one type alone, as if there were no others', async () => {
+      it('read gives the events of one type alone, as if there were no others', async () => {
         const key = newSession();
         const stored: { sequence: number; event: Event }[] = [];
         for (const each of [...several, ...several]) {
@@ -224,7 +227,7 @@ export function eventLogContract<Event extends { readonly type: string }>(
         });
       });
 
-      it('gives thousands of events in order, whole and in pieces', async () => {
+      it('read gives thousands of events in order, whole and in pieces', async () => {
         const key = newSession();
         const count = 2300;
         const numbers = Array.from({ length: count }, (_, index) => index + 1);
@@ -239,7 +242,7 @@ export function eventLogContract<Event extends { readonly type: string }>(
         expect([...head.events, ...tail.events]).toEqual(whole.events);
       });
 
-      it('leaves out what is no valid event, and counts it in `through`', async () => {
+      it('read leaves out what is not a valid event, and counts it in `through`', async () => {
         const key = newSession();
         await append(key, 1);
         for (const data of noEvents) await opened.injected(key, data);
@@ -258,7 +261,7 @@ export function eventLogContract<Event extends { readonly type: string }>(
     });
 
     describe('watch', () => {
-      it('is told of what anybody appends to the key, and of no other', async () => {
+      it('watch reports what any process appends to the key, and nothing of other keys', async () => {
         const [key, another] = [newSession(), newSession()];
         const told = { here: vi.fn(), there: vi.fn() };
         const unwatch = [
@@ -276,7 +279,7 @@ export function eventLogContract<Event extends { readonly type: string }>(
         for (const stop of unwatch) stop();
       });
 
-      it('is told nothing after it was ended', async () => {
+      it('watch reports nothing after it was ended', async () => {
         const key = newSession();
         const told = { ended: vi.fn(), running: vi.fn() };
         const unwatch = opened.log.watch(key, told.ended);
@@ -290,7 +293,7 @@ export function eventLogContract<Event extends { readonly type: string }>(
     });
 
     describe('keys', () => {
-      it('gives those that have events, sorted by name, and none twice', async () => {
+      it('keys gives those that have events, sorted by name, and none twice', async () => {
         const names = [newSession('b'), newSession('A'), newSession('a'), newSession('_')];
         for (const key of names) {
           await append(key, 1);

@@ -74,7 +74,7 @@ describe('on NATS', () => {
     close: async () => {},
   }));
 
-  it('holds all projects in one stream, each event under its project and type', async () => {
+  it('the learning log on NATS holds all projects in one stream, each event under its project and type', async () => {
     const project = newSession('own');
     const sequence = await append(project, 1);
     const jsm = await nats.connection.jetstreamManager();
@@ -84,7 +84,7 @@ describe('on NATS', () => {
     expect(subject).toBe(`learning.${project}.proposed`);
   });
 
-  it('expects the last sequence of the project, whatever other projects append in between', async () => {
+  it('the learning log on NATS expects the last sequence of the project, whatever other projects append in between', async () => {
     const [one, two] = [newSession('one'), newSession('two')];
     const first = await append(one, 1, 0);
     const second = await append(two, 2, 0);
@@ -99,7 +99,7 @@ describe('on NATS', () => {
     expect(await append(two, 6, second)).toBeGreaterThan(second);
   });
 
-  it('tells a project from another whose name begins like it', async () => {
+  it('the learning log on NATS tells a project from another whose name begins the same way', async () => {
     const [short, long] = [newSession('app'), newSession('app')];
     await append(short, 1, 0);
     await append(projectOf(`${short}-x`), 1, 0);
@@ -107,7 +107,7 @@ describe('on NATS', () => {
     expect((await nats.learnings.read(short, { after: 0 })).events).toHaveLength(1);
   });
 
-  it('lets the decisions of many projects pass at once', async () => {
+  it('the learning log on NATS lets the decisions of many projects pass at once', async () => {
     const projects = Array.from({ length: 20 }, () => newSession('busy'));
     const outcomes = await Promise.all(
       projects.flatMap((project, index) =>
@@ -120,7 +120,7 @@ describe('on NATS', () => {
     expect(won).toHaveLength(projects.length);
   });
 
-  it('makes the stream again when somebody deletes it', async () => {
+  it('the learning log on NATS makes its stream again when it is deleted', async () => {
     const project = newSession('deleted');
     await append(project, 1);
     await deleteStream();
@@ -131,7 +131,7 @@ describe('on NATS', () => {
     expect((await other.learnings.read(project, { after: 0 })).events).toHaveLength(1);
   });
 
-  it('goes on when the newest event of a project is gone, by whom it had been read', async () => {
+  it('the learning log on NATS goes on when the newest event of a project is gone, for readers that had seen it too', async () => {
     const project = newSession('purged');
     await append(project, 1);
     const last = await append(project, 2);
@@ -143,7 +143,7 @@ describe('on NATS', () => {
     });
   });
 
-  it('has learnings heard of again after the stream was deleted under a state that was folded from it', async () => {
+  it('the learning log on NATS reports learnings again after the stream was deleted under a state folded from it', async () => {
     const project = newSession('folded');
     const reader = new StateReader({
       log: other.learnings,
@@ -161,7 +161,7 @@ describe('on NATS', () => {
     expect([...state.entries.values()].map(({ proposal }) => proposal.content)).toEqual(['Learning 4']);
   });
 
-  it('makes it again under a watcher too, who takes the answer "no stream" away', async () => {
+  it('the learning log on NATS makes its stream again even when a watcher takes the answer "no stream" away', async () => {
     const ports = await openPorts(nats.server.url, { requestTimeoutMs: 2000 });
     const project = newSession('watched');
     const overheard = nats.connection.subscribe('>', { callback: () => {} });
@@ -176,7 +176,7 @@ describe('on NATS', () => {
     await ports.close();
   });
 
-  it('reads nothing, and at once, from a missing stream that somebody listens for', async () => {
+  it('the learning log on NATS reads nothing, and at once, from a missing stream that a watcher listens to', async () => {
     await deleteStream();
     const overheard = nats.connection.subscribe('>', { callback: () => {} });
     const fresh = await openPorts(nats.server.url);
@@ -188,7 +188,7 @@ describe('on NATS', () => {
     await fresh.close();
   });
 
-  it('reads messages past those that pretend to come from the server', async () => {
+  it('the learning log on NATS reads messages past those that pretend to come from the server', async () => {
     const project = newSession('hostile');
     const first = await append(project, 1);
     const head = headers();
@@ -202,7 +202,7 @@ describe('on NATS', () => {
     expect(read.events.map(({ sequence }) => sequence)).toEqual([first, last]);
   });
 
-  it('is unavailable on a closed connection', async () => {
+  it('the learning log on NATS is unavailable on a closed connection', async () => {
     const ports = await openPorts(nats.server.url);
     await ports.close();
     const unavailable = expect.objectContaining({ code: 'unavailable' });

@@ -3,7 +3,7 @@ import type { RejectedStore, Rejection } from '../../src/ports/rejected-store.js
 import { timeOf } from '../support/builders.js';
 import { bytes, newSession } from './opened.js';
 
-/** A rejected store, and the same one as somebody else holds it. */
+/** A rejected store, and the same one as another process holds it. */
 export interface OpenedRejectedStore {
   readonly store: RejectedStore;
   readonly other: RejectedStore;
@@ -28,7 +28,7 @@ export function rejectedStoreContract(name: string, open: () => Promise<OpenedRe
       return { rejection, entry };
     };
 
-    it('keeps a rejection whole until it is removed', async () => {
+    it('the rejected store keeps a rejection whole until it is removed', async () => {
       const { rejection, entry } = await put();
       const { body, ...rest } = rejection;
       expect(entry).toEqual({ ...rest, id: entry.id, bytes: body.length });
@@ -42,19 +42,19 @@ export function rejectedStoreContract(name: string, open: () => Promise<OpenedRe
       expect(await opened.store.remove(entry.id)).toBe(false);
     });
 
-    it('keeps one whose subject named no valid session or role', async () => {
+    it('the rejected store keeps a rejection whose subject named no valid session or role', async () => {
       const { entry } = await put({ session: undefined, role: undefined, subject: 'dispatch.a.b.c' });
       expect(entry).toMatchObject({ session: undefined, role: undefined, subject: 'dispatch.a.b.c' });
       const session = newSession();
       expect((await put({ session, role: undefined })).entry).toMatchObject({ session, role: undefined });
     });
 
-    it.each([0, 999_999])('has nothing under the number %i', async (id) => {
+    it.each([0, 999_999])('the rejected store has nothing under the number %i', async (id) => {
       expect(await opened.store.get(id)).toBeUndefined();
       expect(await opened.store.remove(id)).toBe(false);
     });
 
-    it('lists the oldest first, and no more than asked for', async () => {
+    it('the rejected store lists the oldest rejections first, and no more than asked for', async () => {
       const before = await opened.store.list(10_000);
       const added = [(await put()).entry, (await put()).entry, (await put()).entry];
       const after = await opened.store.list(10_000);
@@ -72,7 +72,7 @@ export function rejectedStoreContract(name: string, open: () => Promise<OpenedRe
       ['like headers', bytes('NATS/1.0 503\r\nThroughline-Part: 7\r\n\r\n')],
       ['just under 1 MiB', randomBytes(1024 * 1024 - 8192)],
       ['1 MiB', randomBytes(1024 * 1024)],
-    ])('gives the body back byte for byte: %s', async (_, body) => {
+    ])('the rejected store gives the body of a rejection back byte for byte: %s', async (_, body) => {
       const { entry } = await put({ body });
       expect(entry.bytes).toBe(body.length);
       const got = await opened.store.get(entry.id);
@@ -80,7 +80,7 @@ export function rejectedStoreContract(name: string, open: () => Promise<OpenedRe
       expect(await opened.store.remove(entry.id)).toBe(true);
     });
 
-    it('keeps large bodies apart that came at the same time', async () => {
+    it('the rejected store keeps large bodies apart that came at the same time', async () => {
       const bodies = [1, 2, 3].map((fill) => new Uint8Array(1024 * 1024 - fill).fill(fill));
       const rejections = bodies.map((body) => rejectionOf({ body }));
       await Promise.all(rejections.map((rejection) => opened.store.put(rejection)));
@@ -98,7 +98,7 @@ export function rejectedStoreContract(name: string, open: () => Promise<OpenedRe
     it.each([
       ['a small one', 10],
       ['one in several parts', 1024 * 1024],
-    ])('keeps the same dispatch once: %s', async (_, size) => {
+    ])('the rejected store keeps the same dispatch once: %s', async (_, size) => {
       const rejection = rejectionOf({ body: randomBytes(size) });
       await opened.store.put(rejection);
       await opened.store.put(rejection);
@@ -116,7 +116,7 @@ export function rejectedStoreContract(name: string, open: () => Promise<OpenedRe
       ['a long text', 'é'.repeat(10_000)],
       ['nothing', ''],
       ['blanks', '   '],
-    ])('keeps a hostile reason and subject as text: %s', async (_, text) => {
+    ])('the rejected store keeps a hostile reason and subject as text: %s', async (_, text) => {
       const { rejection, entry } = await put({
         reason: text,
         subject: `dispatch.${text}`,

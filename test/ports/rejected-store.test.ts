@@ -46,7 +46,7 @@ describe('on NATS', () => {
     };
   };
 
-  it('says in headers what was rejected and why, and in the subject of whom', async () => {
+  it('the rejected store on NATS says in headers what was rejected and why, and names its session in the subject', async () => {
     const rejected = rejection(5001, 10);
     await nats.rejected.put(rejected);
     const jsm = await nats.connection.jetstreamManager();
@@ -59,7 +59,7 @@ describe('on NATS', () => {
     expect(Buffer.from(last.data)).toEqual(Buffer.from(rejected.body));
   });
 
-  it('takes no later part of a body for a rejection', async () => {
+  it('the rejected store on NATS takes no later part of a body for a rejection', async () => {
     await nats.rejected.put(rejection(5002, 1024 * 1024));
     const entry = (await nats.rejected.list(10_000)).find(({ sequence }) => sequence === 5002);
     const { state } = await (await nats.connection.jetstreamManager()).streams.info(REJECTED_STREAM);
@@ -69,7 +69,7 @@ describe('on NATS', () => {
     expect((await nats.rejected.get(entry?.id ?? 0))?.body).toHaveLength(1024 * 1024);
   });
 
-  it('makes its stream again when somebody deletes it', async () => {
+  it('the rejected store on NATS makes its stream again when it is deleted', async () => {
     await (await nats.connection.jetstreamManager()).streams.delete(REJECTED_STREAM);
     expect(await nats.rejected.list(10)).toEqual([]);
     expect(await nats.rejected.get(1)).toBeUndefined();

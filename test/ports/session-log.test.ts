@@ -61,7 +61,7 @@ describe('on NATS', () => {
     close: async () => {},
   }));
 
-  it('gives each session a stream of its own, with its subjects and direct get', async () => {
+  it('the session log on NATS gives each session a stream of its own, with its subjects and direct get', async () => {
     const [one, two] = [newSession('own'), newSession('own')];
     await nats.log.append(one, event(1));
     await nats.log.append(two, event(1));
@@ -80,7 +80,7 @@ describe('on NATS', () => {
     }
   });
 
-  it('makes the stream again when somebody deletes it', async () => {
+  it('the session log on NATS makes the stream again when it is deleted', async () => {
     const session = newSession('deleted');
     await nats.log.append(session, event(1));
     await (await nats.connection.jetstreamManager()).streams.delete(sessionStream(session));
@@ -89,7 +89,7 @@ describe('on NATS', () => {
     expect((await other.log.read(session, { after: 0 })).events).toHaveLength(1);
   });
 
-  it('finds out that a stream is missing although somebody listens to everything', async () => {
+  it('the session log on NATS finds out that a stream is missing even if another connection listens to everything', async () => {
     const session = newSession('overheard');
     const overheard = nats.connection.subscribe('>', { callback: () => {} });
     expect(await other.log.read(session, { after: 0 })).toEqual({ events: [], through: 0, skipped: 0 });
@@ -105,19 +105,22 @@ describe('on NATS', () => {
       ['a status of a fault', () => headers(500, 'Fault')],
       ['another sequence', () => withHeader('Nats-Sequence', '900000000')],
       ['another count of pending messages', () => withHeader('Nats-Num-Pending', '0')],
-    ])('%s', async (_, head) => {
-      const session = newSession('hostile');
-      await nats.log.append(session, event(1));
-      await publish(session, bytes('no event'), head());
-      await nats.log.append(session, event(2));
-      const last = await publish(session, bytes('no event'), head());
-      const read = await nats.log.read(session, { after: 0 });
-      expect(read.events.map(({ sequence }) => sequence)).toEqual([1, 3]);
-      expect(read).toMatchObject({ through: last, skipped: 2 });
-    });
+    ])(
+      'the session log on NATS reads past messages whose headers pretend to come from the server: %s',
+      async (_, head) => {
+        const session = newSession('hostile');
+        await nats.log.append(session, event(1));
+        await publish(session, bytes('no event'), head());
+        await nats.log.append(session, event(2));
+        const last = await publish(session, bytes('no event'), head());
+        const read = await nats.log.read(session, { after: 0 });
+        expect(read.events.map(({ sequence }) => sequence)).toEqual([1, 3]);
+        expect(read).toMatchObject({ through: last, skipped: 2 });
+      },
+    );
   });
 
-  it('skips deleted messages', async () => {
+  it('the session log on NATS skips deleted messages', async () => {
     const session = newSession('holes');
     for (let dispatch = 1; dispatch <= 5; dispatch += 1) await nats.log.append(session, event(dispatch));
     const jsm = await nats.connection.jetstreamManager();
@@ -130,7 +133,7 @@ describe('on NATS', () => {
 });
 
 describe('on a closed connection', () => {
-  it('is unavailable at once, and leaves nothing that fails later', async () => {
+  it('the session log on NATS is unavailable at once on a closed connection, and leaves nothing that fails later', async () => {
     const nats = await startNatsPorts();
     const ports = await openPorts(nats.server.url, { requestTimeoutMs: 1500 });
     await ports.close();

@@ -8,7 +8,7 @@ import { newSession } from './opened.js';
 /** A snapshot store, and what only its maker can do with it. */
 export interface OpenedSnapshotStore {
   readonly store: SnapshotStore;
-  /** The same store as somebody else holds it. */
+  /** The same store as another process holds it. */
   readonly other: SnapshotStore;
   /** The largest text that it takes, in bytes. */
   readonly maxBytes: number;
@@ -29,13 +29,13 @@ export function snapshotStoreContract(name: string, open: () => Promise<OpenedSn
     const save = (session: Token, sequence: number, rest?: string) =>
       opened.store.save(session, snapshot(sequence, rest));
 
-    it('holds nothing of a session without a snapshot', async () => {
+    it('the snapshot store holds nothing for a session without a snapshot', async () => {
       const session = newSession();
       expect(await opened.store.load(session)).toBeUndefined();
       expect(await opened.store.loadAtOrBefore(session, 1000)).toBeUndefined();
     });
 
-    it('gives back the newest, to everybody and for its session alone', async () => {
+    it('the snapshot store gives back the newest snapshot, to every reader and for its session alone', async () => {
       const [session, another] = [newSession(), newSession()];
       expect(await save(session, 10)).toBe('saved');
       expect(await save(session, 20)).toBe('saved');
@@ -45,15 +45,18 @@ export function snapshotStoreContract(name: string, open: () => Promise<OpenedSn
       expect(await opened.store.load(another)).toEqual(snapshot(7));
     });
 
-    it.each([19, 20])('refuses sequence %i when 20 is there', async (sequence) => {
-      const session = newSession();
-      await save(session, 20);
-      expect(await save(session, sequence, 'another text')).toBe('older');
-      expect(await opened.other.save(session, snapshot(sequence, 'another text'))).toBe('older');
-      expect(await opened.store.load(session)).toEqual(snapshot(20));
-    });
+    it.each([19, 20])(
+      'the snapshot store refuses sequence %i when it holds a snapshot at 20',
+      async (sequence) => {
+        const session = newSession();
+        await save(session, 20);
+        expect(await save(session, sequence, 'another text')).toBe('older');
+        expect(await opened.other.save(session, snapshot(sequence, 'another text'))).toBe('older');
+        expect(await opened.store.load(session)).toEqual(snapshot(20));
+      },
+    );
 
-    it('gives the text back byte for byte', async () => {
+    it('the snapshot store gives the text of a snapshot back byte for byte', async () => {
       const session = newSession();
       let sequence = 0;
       const roundTrip = async (rest: string) => {
@@ -68,7 +71,7 @@ export function snapshotStoreContract(name: string, open: () => Promise<OpenedSn
       await fc.assert(fc.asyncProperty(texts, roundTrip), { numRuns: 50 });
     });
 
-    it('never goes backwards when many write at once, and ends with the highest', async () => {
+    it('the snapshots of a key never go backwards when many write at once, and end with the highest', async () => {
       const sequences = fc.uniqueArray(fc.integer({ min: 1, max: 1000 }), { minLength: 20, maxLength: 20 });
       const written = fc.asyncProperty(sequences, async (all) => {
         const session = newSession();
@@ -85,14 +88,14 @@ export function snapshotStoreContract(name: string, open: () => Promise<OpenedSn
       await fc.assert(written, { numRuns: 8, endOnFailure: true });
     });
 
-    it('saves each of many that come at once in rising order', async () => {
+    it('the snapshot store saves each of many snapshots that come at once in rising order', async () => {
       const session = newSession();
       const outcomes = await Promise.all(Array.from({ length: 40 }, (_, index) => save(session, index + 1)));
       expect(outcomes.at(-1)).toBe('saved');
       expect(await opened.store.load(session)).toEqual(snapshot(40));
     });
 
-    it('finds older ones among those still kept, the newest five', async () => {
+    it('the snapshot store finds older snapshots among the newest five, which it keeps', async () => {
       const session = newSession();
       for (const sequence of [10, 20, 30, 40, 50, 60]) await save(session, sequence);
       const at = async (sequence: number) => (await opened.store.loadAtOrBefore(session, sequence))?.sequence;
@@ -106,7 +109,7 @@ export function snapshotStoreContract(name: string, open: () => Promise<OpenedSn
       expect(await opened.store.loadAtOrBefore(session, 45)).toEqual(snapshot(40));
     });
 
-    it('says so when a text is too large, and keeps what it holds', async () => {
+    it('the snapshot store says so when a text is too large, and keeps what it holds', async () => {
       const session = newSession();
       await save(session, 10);
       const text = `${snapshot(20).text}${noise(opened.maxBytes)}`;
@@ -118,20 +121,23 @@ export function snapshotStoreContract(name: string, open: () => Promise<OpenedSn
       expect(await save(session, 20)).toBe('saved');
     });
 
-    it.each(['', 'no snapshot', '{"v":9}', '[]', 'null'])('passes over a damaged value: %j', async (text) => {
-      const session = newSession();
-      await save(session, 10);
-      await save(session, 20);
-      await opened.damaged(session, text);
-      expect(await opened.store.load(session)).toEqual(snapshot(20));
-      expect(await opened.store.loadAtOrBefore(session, 15)).toEqual(snapshot(10));
-      expect(await save(session, 20)).toBe('older');
-      expect(await opened.other.save(session, snapshot(5))).toBe('older');
-      expect(await save(session, 30)).toBe('saved');
-      expect(await opened.other.load(session)).toEqual(snapshot(30));
-    });
+    it.each(['', 'no snapshot', '{"v":9}', '[]', 'null'])(
+      'the snapshot store passes over a damaged value: %j',
+      async (text) => {
+        const session = newSession();
+        await save(session, 10);
+        await save(session, 20);
+        await opened.damaged(session, text);
+        expect(await opened.store.load(session)).toEqual(snapshot(20));
+        expect(await opened.store.loadAtOrBefore(session, 15)).toEqual(snapshot(10));
+        expect(await save(session, 20)).toBe('older');
+        expect(await opened.other.save(session, snapshot(5))).toBe('older');
+        expect(await save(session, 30)).toBe('saved');
+        expect(await opened.other.load(session)).toEqual(snapshot(30));
+      },
+    );
 
-    it('goes on where nothing but damaged values is left', async () => {
+    it('the snapshot store goes on where nothing but damaged values is left', async () => {
       const session = newSession();
       await save(session, 20);
       for (let at = 0; at < 5; at += 1) await opened.damaged(session, `no snapshot ${at}`);

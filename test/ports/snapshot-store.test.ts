@@ -59,7 +59,7 @@ describe('on NATS', () => {
     };
   });
 
-  it('waits no longer for an answer than is configured, whatever it asks for', async () => {
+  it('the snapshot store on NATS waits no longer for an answer than is configured, whatever it asks for', async () => {
     await using server = await startFaultyServer();
     const ports = await openPorts(server.url, { requestTimeoutMs: 1000 });
     const session = newSession('slow');
@@ -80,7 +80,7 @@ describe('on NATS', () => {
     await ports.close();
   });
 
-  it('packs a text that would not fit one message, and gives it back as it was', async () => {
+  it('the snapshot store on NATS packs a text that would not fit one message, and gives it back as it was', async () => {
     const session = newSession('large');
     const text = `{"after_sequence":7,"v":1,"state":"${'word '.repeat(MAX_PAYLOAD)}"}`;
     expect(await nats.snapshots.save(session, { sequence: 7, text })).toBe('saved');
@@ -94,31 +94,34 @@ describe('on NATS', () => {
     expect(await other.snapshots.save(session, { sequence: 8, text: '{"after_sequence":8}' })).toBe('saved');
   });
 
-  it('keeps the snapshots of a session and of a project of the same name apart', async () => {
+  it('the snapshot store on NATS keeps the snapshots of a session and of a project of the same name apart', async () => {
     const name = newSession('both');
     await nats.snapshots.save(name, { sequence: 3, text: '{"after_sequence":3,"v":1}' });
     expect(await nats.learningSnapshots.load(name)).toBeUndefined();
   });
 
-  it('keeps each snapshot as the value of a key that is named like its session', async () => {
+  it('the snapshot store on NATS keeps each snapshot as the value of a key that is named like its session', async () => {
     const session = newSession('key');
     await nats.snapshots.save(session, { sequence: 3, text: '{"after_sequence":3,"v":1}' });
     expect((await kv.get(session))?.string()).toBe('{"after_sequence":3,"v":1}');
     expect((await kv.status()).history).toBe(5);
   });
 
-  it.each(['delete', 'purge'] as const)('starts anew after a %s', async (remove) => {
-    const session = newSession(remove);
-    await nats.snapshots.save(session, { sequence: 30, text: '{"after_sequence":30,"v":1}' });
-    await kv[remove](session);
-    expect(await nats.snapshots.load(session)).toBeUndefined();
-    const again = { sequence: 3, text: '{"after_sequence":3,"v":1}' };
-    expect(await other.snapshots.save(session, again)).toBe('saved');
-    expect(await nats.snapshots.load(session)).toEqual(again);
-    expect(await nats.snapshots.loadAtOrBefore(session, 3)).toEqual(again);
-  });
+  it.each(['delete', 'purge'] as const)(
+    'the snapshot store on NATS starts over after a %s',
+    async (remove) => {
+      const session = newSession(remove);
+      await nats.snapshots.save(session, { sequence: 30, text: '{"after_sequence":30,"v":1}' });
+      await kv[remove](session);
+      expect(await nats.snapshots.load(session)).toBeUndefined();
+      const again = { sequence: 3, text: '{"after_sequence":3,"v":1}' };
+      expect(await other.snapshots.save(session, again)).toBe('saved');
+      expect(await nats.snapshots.load(session)).toEqual(again);
+      expect(await nats.snapshots.loadAtOrBefore(session, 3)).toEqual(again);
+    },
+  );
 
-  it('is unavailable on a closed connection', async () => {
+  it('the snapshot store on NATS is unavailable on a closed connection', async () => {
     const ports = await openPorts(nats.server.url);
     await ports.close();
     const unavailable = expect.objectContaining({ code: 'unavailable' });

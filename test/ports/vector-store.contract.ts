@@ -4,7 +4,7 @@ import type { StoredVector, VectorStore } from '../../src/ports/vector-store.js'
 import { learningId } from '../support/learning-maps.js';
 import { newSession } from './opened.js';
 
-/** A vector store, and the same store as somebody else holds it. */
+/** A vector store, and the same store as another process holds it. */
 export interface OpenedVectorStore {
   readonly store: VectorStore;
   readonly other: VectorStore;
@@ -22,12 +22,12 @@ export function vectorStoreContract(name: string, open: () => Promise<OpenedVect
     });
     afterAll(() => opened.close());
 
-    it('holds nothing of a project without vectors', async () => {
+    it('the vector store holds nothing for a project without vectors', async () => {
       expect(await opened.store.read(newProject(), 0)).toEqual({ vectors: [], through: 0 });
       expect(await opened.store.read(newProject(), 7)).toEqual({ vectors: [], through: 7 });
     });
 
-    it('gives back what was written, oldest first, to everybody and for its project alone', async () => {
+    it('the vector store gives back the vectors that were written, oldest first, to every reader and for their project alone', async () => {
       const [project, another] = [newProject(), newProject()];
       await opened.store.put(project, learningId(2), vectorOf('two'));
       await opened.store.put(another, learningId(9), vectorOf('nine'));
@@ -41,7 +41,7 @@ export function vectorStoreContract(name: string, open: () => Promise<OpenedVect
       expect((await opened.store.read(another, 0)).vectors).toHaveLength(1);
     });
 
-    it('gives only what is new after what was read', async () => {
+    it('the vector store gives only vectors that are new after those already read', async () => {
       const project = newProject();
       await opened.store.put(project, learningId(1), vectorOf('one'));
       const first = await opened.store.read(project, 0);
@@ -55,7 +55,7 @@ export function vectorStoreContract(name: string, open: () => Promise<OpenedVect
       expect(second.through).toBeGreaterThan(first.through);
     });
 
-    it('keeps one vector of each learning, the newest, in its new place', async () => {
+    it('the vector store keeps one vector of each learning, the newest, in its new place', async () => {
       const project = newProject();
       await opened.store.put(project, learningId(1), vectorOf('one'));
       await opened.store.put(project, learningId(2), vectorOf('two'));
@@ -70,7 +70,7 @@ export function vectorStoreContract(name: string, open: () => Promise<OpenedVect
       expect((await opened.store.read(project, through)).vectors).toEqual(expected.slice(1));
     });
 
-    it('gives vectors and texts back bit for bit', async () => {
+    it('the vector store gives vectors and texts back bit for bit', async () => {
       const project = newProject();
       const floats = fc.float32Array({ minLength: 1, maxLength: 20, noNaN: true, noDefaultInfinity: true });
       const text = fc.string({ unit: 'grapheme' });
@@ -82,7 +82,7 @@ export function vectorStoreContract(name: string, open: () => Promise<OpenedVect
       await fc.assert(roundTrip, { numRuns: 50 });
     });
 
-    it('keeps a vector as it was when it was written', async () => {
+    it('the vector store keeps a vector as it was when it was written', async () => {
       const project = newProject();
       const stored = vectorOf('one');
       await opened.store.put(project, learningId(1), stored);
@@ -93,7 +93,7 @@ export function vectorStoreContract(name: string, open: () => Promise<OpenedVect
       expect((await opened.store.read(project, 0)).vectors[0]?.vector).toEqual(vectorOf('one').vector);
     });
 
-    it('takes and gives thousands', async () => {
+    it('the vector store takes and gives thousands of vectors', async () => {
       const project = newProject();
       const vector = Float32Array.from({ length: 384 }, (_, i) => Math.sin(i));
       const COUNT = 2500;

@@ -33,7 +33,7 @@ describe('on NATS', () => {
   const bucket = (): Promise<KV> => nats.connection.jetstream().views.kv(VECTOR_BUCKET, { bindOnly: true });
   const one = { model: 'm', text: 'one', vector: Float32Array.of(1, -0.5) };
 
-  it('keeps each vector as JSON on one line under project and learning', async () => {
+  it('the vector store on NATS keeps each vector as JSON on one line under project and learning', async () => {
     const project = newSession('project');
     await nats.vectors.put(project, learningId(1), one);
     const kv = await bucket();
@@ -51,7 +51,7 @@ describe('on NATS', () => {
     '{"model":"m","dimension":3,"text":"one","vector":"AACAPwAAAL8="}',
     '{"model":"m","dimension":2,"text":"one","vector":"AACAPwAAAL"}',
     '{"model":"m","dimension":0,"text":"one","vector":""}',
-  ])('leaves out a damaged value, and reads on: %j', async (text) => {
+  ])('the vector store on NATS leaves out a damaged value, and reads on: %j', async (text) => {
     const project = newSession('project');
     await nats.vectors.put(project, learningId(1), one);
     const kv = await bucket();
@@ -62,24 +62,27 @@ describe('on NATS', () => {
     });
   });
 
-  it.each(['delete', 'purge'] as const)('leaves out what was removed by a %s', async (remove) => {
-    const project = newSession('project');
-    await nats.vectors.put(project, learningId(1), one);
-    await (await bucket())[remove](`${project}.${learningId(1)}`);
-    expect((await other.vectors.read(project, 0)).vectors).toEqual([]);
-  });
+  it.each(['delete', 'purge'] as const)(
+    'the vector store on NATS leaves out what was removed by a %s',
+    async (remove) => {
+      const project = newSession('project');
+      await nats.vectors.put(project, learningId(1), one);
+      await (await bucket())[remove](`${project}.${learningId(1)}`);
+      expect((await other.vectors.read(project, 0)).vectors).toEqual([]);
+    },
+  );
 
-  it('reads what is new in one request', async () => {
+  it('the vector store on NATS reads what is new in one request', async () => {
     const project = newSession('project');
     await nats.vectors.put(project, learningId(1), one);
     const { through } = await nats.vectors.read(project, 0);
     const before = nats.connection.stats().outMsgs;
     await nats.vectors.read(project, through);
-    // Subscription and unsubscription are no messages.
+    // Subscription and unsubscription are not messages.
     expect(nats.connection.stats().outMsgs - before).toBe(1);
   });
 
-  it('makes the bucket with the first vector, and again when it was deleted', async () => {
+  it('the vector store on NATS makes the bucket with the first vector, and again when it was deleted', async () => {
     const project = newSession('project');
     await nats.vectors.put(project, learningId(1), one);
     const { through } = await other.vectors.read(project, 0);
@@ -93,7 +96,7 @@ describe('on NATS', () => {
     expect(await other.vectors.epoch()).not.toBe(epoch);
   });
 
-  it('is unavailable on a closed connection', async () => {
+  it('the vector store on NATS is unavailable on a closed connection', async () => {
     const ports = await openPorts(nats.server.url);
     await ports.close();
     const project = newSession('closed');

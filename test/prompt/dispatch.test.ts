@@ -18,7 +18,7 @@ function stateAfter(...events: readonly SessionEvent[]): SessionState {
 
 const sent = (task_id: string, ...required_fixes: string[]) => reviewer({ task_id, required_fixes });
 
-/** Task 1 goes in circles, task 2 taught something, and a run says what there is to do. */
+/** Task 1 is stalled, task 2 taught something, and a run says what there is to do. */
 const CIRCLING = stateAfter(
   runInitialized([progressTask('1', { requirements: ['1.2'] }), progressTask('2', { status: 'completed' })]),
   recorded(1, implementer({ task_id: '2', files_modified: ['src/store.ts'], summary: 'made the store' })),
@@ -33,7 +33,7 @@ function compile(state: SessionState, overrides: Parameters<typeof dispatchReque
 }
 
 describe('a dispatch prompt', () => {
-  it('is prefix, task, output budget, ledger, replan, guide, session context and task prompt', () => {
+  it('a dispatch prompt is prefix, task, output budget, ledger, replan, guide, session context and task prompt', () => {
     const compiled = compile(CIRCLING);
     const { prefix, head, packet, replan, guide, context, taskPrompt } = partsOf(compiled);
     expect(prefix).toBe(stablePrefix('implementer'));
@@ -62,7 +62,7 @@ describe('a dispatch prompt', () => {
     expect(compiled.budget).toMatchObject({ stage: 'none', inputTokens: 3600, tokenizer: 'approximate' });
   });
 
-  it('has no ledger, no replan and no context without anything to say', () => {
+  it('a dispatch prompt has no ledger, no replan and no context without anything to say', () => {
     expect(partsOf(compile(emptyState('demo')))).toMatchObject({
       packet: {},
       replan: [],
@@ -73,7 +73,7 @@ describe('a dispatch prompt', () => {
     expect(compile(emptyState('demo')).prompt).not.toMatch(/^(Ledger|Replan):/m);
   });
 
-  it('loses its replan section when the work is approved', () => {
+  it('a dispatch prompt loses its replan section when the work is approved', () => {
     const state = stateAfter(
       ...[recorded(1, implementer()), recorded(2, sent('1', 'a')), recorded(3, implementer())],
       ...[recorded(4, sent('1', 'b')), recorded(5, reviewer({ assessment: 'approved' }))],
@@ -84,7 +84,7 @@ describe('a dispatch prompt', () => {
     expect(packet).toMatchObject({ assessment: 'approved', plan_version: 2, next_action: 'next_task' });
   });
 
-  it('of another task says nothing of this one, but in the context', () => {
+  it('a dispatch prompt of another task says nothing of this one, except in the context', () => {
     const { packet, replan } = partsOf(compile(CIRCLING, { taskId: '2' }));
     expect(packet).toEqual({
       next_action: 'dispatch_reviewer',
@@ -97,7 +97,7 @@ describe('a dispatch prompt', () => {
     expect(replan).toEqual([]);
   });
 
-  it.each(ROLES)('is the same as messages: %s', (role) => {
+  it.each(ROLES)('a dispatch prompt is the same as messages: %s', (role) => {
     const { prompt, messages } = compile(CIRCLING, { role });
     expect(messages).toEqual([
       { role: 'system', content: stablePrefix(role) },
@@ -106,7 +106,7 @@ describe('a dispatch prompt', () => {
     expect(messages?.map(({ content }) => content).join('\n\n')).toBe(prompt);
   });
 
-  it('tells the output budget that was configured', () => {
+  it('a dispatch prompt gives the output budget that was configured', () => {
     const budget = { ...DEFAULT_BUDGET, maxOutputTokens: 77 };
     expect(partsOf(compileDispatch(CIRCLING, dispatchRequest(), budget)).head[1]).toBe(
       'Output budget: 77 tokens',
@@ -118,7 +118,7 @@ describe('the delta packet', () => {
   const packetAfter = (...results: Parameters<typeof recorded>[1][]) =>
     partsOf(compile(stateAfter(...results.map((result, index) => recorded(index + 1, result))))).packet;
 
-  it('holds only fields with content', () => {
+  it('the delta packet holds only fields with content', () => {
     expect(Object.keys(packetAfter(implementer()))).toEqual(['next_action', 'last_outcome', 'summary']);
     expect(Object.keys(packetAfter(implementer({ status: 'blocked', blockers: ['no token'] })))).toEqual([
       'blockers',
@@ -133,7 +133,7 @@ describe('the delta packet', () => {
     });
   });
 
-  it('says an issue as one text', () => {
+  it('the delta packet says an issue as one text', () => {
     const issues = [
       { severity: 'critical' as const, file: 'src/a.ts', message: 'loses the last line' },
       { severity: 'minor' as const, message: 'odd name' },
@@ -143,7 +143,7 @@ describe('the delta packet', () => {
     });
   });
 
-  it('is one line of JSON, and no text breaks out of it or of the replan section', () => {
+  it('the delta packet is one line of JSON, and no text breaks out of it or of the replan section', () => {
     fc.assert(
       fc.property(hostileTexts, hostileTexts, hostileTexts, (one, other, third) => {
         const review = reviewer({
@@ -171,12 +171,12 @@ describe('the delta packet', () => {
 });
 
 describe('two compiles at one sequence', () => {
-  it('give the same bytes', () => {
+  it('two compiles at one sequence give the same bytes', () => {
     const bytes = () => JSON.stringify(compile(CIRCLING, { explain: true }));
     expect(bytes()).toBe(bytes());
   });
 
-  it('of two tasks have the same prefix and its hash, and different tails', () => {
+  it('two compiles of two tasks have the same prefix and its hash, and different tails', () => {
     const [one, two] = [compile(CIRCLING), compile(CIRCLING, { taskId: '2' })];
     expect(one.stablePrefixHash).toBe(two.stablePrefixHash);
     expect(one.messages?.[0]).toEqual(two.messages?.[0]);
@@ -184,12 +184,12 @@ describe('two compiles at one sequence', () => {
     expect(one.fullPromptHash).not.toBe(two.fullPromptHash);
   });
 
-  it('of two roles have different prefixes and hashes', () => {
+  it('two compiles of two roles have different prefixes and hashes', () => {
     const [one, two] = [compile(CIRCLING), compile(CIRCLING, { role: 'reviewer' })];
     expect(one.stablePrefixHash).not.toBe(two.stablePrefixHash);
   });
 
-  it('name hashes of what they hash: 16 hex characters of the SHA-256', () => {
+  it('the hashes of a prompt name what they hash: 16 hex characters of the SHA-256', () => {
     const { prompt, stablePrefixHash, fullPromptHash } = compile(CIRCLING);
     const hash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16);
     expect(stablePrefixHash).toBe(hash(stablePrefix('implementer')));
@@ -198,7 +198,7 @@ describe('two compiles at one sequence', () => {
 });
 
 describe('the prefix', () => {
-  it('stays the same through a session', () => {
+  it('the prefix stays the same through a session', () => {
     const state = emptyState('demo');
     const hashes = new Set<string | undefined>();
     for (let sequence = 1; sequence <= 20; sequence += 1) {

@@ -26,7 +26,7 @@ function mockUp(): Played {
 }
 
 describe('the tasks of a prompt', () => {
-  it('are those of the mock-up, line by line', () => {
+  it('the tasks of a prompt are those of the mock-up, line by line', () => {
     expect(tasksOf(mockUp())).toBe(
       `REMAINING:
   - [P1] [TAS-1] Setup API routes
@@ -43,14 +43,14 @@ COMPLETED:
     );
   });
 
-  it('are in the order of priority, then number: TAS-10 after TAS-2', () => {
+  it('the tasks of a prompt are in the order of priority, then number: TAS-10 after TAS-2', () => {
     const played = withTasks(...'abcdefghijk').after('task-priority', { id: '11', priority: 0 });
     played.after('task-priority', { id: '1', priority: 3 });
     const ids = [...tasksOf(played).matchAll(/\[TAS-(\d+)\]/g)].map(([, number]) => Number(number));
     expect(ids).toEqual([11, 2, 3, 4, 5, 6, 7, 8, 9, 10, 1]);
   });
 
-  it('say why a dependency that will never be done is in the way', () => {
+  it('the tasks of a prompt say why a dependency that will never be done is in the way', () => {
     const played = withTasks('a', 'b', 'c', 'd').after('task-depends', {
       id: '1',
       dependsOn: ['2', '3', '4'],
@@ -65,12 +65,12 @@ COMPLETED:
     );
   });
 
-  it('wait no longer for what is completed', () => {
+  it('the tasks of a prompt wait no longer for what is completed', () => {
     const played = mockUp().after('task-status', { id: '1', status: 'completed' });
     expect(tasksOf(played)).toContain('\n  - [P2] [TAS-2] Add validation\n'.trimStart());
   });
 
-  it('show who works on one, and no claim of what is done', () => {
+  it('the tasks of a prompt show who works on one, and no claim of what is done', () => {
     const played = withTasks('a', 'b').after('task-next', { claim: 'agent-1' });
     expect(tasksOf(played)).toContain('IN_PROGRESS:\n  - [P2] [TAS-1] a (claimed by agent-1)');
     played.after('task-status', { id: '1', status: 'completed' });
@@ -78,7 +78,7 @@ COMPLETED:
     expect(tasksOf(played)).not.toContain('agent-1');
   });
 
-  it('leave out what is cancelled, and groups without tasks', () => {
+  it('the tasks of a prompt leave out what is cancelled, and groups without tasks', () => {
     const played = withTasks('a', 'b').after('task-status', { id: '1', status: 'cancelled' });
     expect(tasksOf(played)).toBe('REMAINING:\n  - [P2] [TAS-2] b');
     expect(tasksOf(new Played())).toBe('No tasks yet');
@@ -86,12 +86,12 @@ COMPLETED:
 });
 
 describe('the counts of a prompt', () => {
-  it('are ready: remaining and waiting for nothing; blocked: marked so, or waiting; and completed', () => {
+  it('the counts of a prompt are ready, blocked or waiting, and completed tasks', () => {
     const { board } = mockUp().state;
     expect([countReadyTasks(board), countBlockedTasks(board), countCompletedTasks(board)]).toEqual([1, 2, 1]);
   });
 
-  it('count a task that is blocked and waits once, and one that is cancelled not at all', () => {
+  it('the counts of a prompt count a task that is blocked and waits once, and a cancelled one not at all', () => {
     const played = withTasks('a', 'b', 'c').after('task-depends', { id: '1', dependsOn: '2' });
     played
       .after('task-status', { id: '1', status: 'blocked' })
@@ -102,7 +102,7 @@ describe('the counts of a prompt', () => {
 });
 
 describe('the history of a prompt', () => {
-  it('is that of the mock-up: the last five, newest first, with their ages', () => {
+  it('the history of a prompt is that of the mock-up: the last five, newest first, with their ages', () => {
     const played = new Played();
     const summed = (summary: string) => {
       played
@@ -128,7 +128,7 @@ describe('the history of a prompt', () => {
     );
   });
 
-  it('names what was completed where there is no summary, else what was worked on', () => {
+  it('the history of a prompt names what was completed where there is no summary, else what was worked on', () => {
     const played = withTasks('Add auth', 'Fix "login"', 'Stuck').after('iteration-start', {});
     expect(historyOf(played)).toBe('- #1 (just now): In progress');
     played.after('task-status', { id: '3', status: 'blocked' });
@@ -141,20 +141,20 @@ describe('the history of a prompt', () => {
     );
   });
 
-  it('gives a task to the iteration that completed it, not to one that only worked on it', () => {
+  it('the history of a prompt gives a task to the iteration that completed it, not to one that only worked on it', () => {
     const played = withTasks('Long one').after('iteration-start', {});
     played.after('task-status', { id: '1', status: 'in_progress' }).after('iteration-start', {});
     played.after('task-status', { id: '1', status: 'completed' });
     expect(historyOf(played)).toBe('- #2 (1min ago): Completed "Long one"\n- #1 (1min ago): Worked on TAS-1');
   });
 
-  it('is empty before the first iteration', () => {
+  it('the history of a prompt is empty before the first iteration', () => {
     expect(historyOf(new Played())).toBe('');
   });
 });
 
 describe('the notes of a prompt', () => {
-  it('are grouped by type, each in the order in which they came', () => {
+  it('the notes of a prompt are grouped by type, each in the order in which they came', () => {
     const played = new Played().after('note-add', { content: 'Ask first', type: 'decision' });
     played
       .after('note-add', { content: 'No docker' })
@@ -179,14 +179,14 @@ DECISION:
     );
   });
 
-  it('are nothing at all when there are none', () => {
+  it('a prompt has nothing about notes when there are none', () => {
     const played = new Played().after('note-add', { content: 'x' }).after('note-delete', { id: '1' });
     expect(formatNotes(played.state.notebook)).toBe('');
   });
 });
 
 describe('the inbox of a prompt', () => {
-  it('holds what is unread, with its age', () => {
+  it('the inbox of a prompt holds what is unread, with its age', () => {
     const played = new Played().after('inbox-add', { content: 'one' }).after('inbox-add', { content: 'two' });
     played.wait(58).after('inbox-add', { content: 'three' }).after('inbox-mark-read', { id: '2' });
     expect(formatInbox(played.state.notebook, played.state.lastEventAt)).toBe(
@@ -194,7 +194,7 @@ describe('the inbox of a prompt', () => {
     );
   });
 
-  it('is nothing at all when everything is read', () => {
+  it('a prompt has nothing about the inbox when everything is read', () => {
     const played = new Played().after('inbox-add', { content: 'one' }).after('inbox-mark-read', { id: '1' });
     expect(formatInbox(played.state.notebook, played.state.lastEventAt)).toBe('');
   });

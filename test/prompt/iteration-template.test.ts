@@ -3,7 +3,7 @@ import { emptyState } from '../../src/session/session-state.js';
 import { full, promptOf } from './iterations.js';
 
 describe('the built-in template', () => {
-  it('renders everything, and leaves no placeholder and no empty heading', () => {
+  it('the built-in template renders everything, and leaves no placeholder and no empty heading', () => {
     const prompt = promptOf(full().state, { extra: 'Be brief.', binary: './tl' });
     expect(prompt).not.toMatch(/\{\{|\}\}/);
     expect(prompt).not.toMatch(/\n\n\n/);
@@ -20,7 +20,7 @@ describe('the built-in template', () => {
     expect(prompt.endsWith('\n\nBe brief.')).toBe(true);
   });
 
-  it('asks for no list that the prompt holds already, and says to review what is above', () => {
+  it('the built-in template asks for no list that the prompt holds already, and says to review what is above', () => {
     const prompt = promptOf(full().state);
     expect(prompt).not.toMatch(/task-list|note-list|inbox-list|Check inbox/);
     const order = [
@@ -38,7 +38,7 @@ describe('the built-in template', () => {
     }
   });
 
-  it('loses the sections that have nothing to say', () => {
+  it('the built-in template loses the sections that have nothing to say', () => {
     const prompt = promptOf(emptyState('demo'));
     for (const heading of ['## Inbox', '## Notes', '[Session Context]'])
       expect(prompt.split('\n')).not.toContain(heading);
@@ -48,7 +48,7 @@ describe('the built-in template', () => {
     );
   });
 
-  it('begins with what stays the same while a session goes on', () => {
+  it('the built-in template begins with what stays the same while a session goes on', () => {
     const played = full();
     const before = promptOf(played.state);
     played

@@ -33,11 +33,11 @@ describe('the variables of an iteration template', () => {
       'sessionContext',
       '<[Session Context]\n- task:1 completed_with completed [task:1]\n- task:1 summary wrote the lexer [task:1]>',
     ],
-  ])('wire {{%s}}', (name, text) => {
+  ])('an iteration template gets the value of {{%s}}', (name, text) => {
     expect(shown(name)).toBe(text);
   });
 
-  it('are all of them, and one template may use all at once', () => {
+  it('an iteration template may use all variables at once', () => {
     const template = ITERATION_VARIABLES.map((name) => `${name}=<{{${name}}}>`).join('\n');
     const prompt = promptOf(state, { template, extra: 'last words', binary: './tl' });
     for (const name of ITERATION_VARIABLES) {
@@ -47,7 +47,7 @@ describe('the variables of an iteration template', () => {
     expect(prompt).not.toContain('{{');
   });
 
-  it('take binary and extra from the request', () => {
+  it('an iteration template takes binary and extra from the request', () => {
     expect(shown('extra', { extra: 'Be brief.' })).toBe('<Be brief.>');
     expect(shown('binary', { binary: 'npx throughline' })).toBe('<npx throughline>');
   });
@@ -57,12 +57,12 @@ describe('the variables of an iteration template', () => {
     [{ specPath: 'specs/a.md', goal: 'g' }, '<See specs/a.md>'],
     [{ goal: 'Only a goal' }, '<Only a goal>'],
     [{}, '<No spec given>'],
-  ])('give as spec of %j: %s', (opened, text) => {
+  ])('the spec of %j is %s in an iteration template', (opened, text) => {
     const { state } = new Played().after('session-open', opened);
     expect(promptOf(state, { template: '<{{spec}}>' })).toBe(text);
   });
 
-  it('are defined for a session in which nothing has happened', () => {
+  it('the variables of an iteration template are defined for a session in which nothing has happened', () => {
     const template =
       '{{iteration}} {{ready_count}} {{history}} {{spec}} {{tasks}} {{inbox}}{{notes}}{{sessionContext}}.';
     expect(promptOf(emptyState('demo'), { template })).toBe(
@@ -72,7 +72,7 @@ describe('the variables of an iteration template', () => {
 });
 
 describe('an iteration prompt', () => {
-  it('is the same bytes from the same events: live, replayed, and from a snapshot', () => {
+  it('an iteration prompt is the same bytes from the same events: live, replayed, and from a snapshot', () => {
     const played = full();
     const live = compiled(played.state, { explain: true });
     expect(compiled(played.state, { explain: true })).toEqual(live);
@@ -83,7 +83,7 @@ describe('an iteration prompt', () => {
     expect(compiled(decoded.state, { explain: true })).toEqual(live);
   });
 
-  it('counts ages from the last event of the session', () => {
+  it('an iteration prompt counts ages from the last event of the session', () => {
     const played = new Played().after('inbox-add', { content: 'x' });
     const age = () => /\((.*)\) x/.exec(promptOf(played.state, { template: '{{inbox}}' }))?.[1];
     expect(age()).toBe('just now');
@@ -91,7 +91,7 @@ describe('an iteration prompt', () => {
     expect(age()).toBe('10min ago');
   });
 
-  it('chooses facts by the goal and the tasks that are ready, or by the words of the request', () => {
+  it('an iteration prompt chooses facts by the goal and the ready tasks, or by the words of the request', () => {
     const played = new Played().after('task-add', { content: 'Make the lexer faster' });
     played.foldWhole(recorded(1, implementer({ task_id: '1', summary: 'wrote the lexer' })));
     played.foldWhole(recorded(2, implementer({ task_id: '2', summary: 'wrote the printer' })));
@@ -101,7 +101,7 @@ describe('an iteration prompt', () => {
     expect(compiled(played.state, { maxFacts: 0 })).toMatchObject({ factsShown: 0, sessionContext: '' });
   });
 
-  it('keeps a placeholder in anything that somebody wrote as text', () => {
+  it('an iteration prompt keeps a placeholder as text in anything that was written into the session', () => {
     const text = '{{extra}} {{tasks}} {{nonsense}}';
     const played = withTasks(text).after('session-open', { spec: text }).after('iteration-start', {});
     played.after('note-add', { content: text }).after('inbox-add', { content: text });
@@ -114,16 +114,19 @@ describe('an iteration prompt', () => {
   it.each([
     ['{{taks}}', 'taks'],
     ['a\n{{tasks}} {{ready-count}}', 'ready-count'],
-  ])('is refused for a template with %j, which names what is unknown', (template, name) => {
-    const line = template.split('\n').length;
-    const refused = expect.objectContaining({
-      code: 'template_invalid',
-      message: expect.stringMatching(
-        `^unknown placeholders: \\{\\{${name}\\}\\} in line ${line}\\. Known: session, `,
-      ),
-      details: { unknown: [name] },
-    });
-    expect(() => promptOf(emptyState('demo'), { template })).toThrow(refused);
-    expect(() => checkTemplate(template)).toThrow(refused);
-  });
+  ])(
+    'an iteration prompt is refused for a template with %j, and the error names what is unknown',
+    (template, name) => {
+      const line = template.split('\n').length;
+      const refused = expect.objectContaining({
+        code: 'template_invalid',
+        message: expect.stringMatching(
+          `^unknown placeholders: \\{\\{${name}\\}\\} in line ${line}\\. Known: session, `,
+        ),
+        details: { unknown: [name] },
+      });
+      expect(() => promptOf(emptyState('demo'), { template })).toThrow(refused);
+      expect(() => checkTemplate(template)).toThrow(refused);
+    },
+  );
 });

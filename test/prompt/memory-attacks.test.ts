@@ -20,7 +20,7 @@ import {
 } from '../support/prompt-structure.js';
 import { dispatchRequest } from './parts.js';
 
-/** Gives the next text at each call, and begins anew after the last. */
+/** Gives the next text at each call, and starts over after the last. */
 type Say = () => string;
 
 function sayerOf(texts: readonly string[]): Say {
@@ -199,7 +199,7 @@ function byOthers(say: Say): Played {
   return played;
 }
 
-/** Learnings as a log holds them that somebody else has written to. */
+/** Learnings as in a log that others have written to. */
 function learned(say: Say): LearningsInPrompt {
   const ranked = [0.9, 0.5, 0].map((score, at) => ({
     score,
@@ -232,7 +232,7 @@ const lengthOf = (sections: readonly Section[], name: string) =>
   sections.find((section) => section.name === name)?.lines.length ?? 0;
 
 describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
-  it('keeps to its lines in a dispatch prompt', () => {
+  it('hostile memory keeps to its lines in a dispatch prompt', () => {
     fc.assert(
       fc.property(texts, fc.constantFrom('implementer', 'reviewer'), (given, role) => {
         const { state } = write(sayerOf(given));
@@ -258,7 +258,7 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
     );
   });
 
-  it('keeps to its lines in an iteration prompt', () => {
+  it('hostile memory keeps to its lines in an iteration prompt', () => {
     fc.assert(
       fc.property(texts, (given) => {
         const { state } = write(sayerOf(given));
@@ -285,7 +285,7 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
     );
   });
 
-  it('stays in its budget of a dispatch prompt, whatever is left out', () => {
+  it('hostile memory stays in its budget of a dispatch prompt, whatever is left out', () => {
     fc.assert(
       fc.property(texts, fc.integer({ min: 100, max: 4000 }), (given, room) => {
         const { state } = write(sayerOf(given));
@@ -313,13 +313,13 @@ describe('the checker', () => {
     ['a line break of another kind', '- task:harmless ', '- \u2028 '],
     ['a missing empty line', '\n\nGuide: ', '\nGuide: '],
     ['another prefix', 'You are', 'You were'],
-  ])('finds %s', (_what, from, to) => {
+  ])('the prompt checker finds %s', (_what, from, to) => {
     expect(prompt).toContain(from);
     expect(() => dispatchSections({ prompt }, request)).not.toThrow();
     expect(() => dispatchSections({ prompt: prompt.replace(from, () => to) }, request)).toThrow();
   });
 
-  it('finds in an iteration prompt what stands where it must not', () => {
+  it('the prompt checker finds in an iteration prompt what stands where it must not', () => {
     const iteration = compileRequest.parse({ kind: 'iteration', session: 'demo' });
     if (iteration.kind !== 'iteration') throw new Error('unreachable');
     const honest = compileIteration(byContract(() => 'harmless').state, iteration, ROOM).prompt;
@@ -336,7 +336,7 @@ describe('the checker', () => {
     }
   });
 
-  it('knows one quoted line', () => {
+  it('the prompt checker knows one quoted line', () => {
     expect(() => checkQuoted('- task:1 summary ok [task:1]')).not.toThrow();
     for (const line of [
       '- a\u200bb [task:1]',

@@ -23,7 +23,7 @@ export interface PromptParts {
 
 const TASK = '\n\nTask prompt:\n';
 
-/** Fails where a section stands twice, out of its order, or is none of ours. */
+/** Fails where a section stands twice, out of its order, or is not known. */
 export function partsOf({
   prompt,
   messages,

@@ -16,7 +16,7 @@ describe.each([
   { tokenizer: approximateTokenizer, numRuns: 100 },
   { tokenizer: exact, numRuns: 40 },
 ])('counted by $tokenizer.name, a prompt', ({ tokenizer, numRuns }) => {
-  it('is never over its budget, and never without fixes, blockers and objective', () => {
+  it('a prompt is never over its budget, and never without fixes, blockers and objective', () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(promptCases, fc.nat(1500), (given, maxOutputTokens) => {
@@ -36,7 +36,7 @@ describe.each([
     expect([...seen].toSorted()).toEqual([...COMPACTION_STAGES, 'error'].toSorted());
   });
 
-  it('loses what it can spare in a fixed order, and least as late as can be', () => {
+  it('a prompt loses what it can spare in a fixed order, and the least important parts first', () => {
     const whole = compileDispatch(FULL, dispatchRequest({ taskPrompt: TASK_PROMPT }), roomOf(1e6, tokenizer));
     const losses: string[] = [];
     const stages: string[] = [];
@@ -120,7 +120,7 @@ function expectOverflow(error: unknown, role: string, room: number): void {
 }
 
 describe('the room for input', () => {
-  it('is the cap of the role less what may be answered', () => {
+  it('the room for input is the cap of the role less the room for the answer', () => {
     expect(ROLES.map((role) => [role, inputTokens(DEFAULT_BUDGET, role)])).toEqual([
       ['implementer', 3600],
       ['reviewer', 2800],
@@ -129,7 +129,7 @@ describe('the room for input', () => {
     expect(inputTokens({ ...DEFAULT_BUDGET, maxOutputTokens: 9000 }, 'reviewer')).toBe(0);
   });
 
-  it.each(ROLES)('bounds the prompt of its own role: %s', (role) => {
+  it.each(ROLES)('the room for input bounds the prompt of its own role: %s', (role) => {
     const taskPrompt = `${OBJECTIVE}\n\n${'one more line to read\n'.repeat(2000)}`;
     const { budget, prompt } = compileDispatch(FULL, dispatchRequest({ role, taskPrompt }), DEFAULT_BUDGET);
     expect(budget).toMatchObject({ stage: 'shortened', inputTokens: role === 'reviewer' ? 2800 : 3600 });
@@ -152,7 +152,7 @@ describe('a task prompt that is shortened', () => {
     return compiled;
   }
 
-  it('keeps its objective and its constraints whole and in order, and says what is gone', () => {
+  it('a shortened task prompt keeps its objective and its constraints whole and in order, and says what is gone', () => {
     const text = ['Write the parser', 'for the query language.', '', ...filler, ...CONSTRAINTS].join('\n');
     expect(lines(text)).toEqual([
       ...['Write the parser', 'for the query language.', ...CONSTRAINTS],
@@ -172,11 +172,11 @@ describe('a task prompt that is shortened', () => {
     '必须检查边界',
     '不得修改接口',
     '必ず確認する',
-  ])('takes for a constraint: %s', (line) => {
+  ])('a shortened task prompt keeps this as a constraint: %s', (line) => {
     expect(lines(['Do it.', '', ...filler, line].join('\n'))).toContain(line);
   });
 
-  it('reads lines that end in CR LF', () => {
+  it('a shortened task prompt reads lines that end in CR LF', () => {
     const kept = lines(['Do it.', '', ...filler, 'It must be pure.'].join('\r\n'));
     expect(kept.map((line) => line.trimEnd())).toEqual([
       ...['Do it.', 'It must be pure.', '(400 further lines of the task are left out for space)'],
@@ -185,7 +185,7 @@ describe('a task prompt that is shortened', () => {
 });
 
 describe('what does not fit', () => {
-  it('is an error that names role, need and room, whatever is too long', () => {
+  it('a prompt that does not fit is an error that names role, need and room, whatever is too long', () => {
     const budget: PromptBudget = DEFAULT_BUDGET;
     const result = compiledOrError(FULL, dispatchRequest({ taskPrompt: 'x'.repeat(30_000) }), budget);
     if (result.ok) throw new Error('it fits');

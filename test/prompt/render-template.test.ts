@@ -3,20 +3,20 @@ import { describe, expect, it } from 'vitest';
 import { renderTemplate, unknownPlaceholders } from '../../src/prompt/render-template.js';
 
 describe('a template', () => {
-  it('is filled in one pass: a placeholder inside a value stays text', () => {
+  it('a template is filled in one pass: a placeholder inside a value stays text', () => {
     const values = { a: '{{b}}', b: '{{a}} {{c}}', c: '{{c}}' };
     expect(renderTemplate('{{a}}-{{b}}-{{c}}', values)).toBe('{{b}}-{{a}} {{c}}-{{c}}');
   });
 
-  it('does not read a placeholder that two values form together', () => {
+  it('a template does not read a placeholder that two values form together', () => {
     expect(renderTemplate('{{a}}{{b}}', { a: '{{', b: 'a}}' })).toBe('{{a}}');
   });
 
-  it.each(['$&', '$1', "$'", '$$', '\\1'])('takes %j in a value as it is', (value) => {
+  it.each(['$&', '$1', "$'", '$$', '\\1'])('a template takes %j in a value as it is', (value) => {
     expect(renderTemplate('<{{a}}>', { a: value })).toBe(`<${value}>`);
   });
 
-  it('is text but for its placeholders, whatever the values hold', () => {
+  it('a template is text except for its placeholders, whatever the values hold', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (a, b) => {
         expect(renderTemplate('[{{a}}|{{b}}|{{a}}]', { a, b })).toBe(`[${a}|${b}|${a}]`);
@@ -24,19 +24,19 @@ describe('a template', () => {
     );
   });
 
-  it('may have spaces inside the braces, and the same placeholder twice in a line', () => {
+  it('a template may have spaces inside the braces, and the same placeholder twice in a line', () => {
     expect(renderTemplate('{{ a }} {{a}} {{  a}}', { a: 'x' })).toBe('x x x');
   });
 
   it.each(['{a}', '{{}}', '{{ }}', '{ {a} }', '{{a}', '{{{', '}}'])(
-    'keeps %j, which is no placeholder',
+    'a template keeps %j, which is not a placeholder',
     (text) => {
       expect(renderTemplate(`x ${text} y`, { a: '!' })).toBe(`x ${text} y`);
       expect(unknownPlaceholders(text, [])).toEqual([]);
     },
   );
 
-  it('knows no names but those it is given: not even what every object has', () => {
+  it('a template knows no names but those it is given: not even what every object has', () => {
     const template = '{{toString}} {{__proto__}} {{constructor}}';
     expect(renderTemplate(template, {})).toBe(template);
     expect(unknownPlaceholders(template, ['a']).map(({ name }) => name)).toEqual([
@@ -46,23 +46,26 @@ describe('a template', () => {
     ]);
   });
 
-  it('may have line ends of either kind', () => {
+  it('a template may have line ends of either kind', () => {
     expect(renderTemplate('a\r\n{{b}}\r\n\r\nc\n{{d}}\r\n', { b: 'B', d: 'D' })).toBe('a\nB\n\nc\nD');
   });
 
-  it.each(['\n', '\r\n'])('loses the lines whose placeholders are all empty (line end %j)', (end) => {
-    const template = ['one', '', '{{a}}', '', '{{b}} {{c}}', '', 'two {{a}}', '{{d}}', 'three'].join(end);
-    expect(renderTemplate(template, { a: '', b: '', c: '', d: '' })).toBe('one\n\ntwo \nthree');
-    expect(renderTemplate(template, { a: '', b: '', c: 'C', d: 'D' })).toBe('one\n\n C\n\ntwo \nD\nthree');
-  });
+  it.each(['\n', '\r\n'])(
+    'a template loses the lines whose placeholders are all empty (line end %j)',
+    (end) => {
+      const template = ['one', '', '{{a}}', '', '{{b}} {{c}}', '', 'two {{a}}', '{{d}}', 'three'].join(end);
+      expect(renderTemplate(template, { a: '', b: '', c: '', d: '' })).toBe('one\n\ntwo \nthree');
+      expect(renderTemplate(template, { a: '', b: '', c: 'C', d: 'D' })).toBe('one\n\n C\n\ntwo \nD\nthree');
+    },
+  );
 
-  it('keeps empty lines and spaces inside a value', () => {
+  it('a template keeps empty lines and spaces inside a value', () => {
     expect(renderTemplate('x\n{{a}}\ny', { a: 'one\n\n\n  two' })).toBe('x\none\n\n\n  two\ny');
   });
 });
 
 describe('unknown placeholders', () => {
-  it('are named, each with its line', () => {
+  it('unknown placeholders are named, each with its line', () => {
     const template = '{{known}}\r\n{{taks}} {{known}}\r\n\r\n{{ history }}{{taks}}';
     expect(unknownPlaceholders(template, ['known'])).toEqual([
       { name: 'taks', line: 2 },
@@ -72,7 +75,7 @@ describe('unknown placeholders', () => {
   });
 
   it.each(['ready-count', 'tasks.open', 'Tasks', 'notes2', 'a b', '1', 'größe'])(
-    'are found when misspelt as %s',
+    'unknown placeholders are found when misspelt as %s',
     (name) => {
       expect(unknownPlaceholders(`a {{${name}}}`, ['ready_count', 'tasks', 'notes'])).toEqual([
         { name, line: 1 },
@@ -80,7 +83,7 @@ describe('unknown placeholders', () => {
     },
   );
 
-  it('are none in a template that uses the known ones only', () => {
+  it('a template that uses the known placeholders only has no unknown ones', () => {
     expect(unknownPlaceholders('{{a}} {{ b }}', ['a', 'b'])).toEqual([]);
   });
 });

@@ -17,7 +17,7 @@ const LEARNINGS = inPrompt({
 });
 
 describe('a session start', () => {
-  it('T-22.7: says what was shown, of how many, and how it was found', () => {
+  it('T-22.7: a session start says what was shown, of how many, and how it was found', () => {
     const compiled = compilePrompt(emptyState('demo'), start(), undefined, LEARNINGS);
     expect(compiled).toMatchObject({
       learningsShown: 1,
@@ -46,14 +46,14 @@ describe('a session start', () => {
     );
   });
 
-  it('T-22.8: still says who and how things stand where nothing was learned', () => {
+  it('T-22.8: a session start still says who and how things stand where nothing was learned', () => {
     const compiled = compilePrompt(emptyState('demo'), start(), undefined, inPrompt({ method: 'recency' }));
     expect(compiled.prompt).toBe('Session: demo\n\nSession state:\n  - new');
     expect(compiled).toMatchObject({ learningsShown: 0, learningsTotal: 0, proposalCount: 0, learnings: [] });
     expect(compiled.tokenEstimate).toBeGreaterThan(0);
   });
 
-  it('names project, goal and roles, and how the session stands', () => {
+  it('a session start names project, goal and roles, and how the session stands', () => {
     const played = new Played();
     played.after('session-open', { goal: 'A parser', project: 'my app' });
     played.after('task-add', { content: 'Write the lexer' });
@@ -75,7 +75,7 @@ describe('a session start', () => {
     );
   });
 
-  it('leaves out learnings beyond the token budget', () => {
+  it('a session start leaves out learnings beyond the token budget', () => {
     const learnings = inPrompt({ ranked: [ranked(0.9), ranked(0.8), ranked(0.7)], total: 3 });
     const shown = (maxTokens: number) =>
       compilePrompt(emptyState('demo'), start({ maxTokens }), undefined, learnings).learningsShown;
@@ -89,7 +89,7 @@ describe('other prompts', () => {
   it.each([
     ['dispatch', compileRequest.parse({ ...task, maxLearnings: 5 })],
     ['iteration', compileRequest.parse({ ...task, kind: 'iteration', maxLearnings: 5 })],
-  ] as const)('show learnings where they are asked for: %s', (_, request) => {
+  ] as const)('other prompts show learnings where they are asked for: %s', (_, request) => {
     const { prompt, learningsShown } = compilePrompt(emptyState('demo'), request, undefined, LEARNINGS);
     expect(prompt).toContain(
       '\n\nRelevant learnings (1/15):\n  [0.89] pattern: Uses Zod for all schema validation\n\n',
@@ -101,7 +101,7 @@ describe('other prompts', () => {
     expect(without).not.toHaveProperty('learningsShown');
   });
 
-  it('give learnings at most half of the tokens that they share with facts', () => {
+  it('other prompts give learnings at most half of the tokens that they share with facts', () => {
     const many = inPrompt({ ranked: Array.from({ length: 20 }, () => ranked(0.5)), total: 20 });
     const request = compileRequest.parse({ ...task, maxLearnings: 20, maxTokens: 100 });
     const { learningsShown } = compilePrompt(emptyState('demo'), request, undefined, many);

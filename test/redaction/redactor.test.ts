@@ -29,11 +29,11 @@ describe('redactText', () => {
     ['key-1 and key-2, ABC', '<redacted:key> and <redacted:key>, <redacted:caps>', { key: 2, caps: 1 }],
     ['key-12ABCD', '<redacted:key><redacted:caps>', { key: 1, caps: 1 }],
     ['', '', {}],
-  ])('of %j is %j', (text, value, found) => {
+  ])('redactText of %j is %j', (text, value, found) => {
     expect(redactText(text, simple)).toEqual({ value, found });
   });
 
-  it('makes one of secrets that overlap, named by the first', () => {
+  it('redactText makes one of secrets that overlap, named by the first', () => {
     const scanner: SecretScanner = {
       mayHold: () => true,
       find: (text) =>
@@ -51,7 +51,7 @@ describe('redactText', () => {
     });
   });
 
-  it('gives the same bytes, and leaves what is redacted as it is', () => {
+  it('redactText gives the same bytes, and leaves what is redacted as it is', () => {
     const pieces = fc.array(
       fc.oneof(
         planted.map(({ text }) => text),
@@ -72,7 +72,7 @@ describe('redactText', () => {
 });
 
 describe('redactJson', () => {
-  it('redacts strings wherever they stand, and counts them', () => {
+  it('redactJson redacts strings wherever they stand, and counts them', () => {
     const value = { a: 'key-1', b: [{ c: 'x key-2' }, 'ABC', 7, null, true], n: 1e21 };
     expect(redactJson(value, simple)).toEqual({
       value: {
@@ -84,7 +84,7 @@ describe('redactJson', () => {
     });
   });
 
-  it('leaves the names of things as they are', () => {
+  it('redactJson leaves the names of things as they are', () => {
     const names = {
       session: 'key-1',
       task_id: 'key-2',
@@ -96,7 +96,7 @@ describe('redactJson', () => {
     expect(redactJson({ ...names }, simple)).toEqual({ value: names, found: {} });
   });
 
-  it('reaches what is named like the prototype, and changes no prototype', () => {
+  it('redactJson reaches what is named like the prototype, and changes no prototype', () => {
     const { value } = redactJson(
       JSON.parse('{"__proto__":"key-1","constructor":{"prototype":"key-2"}}'),
       simple,
@@ -107,12 +107,12 @@ describe('redactJson', () => {
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
-  it('goes as deep as a body may be nested', () => {
+  it('redactJson goes as deep as a body may be nested', () => {
     const deep = `${'['.repeat(100_000)}"key-1"${']'.repeat(100_000)}`;
     expect(redactJson(JSON.parse(deep), simple).found).toEqual({ key: 1 });
   });
 
-  it('changes nothing but strings: the shape of any JSON stays', () => {
+  it('redactJson changes nothing but strings: the shape of any JSON stays', () => {
     const shape = (json: unknown): unknown =>
       JSON.parse(JSON.stringify(json), (_, each) => (typeof each === 'string' ? '' : each));
     fc.assert(
@@ -125,21 +125,21 @@ describe('redactJson', () => {
     );
   });
 
-  it('does nothing without a scanner', () => {
+  it('redactJson does nothing without a scanner', () => {
     const value = { a: 'key-1' };
     expect(redactJson(value, NO_SCANNER)).toEqual({ value: { a: 'key-1' }, found: {} });
   });
 });
 
 describe('redactLine', () => {
-  it('gives JSON of one line, names of things included', () => {
+  it('redactLine gives JSON of one line, names of things included', () => {
     const line = `${JSON.stringify({ level: 30, session: 'key-1', err: { message: 'got "key-2"' } })}\n`;
     expect(redactLine(line, simple)).toBe(
       '{"level":30,"session":"<redacted:key>","err":{"message":"got \\"<redacted:key>\\""}}\n',
     );
   });
 
-  it('gives a line without secrets back as it is', () => {
+  it('redactLine gives a line without secrets back as it is', () => {
     const line = '{"level":30,  "msg":"fine"}\n';
     expect(redactLine(line, simple)).toBe(line);
   });

@@ -26,11 +26,11 @@ const after = fc.oneof(
 );
 
 describe('the scanner', () => {
-  it('knows for each rule of secretlint what a secret of it holds', () => {
+  it('the scanner knows for each rule of secretlint what a secret of it holds', () => {
     expect(ruleNames().sort()).toEqual(Object.keys(RULE_HINTS).sort());
   });
 
-  it('is tested with secrets of every rule', () => {
+  it('the scanner is tested with secrets of every rule', () => {
     const rules = [...ruleNames(), ...SECRET_PATTERNS.map(({ rule }) => rule)].filter(
       (rule) => rule !== 'gcp',
     );
@@ -38,7 +38,7 @@ describe('the scanner', () => {
   });
 
   it.each(Object.entries(SECRETS))(
-    'finds secrets of rule %s, by that rule, and its hint finds all of them',
+    'the scanner finds secrets of rule %s, by that rule, and its hint finds all of them',
     (rule, arbitrary) => {
       let byRule = 0;
       fc.assert(
@@ -53,7 +53,7 @@ describe('the scanner', () => {
     },
   );
 
-  it('misses none by its hints, whatever stands around it', () => {
+  it('the scanner misses no secret by its hints, whatever stands around it', () => {
     fc.assert(
       fc.property(around, planted, after, (before, { text }, behind) => {
         const whole = before + text + behind;
@@ -63,7 +63,7 @@ describe('the scanner', () => {
     );
   });
 
-  it('misses none in JSON, in whatever way its characters are written', () => {
+  it('the scanner misses no secret in JSON, in whatever way its characters are written', () => {
     const written = fc.record({ escaping: fc.option(fc.nat(), { freq: 1 }), slashes: fc.boolean() });
     const breaks = fc.oneof(fc.constantFrom('\n', '\t', '\r\n', '"', '\\', '\b', '\f'), around);
     fc.assert(
@@ -100,11 +100,11 @@ describe('the scanner', () => {
     'a digest: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
     'http://127.0.0.1:4222 nats://h1:4222,nats://h2:4222',
     'account_id = 123456789012',
-  ])('leaves alone: %s', (text) => {
+  ])('the scanner leaves alone: %s', (text) => {
     expect(redactText(text, scanner)).toEqual({ value: text, found: {} });
   });
 
-  it('is not switched off by what a text says', () => {
+  it('the scanner is not switched off by what a text says', () => {
     const [sample] = fc.sample(SECRETS.github ?? fc.constant({ text: '', secret: '' }), {
       numRuns: 1,
       seed: 1,
@@ -113,7 +113,7 @@ describe('the scanner', () => {
     expect(leaks(redactText(text, scanner).value, sample?.secret ?? '')).toBe(false);
   });
 
-  it('takes no longer for hostile texts', () => {
+  it('the scanner takes no longer for hostile texts', () => {
     const size = 256 * 1024;
     const pieces = [
       `SG.${'a'.repeat(128)}.${'b'.repeat(400)} `,
@@ -135,7 +135,7 @@ describe('the scanner', () => {
     }
   });
 
-  it('is off where the configuration says so', () => {
+  it('the scanner is off where the configuration says so', () => {
     const off = scannerFor({ redact: false });
     fc.assert(
       fc.property(planted, ({ text }) => {
@@ -144,7 +144,7 @@ describe('the scanner', () => {
     );
   });
 
-  it('comes from a rule set without dependencies of its own', () => {
+  it('the scanner comes from a rule set without dependencies of its own', () => {
     const file = new URL(
       '../../node_modules/@secretlint/secretlint-rule-preset-recommend/package.json',
       import.meta.url,

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { limitedWarnings } from '../../src/runtime/limited-warnings.js';
 import { loggedWarnings } from '../support/logged.js';
 
-it('says one thing once a minute, another one besides, and how often it was silent', () => {
+it('a limited warning says one thing once a minute, another one besides, and how often it was silent', () => {
   const { logger, warnings } = loggedWarnings();
   let now = 0;
   const warn = limitedWarnings(logger, () => now);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Semaphore } from '../../src/runtime/semaphore.js';
 
 describe('Semaphore', () => {
-  it('run all work, in its order, never more at a time than are let, whatever fails', async () => {
+  it('a semaphore runs all work, in its order, never more at a time than allowed, whatever fails', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 5 }),

@@ -35,11 +35,11 @@ describe('Shutdown', () => {
     vi.useRealTimers();
   });
 
-  it('has nothing to do when nothing was started', async () => {
+  it('shutdown has nothing to do when nothing was started', async () => {
     await expect(shutdown.release(1000)).resolves.toBeUndefined();
   });
 
-  it('stops what was started last first, one after the other', async () => {
+  it('shutdown stops what was started last first, one after the other', async () => {
     const { busy, finish } = work();
     add('connection');
     add('worker', () => busy);
@@ -52,7 +52,7 @@ describe('Shutdown', () => {
     expect(stopped).toEqual(['server', 'worker', 'connection']);
   });
 
-  it('stops each once: a second call waits for the first', async () => {
+  it('shutdown stops each part once: a second call waits for the first', async () => {
     const { busy, finish } = work();
     add('connection', () => busy);
     const first = shutdown.release(1000);
@@ -64,7 +64,7 @@ describe('Shutdown', () => {
     expect(stopped).toEqual(['connection']);
   });
 
-  it('stops the others when one fails, and names it with its reason', async () => {
+  it('shutdown stops the other parts when one fails, and names it with its reason', async () => {
     const reason = new Error('socket is gone');
     add('connection');
     add('worker', () => Promise.reject(reason));
@@ -80,7 +80,7 @@ describe('Shutdown', () => {
     expect(stopped).toEqual(['timer', 'connection']);
   });
 
-  it('gives up at the deadline on what does not end, and still turns to the others', async () => {
+  it('shutdown gives up at the deadline on what does not end, and still turns to the others', async () => {
     add('connection');
     add('worker', () => NEVER);
     const released = expect(shutdown.release(500)).rejects.toMatchObject({
@@ -94,7 +94,7 @@ describe('Shutdown', () => {
     expect(stopped).toEqual(['connection']);
   });
 
-  it('shares one deadline among all', async () => {
+  it('shutdown shares one deadline among all parts', async () => {
     add('first', () => NEVER);
     add('second', () => NEVER);
     const released = expect(shutdown.release(500)).rejects.toThrow(

@@ -6,7 +6,7 @@ const slotsOf = (bits: number) =>
   Array.from({ length: 32 }, (_, slot) => slot).filter((s) => (bits >>> s) & 1);
 
 describe('hit counts', () => {
-  it('count each slot of each block by itself, up to any number', () => {
+  it('hit counts count each slot of each block by itself, up to any number', () => {
     const words = fc.array(fc.record({ block: fc.nat(2), slots: fc.integer() }), { maxLength: 70 });
     fc.assert(
       fc.property(words, (added) => {
@@ -28,7 +28,7 @@ describe('hit counts', () => {
     );
   });
 
-  it('are 0 at first, and then none is asked for in vain', () => {
+  it('hit counts are 0 at first, and then none is asked for in vain', () => {
     const counts = new HitCounts(1, 0);
     expect(slotsOf(counts.atLeast(0, 0))).toHaveLength(32);
     expect(counts.atLeast(0, 1)).toBe(0);

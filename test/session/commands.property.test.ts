@@ -112,7 +112,7 @@ const NOW = '2026-04-01T00:00:00.000Z';
 const bytes = (state: SessionState) => encodeSnapshot(state, NOW);
 
 describe('any sequence of commands', () => {
-  it('gives each task, note and message a number of its own, higher than any before', () => {
+  it('any sequence of commands gives each task, note and message a number of its own, higher than any before', () => {
     fc.assert(
       fc.property(steps, results, (taken, given) => {
         const { events } = play(taken, given, () => {});
@@ -130,7 +130,7 @@ describe('any sequence of commands', () => {
     );
   });
 
-  it('never makes a task wait for itself, by whatever way round', () => {
+  it('any sequence of commands never makes a task wait for itself, by whatever way round', () => {
     let dependencies = 0;
     fc.assert(
       fc.property(steps, results, (taken, given) => {
@@ -141,7 +141,7 @@ describe('any sequence of commands', () => {
     expect(dependencies, 'there was something to go round in').toBeGreaterThan(50);
   });
 
-  it('hands out only ready tasks, and lets nobody claim what somebody holds', () => {
+  it('any sequence of commands hands out only ready tasks, and lets no agent claim what another one holds', () => {
     let claims = 0;
     fc.assert(
       fc.property(steps, results, (taken, given) => {
@@ -161,7 +161,7 @@ describe('any sequence of commands', () => {
     expect(claims).toBeGreaterThan(50);
   });
 
-  it('leaves no open task in the hands of an agent whose iteration is over', () => {
+  it('any sequence of commands leaves no open task in the hands of an agent whose iteration is over', () => {
     fc.assert(
       fc.property(steps, results, (taken, given) => {
         play(
@@ -178,7 +178,7 @@ describe('any sequence of commands', () => {
     );
   });
 
-  it('changes nothing of the state but by its event', () => {
+  it('any sequence of commands changes the state through its events alone', () => {
     fc.assert(
       fc.property(steps, results, (taken, given) => {
         let events = 0;
@@ -194,7 +194,7 @@ describe('any sequence of commands', () => {
     );
   });
 
-  it('is kept whole by a snapshot after each event, and by what is replayed on top of it', () => {
+  it('any sequence of commands is kept whole by a snapshot after each event, and by what is replayed on top of it', () => {
     fc.assert(
       fc.property(steps, results, (taken, given) => {
         const { events, state: whole } = play(taken, given, () => {});

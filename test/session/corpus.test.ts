@@ -8,7 +8,7 @@ import { stateToJson } from '../../src/session/session-state-json.js';
 import { held, said } from './arrivals.js';
 
 /**
- * Sessions as earlier versions stored them, made by `scripts/freeze-corpus.mjs`. They must load for ever: what a
+ * Sessions as earlier versions stored them, made by `scripts/freeze-corpus.mjs`. They must always load: what a
  * later version adds to a state may stand beside what is expected here, but nothing may be missing or changed.
  */
 const CORPUS = new URL('../fixtures/sessions/', import.meta.url);
@@ -53,16 +53,16 @@ function replayed(version: string): SessionState {
 }
 
 describe.each(VERSIONS)('the frozen session of %s', (version) => {
-  it('is read event by event, each as it was written', () => {
+  it('each event of a frozen session is read as it was written', () => {
     const { lines } = frozen(version);
     expect(eventsOf(version).map(({ event }) => event)).toMatchObject(lines.map((line) => JSON.parse(line)));
   });
 
-  it('folds to what it folded to then', () => {
+  it('a frozen session folds to what it folded to then', () => {
     expect(allOf(replayed(version))).toMatchObject(frozen(version).expected);
   });
 
-  it('loads from its snapshot and the events after it, byte for byte as from all events', () => {
+  it('a frozen session loads from its snapshot and the events after it, byte for byte as from all events', () => {
     const state = decoded(frozen(version).snapshot);
     expect(state.sequence).toBeGreaterThan(0);
     expect(state.sequence).toBeLessThan(frozen(version).expected.sequence);
@@ -72,7 +72,7 @@ describe.each(VERSIONS)('the frozen session of %s', (version) => {
     else expect(shown(state)).toEqual(shown(replayed(version)));
   });
 
-  it('is kept whole by a snapshot after each of its events', () => {
+  it('a frozen session is kept whole by a snapshot after each of its events', () => {
     const events = eventsOf(version);
     const whole = replayed(version);
     const state = emptyState('frozen', whole.limits);
@@ -91,13 +91,13 @@ describe.each(VERSIONS)('the frozen session of %s', (version) => {
 describe('the newest frozen session', () => {
   const version = VERSIONS.at(-1) ?? '';
 
-  it('holds every type of event that there is', () => {
+  it('the newest frozen session holds every type of event that there is', () => {
     const types = sessionEvent.options.map((option) => option.shape.type.value);
     expect(types.length).toBeGreaterThan(20);
     expect(new Set(eventsOf(version).map(({ event }) => event.type))).toEqual(new Set(types));
   });
 
-  it('has something in every part of its snapshot', () => {
+  it('the newest frozen session has something in every part of its snapshot', () => {
     const { state } = JSON.parse(frozen(version).snapshot);
     const empty = Object.entries(state).filter(([, value]) => JSON.stringify(value).length <= 2);
     expect(empty).toEqual([]);

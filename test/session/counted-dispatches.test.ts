@@ -25,7 +25,7 @@ function again(counted: CountedDispatches, memory: CountedMemory): CountedDispat
 }
 
 describe('what has counted', () => {
-  it('is exact above the floor, in any order and with any steps between', () => {
+  it('the record of counted dispatches is exact above the floor, in any order and with any steps between', () => {
     const sequences = fc.array(
       fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 2 ** 45 })),
       { maxLength: 80 },
@@ -43,7 +43,7 @@ describe('what has counted', () => {
     );
   });
 
-  it('is exact in a long session with many late ones', () => {
+  it('the record of counted dispatches is exact in a long session with many late ones', () => {
     const counted = new CountedDispatches();
     const late = new Set<number>();
     for (let sequence = 1; sequence <= 9_000; sequence += 1) {
@@ -58,7 +58,7 @@ describe('what has counted', () => {
     expect(JSON.stringify(again(counted, COUNTED_MEMORY))).toBe(JSON.stringify(counted));
   });
 
-  it('forgets the lowest, the same ones whatever is written and read back in between', () => {
+  it('the record of counted dispatches forgets the lowest, the same ones whatever is written and read back in between', () => {
     const step = fc.tuple(fc.integer({ min: 1, max: 300 }), fc.option(fc.nat(10)), fc.boolean());
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
@@ -78,7 +78,7 @@ describe('what has counted', () => {
   });
 
   it.each([1, 40, 100])(
-    'takes at most two bytes for each in a snapshot, one dispatch in %i being its own',
+    'the record of counted dispatches takes at most two bytes each in a snapshot, one dispatch in %i being its own',
     (every) => {
       const counted = new CountedDispatches();
       for (let index = 1; index <= 50_000; index += 1) counted.count(index * every, index);
@@ -87,7 +87,7 @@ describe('what has counted', () => {
   );
 
   it.each([1, 90, 5000, 3_000_000])(
-    'takes at most 128 KB, and remembers 23,040 surely, of every %ith',
+    'the record of counted dispatches takes at most 128 KB, and remembers at least 23,040, one dispatch in %i being its own',
     (every) => {
       const counted = new CountedDispatches();
       const total = 110_000;
@@ -107,20 +107,20 @@ describe('a dispatch at or below the floor', () => {
     return counted;
   };
 
-  it('does not count without a proof', () => {
+  it('a dispatch at or below the floor does not count without a proof', () => {
     const counted = full();
     expect(counted.count(15, 401)).toBe(false);
     expect(counted.has(15)).toBe(false);
   });
 
-  it('counts with a proof, once, however many workers have looked', () => {
+  it('a dispatch at or below the floor counts with a proof, once, however many workers have looked', () => {
     const counted = full();
     expect(counted.count(15, 401, 400)).toBe(true);
     expect(counted.count(15, 402, 400)).toBe(false);
     expect(counted.has(15)).toBe(true);
   });
 
-  it('does not count with a proof from before another late one was forgotten', () => {
+  it('a dispatch at or below the floor does not count with a proof from before another late one was forgotten', () => {
     const counted = full();
     expect([15, 25, 35].map((sequence, index) => counted.count(sequence, 401 + index, 400))).toEqual([
       true,

@@ -28,7 +28,7 @@ const upTo = (last: number) => Array.from({ length: last }, (_, index) => index 
 const sequences = (entries: readonly Entry[]) => entries.map((entry) => entry.sequence);
 
 describe('an empty window', () => {
-  it('has folded nothing', () => {
+  it('an empty window has folded nothing', () => {
     const window = windowOf();
     expect(window.current()).toEqual([]);
     expect(window.settled()).toEqual([]);
@@ -42,14 +42,14 @@ describe('an empty window', () => {
 });
 
 describe('a window that is not full', () => {
-  it('folds in ascending order, whatever comes first', () => {
+  it('a window that is not full folds in ascending order, whatever comes first', () => {
     const window = windowOf(5, 2, 9, 1, 7);
     expect(sequences(window.current())).toEqual([1, 2, 5, 7, 9]);
     expect(window.settled()).toEqual([]);
     expect(window.newest()).toBe(9);
   });
 
-  it('says what became of an entry', () => {
+  it('a window that is not full says what became of an entry', () => {
     const window = windowOf(5);
     expect(window.insert({ sequence: 3 })).toBe('folded');
     expect(window.insert({ sequence: 5 })).toBe('repeated');
@@ -57,7 +57,7 @@ describe('a window that is not full', () => {
     expect(window.current()).toEqual([{ sequence: 3, word: 'new' }, { sequence: 5 }]);
   });
 
-  it('keeps what it knows when the new entry does not replace it', () => {
+  it('a window that is not full keeps what it knows when the new entry does not replace it', () => {
     const window = windowOf(5);
     expect(window.insert({ sequence: 5, word: 'new' }, { replaces: (known) => known.word === 'old' })).toBe(
       'repeated',
@@ -65,12 +65,12 @@ describe('a window that is not full', () => {
     expect(window.current()).toEqual([{ sequence: 5 }]);
   });
 
-  it('knows which ones it has', () => {
+  it('a window that is not full knows which entries it has', () => {
     const window = windowOf(4, 8);
     expect(upTo(9).filter((sequence) => window.has(sequence))).toEqual([4, 8]);
   });
 
-  it('shows an entry to a reader who has looked before, at its place', () => {
+  it('a window that is not full shows an entry to a reader who has looked before, at its place', () => {
     const window = windowOf(2, 6);
     expect(sequences(window.current())).toEqual([2, 6]);
     window.insert({ sequence: 8 });
@@ -85,13 +85,13 @@ describe('a window that is not full', () => {
 describe('a full window', () => {
   const full = () => windowOf(...upTo(WINDOW_LENGTH + 2));
 
-  it('settles its oldest entries', () => {
+  it('a full window settles its oldest entries', () => {
     expect(sequences(windowOf(...upTo(WINDOW_LENGTH)).settled())).toEqual([]);
     expect(sequences(full().settled())).toEqual([1, 2]);
     expect(sequences(full().current())).toEqual(upTo(WINDOW_LENGTH + 2));
   });
 
-  it('knows a settled one, and ignores it when it comes again, replacing or not', () => {
+  it('a full window knows a settled entry, and ignores it when it comes again, replacing or not', () => {
     const window = full();
     expect(window.has(1)).toBe(true);
     expect(window.insert({ sequence: 1 })).toBe('repeated');
@@ -99,14 +99,14 @@ describe('a full window', () => {
     expect(window.current()).toHaveLength(WINDOW_LENGTH + 2);
   });
 
-  it('puts the oldest one in at its place, as long as nothing was settled', () => {
+  it('a full window puts the oldest entry in at its place, as long as nothing was settled', () => {
     const window = windowOf(...upTo(WINDOW_LENGTH).map((sequence) => sequence + 1));
     expect(window.insert({ sequence: 1 })).toBe('folded');
     expect(sequences(window.settled())).toEqual([1]);
     expect(sequences(window.current())).toEqual(upTo(WINDOW_LENGTH + 1));
   });
 
-  it('folds one that comes too late on arrival, once', () => {
+  it('a full window folds an entry that comes too late on arrival, once', () => {
     const window = windowOf(...upTo(WINDOW_LENGTH + 2).map((sequence) => sequence * 10));
     expect(sequences(window.current())).toHaveLength(WINDOW_LENGTH + 2);
     expect(window.insert({ sequence: 15 })).toBe('folded');
@@ -119,7 +119,7 @@ describe('a full window', () => {
 });
 
 describe('a dispatch that comes after more newer ones than earlier versions remembered', () => {
-  it('counts, and once', () => {
+  it('a dispatch that comes after more newer ones than earlier versions remembered counts, and once', () => {
     const window = windowOf(...upTo(10_000).map((sequence) => sequence * 2));
     expect(window.insert({ sequence: 3 })).toBe('folded');
     expect(window.insert({ sequence: 3 })).toBe('repeated');
@@ -129,7 +129,7 @@ describe('a dispatch that comes after more newer ones than earlier versions reme
 });
 
 describe('a window as JSON', () => {
-  it('is read as earlier versions wrote it', () => {
+  it('a window as JSON is read as earlier versions wrote it', () => {
     const settled = Array.from({ length: 4096 }, (_, index) => (index === 0 ? 50 : 2));
     const window = new DispatchWindow(APPEND, [], { recent: [{ sequence: 9000 }], settled });
     expect([50, 52, 9000].map((sequence) => window.insert({ sequence }))).toEqual(Array(3).fill('repeated'));
@@ -141,7 +141,7 @@ describe('a window as JSON', () => {
     );
   });
 
-  it('goes on as the window it was made from', () => {
+  it('a window read from JSON goes on as the window it was made from', () => {
     const window = windowOf(...upTo(WINDOW_LENGTH + 9).map((sequence) => sequence * 3));
     const json: DispatchWindowJson<Entry> = JSON.parse(JSON.stringify(window));
     const copy = new DispatchWindow(APPEND, [...window.settled()], json);

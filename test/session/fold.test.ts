@@ -25,7 +25,7 @@ function countsAfter(events: readonly DispatchEvent[]): object {
 }
 
 describe.each(LIMITS)('with at most $maxFacts facts, the fold', (limits) => {
-  it('of dispatches in any order, any number of times, is that of each once in order', () => {
+  it('the fold of dispatches in any order, any number of times, is that of each once in order', () => {
     fc.assert(
       fc.property(permuted(60), ({ clean, arrived }) => {
         expect(said(foldedInOrder(arrived, limits))).toEqual(said(foldedInOrder(clean, limits)));
@@ -34,7 +34,7 @@ describe.each(LIMITS)('with at most $maxFacts facts, the fold', (limits) => {
     );
   });
 
-  it('of a log that is cut off is that of the dispatches that had arrived', () => {
+  it('the fold of a log that is cut off is that of the dispatches that had arrived', () => {
     fc.assert(
       fc.property(permuted(40), fc.double({ min: 0, max: 1, noNaN: true }), ({ clean, arrived }, share) => {
         const prefix = arrived.slice(0, Math.ceil(share * arrived.length));
@@ -56,7 +56,7 @@ describe.each(LIMITS)('with at most $maxFacts facts, the fold', (limits) => {
     );
   });
 
-  it('is the same however often it is read in between', () => {
+  it('the fold of a session is the same however often it is read in between', () => {
     fc.assert(
       fc.property(permuted(40), fc.infiniteStream(fc.boolean()), ({ arrived }, reads) => {
         const state = emptyState('demo', limits);
@@ -70,7 +70,7 @@ describe.each(LIMITS)('with at most $maxFacts facts, the fold', (limits) => {
     );
   });
 
-  it('of more dispatches than the window holds is exact while none is overtaken by a whole window', () => {
+  it('the fold of more dispatches than the window holds is exact while none is overtaken by a whole window', () => {
     fc.assert(
       fc.property(jittered(3 * WINDOW_LENGTH), ({ clean, arrived }) => {
         expect(said(foldedInOrder(arrived, limits))).toEqual(said(foldedInOrder(clean, limits)));
@@ -79,7 +79,7 @@ describe.each(LIMITS)('with at most $maxFacts facts, the fold', (limits) => {
     );
   });
 
-  it('counts a dispatch that comes later than the window once, and so any that is repeated', () => {
+  it('the fold of a session counts a dispatch that comes later than the window once, and so any that is repeated', () => {
     fc.assert(
       fc.property(permuted(4 * WINDOW_LENGTH), ({ clean, arrived }) => {
         const state = foldedInOrder(arrived, limits);
@@ -110,7 +110,7 @@ describe('the events of an earlier version, whose facts carry their ids,', () =>
       .all()
       .map((fact) => ({ ...fact, id: factId(fact) }));
 
-  it('give the same facts, with the same ids, wherever they stand and if they come in both forms', () => {
+  it('old events whose facts carry their ids give the same facts, wherever they stand and if they come in both forms', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(roleResults, fc.integer({ min: 0, max: 3 })), { maxLength: 12 }),
@@ -138,7 +138,7 @@ describe('a dispatch later than the window', () => {
   );
   const late = recorded(1, implementer({ files_modified: ['late.ts', 'f0'] }));
 
-  it('is folded all the same, and closed by what was newer', () => {
+  it('a dispatch later than the window is folded too, and closed by what was newer', () => {
     const state = foldedInOrder([...recent, late], DEFAULT_LIMITS);
     const ofLate = factsOf(state)
       .all()
@@ -152,7 +152,7 @@ describe('a dispatch later than the window', () => {
     expect(said(state)).toMatchObject({ current: { counts: { implementer: recent.length + 1 } } });
   });
 
-  it('is counted once when it comes again', () => {
+  it('a dispatch later than the window is counted once when it comes again', () => {
     const again = foldedInOrder([...recent, late, late, ...recent, late], DEFAULT_LIMITS);
     expect(said(again)).toEqual(said(foldedInOrder([...recent, late], DEFAULT_LIMITS)));
   });
@@ -161,7 +161,7 @@ describe('a dispatch later than the window', () => {
 describe('evolve', () => {
   const given = recorded(4, reviewer({ required_fixes: ['a', 'b', 'c'] }));
 
-  it('keeps the three required fixes of a review, with their dispatch and their event', () => {
+  it('evolve keeps the three required fixes of a review, with their dispatch and their event', () => {
     const state = evolve(emptyState('demo'), { sequence: 9, event: given });
     expect(sayings(factsOf(state).getValid())).toEqual([
       'task:1 reviewed_as needs_changes',
@@ -178,7 +178,7 @@ describe('evolve', () => {
     });
   });
 
-  it('moves to the sequence of each event, gaps and all, and to the newest time', () => {
+  it('evolve moves to the sequence of each event, gaps and all, and to the newest time', () => {
     const early = recorded(2, implementer());
     const state = [
       { sequence: 5, event: given },
@@ -187,13 +187,13 @@ describe('evolve', () => {
     expect(state).toMatchObject({ sequence: 8, lastEventAt: timeOf(4) });
   });
 
-  it('moves on over an event that says nothing new', () => {
+  it('evolve moves on over an event that says nothing new', () => {
     const state = foldedInOrder([given, given], DEFAULT_LIMITS);
     expect(state.sequence).toBe(2);
     expect(said(state)).toEqual(said(foldedInOrder([given], DEFAULT_LIMITS)));
   });
 
-  it('counts a dispatch that was rejected and recorded as recorded, in either order', () => {
+  it('evolve counts a dispatch that was rejected and recorded as recorded, in either order', () => {
     const counts = { implementer: 0, reviewer: 1, rejected: 0 };
     expect(countsAfter([given, rejected(4)])).toEqual(counts);
     expect(countsAfter([rejected(4), given])).toEqual(counts);
@@ -207,7 +207,7 @@ describe('evolve', () => {
 });
 
 describe('two sessions', () => {
-  it('know nothing of each other, though their dispatches share one stream', () => {
+  it('two sessions know nothing of each other, though their dispatches share one stream', () => {
     fc.assert(
       fc.property(permuted(20), permuted(20), (one, other) => {
         const [first, second] = [emptyState('one'), emptyState('other')];

@@ -16,7 +16,7 @@ describe('the fold of notes', () => {
     iteration: 2,
   };
 
-  it('is what was added, edited and deleted', () => {
+  it('the fold of notes is what was added, edited and deleted', () => {
     const played = noted();
     expect(played.state.notebook).toMatchObject({ notes: new Map([['NOT-4', note]]), lastNote: 4 });
     played.fold({ type: 'note.edited', data: { note: 'NOT-4', content: 'y' } });
@@ -31,7 +31,7 @@ describe('the fold of notes', () => {
     expect(played.state.notebook).toMatchObject({ notes: new Map(), lastNote: 4 });
   });
 
-  it('passes over what speaks of a note that is not there', () => {
+  it('the fold of notes passes over what speaks of a note that is not there', () => {
     const played = noted().fold({ type: 'note.edited', data: { note: 'NOT-1', content: 'y' } });
     played.fold({ type: 'note.deleted', data: { note: 'NOT-1' } });
     expect([...played.state.notebook.notes.values()]).toEqual([note]);
@@ -39,7 +39,7 @@ describe('the fold of notes', () => {
 });
 
 describe('the fold of the inbox', () => {
-  it('is what was added, and whether it was read', () => {
+  it('the fold of the inbox is what was added, and whether it was read', () => {
     const played = new Played().fold({ type: 'inbox.added', data: { message: 'MSG-3', content: 'x' } });
     const message = { id: 'MSG-3', content: 'x', created_at: timeAt(0), read: false };
     expect(played.state.notebook).toMatchObject({ inbox: new Map([['MSG-3', message]]), lastMessage: 3 });
@@ -54,7 +54,7 @@ describe('the fold of iterations', () => {
   const started = () => new Played().fold({ type: 'iteration.started', data: { number: 3 } });
   const running = { number: 3, started_at: timeAt(0), complete: false, tasks_worked: [] };
 
-  it('is what was started, summed up and completed, in any order', () => {
+  it('the fold of iterations is what was started, summed up and completed, in any order', () => {
     const summary = { number: 3, summary: 's', tasks_worked: ['TAS-2'] };
     const ended = { ...running, summary: 's', tasks_worked: ['TAS-2'], complete: true };
     const before = started().fold({ type: 'iteration.summary', data: summary });
@@ -65,7 +65,7 @@ describe('the fold of iterations', () => {
     expect(late.state.history.iterations).toEqual([{ ...ended, ended_at: timeAt(1) }]);
   });
 
-  it('passes over what speaks of an iteration that is not there', () => {
+  it('the fold of iterations passes over what speaks of an iteration that is not there', () => {
     const played = started().fold({ type: 'iteration.completed', data: { number: 2 } });
     played.fold({ type: 'iteration.summary', data: { number: 4, summary: 's', tasks_worked: [] } });
     played.fold({ type: 'task.status', data: { task: 'TAS-1', status: 'blocked', iteration: 9 } });
@@ -74,7 +74,7 @@ describe('the fold of iterations', () => {
 });
 
 describe('the fold of the session itself', () => {
-  it('is what it was opened for, whether it is completed, and why', () => {
+  it('the fold of the session itself is what it was opened for, whether it is completed, and why', () => {
     const played = new Played();
     expect(played.state.charter).toEqual({ status: 'open' });
     played.fold({ type: 'session.opened', data: { goal: 'g', spec: 's', spec_path: 'p', project: 'q' } });

@@ -3,7 +3,7 @@ import { sessionSettings } from '../../src/contracts/session-settings.js';
 import { mergedSettings, resolvedSettings } from '../../src/session/resolved-settings.js';
 
 describe('the settings of a session', () => {
-  it('have a default for each that is not set', () => {
+  it('the settings of a session have a default for each that is not set', () => {
     expect(resolvedSettings()).toEqual({
       implementerTokens: 4800,
       reviewerTokens: 4000,
@@ -17,7 +17,7 @@ describe('the settings of a session', () => {
     });
   });
 
-  it('keep what a later event leaves out, and have one order of bytes whatever came first', () => {
+  it('the settings of a session keep what a later event leaves out, and have one order of bytes whatever came first', () => {
     const one = mergedSettings({ reviewerTokens: 900 }, { implementerTokens: 800 });
     const other = mergedSettings({ implementerTokens: 800 }, { reviewerTokens: 900 });
     expect(JSON.stringify(one)).toBe(JSON.stringify(other));
@@ -33,7 +33,7 @@ describe('the settings of a session', () => {
     [{ tokenizer: 'exact' }],
     [{ stallThresholds: { loops: 2 } }],
     [{ maxFacts: 10 }],
-  ])('refuse %j', (settings) => {
+  ])('the settings of a session refuse %j', (settings) => {
     expect(sessionSettings.safeParse(settings).success).toBe(false);
   });
 });

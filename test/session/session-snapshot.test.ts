@@ -39,7 +39,7 @@ function expectEveryCutToAgree(events: readonly StoredEvent[], limits: SessionLi
 
 describe('snapshot and tail', () => {
   it.each([DEFAULT_LIMITS, { ...DEFAULT_LIMITS, maxFacts: 12 }])(
-    'are the full replay at every cut, byte for byte: %j',
+    'snapshot and tail are the full replay at every cut, byte for byte: %j',
     (limits) => {
       fc.assert(
         fc.property(permuted(12), ({ arrived }) => expectEveryCutToAgree(stored(arrived), limits)),
@@ -49,7 +49,7 @@ describe('snapshot and tail', () => {
   );
 
   it.each([DEFAULT_LIMITS, { ...DEFAULT_LIMITS, maxFacts: 20 }])(
-    'are so beyond the window too: %j',
+    'snapshot and tail are the full replay beyond the window too: %j',
     (limits) => {
       const late = fc.tuple(jittered(WINDOW_LENGTH + 12), permuted(3)).map(([jitter, { arrived }]) =>
         // The last ones repeat the oldest sequences: some known, some later than the window.
@@ -62,7 +62,7 @@ describe('snapshot and tail', () => {
     },
   );
 
-  it('are what was written as JSON and read back', () => {
+  it('snapshot and tail are the full replay of what was written as JSON and read back', () => {
     fc.assert(
       fc.property(permuted(20), ({ arrived }) => {
         const events = stored(arrived);
@@ -84,30 +84,30 @@ const EVENTS = stored([
 describe('the text of a snapshot', () => {
   const text = bytes(folded(EVENTS, DEFAULT_LIMITS));
 
-  it('is one line of after_sequence, created_at, session, v and state, in that order', () => {
+  it('the text of a snapshot is one line of after_sequence, created_at, session, v and state, in that order', () => {
     expect(text).not.toMatch(/[\n\r\u2028\u2029]/);
     expect(Object.keys(JSON.parse(text))).toEqual(['after_sequence', 'created_at', 'session', 'v', 'state']);
     const head = `{"after_sequence":4,"created_at":"${NOW}","session":"demo","v":1,"state":{"limits":`;
     expect(text.startsWith(head)).toBe(true);
   });
 
-  it('says when it was made, and is of no use to another session', () => {
+  it('the text of a snapshot says when it was made, and is of no use to another session', () => {
     const decoded = decodeSnapshot('demo', text);
     expect(decoded).toMatchObject({ ok: true, createdAt: NOW, state: { session: 'demo', sequence: 4 } });
     expect(decodeSnapshot('elsewhere', text)).toEqual({ ok: false, reason: 'it is of session demo' });
   });
 
-  it('of an earlier version names no session, and is read for any', () => {
+  it('the text of a snapshot of an earlier version names no session, and is read for any', () => {
     const earlier = text.replace('"session":"demo",', '');
     const decoded = decodeSnapshot('elsewhere', earlier);
     expect(decoded).toMatchObject({ ok: true, state: { session: 'elsewhere', lastEvent: 4, sequence: 4 } });
   });
 
-  it('is that of an empty session too', () => {
+  it('an empty session has such a snapshot text too', () => {
     expect(bytes(restored(bytes(emptyState('demo'))))).toBe(bytes(emptyState('demo')));
   });
 
-  it('does not change with a state that moves on', () => {
+  it('the text of a snapshot does not change with a state that moves on', () => {
     const state = folded(EVENTS, DEFAULT_LIMITS);
     const before = bytes(state);
     const copy = restored(before);
@@ -145,11 +145,11 @@ describe('a snapshot that cannot be used', () => {
       'state.window.recent.0.facts.0.tags.0: ',
     ],
     ['with an unknown kind', whole.replace('"recorded"', '"dreamt"'), 'state.window.recent.0.kind: '],
-  ])('is refused with the reason: %s', (_what, text, reason) => {
+  ])('a snapshot that cannot be used is refused with the reason: %s', (_what, text, reason) => {
     expect(decodeSnapshot('demo', text)).toEqual({ ok: false, reason: expect.stringContaining(reason) });
   });
 
-  it.each(['null', '[]', '7', '"text"'])('is refused when it is %s', (text) => {
+  it.each(['null', '[]', '7', '"text"'])('a snapshot is refused when it is %s', (text) => {
     expect(decodeSnapshot('demo', text)).toMatchObject({ ok: false, reason: expect.stringMatching(/\w/) });
   });
 });

@@ -14,13 +14,13 @@ const after = (dispatches: number): SessionState => {
 };
 
 describe('the weight of a state', () => {
-  it('grows with its dispatches, within the window and beyond it', () => {
+  it('the weight of a state grows with its dispatches, within the window and beyond it', () => {
     const weights = [0, 1, 5, 20, 64, 80, 100].map((dispatches) => stateBytes(after(dispatches)));
     expect(weights).toEqual([...weights].sort((a, b) => a - b));
     expect(new Set(weights).size).toBe(weights.length);
   });
 
-  it('counts tasks, notes, messages and iterations', () => {
+  it('the weight of a state counts tasks, notes, messages and iterations', () => {
     const state = emptyState('demo');
     const at = '2026-01-01T00:00:00.000Z';
     const empty = stateBytes(state);

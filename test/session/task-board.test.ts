@@ -27,12 +27,12 @@ const TASK = {
 };
 
 describe('the fold of a task', () => {
-  it('is what was added', () => {
+  it('the fold of a task is what was added', () => {
     const more = { content: 'x', status: 'blocked', priority: 0, depends_on: ['TAS-1'], iteration: 0 };
     expect(given(added('TAS-7', more)).task('TAS-7')).toEqual({ ...TASK, ...more, updated_at: timeAt(0) });
   });
 
-  it('takes status and iteration from task.status', () => {
+  it('the fold of a task takes status and iteration from task.status', () => {
     expect(folded({ type: 'task.status', data: { ...about, status: 'completed' } })).toEqual({
       ...TASK,
       status: 'completed',
@@ -40,7 +40,7 @@ describe('the fold of a task', () => {
     });
   });
 
-  it('takes priority and content, and nothing else, from their events', () => {
+  it('the fold of a task takes priority and content, and nothing else, from their events', () => {
     expect(folded({ type: 'task.priority', data: { ...about, priority: 0 } })).toEqual({
       ...TASK,
       priority: 0,
@@ -51,7 +51,7 @@ describe('the fold of a task', () => {
     });
   });
 
-  it('adds dependencies once each, in the order in which they came, and removes them', () => {
+  it('the fold of a task adds dependencies once each, in the order in which they came, and removes them', () => {
     const depends = (...depends_on: string[]): NewTaskEvent => ({
       type: 'task.depends',
       data: { ...about, depends_on },
@@ -70,7 +70,7 @@ describe('the fold of a task', () => {
     ]);
   });
 
-  it('is claimed and released', () => {
+  it('a task is claimed and released in the fold', () => {
     const claimed: NewTaskEvent = { type: 'task.claimed', data: { ...about, agent: 'x' } };
     expect(folded(claimed)).toEqual({ ...TASK, status: 'in_progress', claimed_by: 'x', iteration: 3 });
     expect(folded(claimed, { type: 'task.released', data: about })).toEqual({
@@ -80,12 +80,12 @@ describe('the fold of a task', () => {
     });
   });
 
-  it('is gone once it is deleted, and its number with it', () => {
+  it('a task is gone from the fold once it is deleted, and its number with it', () => {
     const played = given(added('TAS-7'), { type: 'task.deleted', data: about });
     expect(played.state.board).toEqual({ tasks: new Map(), lastNumber: 7 });
   });
 
-  it('keeps the highest number, in whatever order tasks come', () => {
+  it('the fold of tasks keeps the highest number, in whatever order tasks come', () => {
     expect(given(added('TAS-12'), added('TAS-9')).state.board.lastNumber).toBe(12);
   });
 
@@ -98,7 +98,7 @@ describe('the fold of a task', () => {
     { type: 'task.claimed', data: { ...about, agent: 'x' } },
     { type: 'task.released', data: about },
     { type: 'task.deleted', data: about },
-  ])('is not made by $type of one that is not there', (event) => {
+  ])('a task is not made by $type of one that is not there', (event) => {
     const played = given(added('TAS-1'), event);
     expect([...played.state.board.tasks.values()]).toEqual([
       ...given(added('TAS-1')).state.board.tasks.values(),

@@ -18,11 +18,11 @@ describe('an age', () => {
     [DAY - 1, '23hr ago'],
     [DAY, '1d ago'],
     [40 * DAY, '40d ago'],
-  ])('of %i ms is %s', (ms, text) => {
+  ])('the age of %i ms is %s', (ms, text) => {
     expect(ago(ms)).toBe(text);
   });
 
-  it('is none for what lies ahead, or for no time at all', () => {
+  it('an age is empty for a time that lies ahead, or for no time at all', () => {
     expect(ago(-DAY)).toBe('just now');
     expect(age('', NOW)).toBe('just now');
     expect(age(NOW, '')).toBe('just now');

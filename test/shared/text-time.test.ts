@@ -54,8 +54,11 @@ const TEXTS: readonly (readonly [opening: string, unit: string])[] = [
 ];
 
 describe.each(Object.entries(READERS))('the time of %s', (_name, read) => {
-  it.each(TEXTS)('grows with the text and no faster: %j, and then %j over and over', (opening, unit) => {
-    const text = (length: number) => opening + unit.repeat(Math.ceil(length / unit.length));
-    expect(growth((length) => read(text(length)))).toBeLessThan(2.8);
-  });
+  it.each(TEXTS)(
+    'the time to clean a text grows with the text and no faster: %j, and then %j over and over',
+    (opening, unit) => {
+      const text = (length: number) => opening + unit.repeat(Math.ceil(length / unit.length));
+      expect(growth((length) => read(text(length)))).toBeLessThan(2.8);
+    },
+  );
 });

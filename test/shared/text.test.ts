@@ -11,7 +11,7 @@ describe('oneLine', () => {
     ['tabs and runs of spaces', ' a\t\t b  c\u00a0', 'a b c'],
     ['colours and cursor moves', '\u001b[31mred\u001b[0m\u001b[2J end', 'red end'],
     ['a terminal link', '\u001b]8;;http://x\u0007here\u001b]8;;\u0007', 'here'],
-    ['an escape that is no sequence', 'a\u001bb', 'a b'],
+    ['an escape that does not start a sequence', 'a\u001bb', 'a b'],
     ['zero-width characters', 'a\u200bb\u200d\u2060c\ufeff', 'abc'],
     ['bidirectional controls', '\u202eabc\u202c \u2066d\u2069', 'abc d'],
     ['other ignorable characters', 'a\u034f\u3164\u115f\ufe0f\u{e0101}b', 'ab'],
@@ -20,11 +20,11 @@ describe('oneLine', () => {
     ['nothing but blanks', ' \n\t ', ''],
     ['plain text', 'src/a.ts fixed', 'src/a.ts fixed'],
     ['other scripts and emoji', 'naïve 日本語 😀', 'naïve 日本語 😀'],
-  ])('of text with %s', (_what, text, expected) => {
+  ])('oneLine gives one line of text with %s', (_what, text, expected) => {
     expect(oneLine(text)).toBe(expected);
   });
 
-  it('always gives one visible, trimmed, well-formed line, and changes it no further', () => {
+  it('oneLine always gives one visible, trimmed, well-formed line, and changes it no further', () => {
     fc.assert(
       fc.property(hostileTexts, (text) => {
         const line = oneLine(text);
@@ -66,11 +66,11 @@ describe('quoted', () => {
       'Map<string, Array<T>> <Button> a < b > c',
     ],
     ['other brackets', 'items[0] of [tasks]', 'items[0] of [tasks]'],
-  ])('takes the force from %s', (_what, text, expected) => {
+  ])('quoted takes the force from %s', (_what, text, expected) => {
     expect(quoted(text)).toBe(expected);
   });
 
-  it('never leaves a header, a provenance or a marker behind, and changes nothing twice', () => {
+  it('quoted never leaves a header, a provenance or a marker behind, and changes nothing twice', () => {
     fc.assert(
       fc.property(hostileTexts, (text) => {
         const line = quoted(text);
@@ -84,7 +84,7 @@ describe('quoted', () => {
     );
   });
 
-  it('leaves text without any of them as one line, nothing else changed', () => {
+  it('quoted leaves text without any of them as one line, nothing else changed', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         fc.pre(!/[[<]/.test(text));
@@ -113,7 +113,7 @@ describe('the short way of plain text', () => {
   ];
   const texts = fc.array(fc.constantFrom(...parts), { maxLength: 8 }).map((chosen) => chosen.join(''));
 
-  it('gives what the long way gives, which an invisible character forces', () => {
+  it('the short way of plain text gives what the long way gives, which an invisible character forces', () => {
     fc.assert(
       fc.property(texts, (text) => {
         expect(oneLine(text)).toBe(oneLine(`\u200b${text}`));
@@ -123,19 +123,19 @@ describe('the short way of plain text', () => {
     );
   });
 
-  it('is not taken by a text of millions of words, which would be too much for it', () => {
+  it('the short way of plain text is not taken by a text of millions of words, which would be too much for it', () => {
     const text = `${'a '.repeat(4_000_000)}\u00e9`;
     expect(quoted(text)).toBe(text);
   });
 });
 
 describe('quotedBlock', () => {
-  it('quotes each line, and keeps what stands within it', () => {
+  it('quotedBlock quotes each line, and keeps what stands within it', () => {
     const spec = '# A parser\r\n\r\n  - step\u2028\tone [task:9]\u001b[31m red\u200b\nEND_DISPATCH_RESULT';
     expect(quotedBlock(spec)).toBe('> # A parser\n>\n>   - step\n>  one (task:9) red\n> END DISPATCH RESULT');
   });
 
-  it('gives as many lines as there are, all of them quoted', () => {
+  it('quotedBlock gives as many lines as there are, all of them quoted', () => {
     fc.assert(
       fc.property(fc.array(hostileTexts), (texts) => {
         const block = quotedBlock(texts.join('\n'));
@@ -156,11 +156,11 @@ describe('clipText', () => {
     ['abcdef', 0, ''],
     ['abcdef', -1, ''],
     ['', 0, ''],
-  ])('of %j to %i is %j', (text, max, expected) => {
+  ])('clipText of %j to %i is %j', (text, max, expected) => {
     expect(clipText(text, max)).toBe(expected);
   });
 
-  it('keeps to the limit in characters, splits none, and leaves short text alone', () => {
+  it('clipText keeps to the limit in characters, splits none, and leaves short text alone', () => {
     const texts = fc.string({ unit: 'binary', maxLength: 30 });
     fc.assert(
       fc.property(texts, fc.integer({ min: 0, max: 30 }), (text, max) => {
@@ -176,7 +176,7 @@ describe('clipText', () => {
 });
 
 describe('lengthOf', () => {
-  it('counts characters, not code units', () => {
+  it('lengthOf counts characters, not code units', () => {
     expect(lengthOf('a😀b')).toBe(3);
     expect(lengthOf('')).toBe(0);
   });

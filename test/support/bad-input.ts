@@ -163,7 +163,7 @@ export const DISPATCHES = {
   },
 } as const;
 
-/** Names that somebody may give for a session, a role or any other token of a subject. */
+/** Names that a caller may give for a session, a role or any other token of a subject. */
 export const BAD_TOKENS: readonly string[] = [
   ...[
     '',

@@ -174,7 +174,7 @@ const hostilePieces = fc.constantFrom(
   '\u{e0041}',
 );
 
-/** Text that tries to break out of its line, or to pass for something of ours. */
+/** Text that tries to break out of its line, or to pass for a part of the prompt. */
 export const hostileTexts: fc.Arbitrary<string> = fc
   .array(fc.oneof(hostilePieces, fc.string({ unit: 'binary', maxLength: 3 })), { maxLength: 12 })
   .map((pieces) => pieces.join(''));

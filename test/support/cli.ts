@@ -160,7 +160,7 @@ export async function startUp(env: Readonly<Record<string, string>> = {}, cwd?: 
   };
 }
 
-/** Somebody may take the port before `up` does: then it is another one. */
+/** Another process may take the port before `up` does: then it is another one. */
 async function upOnFreePort(store: string, env: Readonly<Record<string, string>>, cwd: string | undefined) {
   for (let attempt = 1; ; attempt += 1) {
     const port = await freePort('127.0.0.1');

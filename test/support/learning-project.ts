@@ -85,7 +85,7 @@ export function bytesOf(state: LearningState): string {
   return encodeLearnings(state, '2026-01-01T00:00:00.000Z');
 }
 
-/** A project as somebody works on it: given events, when commands, then what they came to. */
+/** A project as people work on it: given events, when commands, then what they came to. */
 export class Project {
   readonly state: LearningState;
   readonly events: StoredLearningEvent[];

@@ -1,2 +1,2 @@
-/** An address where nobody listens: unlike a port that was free a moment ago, this one is given to nobody. */
+/** An address without a listener: unlike a port that was free a moment ago, no process gets this one. */
 export const NOBODY = '127.0.0.1:2';

@@ -4,7 +4,7 @@ import { ITERATION_TEMPLATE } from '../../src/prompt/iteration-template.js';
 import { stablePrefix } from '../../src/prompt/stable-prefix.js';
 
 /**
- * Reads a compiled prompt back into its sections, as somebody would who knows the format and not the session. Throws
+ * Reads a compiled prompt back into its sections, as a reader would who knows the format and not the session. Throws
  * where a line is none that the format has at its place, and where a line of memory is more than one quoted line.
  */
 
@@ -151,7 +151,7 @@ function separated(lines: string[]): void {
 
 function memoryLine(line: string, name: string, rules: readonly RegExp[]): string {
   if (!rules.some((rule) => rule.test(line)))
-    throw new Error(`${JSON.stringify(line)} is no line of ${name}`);
+    throw new Error(`${JSON.stringify(line)} is not a line of ${name}`);
   if (line !== '[Session Context]') checkQuoted(line);
   return line;
 }

@@ -1,7 +1,7 @@
 import type { ProposalView } from '../../src/client/learning-replies.js';
 import type { Learning, Proposal } from '../../src/learnings/learning-types.js';
 
-/** A proposal that nobody has decided on. */
+/** A proposal without a decision. */
 export function pendingProposal(more: Partial<Proposal> = {}): Proposal {
   return {
     id: 'abcdef012345',

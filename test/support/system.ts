@@ -44,7 +44,7 @@ export interface SystemOptions {
   readonly fixed?: Partial<Fixed>;
   /** Default: one that says nothing. */
   readonly logger?: Logger;
-  /** Default: all services. An empty list: the ports and a client, and nobody who works. */
+  /** Default: all services. An empty list: the ports and a client, without a service. */
   readonly only?: readonly ServiceName[];
 }
 

@@ -5,14 +5,14 @@ import { loadTokenizer } from '../../src/tokenizers/load-tokenizer.js';
 import { cpuMs } from '../support/cpu-time.js';
 
 describe('the approximate tokenizer', () => {
-  it('is the one that counts four characters a token, and the last ones too', async () => {
+  it('the approximate tokenizer is the one that counts four characters a token, and the last ones too', async () => {
     expect(await loadTokenizer('approximate')).toBe(approximateTokenizer);
     expect(['', 'a', 'abcd', 'abcde'].map(approximateTokenizer.count)).toEqual([0, 1, 1, 2]);
   });
 });
 
 describe('the exact tokenizer', async () => {
-  it('names the command that installs its package where that is missing', async () => {
+  it('the exact tokenizer names the command that installs its package where that is missing', async () => {
     const missing = () => Promise.reject(new Error("Cannot find package 'gpt-tokenizer'"));
     await expect(loadTokenizer('o200k_base', missing)).rejects.toMatchObject({
       code: 'config_invalid',
@@ -29,11 +29,11 @@ describe('the exact tokenizer', async () => {
     ['words', 'hello world', 2],
     ['the name of a special token', '<|endoftext|>', 7],
     ['Chinese', '检查边界。', 4],
-  ])('counts %s', (_what, text, tokens) => {
+  ])('the exact tokenizer counts this text: %s', (_what, text, tokens) => {
     expect(exact.count(text)).toBe(tokens);
   });
 
-  it('counts whole texts as its vocabulary does', () => {
+  it('the exact tokenizer counts whole texts as its vocabulary does', () => {
     const text = 'Make `read()` return every line.\n\n  - never drop the last one (1.2)\n必须检查。\n'.repeat(
       300,
     );
@@ -45,7 +45,7 @@ describe('the exact tokenizer', async () => {
     ['characters without spaces', '漢字テスト'.repeat(20_000)],
     ['white space', ' '.repeat(100_000)],
     ['astral characters', '😀'.repeat(50_000)],
-  ])('counts a run of very many %s soon, and not less than it is', (_what, text) => {
+  ])('the exact tokenizer counts a run of very many %s soon, and not less than it is', (_what, text) => {
     let tokens = 0;
     const took = cpuMs(() => {
       tokens = exact.count(`before ${text} after`);

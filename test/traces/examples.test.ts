@@ -23,7 +23,7 @@ describe('a client with a system field', () => {
     return { create, client: { messages: { create } } };
   }
 
-  it('gets the summary before the system prompt, and everything else as it was', async () => {
+  it('a client with a system field gets the summary before the system prompt, and everything else as it was', async () => {
     const { client, create } = fake();
     expect(await asker(client, wired(SUMMARY))(SYSTEM, 'Go on')).toBe('all done');
     expect(create.mock.calls).toEqual([
@@ -38,7 +38,7 @@ describe('a client with a system field', () => {
     ]);
   });
 
-  it('gets the system prompt alone while there is no summary', async () => {
+  it('a client with a system field gets the system prompt alone while there is no summary', async () => {
     const { client, create } = fake();
     await asker(client, wired(null))(SYSTEM, 'Go on');
     expect(create.mock.calls[0]?.[0].system).toBe(SYSTEM);
@@ -63,7 +63,7 @@ describe('a client with a system message', () => {
   ];
   const count = (text: string) => text.length;
 
-  it('gets the summary in it, and streams its answer through', async () => {
+  it('a client with a system message gets the summary in it, and streams its answer through', async () => {
     const { client, create } = fake();
     const options = { ...wired(SUMMARY), window: { tokens: 1000, count } };
     const parts = await all(streamed(client, options, SYSTEM, conversation));
@@ -74,7 +74,7 @@ describe('a client with a system message', () => {
     ]);
   });
 
-  it('drops from the conversation by the original prompt: as much with a summary as without', async () => {
+  it('a client drops from the conversation by the original prompt: as much with a summary as without', async () => {
     // Room for the original prompt and the last two messages, and not for the summary.
     const window = { tokens: SYSTEM.length + 'second'.length + 'third'.length, count };
     const kept = [];

@@ -13,16 +13,19 @@ describe('blocks', () => {
     [39, 20, 1, 19],
     [40, 40, 2, 0],
     [41, 40, 2, 1],
-  ])('of %i entries %i are compacted, in %i blocks, and %i stay', (count, compacted, blocks, recent) => {
-    const trace = traceOf(steps(count));
-    expect(trace).toMatchObject({ total: count, compacted, blocks });
-    expect(recentLines(trace)).toHaveLength(recent);
-    const summary = summarise(trace, approximateTokenizer);
-    if (blocks === 0) expect(summary).toBeNull();
-    else expect(summary).toMatchObject({ entries: compacted, blocks });
-  });
+  ])(
+    'the blocks of %i entries: %i are compacted, in %i blocks, and %i stay',
+    (count, compacted, blocks, recent) => {
+      const trace = traceOf(steps(count));
+      expect(trace).toMatchObject({ total: count, compacted, blocks });
+      expect(recentLines(trace)).toHaveLength(recent);
+      const summary = summarise(trace, approximateTokenizer);
+      if (blocks === 0) expect(summary).toBeNull();
+      else expect(summary).toMatchObject({ entries: compacted, blocks });
+    },
+  );
 
-  it('the summary keeps its bytes between two boundaries, and changes at each', () => {
+  it('a trace summary keeps its bytes between two boundaries, and changes at each', () => {
     const all = steps(100);
     const texts = all.map((_, index) => summarise(traceOf(all.slice(0, index + 1)), approximateTokenizer));
     const distinct = new Map<string | undefined, number[]>();
@@ -43,7 +46,7 @@ describe('blocks', () => {
     [{ threshold: 5, block: 3 }, [5, 8, 11, 14]],
     [{ threshold: 2, block: 10 }, [2, 12]],
     [{ threshold: 30, block: 20 }, []],
-  ])('follow the settings %j', (rhythm, boundaries) => {
+  ])('the blocks of a trace follow the settings %j', (rhythm, boundaries) => {
     const found = [];
     let trace = traceOf([]);
     for (const entry of steps(14)) {
@@ -56,25 +59,25 @@ describe('blocks', () => {
 });
 
 describe('an entry that comes again', () => {
-  it('counts once, in the trace and in the tallies', () => {
+  it('a repeated entry counts once, in the trace and in the tallies', () => {
     const once = traceOf(steps(41));
     expect(traceOf(steps(41).flatMap((entry) => [entry, entry, entry]))).toEqual(once);
     expect(traceOf([...steps(41), ...steps(41)])).toEqual(once);
     expect(summaryOf(once).text).toContain('- edit: 40 succeeded, 0 failed, 0 denied');
   });
 
-  it('does not make a block full', () => {
+  it('a repeated entry does not make a block full', () => {
     expect(traceOf([...steps(19), step(19), step(1)])).toMatchObject({ total: 19, blocks: 0 });
   });
 
-  it('leaves the very same value', () => {
+  it('a repeated entry leaves the very same value', () => {
     const trace = traceOf(steps(25));
     expect(addEntry(trace, recordedOf(step(3)), DEFAULT_RHYTHM)).toBe(trace);
   });
 });
 
 describe('recent entries', () => {
-  it('stay word for word', () => {
+  it('recent entries stay word for word', () => {
     const trace = traceOf([
       ...steps(20),
       step(21),
@@ -111,7 +114,7 @@ describe('100,000 entries', () => {
     }
   }
 
-  it('leave a state below a fixed bound, in reasonable time, and lose no outcome', () => {
+  it('100,000 entries leave a state below a fixed bound, in reasonable time, and lose no outcome', () => {
     let trace = traceOf([]);
     let largest = 0;
     let counted = 0;
@@ -132,7 +135,7 @@ describe('100,000 entries', () => {
     expect(summaryOf(trace).tokensAfter).toBeLessThanOrEqual(1200);
   });
 
-  it('at their largest have a fixed bound too', () => {
+  it('100,000 entries at their largest have a fixed bound too', () => {
     const text = (index: number, length: number) => `${index}`.padEnd(length, 'w');
     const huge = (index: number) =>
       step(index, {

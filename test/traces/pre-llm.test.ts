@@ -45,7 +45,7 @@ function scene(
 const systemOf = ({ createMessage }: ReturnType<typeof scene>) => createMessage.mock.calls[0]?.[0];
 
 describe('user story 1: a long-running intent', () => {
-  it('T006 keeps the original prompt beside the effective one', async () => {
+  it('T006 the prepared prompt keeps the original beside the effective one', async () => {
     const prepared: PreparedPrompt[] = [];
     const one = scene(async () => SUMMARY, { onPrepared: (each) => prepared.push(each) });
     await one.call(SYSTEM, 'go on');
@@ -53,27 +53,27 @@ describe('user story 1: a long-running intent', () => {
     expect(await preparePrompt(SYSTEM, one.options)).toEqual(prepared[0]);
   });
 
-  it('T007 prepends what the hook gives', async () => {
+  it('T007 the effective prompt begins with what the hook gives', async () => {
     const prepared = await preparePrompt(SYSTEM, scene(async () => SUMMARY).options);
     expect(prepared.effective.startsWith(SUMMARY)).toBe(true);
     expect(prepared.effective.endsWith(SYSTEM)).toBe(true);
   });
 
-  it('T008 calls the model with the effective prompt, and passes everything else on', async () => {
+  it('T008 the wrapper calls the model with the effective prompt, and passes everything else on', async () => {
     const one = scene(async () => SUMMARY);
     const effective = `${SUMMARY}\n\n${SYSTEM}`;
     expect(await one.call(SYSTEM, 'go on')).toBe(`answer to ${effective.length}`);
     expect(one.createMessage.mock.calls).toEqual([[effective, 'go on']]);
   });
 
-  it('T009 asks the hook exactly once, before the model, with the active intent', async () => {
+  it('T009 the wrapper asks the hook exactly once, before the model, with the active intent', async () => {
     const one = scene(async () => SUMMARY);
     await one.call(SYSTEM, 'go on');
     expect(one.steps).toEqual(['hook', 'model']);
     expect(one.preLLMRequest.mock.calls).toEqual([['INT-1']]);
   });
 
-  it('T009 learns the active intent anew at each call', async () => {
+  it('T009 the wrapper learns the active intent again at each call', async () => {
     const intents = ['INT-1', 'INT-2'];
     const one = scene(async () => null, { activeIntentId: () => intents.shift() });
     await one.call(SYSTEM, 'a');
@@ -81,7 +81,7 @@ describe('user story 1: a long-running intent', () => {
     expect(one.preLLMRequest.mock.calls).toEqual([['INT-1'], ['INT-2']]);
   });
 
-  it('T010 puts the summary first, then an empty line', async () => {
+  it('T010 the effective prompt has the summary first, then an empty line', async () => {
     const one = scene(async () => SUMMARY);
     await one.call(SYSTEM, 'go on');
     expect(systemOf(one)).toBe(`${SUMMARY}\n\n${SYSTEM}`);
@@ -92,7 +92,7 @@ describe('user story 2: a short intent', () => {
   it.each([
     ['T011 null', null],
     ['T012 an empty text', ''],
-  ])('%s leaves the very same prompt', async (_name, nothing) => {
+  ])('%s from the hook leaves the very same prompt', async (_name, nothing) => {
     const prepared: PreparedPrompt[] = [];
     const one = scene(async () => nothing, { onPrepared: (each) => prepared.push(each) });
     await one.call(SYSTEM, 'go on');
@@ -103,7 +103,7 @@ describe('user story 2: a short intent', () => {
 });
 
 describe('user story 3: no active intent', () => {
-  it('T013 asks the engine with undefined, gets null, and leaves the prompt', async () => {
+  it('T013 the wrapper without an active intent asks the engine with undefined, gets null, and leaves the prompt', async () => {
     const hook = vi.fn(async () => SUMMARY);
     const engine = new HookEngine().registerPreLLM(hook);
     const asked = vi.spyOn(engine, 'preLLMRequest');
@@ -129,7 +129,7 @@ describe('user story 4: errors', () => {
   ];
 
   it.each(failures)(
-    'T014 and T015 log a hook that %s, and call the model all the same',
+    'T014 and T015 the wrapper logs a hook that %s, and still calls the model',
     async (_how, fail) => {
       const fault = new Error('store gone');
       const one = scene(() => fail(fault));
@@ -143,14 +143,14 @@ describe('user story 4: errors', () => {
     },
   );
 
-  it('T015 takes a thrown value that is no Error', async () => {
+  it('T015 the wrapper takes a thrown value that is not an Error', async () => {
     const one = scene(() => Promise.reject('just a text'));
     await one.call(SYSTEM, 'go on');
     expect(systemOf(one)).toBe(SYSTEM);
     expect(one.error.mock.calls[0]?.[0]).toMatchObject({ err: 'just a text', stack: undefined });
   });
 
-  it('T015 takes an intent that cannot be learnt', async () => {
+  it('T015 the wrapper takes an intent that cannot be learnt', async () => {
     const activeIntentId = () => {
       throw new Error('no agent');
     };
@@ -160,7 +160,7 @@ describe('user story 4: errors', () => {
     expect(one.error.mock.calls[0]?.[0]).toMatchObject({ session: 'demo', intentId: undefined });
   });
 
-  it('T015 calls the model though logger and onPrepared throw as well', async () => {
+  it('T015 the wrapper calls the model though logger and onPrepared throw as well', async () => {
     const throws = () => {
       throw new Error('disk full');
     };
@@ -172,17 +172,20 @@ describe('user story 4: errors', () => {
     expect(one.createMessage).toHaveBeenCalledTimes(1);
   });
 
-  it.each([undefined, null])('T016 leaves the prompt without a hook engine: %s', async (hookEngine) => {
-    const prepared: PreparedPrompt[] = [];
-    const activeIntentId = vi.fn(() => 'INT-1');
-    const onPrepared = (each: PreparedPrompt) => prepared.push(each);
-    const one = scene(async () => SUMMARY, { hookEngine, activeIntentId, onPrepared });
-    await one.call(SYSTEM, 'go on');
-    expect(systemOf(one)).toBe(SYSTEM);
-    expect(prepared).toEqual([{ original: SYSTEM, effective: SYSTEM, summary: null }]);
-    expect(activeIntentId).not.toHaveBeenCalled();
-    expect(one.error).not.toHaveBeenCalled();
-  });
+  it.each([undefined, null])(
+    'T016 the wrapper leaves the prompt without a hook engine: %s',
+    async (hookEngine) => {
+      const prepared: PreparedPrompt[] = [];
+      const activeIntentId = vi.fn(() => 'INT-1');
+      const onPrepared = (each: PreparedPrompt) => prepared.push(each);
+      const one = scene(async () => SUMMARY, { hookEngine, activeIntentId, onPrepared });
+      await one.call(SYSTEM, 'go on');
+      expect(systemOf(one)).toBe(SYSTEM);
+      expect(prepared).toEqual([{ original: SYSTEM, effective: SYSTEM, summary: null }]);
+      expect(activeIntentId).not.toHaveBeenCalled();
+      expect(one.error).not.toHaveBeenCalled();
+    },
+  );
 });
 
 describe('a hook that hangs', () => {
@@ -196,26 +199,29 @@ describe('a hook that hangs', () => {
   it.each([
     ['2000 ms by default', undefined, 2000],
     ['what is asked for', 50, 50],
-  ])('is given %s, then logged, and the model is called', async (_name, deadlineMs, waited) => {
-    const hang = () => new Promise<null>(() => {});
-    const one = scene(hang, deadlineMs === undefined ? {} : { deadlineMs });
-    const answered = one.call(SYSTEM, 'go on');
-    await vi.advanceTimersByTimeAsync(waited - 1);
-    expect(one.createMessage).not.toHaveBeenCalled();
-    await vi.advanceTimersByTimeAsync(1);
-    await expect(answered).resolves.toContain('answer');
-    expect(systemOf(one)).toBe(SYSTEM);
-    const [fields] = one.error.mock.calls[0] ?? [];
-    expect(fields).toMatchObject({
-      session: 'demo',
-      intentId: 'INT-1',
-      err: { message: `no answer within ${waited} ms` },
-      stack: expect.stringContaining(`${waited} ms`),
-    });
-  });
+  ])(
+    'a hook that hangs is given %s, then logged, and the model is called',
+    async (_name, deadlineMs, waited) => {
+      const hang = () => new Promise<null>(() => {});
+      const one = scene(hang, deadlineMs === undefined ? {} : { deadlineMs });
+      const answered = one.call(SYSTEM, 'go on');
+      await vi.advanceTimersByTimeAsync(waited - 1);
+      expect(one.createMessage).not.toHaveBeenCalled();
+      await vi.advanceTimersByTimeAsync(1);
+      await expect(answered).resolves.toContain('answer');
+      expect(systemOf(one)).toBe(SYSTEM);
+      const [fields] = one.error.mock.calls[0] ?? [];
+      expect(fields).toMatchObject({
+        session: 'demo',
+        intentId: 'INT-1',
+        err: { message: `no answer within ${waited} ms` },
+        stack: expect.stringContaining(`${waited} ms`),
+      });
+    },
+  );
 
-  it('changes nothing when it answers late, or fails late', async () => {
-    // The run fails on a rejection that nobody handles.
+  it('a hook that hangs changes nothing when it answers late, or fails late', async () => {
+    // The run fails on an unhandled rejection.
     for (const late of [() => SUMMARY, () => Promise.reject(new Error('late'))]) {
       const one = scene(() => new Promise((resolve) => setTimeout(() => resolve(late()), 5000)));
       const answered = one.call(SYSTEM, 'go on');
@@ -226,7 +232,7 @@ describe('a hook that hangs', () => {
     }
   });
 
-  it('leaves no timer behind when it answers in time', async () => {
+  it('a hook that answers in time leaves no timer behind', async () => {
     const one = scene(async () => SUMMARY);
     await one.call(SYSTEM, 'go on');
     expect(vi.getTimerCount()).toBe(0);
@@ -234,7 +240,7 @@ describe('a hook that hangs', () => {
 });
 
 describe('T018: the model call itself', () => {
-  it('is rejected with what it was rejected with, and not tried again', async () => {
+  it('T018 the model call is rejected with the model’s own error, and not tried again', async () => {
     const fault = new Error('overloaded');
     const createMessage = vi.fn(() => Promise.reject(fault));
     const { options, error } = scene(async () => SUMMARY);
@@ -243,7 +249,7 @@ describe('T018: the model call itself', () => {
     expect(error).not.toHaveBeenCalled();
   });
 
-  it('passes what it throws at once on as well', async () => {
+  it('T018 the model call passes on an error that the model throws at once', async () => {
     const fault = new TypeError('no model');
     const createMessage = vi.fn((): string => {
       throw fault;
@@ -253,7 +259,7 @@ describe('T018: the model call itself', () => {
     expect(createMessage).toHaveBeenCalledTimes(1);
   });
 
-  it('gives its stream as it is, unread', async () => {
+  it('T018 the model call gives its stream as it is, unread', async () => {
     let read = 0;
     async function* chunks(system: string) {
       for (const word of system.split(' ')) {
@@ -269,7 +275,7 @@ describe('T018: the model call itself', () => {
     expect(await all(given)).toEqual(['three', 'short', 'words']);
   });
 
-  it('gives the stream of a promise', async () => {
+  it('T018 the model call gives the stream of a promise', async () => {
     const stream = new ReadableStream<string>({
       start(controller) {
         controller.enqueue('one');
@@ -284,7 +290,7 @@ describe('T018: the model call itself', () => {
 });
 
 describe('T018: HookEngine and PreCompactHook', () => {
-  it('joins what several hooks give, in their order, and leaves out what is nothing', async () => {
+  it('T018 the hook engine joins what several hooks give, in their order, and leaves out what is nothing', async () => {
     const asked: string[] = [];
     const gives = (name: string, text: string | null) => async (intentId: string) => {
       asked.push(`${name} ${intentId}`);
@@ -299,18 +305,18 @@ describe('T018: HookEngine and PreCompactHook', () => {
     expect(asked).toEqual(['first INT-1', 'second INT-1', 'third INT-1', 'fourth INT-1']);
   });
 
-  it('gives null without hooks, and when none wants anything', async () => {
+  it('T018 the hook engine gives null without hooks, and when none wants anything', async () => {
     expect(await new HookEngine().preLLMRequest('INT-1')).toBeNull();
     const engine = new HookEngine().registerPreLLM(async () => null).registerPreLLM(async () => '');
     expect(await engine.preLLMRequest('INT-1')).toBeNull();
   });
 
-  it('rejects when a hook does', async () => {
+  it('T018 the hook engine rejects when a hook does', async () => {
     const engine = new HookEngine().registerPreLLM(() => Promise.reject(new Error('no store')));
     await expect(engine.preLLMRequest('INT-1')).rejects.toThrow('no store');
   });
 
-  it('compacts what its source gives for the intent, as a hook too', async () => {
+  it('T018 the hook engine compacts what its source gives for the intent, as a hook too', async () => {
     const compactedSummary = vi.fn(async (intentId: string) => (intentId === 'INT-1' ? SUMMARY : null));
     const compact = new PreCompactHook({ compactedSummary });
     expect(await compact.compact('INT-1')).toBe(SUMMARY);

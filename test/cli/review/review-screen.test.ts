@@ -12,7 +12,7 @@ function shown(view = viewOf()): Review {
 }
 
 describe('the screen', () => {
-  it('shows place, id, type, confidence, origin, text, tags, the newest cases and the question', () => {
+  it('the review screen shows place, id, type, confidence, origin, text, tags, the newest cases and the question', () => {
     const view = viewOf({ method: 'recurring_fix', source: { session: 'demo', dispatch: 1 }, evidence });
     expect(screen(plain, shown(view))).toBe(
       [
@@ -32,7 +32,7 @@ describe('the screen', () => {
     expect(all).toContain('    session demo, task 2.1, dispatch 1\n[a]ccept');
   });
 
-  it('shows what says nearly the same, and how to decide then', () => {
+  it('the review screen shows what says nearly the same, and how to decide then', () => {
     const text = screen(plain, shown(viewOf({ source: { note: 'NOT-1' }, tags: [] }, { similar: SIMILAR })));
     expect(text).toContain(
       '  evidence: note NOT-1\n  a learning says nearly the same: 99999 (0.75) Run the linter first\n[m]erge  [b]oth  [r]eject',
@@ -40,18 +40,18 @@ describe('the screen', () => {
     expect(text).not.toContain('[a]ccept');
   });
 
-  it('offers to keep both only where the texts differ', () => {
+  it('the review screen offers to keep both only where the texts differ', () => {
     const same = viewOf({}, { similar: { ...SIMILAR, content: 'Run the LINTER.' } });
     expect(question(plain, same)).toMatch(/^\[m\]erge {2}\[r\]eject/);
   });
 
-  it('lists in its help the keys that make sense now', () => {
+  it('the review screen lists in its help the keys that make sense now', () => {
     const help = screen(plain, step(shown(), { kind: 'key', key: '?' }));
     expect(help).toMatch(/^ {2}a {2}accept it/);
     expect(help).not.toMatch(/^ {2}[mb] /m);
   });
 
-  it('lets no text of an agent reach the terminal as a command', () => {
+  it('the review screen lets no text of an agent reach the terminal as a command', () => {
     const view = viewOf(
       { content: 'a\u001b[2Jb\nfake line', tags: ['\u001b]0;t\u0007'], source: { session: 's\u0000' } },
       { similar: { ...SIMILAR, content: 'x\u001b[1mY' } },
@@ -61,14 +61,14 @@ describe('the screen', () => {
     expect(text).toContain('  ab fake line\n');
   });
 
-  it('begins a new line where a question was interrupted', () => {
+  it('the review screen begins a new line where a question was interrupted', () => {
     const over = step(shown(), { kind: 'interrupted', exitCode: 130 });
     expect(screen(plain, over)).toBe('\n-- nothing decided; 2 still pending\n');
   });
 });
 
 describe('the summary', () => {
-  it('counts what was decided, what others decided, and what is left', () => {
+  it('the review summary counts what was decided, what others decided, and what is left', () => {
     const tally = { accepted: 2, merged: 1, rejected: 0, edited: 1, skipped: 1, elsewhere: 3 };
     const review: Review = { ...startReview(Array(10).fill('x')), tally };
     expect(summary(review)).toBe(

@@ -32,11 +32,11 @@ const texts = ({ said }: Review) => said.map((each: Said) => ('text' in each ? e
 const decision = ({ phase }: Review) => (phase.kind === 'sending' ? phase.decision : undefined);
 
 describe('a review', () => {
-  it('is over at once where nothing is pending', () => {
+  it('a review is over at once where nothing is pending', () => {
     expect(startReview([]).phase).toEqual({ kind: 'over' });
   });
 
-  it('loads a proposal and shows it before it asks', () => {
+  it('a review loads a proposal and shows it before it asks', () => {
     expect(startReview(['a1']).phase).toEqual({ kind: 'loading' });
     const shown = begun(loaded());
     expect(shown).toMatchObject({ at: 0, phase: { kind: 'choosing' }, said: [{ kind: 'proposal' }] });
@@ -49,7 +49,7 @@ describe('a review', () => {
     ['r', viewOf({}, { similar: SIMILAR }), { kind: 'rejected' }],
     ['m', viewOf({}, { similar: SIMILAR }), { kind: 'merged' }],
     ['b', viewOf({}, { similar: SIMILAR }), { kind: 'separate' }],
-  ])('sends what %j decides', (pressed, view, sent) => {
+  ])('a review sends what %j decides', (pressed, view, sent) => {
     expect(decision(begun(loaded(view), key(pressed)))).toEqual(sent);
   });
 
@@ -67,13 +67,13 @@ describe('a review', () => {
     ['b without a near-duplicate', viewOf(), 'b', /a accepts it/],
     ['any other key', viewOf(), 'z', /no such key/],
     ['an arrow key', viewOf(), '\u001b[A', /no such key/],
-  ])('sends nothing for %s, and says why', (_what, view, pressed, why) => {
+  ])('a review sends nothing for %s, and says why', (_what, view, pressed, why) => {
     const review = begun(loaded(view), key(pressed));
     expect(review.phase).toEqual({ kind: 'choosing', shown: view });
     expect(texts(review).join()).toMatch(why);
   });
 
-  it('counts a decision when it is answered, and goes on', () => {
+  it('a review counts a decision when it is answered, and goes on', () => {
     const review = begun(loaded(), key('a'), answered());
     expect(review).toMatchObject({ at: 1, phase: { kind: 'loading' }, tally: { accepted: 1 } });
     expect(left(review)).toBe(1);
@@ -87,20 +87,20 @@ describe('a review', () => {
     expect(texts(merged)).toEqual(['merged into 99999']);
   });
 
-  it('skips without deciding', () => {
+  it('a review skips a proposal without deciding it', () => {
     const review = begun(loaded(), key('s'));
     expect(review).toMatchObject({ at: 1, phase: { kind: 'loading' }, tally: { skipped: 1 } });
     expect(left(review)).toBe(2);
   });
 
-  it.each([['q'], ['\u0004']])('ends at %j, without a fault', (pressed) => {
+  it.each([['q'], ['\u0004']])('a review ends at %j without an error', (pressed) => {
     expect(begun(loaded(), key(pressed)).phase).toEqual({ kind: 'over' });
   });
 
   it.each([
     ['v', 'evidence'],
     ['?', 'help'],
-  ])('shows more at %j, and asks again', (pressed, kind) => {
+  ])('a review shows more at %j, and asks again', (pressed, kind) => {
     expect(begun(loaded(), key(pressed))).toMatchObject({
       at: 0,
       phase: { kind: 'choosing' },
@@ -110,7 +110,7 @@ describe('a review', () => {
 });
 
 describe('an edit', () => {
-  it('is sent, shown as it came back, and decided on after that', () => {
+  it('an edit is sent, shown as it came back, and decided on after that', () => {
     const editing = begun(loaded(), key('e'));
     expect(editing.phase.kind).toBe('editing');
     const sent = stepped(editing, written('  Run it twice '));
@@ -120,18 +120,18 @@ describe('an edit', () => {
     expect(left(edited)).toBe(2);
   });
 
-  it.each([[''], ['  '], ['Run the linter'], [undefined]])('to %j changes nothing', (text) => {
+  it.each([[''], ['  '], ['Run the linter'], [undefined]])('an edit to %j changes nothing', (text) => {
     const review = begun(loaded(), key('e'), written(text));
     expect(review).toMatchObject({ at: 0, phase: { kind: 'choosing' }, tally: { edited: 0 } });
   });
 
-  it('that the service refuses leaves the proposal to be decided', () => {
+  it('an edit that the service refuses leaves the proposal to be decided', () => {
     const review = begun(loaded(), key('e'), written('x'.repeat(300)), refused('schema_invalid'));
     expect(review).toMatchObject({ at: 0, phase: { kind: 'choosing' } });
     expect(texts(review)).toEqual(['no (schema_invalid)']);
   });
 
-  it('that the service refused is what the next edit begins with, whatever was looked at meanwhile', () => {
+  it('the next edit begins with the text that the service refused, whatever was looked at meanwhile', () => {
     const long = 'x'.repeat(300);
     const again = begun(loaded(), key('e'), written(long), refused('schema_invalid'), key('?'), key('e'));
     expect(again.phase).toMatchObject({ kind: 'editing', text: long });
@@ -139,31 +139,31 @@ describe('an edit', () => {
     expect(kept.phase).toMatchObject({ kind: 'editing', text: 'Run the linter' });
   });
 
-  it('that came after somebody else’s decision goes on', () => {
+  it('an edit that came after another person’s decision goes on', () => {
     const accepted = viewOf({ status: 'accepted', decidedBy: 'bob', decidedAt: 'noon' });
     const review = begun(loaded(), key('e'), written('y'), answered(accepted));
     expect(review).toMatchObject({ at: 1, tally: { edited: 1, elsewhere: 1 } });
   });
 });
 
-describe('somebody else', () => {
+describe('another person', () => {
   const rejected = viewOf({ status: 'rejected', decidedBy: 'bob', decidedAt: 'noon' });
 
-  it('who has decided before it was shown is named', () => {
+  it('a review names the person who decided before the proposal was shown', () => {
     const review = begun(loaded(rejected));
     expect(review).toMatchObject({ at: 1, phase: { kind: 'loading' }, tally: { elsewhere: 1 } });
     expect(texts(review)).toEqual(['abcde was decided meanwhile: rejected by bob at noon']);
     expect(left(review)).toBe(1);
   });
 
-  it('who has decided while it was shown is named too, and nothing of ours is counted', () => {
+  it('a review names the person who decided while the proposal was shown, and does not count a decision of its own', () => {
     const late = begun(loaded(), key('a'), refused('already_decided'));
     expect(late).toMatchObject({ at: 0, phase: { kind: 'loading' }, said: [] });
     expect(stepped(late, loaded(rejected))).toMatchObject({ at: 1, tally: { accepted: 0, elsewhere: 1 } });
   });
 
   it.each(['near_duplicate', 'not_found'] as const)(
-    'who has changed the learnings makes the service refuse with %s: the proposal is shown anew',
+    'a review shows the proposal again when the service refuses a decision with %s',
     (code) => {
       const review = begun(loaded(), key('a'), refused(code));
       expect(review).toMatchObject({ at: 0, phase: { kind: 'loading' }, said: [{ kind: 'trouble' }] });
@@ -172,13 +172,13 @@ describe('somebody else', () => {
 });
 
 describe('trouble', () => {
-  it('with a decision leaves the choice open, so that it can be tried again', () => {
+  it('a failed decision leaves the choice open, so that it can be tried again', () => {
     const review = begun(loaded(), key('a'), refused('unavailable'));
     expect(review).toMatchObject({ at: 0, phase: { kind: 'choosing' }, tally: { accepted: 0 } });
     expect(decision(stepped(review, key('a')))).toEqual({ kind: 'accepted' });
   });
 
-  it('with a proposal ends the review with the fault', () => {
+  it('a proposal that cannot be loaded ends the review with the fault', () => {
     expect(begun(refused('unavailable')).phase).toMatchObject({
       kind: 'over',
       fault: { code: 'unavailable' },
@@ -190,7 +190,7 @@ describe('trouble', () => {
     ['choosing', [loaded()], 0],
     ['editing', [loaded(), key('e')], 0],
     ['sending', [loaded(), key('a')], 1],
-  ])('by an interrupt ends it while %s', (_phase, events, said) => {
+  ])('an interrupt ends the review while %s', (_phase, events, said) => {
     const review = begun(...events, interrupted);
     expect(review.phase).toEqual({ kind: 'over', exitCode: 130 });
     expect(review.said).toHaveLength(said);
@@ -212,7 +212,7 @@ describe('whatever happens', () => {
     { arbitrary: fc.constantFrom(undefined, '', 'new').map(written), weight: 1 },
   );
 
-  it('each proposal is decided or left once, only on an answer, and an end is the end', () => {
+  it('a review decides or leaves each proposal once, only on an answer, and takes nothing after its end', () => {
     fc.assert(
       fc.property(fc.array(fc.string(), { maxLength: 5 }), fc.array(event), (queue, events) => {
         let review = startReview(queue);

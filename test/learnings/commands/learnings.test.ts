@@ -11,7 +11,7 @@ const rejected = { type: 'rejected', data: { proposal: id, by: 'bob' } } as cons
 const retracted = { type: 'retracted', data: { learning: id, by: 'bob' } } as const;
 
 describe('learning.list', () => {
-  it('gives the learnings in force alone, the newest first', () => {
+  it('learning.list gives the learnings in force alone, the newest first', () => {
     const project = new Project(...both, proposed('Wait'), proposed('No'), {
       type: 'rejected',
       data: { proposal: idOf('No'), by: 'bob' },
@@ -29,7 +29,7 @@ describe('learning.list', () => {
     expect(project.does('learning.list', {})).toMatchObject({ learnings: [{ content: OTHER }] });
   });
 
-  it('gives none of a project without any', () => {
+  it('learning.list gives nothing for a project without learnings', () => {
     expect(new Project().does('learning.list', {})).toEqual({ project: 'demo', learnings: [], total: 0 });
   });
 });
@@ -37,7 +37,7 @@ describe('learning.list', () => {
 describe('learning.list of what holds no more', () => {
   const reply = (project: Project, limit = 10) => project.does('learning.list', { retired: true, limit });
 
-  it('gives superseded and retracted learnings as they were last, with why, the newest first', () => {
+  it('learning.list gives superseded and retracted learnings as they were last, with the reason, the newest first', () => {
     const project = new Project(...both, proposed('Wait'), {
       type: 'edited',
       data: { learning: id, content: 'Name each field', by: 'eve' },
@@ -60,7 +60,7 @@ describe('learning.list of what holds no more', () => {
     expect(project.does('learning.list', {})).toMatchObject({ learnings: [], total: 0 });
   });
 
-  it('gives one no more that came into force again', () => {
+  it('learning.list with retired learnings leaves out one that came into force again', () => {
     const project = new Project(...inForce, retracted);
     expect(reply(project)).toMatchObject({ total: 1 });
     for (const event of [proposed(TEXT), accepted(TEXT)]) project.happens(event);
@@ -70,7 +70,7 @@ describe('learning.list of what holds no more', () => {
 });
 
 describe('learning.edit', () => {
-  it('changes what is given of a learning, and nothing else', () => {
+  it('learning.edit changes what is given of a learning, and nothing else', () => {
     const project = new Project(...inForce);
     expect(project.does('learning.edit', { id, content: ' Name\nit ', by: 'bob' })).toMatchObject({
       learning: { id, content: 'Name it', tags: ['api'], type: 'insight', confirmedAt: timeOf(120) },
@@ -85,14 +85,14 @@ describe('learning.edit', () => {
     expect(project.learnings()).toEqual(['Name it']);
   });
 
-  it('makes another object of it: who holds the old one keeps it', () => {
+  it('learning.edit makes another object of the learning: holders of the old one keep it', () => {
     const project = new Project(...inForce);
     const before = project.state.active.get(id);
     project.does('learning.edit', { id, content: 'Name it' });
     expect(before).toMatchObject({ content: TEXT });
   });
 
-  it('changes a proposal that waits, which is accepted as it is then', () => {
+  it('learning.edit changes a proposal that waits, which is accepted as it is then', () => {
     const project = new Project(proposed(TEXT));
     expect(project.does('learning.edit', { id, content: 'Name it' })).toMatchObject({
       proposal: { id, content: 'Name it', status: 'pending' },
@@ -105,7 +105,7 @@ describe('learning.edit', () => {
   it.each([
     ['turned down', [proposed(TEXT), rejected], 'rejected'],
     ['taken back', [...inForce, retracted], 'retracted'],
-  ])('refuses what was %s', (_what, given, state) => {
+  ])('learning.edit refuses what was %s', (_what, given, state) => {
     expect(new Project(...given).refuses('learning.edit', { id, content: 'x' })).toMatchObject({
       code: 'not_found',
       message: `${id} is no learning in force: it is ${state}`,
@@ -115,14 +115,14 @@ describe('learning.edit', () => {
   it.each([
     [{}, 'content: give content, type or tags'],
     [{ content: '\u200b' }, 'content: must hold visible text'],
-  ])('refuses %j', (more, message) => {
+  ])('learning.edit refuses %j', (more, message) => {
     expect(new Project(...inForce).refuses('learning.edit', { id, ...more })).toMatchObject({
       code: 'schema_invalid',
       message,
     });
   });
 
-  it('refuses the very text of another learning: the same text is never there twice', () => {
+  it('learning.edit refuses the very text of another learning: the same text is never there twice', () => {
     const project = new Project(...both);
     expect(project.refuses('learning.edit', { id, content: `${OTHER}!` })).toMatchObject({
       code: 'near_duplicate',
@@ -135,7 +135,7 @@ describe('learning.edit', () => {
 });
 
 describe('learning.supersede', () => {
-  it('lets another learning take its place, and says which', () => {
+  it('learning.supersede lets another learning take its place, and says which', () => {
     const project = new Project(...both);
     const reply = project.does('learning.supersede', { id, replacement: idOf(OTHER), by: 'bob' });
     expect(reply).toMatchObject({
@@ -150,7 +150,7 @@ describe('learning.supersede', () => {
     ['itself', id, 'schema_invalid'],
     ['what waits', idOf('Wait'), 'not_found'],
     ['nothing', 'fffffffff', 'not_found'],
-  ])('refuses %s as its replacement', (_what, replacement, code) => {
+  ])('learning.supersede refuses %s as its replacement', (_what, replacement, code) => {
     const project = new Project(...both, proposed('Wait'));
     expect(project.refuses('learning.supersede', { id, replacement })).toMatchObject({ code });
     expect(project.learnings()).toHaveLength(2);
@@ -158,7 +158,7 @@ describe('learning.supersede', () => {
 });
 
 describe('learning.retract', () => {
-  it('takes it back with the reason, once', () => {
+  it('learning.retract takes a learning back with the reason, once', () => {
     const project = new Project(...both);
     expect(project.does('learning.retract', { id, by: 'bob', reason: 'not\nso' })).toMatchObject({
       learning: null,
@@ -172,7 +172,7 @@ describe('learning.retract', () => {
     });
   });
 
-  it('refuses what waits, and what was merged, by saying so', () => {
+  it('learning.retract refuses what waits, and what was merged, by saying so', () => {
     expect(new Project(proposed(TEXT)).refuses('learning.retract', { id })).toMatchObject({
       message: `${id} is no learning in force: it is pending`,
     });
@@ -188,14 +188,14 @@ describe('the id of a learning', () => {
   const text = (n: number) => ({ proposal: `abc00000000${n}`, content: `Say ${'x'.repeat(n)}` });
   const take = (n: number) => ({ type: 'accepted', data: { proposal: text(n).proposal, by: 'x' } }) as const;
 
-  it('is looked for among those in force first', () => {
+  it('the id of a learning is looked for among those in force first', () => {
     const project = new Project(proposed('', text(1)), proposed('', text(2)), take(2));
     expect(project.does('learning.retract', { id: 'abc' })).toMatchObject({
       proposal: { id: text(2).proposal },
     });
   });
 
-  it('that fits several is refused', () => {
+  it('the id of a learning is refused when it fits several', () => {
     const project = new Project(proposed('', text(1)), proposed('', text(2)), take(1), take(2));
     for (const name of ['learning.retract', 'learning.edit'] as const) {
       expect(
@@ -210,7 +210,7 @@ describe('the id of a learning', () => {
   it.each([
     ['ab', 'give at least 3 characters, or '],
     ['fff', ''],
-  ])('that fits none is not found: %j', (given, short) => {
+  ])('the id of a learning is not found when it fits none: %j', (given, short) => {
     expect(new Project(proposed('', text(1))).refuses('learning.retract', { id: given })).toMatchObject({
       code: 'not_found',
       message: `no learning "${given}" in project demo: ${short}see "throughline learnings ls --project demo"`,

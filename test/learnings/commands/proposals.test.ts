@@ -15,7 +15,7 @@ const rejected = { type: 'rejected', data: { proposal: id, by: 'bob' } } as cons
 const retracted = { type: 'retracted', data: { learning: id, by: 'bob' } } as const;
 
 describe('learning.propose', () => {
-  it('makes a proposal that waits', () => {
+  it('learning.propose makes a proposal that waits', () => {
     const project = new Project();
     const reply = project.does('learning.propose', {
       content: ' Name the\nfield ',
@@ -44,7 +44,7 @@ describe('learning.propose', () => {
     });
   });
 
-  it('takes an insight without tags for what says nothing else', () => {
+  it('learning.propose makes an insight without tags when the request says nothing else', () => {
     const reply = new Project().does('learning.propose', { content: TEXT });
     expect(reply).toMatchObject({ proposal: { type: 'insight', tags: [], source: {} } });
     expect(reply.proposal).not.toHaveProperty('confidence');
@@ -53,7 +53,7 @@ describe('learning.propose', () => {
   it.each([
     ['waits', [proposed(TEXT)], 'pending'],
     ['is in force', [proposed(TEXT), accepted(TEXT)], 'accepted'],
-  ])('appends nothing for a text that %s', (_state, given, status) => {
+  ])('learning.propose appends nothing for a text that %s', (_state, given, status) => {
     const project = new Project(...given);
     const reply = project.does('learning.propose', { content: TEXT.toUpperCase(), tags: ['new'] });
     expect(reply).toMatchObject({ existing: true, proposal: { id, status, tags: [], content: TEXT } });
@@ -63,24 +63,27 @@ describe('learning.propose', () => {
   it.each([
     ['turned down', [proposed(TEXT), rejected]],
     ['taken back', [proposed(TEXT), accepted(TEXT), retracted]],
-  ])('opens again what was %s', (_state, given) => {
+  ])('learning.propose opens again what was %s', (_state, given) => {
     const reply = new Project(...given).does('learning.propose', { content: TEXT });
     expect(reply).toMatchObject({ existing: false, learning: null, proposal: { id, status: 'pending' } });
     expect(reply).not.toHaveProperty('retired');
     expect(reply.proposal).not.toHaveProperty('decidedBy');
   });
 
-  it('says which learning is nearly the same', () => {
+  it('learning.propose says which learning is nearly the same', () => {
     const reply = new Project(proposed(TEXT), accepted(TEXT)).does('learning.propose', { content: NEAR });
     expect(reply).toMatchObject({ existing: false, similar: { learning: id, content: TEXT } });
   });
 
-  it.each(['\u200b\u2060', '\u001b[31m'])('refuses what holds no visible text: %j', (content) => {
-    expect(new Project().refuses('learning.propose', { content })).toMatchObject({
-      code: 'schema_invalid',
-      message: 'content: must hold visible text',
-    });
-  });
+  it.each(['\u200b\u2060', '\u001b[31m'])(
+    'learning.propose refuses what holds no visible text: %j',
+    (content) => {
+      expect(new Project().refuses('learning.propose', { content })).toMatchObject({
+        code: 'schema_invalid',
+        message: 'content: must hold visible text',
+      });
+    },
+  );
 
   it.each([
     [{ content: 'x'.repeat(201) }, 'must be at most 200 characters'],
@@ -88,7 +91,7 @@ describe('learning.propose', () => {
     [{ content: TEXT, tags: Array.from({ length: 21 }, String) }, 'must be at most 20 tags'],
     [{ content: TEXT, confidence: 1.1 }, 'must be 0 to 1'],
     [{ content: TEXT, source: { session: 'a\u001b[31mb' } }, 'must be 1 to 64 characters of'],
-  ])('says what is wrong with %j', (input, message) => {
+  ])('learning.propose says what is wrong with %j', (input, message) => {
     expect(() => new Project().decide('learning.propose', input)).toThrow(message);
   });
 });
@@ -105,7 +108,7 @@ describe('learning.propose, while many proposals made by hand wait', () => {
   it.each([
     ['s1', 'of session s1'],
     [undefined, 'without a session'],
-  ])('refuses more of one session: %s', (session, of) => {
+  ])('learning.propose refuses more of one session while too many wait: %s', (session, of) => {
     const project = new Project(...waiting(MAX_MANUAL_OF_SESSION, session));
     const source = session === undefined ? {} : { session };
     expect(project.refuses('learning.propose', { content: TEXT, source })).toMatchObject({
@@ -121,7 +124,7 @@ describe('learning.propose, while many proposals made by hand wait', () => {
     });
   });
 
-  it('refuses more of a project, whatever session is named', () => {
+  it('learning.propose refuses more of a project while too many wait, whatever session is named', () => {
     const all = Array.from({ length: 5 }, (_, n) => waiting(MAX_MANUAL / 5, `s${n}`)).flat();
     const project = new Project(
       ...all,
@@ -139,7 +142,7 @@ describe('learning.propose, while many proposals made by hand wait', () => {
 describe('a list that comes in pages', () => {
   const TEXTS = ['One', 'Two', 'Three', 'Four', 'Five'];
 
-  it('of proposals neither repeats nor leaves out any, whatever is proposed and decided meanwhile', () => {
+  it('the pages of a list of proposals repeat and miss none, whatever is proposed and decided meanwhile', () => {
     const project = new Project(...TEXTS.map((text) => proposed(text)));
     const first = project.does('proposal.list', { limit: 2 });
     expect(first).toMatchObject({
@@ -160,7 +163,7 @@ describe('a list that comes in pages', () => {
     expect(last).not.toHaveProperty('next');
   });
 
-  it('of learnings, in force or not, goes on where the page before ended', () => {
+  it('a list of learnings, in force or not, goes on where the page before ended', () => {
     const project = new Project(...TEXTS.flatMap((text) => [proposed(text), accepted(text)]));
     const first = project.does('learning.list', { limit: 3 });
     expect(first).toMatchObject({ total: 5, next: idOf('Three') });
@@ -198,7 +201,7 @@ describe('proposal.list', () => {
     ['accepted', ['One']],
     ['rejected', ['Two']],
     ['all', ['Four', 'Three', 'Two', 'One']],
-  ] as const)('of the status %s, the newest first', (status, texts) => {
+  ] as const)('proposal.list gives the proposals of the status %s, the newest first', (status, texts) => {
     const reply = project.does('proposal.list', status === undefined ? {} : { status });
     expect(reply).toEqual({
       project: 'demo',
@@ -207,12 +210,12 @@ describe('proposal.list', () => {
     });
   });
 
-  it('says when so many wait that rules make no more', () => {
+  it('proposal.list says when so many wait that rules make no more', () => {
     const waiting = Array.from({ length: MAX_WAITING }, (_, n) => proposed(`Wait ${n}`, { method: 'note' }));
     expect(new Project(...waiting).does('proposal.list', { limit: 1 })).toMatchObject({ rulesPaused: true });
   });
 
-  it('says of which sessions so many wait that rules make no more of theirs', () => {
+  it('proposal.list says of which sessions so many wait that rules make no more of theirs', () => {
     const of = (session: string, count: number) =>
       Array.from({ length: count }, (_, n) =>
         proposed(`${session} ${n}`, { method: 'note', source: { session } }),
@@ -223,14 +226,14 @@ describe('proposal.list', () => {
     expect(reply).not.toHaveProperty('rulesPaused');
   });
 
-  it('refuses another status by naming those there are', () => {
+  it('proposal.list refuses another status by naming those there are', () => {
     const refused = () => project.decide('proposal.list', JSON.parse('{"status":"open"}'));
     expect(refused).toThrow('must be one of pending, accepted, rejected, all');
   });
 });
 
 describe('proposal.show', () => {
-  it('gives the proposal, its learning, what became of it, and what is nearly the same', () => {
+  it('proposal.show gives the proposal, its learning, what became of it, and what is nearly the same', () => {
     const project = new Project(proposed(TEXT), accepted(TEXT), proposed(NEAR), accepted(NEAR));
     project.happens({ type: 'edited', data: { learning: id, tags: ['api'], by: 'bob' } });
     expect(project.does('proposal.show', { id })).toMatchObject({
@@ -245,13 +248,13 @@ describe('proposal.show', () => {
     });
   });
 
-  it('compares what an edited learning says now', () => {
+  it('proposal.show compares what an edited learning says now', () => {
     const project = new Project(proposed(TEXT), accepted(TEXT), proposed(NEAR), accepted(NEAR));
     project.happens({ type: 'edited', data: { learning: id, content: 'Close the file', by: 'bob' } });
     expect(project.does('proposal.show', { id })).toMatchObject({ similar: null });
   });
 
-  it('gives the learning that it was merged into', () => {
+  it('proposal.show gives the learning that the proposal was merged into', () => {
     const project = new Project(proposed(TEXT), accepted(TEXT), proposed(NEAR));
     project.does('proposal.accept', { id: idOf(NEAR), merge: true });
     expect(project.does('proposal.show', { id: idOf(NEAR) })).toMatchObject({
@@ -262,7 +265,7 @@ describe('proposal.show', () => {
 });
 
 describe('proposal.accept', () => {
-  it('makes a learning of it, and says who did', () => {
+  it('proposal.accept makes a learning of the proposal, and says who accepted it', () => {
     const project = new Project(proposed(TEXT));
     const reply = project.does('proposal.accept', { id, by: 'ann' });
     expect(reply).toMatchObject({
@@ -276,7 +279,7 @@ describe('proposal.accept', () => {
     [undefined, 'unknown'],
     ['\u200b', 'unknown'],
     ['ann\n\u001b[31mroot', 'ann root'],
-  ])('by %j is by %s', (by, expected) => {
+  ])('proposal.accept with %j as `by` records %s', (by, expected) => {
     const reply = new Project(proposed(TEXT)).does('proposal.accept', by === undefined ? { id } : { id, by });
     expect(reply).toMatchObject({ proposal: { decidedBy: expected } });
   });
@@ -284,7 +287,7 @@ describe('proposal.accept', () => {
   it.each([
     ['accepted', accepted(TEXT, 'ann')],
     ['rejected', { type: 'rejected', data: { proposal: id, by: 'ann' } } as const],
-  ])('is told who %s it and when, as is a rejection', (status, decision) => {
+  ])('a second decision is told who %s the proposal and when', (status, decision) => {
     for (const name of ['proposal.accept', 'proposal.reject'] as const) {
       expect(new Project(proposed(TEXT), decision).refuses(name, { id, by: 'bob' })).toEqual({
         kind: 'refuse',
@@ -300,7 +303,7 @@ describe('proposal.accept', () => {
     const given = [proposed(TEXT), accepted(TEXT), proposed(NEAR, { evidence })];
     const near = { id: idOf(NEAR) };
 
-    it('is refused, with the learning and the two ways out', () => {
+    it('proposal.accept refuses a near-duplicate, with the learning and the two ways out', () => {
       const refusal = new Project(...given).refuses('proposal.accept', near);
       expect(refusal).toMatchObject({
         code: 'near_duplicate',
@@ -312,7 +315,7 @@ describe('proposal.accept', () => {
       );
     });
 
-    it('adds the evidence with merge, and is on record', () => {
+    it('proposal.accept with merge adds the evidence to the learning, and is on record', () => {
       const project = new Project(...given);
       const reply = project.does('proposal.accept', { ...near, merge: true, by: 'ann' });
       expect(reply).toMatchObject({
@@ -323,7 +326,7 @@ describe('proposal.accept', () => {
       expect(project.events.at(-1)?.event).toMatchObject({ type: 'accepted', data: { merged_into: id } });
     });
 
-    it('keeps both with separate', () => {
+    it('proposal.accept with separate keeps both', () => {
       const project = new Project(...given);
       expect(project.does('proposal.accept', { ...near, separate: true })).toMatchObject({
         learning: { id: near.id },
@@ -332,7 +335,7 @@ describe('proposal.accept', () => {
       expect(project.learnings()).toEqual([TEXT, NEAR]);
     });
 
-    it('refuses both at once, and a merge into nothing', () => {
+    it('proposal.accept refuses merge and separate at once, and a merge into nothing', () => {
       expect(
         new Project(...given).refuses('proposal.accept', { ...near, merge: true, separate: true }),
       ).toMatchObject({
@@ -344,7 +347,7 @@ describe('proposal.accept', () => {
       });
     });
 
-    it('compares with learnings in force only', () => {
+    it('proposal.accept compares with learnings in force only', () => {
       const project = new Project(...given, retracted);
       expect(project.does('proposal.accept', near)).toMatchObject({ learning: { id: near.id } });
       expect(new Project(proposed(TEXT), proposed(NEAR)).does('proposal.accept', near)).toMatchObject({
@@ -352,7 +355,7 @@ describe('proposal.accept', () => {
       });
     });
 
-    it('never takes the opposite for the same', () => {
+    it('proposal.accept never takes the opposite for the same', () => {
       const opposite = 'Never name the field in every error message';
       const project = new Project(proposed(TEXT), accepted(TEXT), proposed(opposite));
       expect(project.does('proposal.accept', { id: idOf(opposite) })).toMatchObject({ similar: null });
@@ -366,16 +369,19 @@ describe('proposal.accept', () => {
       { type: 'edited' as const, data: { learning: idOf(other), content: `${TEXT}!`, by: 'bob' } },
     ];
 
-    it.each([{}, { separate: true }])('is refused whatever is asked: %j', (more) => {
-      const refusal = new Project(...given).refuses('proposal.accept', { id, ...more });
-      expect(refusal.code).toBe('near_duplicate');
-      expect(refusal.message).toBe(
-        `learning ${idOf(other)} says the same: "${TEXT}!". ` +
-          'Accept with merge to add the evidence to it, or reject the proposal',
-      );
-    });
+    it.each([{}, { separate: true }])(
+      'proposal.accept refuses the very text of a learning, whatever is asked: %j',
+      (more) => {
+        const refusal = new Project(...given).refuses('proposal.accept', { id, ...more });
+        expect(refusal.code).toBe('near_duplicate');
+        expect(refusal.message).toBe(
+          `learning ${idOf(other)} says the same: "${TEXT}!". ` +
+            'Accept with merge to add the evidence to it, or reject the proposal',
+        );
+      },
+    );
 
-    it('is so beside one that has the same words in another order', () => {
+    it('proposal.accept refuses the very text of a learning beside one that has the same words in another order', () => {
       const order = 'In every error message name the field';
       const project = new Project(proposed(order), accepted(order), ...given);
       expect(project.refuses('proposal.accept', { id, separate: true })).toMatchObject({
@@ -383,7 +389,7 @@ describe('proposal.accept', () => {
       });
     });
 
-    it('may be merged', () => {
+    it('proposal.accept may merge the very text of a learning', () => {
       const project = new Project(...given);
       project.does('proposal.accept', { id, merge: true });
       expect(project.learnings()).toEqual([`${TEXT}!`]);
@@ -392,7 +398,7 @@ describe('proposal.accept', () => {
 });
 
 describe('proposal.reject', () => {
-  it('turns it down with the reason, and keeps it on record', () => {
+  it('proposal.reject turns a proposal down with the reason, and keeps it on record', () => {
     const project = new Project(proposed(TEXT));
     const reply = project.does('proposal.reject', { id, by: 'bob', reason: 'too\nvague' });
     expect(reply).toMatchObject({
@@ -402,12 +408,12 @@ describe('proposal.reject', () => {
     expect(project.does('proposal.list', { status: 'rejected' })).toMatchObject({ proposals: [{ id }] });
   });
 
-  it('leaves out a reason that says nothing', () => {
+  it('proposal.reject leaves out a reason that says nothing', () => {
     const reply = new Project(proposed(TEXT)).does('proposal.reject', { id, reason: '\u200b' });
     expect(reply.proposal).not.toHaveProperty('reason');
   });
 
-  it('by a rule is final: what comes again is not opened by it', () => {
+  it('a rule that proposes the same again does not reopen a rejected proposal', () => {
     const project = new Project(proposed(TEXT, { method: 'recurring_fix' }), rejected);
     project.happens(observed(9, [{ id, kind: 'fix', text: TEXT }]));
     project.happens(proposed(TEXT, { method: 'recurring_fix' }));
@@ -423,11 +429,14 @@ describe('an id', () => {
   );
   const found = (given: string) => project.does('proposal.show', { id: given });
 
-  it.each(['abd000000003', 'abd', 'ABD00', ' abd0 '])('is %j, or a prefix that fits only one', (given) => {
-    expect(found(given)).toMatchObject({ proposal: { id: 'abd000000003' } });
-  });
+  it.each(['abd000000003', 'abd', 'ABD00', ' abd0 '])(
+    'the id of a proposal is %j, or a prefix that fits only one',
+    (given) => {
+      expect(found(given)).toMatchObject({ proposal: { id: 'abd000000003' } });
+    },
+  );
 
-  it('that fits more than one is refused with those that it fits', () => {
+  it('the id of a proposal is refused when it fits more than one, with those that it fits', () => {
     for (const name of ['proposal.show', 'proposal.accept', 'proposal.reject'] as const) {
       expect(project.refuses(name, { id: 'abc' })).toMatchObject({
         code: 'ambiguous',
@@ -438,7 +447,7 @@ describe('an id', () => {
   });
 
   it.each(['ab', 'a', 'abcd', 'zzz', 'abd0000000031', '*', '__proto__'])(
-    'that fits none is not found: %j',
+    'the id of a proposal is not found when it fits none: %j',
     (given) => {
       expect(project.refuses('proposal.show', { id: given })).toMatchObject({
         code: 'not_found',

@@ -27,7 +27,7 @@ const EXPECTED = {
 describe.skipIf(!hasCorpus)(
   `real task files${hasCorpus ? '' : ' (../shared/data/tasks-md is not there)'}`,
   () => {
-    it.each(Object.entries(EXPECTED))('%s', (name, expected) => {
+    it.each(Object.entries(EXPECTED))('the parser reads the real task file %s', (name, expected) => {
       const { tasks, problems } = parseCorpus(name);
       const count = (is: (task: ParsedTask) => boolean): number => tasks.filter(is).length;
       const codes: Record<string, number> = {};
@@ -41,7 +41,7 @@ describe.skipIf(!hasCorpus)(
       }).toEqual(expected);
     });
 
-    it('names the boxes below numbered headings after them', () => {
+    it('the parser names the boxes below numbered headings after them', () => {
       const parsed = parseCorpus('iteratr-unnumbered-boxes');
       expect(byId(parsed, '6#5')).toMatchObject({
         line: 265,
@@ -50,7 +50,7 @@ describe.skipIf(!hasCorpus)(
       });
     });
 
-    it('reads every prompt whole, inline and in blocks', () => {
+    it('the parser reads every prompt whole, inline and in blocks', () => {
       for (const { prompt } of parseCorpus('spec-context-inline-prompts').tasks) {
         expect(prompt).toMatch(/^Implement the task .* using the loaded reviewer guide\.$/s);
       }
@@ -69,7 +69,7 @@ describe.skipIf(!hasCorpus)(
       });
     });
 
-    it('takes the status of a heading from the table, and from the list of marks', () => {
+    it('the parser takes the status of a heading from the table, and from the list of marks', () => {
       expect(byId(parseCorpus('specify-f010'), 'T-10.5')).toMatchObject({
         line: 82,
         statusFrom: 'table',
@@ -84,7 +84,7 @@ describe.skipIf(!hasCorpus)(
       });
     });
 
-    it('reads the story marker, and puts the mis-decoded dash right', () => {
+    it('the parser reads the story marker, and puts the mis-decoded dash right', () => {
       expect(byId(parseCorpus('speckit-mojibake'), 'T013')).toMatchObject({
         labels: ['US3'],
         section: 'Implementation for User Story 3',

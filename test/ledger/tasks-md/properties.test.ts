@@ -54,7 +54,7 @@ const check = (holds: (text: string) => void): void => {
 };
 
 describe('whatever the text', () => {
-  it('never throws, gives the same result again, and says so when there is no task', () => {
+  it('the parser never throws, gives the same result again, and says so when there is no task', () => {
     check((text) => {
       const parsed = parseTasksMd(text);
       expect(parseTasksMd(text)).toEqual(parsed);
@@ -62,7 +62,7 @@ describe('whatever the text', () => {
     });
   });
 
-  it('keeps every line within the text, and both lists in order', () => {
+  it('the parser keeps every line within the text, and both lists in order', () => {
     check((text) => {
       const { tasks, problems } = parseTasksMd(text);
       const last = text.split(/\r\n|\r|\n/).length;
@@ -74,7 +74,7 @@ describe('whatever the text', () => {
     });
   });
 
-  it('gives every task an id of its own, on one line, and a parent that stands before it', () => {
+  it('the parser gives every task an id of its own, on one line, and a parent that stands before it', () => {
     check((text) => {
       const seen = new Map<string, number>();
       for (const { id, parent, depth } of parseTasksMd(text).tasks) {
@@ -86,7 +86,7 @@ describe('whatever the text', () => {
     });
   });
 
-  it('drops no checkbox in silence, whatever Markdown makes of its surroundings', () => {
+  it('the parser drops no checkbox in silence, whatever Markdown makes of its surroundings', () => {
     const box = fc
       .tuple(fc.nat(14), fc.constantFrom('', '> ', '- ', '1. '), fc.constantFrom(' ', 'x', '-', '~', '?'))
       .map(([indent, before, mark]) => ({ before: `${' '.repeat(indent)}${before}- [${mark}] ` }));

@@ -8,7 +8,7 @@ const misread = (text: string): string => Buffer.from(text, 'utf8').toString('la
 
 describe('repair', () => {
   it.each(['emoji-lists', 'chinese', 'japanese', 'table'])(
-    'reads %s mis-decoded as it reads the original',
+    'repair reads %s mis-decoded as it reads the original',
     (name) => {
       const { tasks, problems } = parseTasksMd(misread(fixture(name)));
       expect(tasks).toEqual(parseFixture(name).tasks);
@@ -16,7 +16,7 @@ describe('repair', () => {
     },
   );
 
-  it('puts MacRoman right, and names the first line', () => {
+  it('repair puts MacRoman right, and names the first line', () => {
     expect(repair('# a\n- ‚úÖ 1. b ‚Äî c\n')).toEqual({
       text: '# a\n- ✅ 1. b — c\n',
       misdecoded: { line: 1, message: 'UTF-8 that was read as MacRoman; 2 characters were put right' },
@@ -27,15 +27,15 @@ describe('repair', () => {
     ['a single chance sequence', 'le café…» est bon'],
     ['other accents around it', 'été, où, café…» naïve, voilà…» Noël'],
     ['a true dash and a check mark', '- ✅ 1. a — b'],
-  ])('leaves %s alone', (_, text) => {
+  ])('repair leaves %s alone', (_, text) => {
     expect(repair(text)).toEqual({ text });
   });
 
-  it('takes the byte order mark away, also a mis-decoded one', () => {
+  it('repair takes the byte order mark away, also a mis-decoded one', () => {
     for (const mark of ['\uFEFF', 'ï»¿', 'Ôªø']) expect(repair(`${mark}# a`)).toEqual({ text: '# a' });
   });
 
-  it('reports characters that are lost', () => {
+  it('repair reports characters that are lost', () => {
     expect(repair('a\nb \uFFFD').misdecoded?.line).toBe(1);
   });
 });

@@ -6,7 +6,7 @@ function problemsOf(text: string): (readonly [code: string, line: number])[] {
 }
 
 describe('a numbered item without a box', () => {
-  it('among numbered items with boxes is reported, each with its line', () => {
+  it('a numbered item without a box among items with boxes is reported, each with its line', () => {
     const text = '- a list\n\n1. [ ] First\n2. Second\n3. Third\n4. [x] Fourth\n';
     expect(parseTasksMd(text).tasks.map(({ id }) => id)).toEqual(['1', '4']);
     expect(problemsOf(text)).toEqual([
@@ -15,7 +15,7 @@ describe('a numbered item without a box', () => {
     ]);
   });
 
-  it('in a list of prose is none of our business', () => {
+  it('a numbered item in a list of prose is left alone', () => {
     expect(problemsOf('- [ ] 1. Task\n\nHow to run it:\n\n1. Install\n2. Run\n')).toEqual([]);
   });
 });

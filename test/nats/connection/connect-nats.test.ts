@@ -11,7 +11,7 @@ const connect = (url: string, logger = silentLogger) =>
   connectNats({ url, name: 'throughline test', logger, timeoutMs: 2000 });
 
 describe('connectNats', () => {
-  it('says where nobody answers', async () => {
+  it('connecting reports the address when no server answers', async () => {
     const url = `nats://${NOBODY}`;
     await expect(connect(url)).rejects.toMatchObject({
       code: 'unavailable',
@@ -19,12 +19,12 @@ describe('connectNats', () => {
     });
   });
 
-  it('says so when what answers is no NATS server', async () => {
+  it('connecting says so when what answers is not a NATS server', async () => {
     await using web = await startListener((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
     await expect(connect(web.url)).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  it('refuses an old server with both versions', async () => {
+  it('connecting refuses an old server with both versions', async () => {
     await using old = await startListener((socket) => {
       socket.write('INFO {"server_id":"X","version":"2.9.21","jetstream":true,"max_payload":1024}\r\n');
       socket.on('data', (data) => String(data).includes('PING') && socket.write('PONG\r\n'));
@@ -35,7 +35,7 @@ describe('connectNats', () => {
     });
   });
 
-  it('refuses a server without JetStream', async () => {
+  it('connecting refuses a server without JetStream', async () => {
     await using plain = await startListener((socket) => {
       socket.write('INFO {"server_id":"X","version":"2.99.0","max_payload":1024}\r\n');
       socket.on('data', (data) => String(data).includes('PING') && socket.write('PONG\r\n'));
@@ -46,7 +46,7 @@ describe('connectNats', () => {
     });
   });
 
-  it('says that a server wants a certificate, also when it is slow to greet', async () => {
+  it('connecting says that a server wants a certificate, also when it is slow to greet', async () => {
     const greeting = {
       server_id: 'X',
       server_name: 'x',
@@ -63,14 +63,14 @@ describe('connectNats', () => {
     await expect(connect(strict.url)).rejects.toMatchObject({ code: 'tls_failed' });
   });
 
-  it('takes the first of several servers that answers', async () => {
+  it('connecting takes the first of several servers that answers', async () => {
     await using nats = await startTestNats();
     const connection = await connect(`nats://${NOBODY}, ${nats.url}`);
     expect(connection.info?.jetstream).toBe(true);
     await connection.close();
   });
 
-  it('comes back by itself after the server was killed, logs both, and finds what was stored', async () => {
+  it('a connection comes back by itself after the server was killed, logs both, and finds what was stored', async () => {
     await using nats = await startTestNats();
     const logger = { ...silentLogger, warn: vi.fn(), info: vi.fn() };
     const connection = await connect(nats.url, logger);
@@ -87,7 +87,7 @@ describe('connectNats', () => {
 });
 
 describe('openNats', () => {
-  it('closes the connection again when a stream of that name is somebody else’s', async () => {
+  it('opening NATS closes the connection again when a stream of that name belongs to another application', async () => {
     await using nats = await startTestNats({ monitor: true });
     const connection = await connect(nats.url);
     await (await connection.jetstreamManager()).streams.add({ name: 'DISPATCH', subjects: ['mine.>'] });

@@ -35,7 +35,7 @@ async function attempts(connection: NatsConnection, count: number): Promise<void
   }
 }
 
-it('ends a process that connects to a server that stands still, with an error and nothing left open', async () => {
+it('a frozen server ends a process that connects to it with an error and nothing left open', async () => {
   await server.freeze();
   const begun = performance.now();
   const { code, stdout } = await runNode(`
@@ -50,17 +50,20 @@ it('ends a process that connects to a server that stands still, with an error an
   expect(performance.now() - begun).toBeLessThan(20_000);
 });
 
-it.each([false, true])('leaves no socket of a failed attempt, with TLS first: %s', async (tlsFirst) => {
-  // It hears, so that it sees the end of each; it only says nothing.
-  await using silent = await startListener((socket) => socket.resume());
-  for (let time = 0; time < 2; time += 1) {
-    await expect(open(silent.url, 100, tlsFirst)).rejects.toMatchObject({ code: 'unavailable' });
-  }
-  // Those that the listener has taken in this same process are gone when the others are.
-  await soon(() => expect(sockets()).toBe(0));
-});
+it.each([false, true])(
+  'a failed attempt to connect leaves no socket, with TLS first: %s',
+  async (tlsFirst) => {
+    // It hears, so that it sees the end of each; it only says nothing.
+    await using silent = await startListener((socket) => socket.resume());
+    for (let time = 0; time < 2; time += 1) {
+      await expect(open(silent.url, 100, tlsFirst)).rejects.toMatchObject({ code: 'unavailable' });
+    }
+    // Those that the listener has taken in this same process are gone when the others are.
+    await soon(() => expect(sockets()).toBe(0));
+  },
+);
 
-it('leaves no socket of an attempt to connect again, and connects again when the server goes on', async () => {
+it('an attempt to reconnect leaves no socket, and connects when the server goes on', async () => {
   const connection = await open(server.url, 200);
   expect(sockets()).toBe(1);
   await server.freeze();
@@ -78,7 +81,7 @@ it('leaves no socket of an attempt to connect again, and connects again when the
   await soon(() => expect(sockets()).toBe(0));
 });
 
-it('does so also after others in the process have connected by the client itself', async () => {
+it('an attempt to reconnect leaves no socket after other code in the process used the NATS client directly', async () => {
   const { connect } = await import('nats');
   const connection = await open(server.url, 200);
   const other = await connect({ servers: server.url });
@@ -91,7 +94,7 @@ it('does so also after others in the process have connected by the client itself
   await Promise.all([connection.close(), other.close()]);
 });
 
-it('closes within its time while the server stands still', async () => {
+it('a connection closes within its time while the server stands still', async () => {
   const client = await connectThroughline({ url: server.url });
   const connection = await open(server.url, 200);
   await server.freeze();

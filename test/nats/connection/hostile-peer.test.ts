@@ -45,7 +45,7 @@ beforeAll(async () => {
 afterAll(() => nats.close());
 
 describe('a connection', () => {
-  it('goes on hearing when what deals with a message throws', async () => {
+  it('a connection goes on receiving when a message handler throws', async () => {
     const ports = await openPorts(nats.server.url, { logger });
     const dealt = vi.fn(() => {
       throw new Error('out of order');
@@ -64,7 +64,7 @@ describe('a connection', () => {
   });
 
   it.each(BAD_HEADERS)(
-    'goes on hearing after an answer with headers that it cannot read: %j',
+    'a connection goes on receiving after an answer with unreadable headers: %j',
     async (head) => {
       const { connection } = nats;
       const asked = vi.fn();
@@ -82,7 +82,7 @@ describe('a connection', () => {
   );
 
   it.each(BAD_HEADERS)(
-    'reads past a stored message whose headers it cannot read: %s',
+    'a connection reads past a stored message with unreadable headers: %s',
     async (_what, head) => {
       await nats.connection.flush();
       const jsm = await nats.connection.jetstreamManager();
@@ -101,44 +101,47 @@ describe('a connection', () => {
 describe('a service on a server of small messages', () => {
   const VERBS = ['PING', 'INFO', 'STATS'] as const;
 
-  it.each([512, 1024, 4096, 8192])('is found with messages of at most %i bytes', async (maxPayloadBytes) => {
-    await using server = await startTestNats({ maxPayloadBytes });
-    const ports = await openPorts(server.url);
-    const endpoints = Array.from({ length: 40 }, (_, at) => ({
-      name: `e${at}`,
-      subject: `small.e${at}`,
-      description: `does ${at}: ${'x'.repeat(60)}`,
-      handle: async () => ({}),
-      stats: () => ({ much: 'y'.repeat(200) }),
-    }));
-    const service = await startService(ports.connection, {
-      name: 'small',
-      version: '1.0.0',
-      description: 'z'.repeat(400),
-      logger: silentLogger,
-      endpoints: [...endpoints, healthEndpoint('small', async () => ({ much: 'w'.repeat(20_000) }))],
-    });
-    const rejected = vi.fn();
-    process.on('unhandledRejection', rejected);
-    const found = (await ports.connection.request('$SRV.PING')).json<{ id: string }>();
-    for (const verb of VERBS) {
-      for (const subject of [`$SRV.${verb}`, `$SRV.${verb}.small`, `$SRV.${verb}.small.${found.id}`]) {
-        const reply = await ports.connection.request(subject, '', { timeout: 5000 });
-        expect(reply.json(), subject).toMatchObject({ name: 'small', id: found.id });
-        expect(reply.data.length, subject).toBeLessThanOrEqual(maxPayloadBytes);
+  it.each([512, 1024, 4096, 8192])(
+    'a service on a server of small messages is found with at most %i bytes',
+    async (maxPayloadBytes) => {
+      await using server = await startTestNats({ maxPayloadBytes });
+      const ports = await openPorts(server.url);
+      const endpoints = Array.from({ length: 40 }, (_, at) => ({
+        name: `e${at}`,
+        subject: `small.e${at}`,
+        description: `does ${at}: ${'x'.repeat(60)}`,
+        handle: async () => ({}),
+        stats: () => ({ much: 'y'.repeat(200) }),
+      }));
+      const service = await startService(ports.connection, {
+        name: 'small',
+        version: '1.0.0',
+        description: 'z'.repeat(400),
+        logger: silentLogger,
+        endpoints: [...endpoints, healthEndpoint('small', async () => ({ much: 'w'.repeat(20_000) }))],
+      });
+      const rejected = vi.fn();
+      process.on('unhandledRejection', rejected);
+      const found = (await ports.connection.request('$SRV.PING')).json<{ id: string }>();
+      for (const verb of VERBS) {
+        for (const subject of [`$SRV.${verb}`, `$SRV.${verb}.small`, `$SRV.${verb}.small.${found.id}`]) {
+          const reply = await ports.connection.request(subject, '', { timeout: 5000 });
+          expect(reply.json(), subject).toMatchObject({ name: 'small', id: found.id });
+          expect(reply.data.length, subject).toBeLessThanOrEqual(maxPayloadBytes);
+        }
       }
-    }
-    const health = await ports.connection.request('health.small', '', { timeout: 5000 });
-    expect(health.json()).toMatchObject({
-      error: { code: expect.stringMatching(/too_large|json_parse_failed/) },
-    });
-    expect(rejected).not.toHaveBeenCalled();
-    process.off('unhandledRejection', rejected);
-    await service.stop();
-    await ports.close();
-  });
+      const health = await ports.connection.request('health.small', '', { timeout: 5000 });
+      expect(health.json()).toMatchObject({
+        error: { code: expect.stringMatching(/too_large|json_parse_failed/) },
+      });
+      expect(rejected).not.toHaveBeenCalled();
+      process.off('unhandledRejection', rejected);
+      await service.stop();
+      await ports.close();
+    },
+  );
 
-  it('shows all of itself where that fits', async () => {
+  it('a service on a server of small messages shows all of itself where that fits', async () => {
     await using server = await startTestNats();
     const ports = await openPorts(server.url);
     const service = await startService(ports.connection, {

@@ -94,27 +94,33 @@ const RIGHT: readonly (readonly [keyof typeof servers, () => NatsAccess, () => R
 ];
 
 describe('a server that asks who comes, or wants TLS', () => {
-  it.each(RIGHT)('%s: lets in the SDK with it, and not without', async (name, access) => {
-    const { url } = servers[name];
-    await using client = await connectThroughline({ url, ...access() });
-    // Nobody has started Throughline there: an answer all the same, and of JetStream.
-    await expect(client.publishText('demo', 'implementer', 'x')).rejects.toMatchObject({
-      code: 'unavailable',
-    });
-    const code = name === 'tls' || name === 'mutual' ? 'tls_failed' : 'auth_failed';
-    expect(await faultOf(url, {})).toMatchObject({ code });
-  });
+  it.each(RIGHT)(
+    'a server with %s access accepts the SDK with it, and rejects it without',
+    async (name, access) => {
+      const { url } = servers[name];
+      await using client = await connectThroughline({ url, ...access() });
+      // Throughline was never started there: JetStream itself answers.
+      await expect(client.publishText('demo', 'implementer', 'x')).rejects.toMatchObject({
+        code: 'unavailable',
+      });
+      const code = name === 'tls' || name === 'mutual' ? 'tls_failed' : 'auth_failed';
+      expect(await faultOf(url, {})).toMatchObject({ code });
+    },
+  );
 
-  it.each(RIGHT)('%s: lets in the command line by its variables, and not without', async (name, _, env) => {
-    const { url } = servers[name];
-    const inside = await cli(['session', 'ls', '--json'], { env: { NATS_URL: url, ...env() } });
-    expect(inside).toEqual({ code: 0, stdout: '[]\n', stderr: '' });
-    const outside = await cli(['session', 'ls', '--json'], { env: { NATS_URL: url } });
-    expect(outside).toMatchObject({ code: 1, stdout: '' });
-    expect(outside.stderr).toMatch(
-      name === 'tls' || name === 'mutual' ? /\(tls_failed\)/ : /\(auth_failed\)/,
-    );
-  });
+  it.each(RIGHT)(
+    'a server with %s access accepts the command line with its variables, and rejects it without',
+    async (name, _, env) => {
+      const { url } = servers[name];
+      const inside = await cli(['session', 'ls', '--json'], { env: { NATS_URL: url, ...env() } });
+      expect(inside).toEqual({ code: 0, stdout: '[]\n', stderr: '' });
+      const outside = await cli(['session', 'ls', '--json'], { env: { NATS_URL: url } });
+      expect(outside).toMatchObject({ code: 1, stdout: '' });
+      expect(outside.stderr).toMatch(
+        name === 'tls' || name === 'mutual' ? /\(tls_failed\)/ : /\(auth_failed\)/,
+      );
+    },
+  );
 
   const WRONG: readonly (readonly [string, keyof typeof servers, () => NatsAccess, string])[] = [
     ['a wrong password', 'password', () => ({ user: 'me', password: `${SECRET}!` }), 'auth_failed'],
@@ -131,32 +137,35 @@ describe('a server that asks who comes, or wants TLS', () => {
     ['a certificate that the server does not trust', 'mutual', () => ({ ca, ...stranger }), 'tls_failed'],
   ];
 
-  it.each(WRONG)('%s is told as such', async (_, name, access, code) => {
+  it.each(WRONG)('the error for %s says what is wrong', async (_, name, access, code) => {
     expect(await faultOf(servers[name].url, access())).toMatchObject({ code });
   });
 
   it.each([
     ['user and password', 'password', `me:${SECRET}@`],
     ['a token', 'token', `${SECRET}@`],
-  ] as const)('takes %s from the URL', async (_, name, credentials) => {
+  ] as const)('a connection takes %s from the URL', async (_, name, credentials) => {
     const url = servers[name].url.replace('//', `//${credentials}`);
     await (await connect(url, {})).close();
     expect(await faultOf(url.replace(SECRET, 'wrong'), {})).toMatchObject({ code: 'auth_failed' });
   });
 
-  it.each(['a:b', 'a@b', 'a@b:c'])('takes the password %s from the URL, whole', async (password) => {
-    await using server = await start(`authorization { user: me, password: "${password}" }`);
-    await (await connect(server.url.replace('//', `//me:${password}@`), {})).close();
-    await (await connect(server.url.replace('//', `//me:${encodeURIComponent(password)}@`), {})).close();
-  });
+  it.each(['a:b', 'a@b', 'a@b:c'])(
+    'a connection takes the password %s from the URL, whole',
+    async (password) => {
+      await using server = await start(`authorization { user: me, password: "${password}" }`);
+      await (await connect(server.url.replace('//', `//me:${password}@`), {})).close();
+      await (await connect(server.url.replace('//', `//me:${encodeURIComponent(password)}@`), {})).close();
+    },
+  );
 
-  it('takes tls:// for TLS, and refuses a server that has none', async () => {
+  it('a connection takes tls:// for TLS, and refuses a server that has none', async () => {
     await (await connect(servers.tls.url.replace('nats:', 'tls:'), { ca })).close();
     const url = servers.open.url.replace('nats:', 'tls:');
     expect(await faultOf(url, {})).toMatchObject({ code: 'tls_failed' });
   });
 
-  it('connects by TLS first, where the server greets only after it', async () => {
+  it('a connection starts with TLS where the server greets only after it', async () => {
     const server = await files.certificate('first', 'ca');
     const storeDir = `${files.path}/store`;
     const tls = (first: boolean) =>
@@ -182,25 +191,29 @@ describe('a server that asks who comes, or wants TLS', () => {
 });
 
 describe('a file that says who connects', () => {
-  it.each(['nkey', 'creds'] as const)('%s: may be gone for a moment when we reconnect', async (name) => {
-    const file = await files.write(`exchanged.${name}`, await readFile(paths[name], 'utf8'));
-    const connection = await connect(servers[name].url, { [name]: file });
-    const back = new Promise((resolve) => {
-      void (async () => {
-        for await (const { type } of connection.status()) if (type === Events.Reconnect) resolve('connected');
-      })();
-    });
-    await rm(file);
-    await connection.reconnect();
-    expect(await Promise.race([back, connection.closed()])).toBe('connected');
-    await connection.flush();
-    await connection.close();
-  });
+  it.each(['nkey', 'creds'] as const)(
+    'a file with credentials may be missing for a moment during a reconnect: %s',
+    async (name) => {
+      const file = await files.write(`exchanged.${name}`, await readFile(paths[name], 'utf8'));
+      const connection = await connect(servers[name].url, { [name]: file });
+      const back = new Promise((resolve) => {
+        void (async () => {
+          for await (const { type } of connection.status())
+            if (type === Events.Reconnect) resolve('connected');
+        })();
+      });
+      await rm(file);
+      await connection.reconnect();
+      expect(await Promise.race([back, connection.closed()])).toBe('connected');
+      await connection.flush();
+      await connection.close();
+    },
+  );
 });
 
 describe('an address that cannot be used', () => {
   it.each(['127.0.0.1:99999', 'nats://127.0.0.1:0', 'http://127.0.0.1:4222', 'foo://bar'])(
-    '%s is refused with what it should be',
+    'the address %s is refused with what it should be',
     async (url) => {
       expect(await faultOf(url, {})).toMatchObject({
         code: 'config_invalid',
@@ -214,7 +227,7 @@ describe('a password with a slash or a comma, which no URL can hold', () => {
   it.each([
     ...['nats://me:a/', 'nats://me/a:', 'me:a/', 'nats://127.0.0.1:1,nats://me:a/', 'nats://me:a,b/'],
     ...['nats://me:a,', 'me:a,', 'nats+ws://me:a,', 'nats://me:a,\n'],
-  ])('is refused, and shown to nobody: %s…', async (before) => {
+  ])('a password with a slash or a comma is refused and never shown: %s…', async (before) => {
     const url = `${before}${SECRET}@127.0.0.1:4222`;
     const message = expect.stringMatching(
       /^NATS_URL or --nats is "[^"]*\*\*\*@127.*write \/ as %2F and a comma as %2C/,
@@ -223,7 +236,7 @@ describe('a password with a slash or a comma, which no URL can hold', () => {
     expect(withoutSecrets(url)).not.toContain(SECRET);
   });
 
-  it('is not taken for what is none', () => {
+  it('hiding secrets in a list of addresses hides every password and nothing else', () => {
     expect(withoutSecrets('nats://me:a@one:1,nats://two:2,tls://b@three:3')).toBe(
       'nats://***@one:1,nats://two:2,tls://***@three:3',
     );
@@ -246,7 +259,7 @@ describe('an access that cannot be used', () => {
     ['a user without a password', () => ({ user: 'me' }), 'NATS_USER is set without NATS_PASSWORD'],
     ['two ways at once', () => ({ user: 'me', token: SECRET }), 'NATS_USER and NATS_TOKEN'],
     ['an inbox prefix with a wildcard', () => ({ inboxPrefix: 'a.>' }), 'THROUGHLINE_INBOX_PREFIX'],
-  ])('%s is refused before anything is sent', async (_, access, text) => {
+  ])('an access with %s is refused before anything is sent', async (_, access, text) => {
     expect(await faultOf('nats://127.0.0.1:1', access())).toMatchObject({
       code: 'config_invalid',
       message: expect.stringContaining(text),
@@ -255,7 +268,7 @@ describe('an access that cannot be used', () => {
 });
 
 describe('a connection whose user was changed', () => {
-  it('goes on trying, says why it is not let in, and comes back', async () => {
+  it('a connection whose user was changed goes on trying, says why the credentials are rejected, and comes back', async () => {
     const storeDir = `${files.path}/changing`;
     const options = { source: await nativeSource(), storeDir };
     const users = (password: string) => `authorization { user: me, password: "${password}" }`;

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { connectThroughline } from '../../../src/index.js';
 import { startTestNats } from '../../support/nats-server.js';
 
-it('says in our words what kept a trace from being sent', async () => {
+it('the client transport says in plain words what kept a trace from being sent', async () => {
   await using server = await startTestNats({ maxPayloadBytes: 4096 });
   const client = await connectThroughline({ url: server.url });
   const record = (detail: string) => () =>
@@ -13,7 +13,7 @@ it('says in our words what kept a trace from being sent', async () => {
   expect(record('x')).toThrow(expect.objectContaining({ code: 'unavailable' }));
 });
 
-it('says in our words that somebody else answers', async () => {
+it('the client transport says in plain words that another service answers', async () => {
   await using server = await startTestNats();
   const stranger = await connect({ servers: server.url });
   stranger.subscribe('prompt.compile.>', { callback: (_, message) => message.respond('hello') });

@@ -4,7 +4,7 @@ import { isNoResponders, toThroughlineError } from '../../../src/nats/connection
 import { startNatsPorts } from '../../ports/opened.js';
 import { startTestNats } from '../../support/nats-server.js';
 
-it('tells a stream that is full from a server that does not answer, though the client gives both one code', async () => {
+it('the error of a full stream differs from that of a server that does not answer, though the client gives both one code', async () => {
   const nats = await startNatsPorts();
   try {
     const { connection } = nats;
@@ -24,7 +24,7 @@ it('tells a stream that is full from a server that does not answer, though the c
   }
 });
 
-it('says that nothing more may be made when the limit of streams or consumers is reached, and what to do', async () => {
+it('the error at the limit of streams or consumers says that no more can be made, and what to do', async () => {
   await using nats = await startTestNats({
     extraConfig:
       'accounts { A { users: [{user: a, password: a}], jetstream { max_streams: 1, max_consumers: 1 } } }\nno_auth_user: a',

@@ -23,7 +23,7 @@ afterAll(async () => {
 const unavailable = expect.objectContaining({ code: 'unavailable' });
 
 describe('AckedPublisher', () => {
-  it('keeps thousands of publishes in flight, and gives each its own PubAck', async () => {
+  it('a publisher keeps thousands of publishes in flight, and gives each its own PubAck', async () => {
     const outcomes = await Promise.all(
       Array.from({ length: 5000 }, (_, index) => publisher.publish(`many.${index % 7}`, `${index}`)),
     );
@@ -37,7 +37,7 @@ describe('AckedPublisher', () => {
     expect(sequences).toEqual(Array.from({ length: 5000 }, (_, index) => index + 1));
   });
 
-  it('sends message id, expectation and headers', async () => {
+  it('a publisher sends message id, expectation and headers', async () => {
     const options = { messageId: 'id-1', headers: { Colour: 'blue' } };
     const first = await publisher.publish('many.x', 'x', options);
     expect(first).toMatchObject({ outcome: 'stored', duplicate: false });
@@ -54,11 +54,11 @@ describe('AckedPublisher', () => {
     expect(header.get('Nats-Msg-Id')).toBe('id-1');
   });
 
-  it('says when no stream takes the subject', async () => {
+  it('a publish says when no stream takes the subject', async () => {
     expect(await publisher.publish('nobody.takes.this', 'x')).toEqual({ outcome: 'no_stream' });
   });
 
-  it('is internal when the stream refuses the message', async () => {
+  it('a publish fails with internal when the stream refuses the message', async () => {
     const refused = publisher.publish('few.x', 'x'.repeat(200));
     await expect(refused).rejects.toMatchObject({
       code: 'internal',
@@ -66,9 +66,9 @@ describe('AckedPublisher', () => {
     });
   });
 
-  it('is unavailable when nobody answers in time, and the others are not held up', async () => {
+  it('a publish fails with unavailable when no answer comes in time, and holds up no other', async () => {
     const hasty = new AckedPublisher(nats.connection, 2000);
-    // A listener that is no stream: it takes the message and acknowledges nothing.
+    // A listener that is not a stream: it takes the message and acknowledges nothing.
     const silent = nats.connection.subscribe('silent', { callback: () => {} });
     const [lost, stored] = await Promise.allSettled([
       hasty.publish('silent', 'x'),
@@ -82,7 +82,7 @@ describe('AckedPublisher', () => {
     hasty.close();
   });
 
-  it('is internal when somebody else answers with what is no PubAck', async () => {
+  it('a publish fails with internal when the answer is not a PubAck', async () => {
     const answers = ['', 'no JSON', 'null', '{}', '{"stream":"X"}'];
     const impostor = nats.connection.subscribe('impostor', {
       callback: (_, message) => message.respond(answers.shift() ?? ''),
@@ -93,13 +93,13 @@ describe('AckedPublisher', () => {
     impostor.unsubscribe();
   });
 
-  it('says so when a message is larger than the server takes', async () => {
+  it('a publish says so when a message is larger than the server takes', async () => {
     const refused = publisher.publish('many.x', 'x'.repeat(MAX_PAYLOAD + 1));
     await expect(refused).rejects.toMatchObject({ code: 'too_large' });
     expect(await publisher.publish('many.x', 'x')).toMatchObject({ outcome: 'stored' });
   });
 
-  it('gives up what is in flight when it is closed', async () => {
+  it('a closed publisher gives up what is in flight', async () => {
     const closing = new AckedPublisher(nats.connection, 60_000);
     const silent = nats.connection.subscribe('silent', { callback: () => {} });
     const waiting = [closing.publish('silent', '1'), closing.publish('silent', '2')];
@@ -108,7 +108,7 @@ describe('AckedPublisher', () => {
     silent.unsubscribe();
   });
 
-  it('is unavailable at once on a closed connection', async () => {
+  it('a publish on a closed connection fails with unavailable at once', async () => {
     const connection = await connectNats({ url: nats.server.url, name: 'closing', logger: silentLogger });
     const closed = new AckedPublisher(connection, 60_000);
     await connection.close();

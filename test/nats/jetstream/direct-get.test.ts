@@ -20,7 +20,7 @@ const read = async (stream: string, filter: string, range: { from: number; throu
   (await readStream(connection, stream, filter, range, 5000)).map(({ sequence }) => sequence);
 
 describe('readStream', () => {
-  it('goes on after messages without a payload, with and without headers', async () => {
+  it('readStream goes on after messages without a payload, with and without headers', async () => {
     const js = connection.jetstream();
     const head = headers();
     head.set('Colour', 'blue');
@@ -39,20 +39,20 @@ describe('readStream', () => {
     ]);
   });
 
-  it('keeps to its range and its filter', async () => {
+  it('readStream keeps to its range and its filter', async () => {
     expect(await read('S', 's.>', { from: 2, through: 3 })).toEqual([2, 3]);
     expect(await read('S', 's.b', { from: 1 })).toEqual([3]);
     expect(await read('S', 's.>', { from: 4, through: 3 })).toEqual([]);
   });
 
-  it('gives nothing where nothing is: past the end, of another subject, of an empty or a missing stream', async () => {
+  it('readStream gives nothing where nothing is: past the end, of another subject, of an empty or a missing stream', async () => {
     expect(await read('S', 's.>', { from: 5 })).toEqual([]);
     expect(await read('S', 's.none', { from: 1 })).toEqual([]);
     expect(await read('EMPTY', 'empty.>', { from: 1 })).toEqual([]);
     expect(await read('MISSING', 'missing.>', { from: 1 })).toEqual([]);
   });
 
-  it('reads on when the server ends a batch early, for its size', async () => {
+  it('readStream goes on when the server ends a batch early because of its size', async () => {
     const js = connection.jetstream();
     const body = new Uint8Array(1024 * 1024 - 1024);
     for (let index = 0; index < 80; index += 1) await js.publish('large.x', body);
@@ -62,19 +62,19 @@ describe('readStream', () => {
     );
   });
 
-  it('reads the same stream many times at once', async () => {
+  it('readStream reads the same stream many times at once', async () => {
     const reads = await Promise.all(Array.from({ length: 100 }, () => read('S', 's.>', { from: 1 })));
     for (const each of reads) expect(each).toEqual([1, 2, 3, 4]);
   });
 
-  it('is unavailable when the server stops answering', async () => {
+  it('readStream fails with unavailable when the server stops answering', async () => {
     const silent = connection.subscribe('$JS.API.DIRECT.GET.SILENT', { callback: () => {} });
     const reading = readStream(connection, 'SILENT', 's.>', { from: 1 }, 50);
     await expect(reading).rejects.toMatchObject({ code: 'unavailable' });
     silent.unsubscribe();
   });
 
-  it('is internal when the answer is a status that says something else', async () => {
+  it('readStream fails with internal when the answer has an unexpected status', async () => {
     const strange = connection.subscribe('$JS.API.DIRECT.GET.STRANGE', {
       callback: (_, message) => message.respond('', { headers: headers(408, 'Bad Request') }),
     });

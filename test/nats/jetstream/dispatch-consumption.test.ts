@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => nats.close());
 
-it('takes bodies of the largest size that the server does, each once', async () => {
+it('a consumption takes bodies of the largest size that the server takes, each once', async () => {
   const { max_payload: largest = 0 } = nats.connection.info ?? {};
   const delivered: number[] = [];
   const consumption = await nats.source.consume((delivery) => {
@@ -28,7 +28,7 @@ it('takes bodies of the largest size that the server does, each once', async () 
   await consumption.close();
 });
 
-it('takes a body that is larger than what the server takes now', async () => {
+it('a consumption takes a body that is larger than what the server takes now', async () => {
   await using server = await startFaultyServer();
   const ports = await openPorts(server.url);
   await ports.source.publish(SUBJECT, new Uint8Array(MIB / 2));
@@ -49,7 +49,7 @@ it('takes a body that is larger than what the server takes now', async () => {
   await ports.close();
 });
 
-it('holds some 32 MiB of bodies that are not dealt with, and goes on when they are', async () => {
+it('a consumption holds about 32 MiB of unfinished bodies, and goes on when they are finished', async () => {
   const inHand: DispatchDelivery[] = [];
   const consumption = await nats.source.consume((delivery) => inHand.push(delivery));
   const body = new Uint8Array(0.9 * MIB);
@@ -68,7 +68,7 @@ it('holds some 32 MiB of bodies that are not dealt with, and goes on when they a
   await consumption.close();
 });
 
-it('is not confused by headers that look like the server’s own', async () => {
+it('a consumption is not confused by headers that look like the server’s own', async () => {
   const delivered: number[] = [];
   const consumption = await nats.source.consume((delivery) => {
     delivered.push(delivery.sequence);
@@ -83,7 +83,7 @@ it('is not confused by headers that look like the server’s own', async () => {
   await consumption.close();
 });
 
-it('goes on after messages that nobody delivered came to where it listens', async () => {
+it('a consumption goes on after undelivered messages came to where it listens', async () => {
   const forger = await openPorts(nats.server.url);
   const asked = new Promise<string>((resolve) => {
     forger.connection.subscribe('$JS.API.CONSUMER.MSG.NEXT.>', {

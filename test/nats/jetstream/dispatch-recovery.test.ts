@@ -29,7 +29,7 @@ async function consumed() {
 }
 
 describe('a consumer that was deleted', () => {
-  it('is made again, and delivers what was not acknowledged and what comes', async () => {
+  it('a deleted consumer is made again, and delivers what was not acknowledged and what comes', async () => {
     const { delivered, close } = await consumed();
     const first = await publish();
     await soon(() => expect(delivered).toEqual([first]));
@@ -43,7 +43,7 @@ describe('a consumer that was deleted', () => {
     await close();
   });
 
-  it('is made once for all that share it', async () => {
+  it('a deleted consumer is made once for all that share it', async () => {
     const other = await openPorts(nats.server.url);
     const delivered: number[] = [];
     const consumption = await other.source.consume((delivery) => {
@@ -64,7 +64,7 @@ describe('a consumer that was deleted', () => {
     await other.close();
   });
 
-  it('does not keep a consumption from being closed', async () => {
+  it('a deleted consumer does not keep a consumption from being closed', async () => {
     const { delivered, close } = await consumed();
     await jsm.consumers.delete(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
     await close();
@@ -77,31 +77,34 @@ describe('a consumer that was deleted', () => {
 });
 
 describe('a consumer that was made with another configuration', () => {
-  it.each(['source', 'reviews'] as const)('takes that of whoever comes last: %s', async (name) => {
-    const consumer = name === 'source' ? EXTRACTOR_CONSUMER : LEARNER_CONSUMER;
-    for (const [maxInHand, ackWaitMs] of [
-      [20, 30_000],
-      [7, 30_000],
-      [7, 2000],
-    ] as const) {
-      const ports = await openPorts(nats.server.url, { maxInHand, ackWaitMs });
-      const consumption = await ports[name].consume(() => {});
-      const { config } = await jsm.consumers.info(DISPATCH_STREAM, consumer);
-      // Extractors bound by themselves what they hold.
-      const max_ack_pending = name === 'source' ? -1 : maxInHand;
-      expect(config).toMatchObject({ max_ack_pending, ack_wait: nanos(ackWaitMs) });
-      await consumption.close();
-      await ports.close();
-    }
-  });
+  it.each(['source', 'reviews'] as const)(
+    'a consumer takes the configuration of the last process that comes: %s',
+    async (name) => {
+      const consumer = name === 'source' ? EXTRACTOR_CONSUMER : LEARNER_CONSUMER;
+      for (const [maxInHand, ackWaitMs] of [
+        [20, 30_000],
+        [7, 30_000],
+        [7, 2000],
+      ] as const) {
+        const ports = await openPorts(nats.server.url, { maxInHand, ackWaitMs });
+        const consumption = await ports[name].consume(() => {});
+        const { config } = await jsm.consumers.info(DISPATCH_STREAM, consumer);
+        // Extractors bound by themselves what they hold.
+        const max_ack_pending = name === 'source' ? -1 : maxInHand;
+        expect(config).toMatchObject({ max_ack_pending, ack_wait: nanos(ackWaitMs) });
+        await consumption.close();
+        await ports.close();
+      }
+    },
+  );
 });
 
 describe('a dispatch stream that was deleted', () => {
-  it('begins with 1 on a new server', async () => {
+  it('a deleted dispatch stream begins with 1 on a new server', async () => {
     expect(await publish()).toBe(1);
   });
 
-  it('is made anew with higher sequences than any session has seen', async () => {
+  it('a deleted dispatch stream is made again with higher sequences than any session has seen', async () => {
     const [one, two] = [newSession(), newSession()];
     await nats.log.append(one, recorded(500, implementer()));
     await nats.log.append(two, recorded(90, implementer()));
@@ -109,7 +112,7 @@ describe('a dispatch stream that was deleted', () => {
     expect(await publish()).toBeGreaterThan(500);
   });
 
-  it('counts dispatches that a session has seen rejected', async () => {
+  it('a new dispatch stream starts after dispatches that a session has seen rejected', async () => {
     const session = newSession();
     await nats.log.append(session, recorded(2, implementer()));
     await nats.log.append(session, rejected(300_000));
@@ -117,7 +120,7 @@ describe('a dispatch stream that was deleted', () => {
     expect(await publish()).toBeGreaterThan(300_000);
   });
 
-  it('counts rejected dispatches that belong to no session', async () => {
+  it('a new dispatch stream starts after rejected dispatches that belong to no session', async () => {
     const [at, body] = [timeOf(1), bytes('x')];
     await nats.rejected.put({
       session: undefined,
@@ -133,7 +136,7 @@ describe('a dispatch stream that was deleted', () => {
     expect(await publish()).toBeGreaterThan(700);
   });
 
-  it('is consumed again by those who consumed it', async () => {
+  it('a deleted dispatch stream is consumed again by its earlier consumers', async () => {
     const { delivered, close } = await consumed();
     const before = await publish();
     await soon(() => expect(delivered).toEqual([before]));
@@ -151,7 +154,7 @@ describe('a dispatch stream that was deleted', () => {
 });
 
 describe('a consumption that is closed', () => {
-  it('hands on what is on its way, rather than leave it to the ack wait', async () => {
+  it('a closed consumption passes on what is on its way, rather than leave it to the ack wait', async () => {
     await Promise.all(Array.from({ length: 3000 }, publish));
     const busy = await openPorts(nats.server.url, { maxInHand: 1000 });
     const first = gate();
@@ -163,7 +166,7 @@ describe('a consumption that is closed', () => {
     await close();
     const { num_pending } = await jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
     expect(num_pending).toBeGreaterThan(0);
-    // Whoever takes over has all the rest at once.
+    // The process that takes over has all the rest at once.
     const heir = await consumed();
     await soon(async () => {
       expect(await jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER)).toMatchObject({
@@ -175,7 +178,7 @@ describe('a consumption that is closed', () => {
     await busy.close();
   });
 
-  it('does not wait for the next attempt to make the consumer again', async () => {
+  it('a closed consumption does not wait for the next attempt to make the consumer again', async () => {
     const paused = gate();
     const warn = (fields: object) => {
       if ('againInMs' in fields && fields.againInMs === 3200) paused.open();

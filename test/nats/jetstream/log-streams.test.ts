@@ -45,8 +45,8 @@ const snapshot = async (reader: SessionReader, session: Token) => {
   await nats.snapshots.save(session, { sequence: state.sequence, text });
 };
 
-describe('a session stream that somebody deletes', () => {
-  it('keeps what the newest snapshot holds, and shows what comes, to whoever starts then', async () => {
+describe('a deleted session stream', () => {
+  it('a deleted session stream keeps what the newest snapshot holds, and shows new events to processes that start then', async () => {
     const session = newSession('fresh');
     await append(nats, session, 1, 2);
     await snapshot(readerOn(nats), session);
@@ -59,7 +59,7 @@ describe('a session stream that somebody deletes', () => {
     await newcomer.close();
   });
 
-  it('is the same to a reader that had folded more than the snapshot', async () => {
+  it('a deleted session stream is the same to a reader that had folded more than the snapshot', async () => {
     const session = newSession('cached');
     const reader = readerOn(nats);
     await append(nats, session, 1);
@@ -71,7 +71,7 @@ describe('a session stream that somebody deletes', () => {
     await soon(async () => expect(await dispatchesOf(reader, session)).toEqual([1, 4]));
   });
 
-  it('begins again with 1 where nobody has a snapshot, and its new events are seen all the same', async () => {
+  it('a deleted session stream begins again with 1 without a snapshot, and its new events are all seen', async () => {
     const session = newSession('young');
     const reader = readerOn(nats);
     await append(nats, session, 1, 2, 3);
@@ -81,14 +81,14 @@ describe('a session stream that somebody deletes', () => {
     await soon(async () => expect(await dispatchesOf(reader, session)).toEqual([4]));
   });
 
-  it('never gives a sequence twice that the process itself has seen', async () => {
+  it('a deleted session stream never repeats a sequence that the process itself has seen', async () => {
     const session = newSession('seen');
     const last = await append(nats, session, 1, 2);
     await remove(session);
     expect(await append(nats, session, 3)).toBeGreaterThan(last);
   });
 
-  it('takes commands, which go on from the snapshot', async () => {
+  it('a deleted session stream takes commands, which go on from the snapshot', async () => {
     const session = newSession('commands');
     const { tools, reader } = workersOn({ ports: nats }, { append: (...args) => nats.log.append(...args) });
     await tools('task-add', { session, content: 'a' });
@@ -103,7 +103,7 @@ describe('a session stream that somebody deletes', () => {
 });
 
 describe('many sessions that begin at once', () => {
-  it('leave the server room to answer others while their streams are made', async () => {
+  it('many sessions that begin at once leave the server room to answer others while their streams are made', async () => {
     const asked = newSession('asked');
     await append(other, asked, 1);
     const many = Array.from({ length: 200 }, (_, index) => newSession(`many-${index}`));

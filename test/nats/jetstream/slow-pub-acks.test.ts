@@ -34,7 +34,7 @@ it('a PubAck that comes late is not taken for a stream that cannot write', async
   expect(await messages()).toBe(501);
 });
 
-it('what a lost connection took with it is not taken for that either', async () => {
+it('an acknowledgement lost with the connection is not taken for a stream that cannot write', async () => {
   await server.freeze();
   const lost = publisher.publish('s.1', 'lost').then(
     () => 'stored',

@@ -31,7 +31,7 @@ const halfUser = () => connect({ servers: server.url, user: 'half', pass: 'x' })
 it.each([
   ['its only endpoint', ['denied']],
   ['one of many', [...Array.from({ length: 20 }, (_, index) => `e${index}`), 'denied']],
-])('does not start where %s is denied, and is not started again', async (_, names) => {
+])('a service does not start where %s is denied, and does not try again', async (_, names) => {
   const connection = await halfUser();
   const error = vi.fn();
   await expect(startService(connection, service(names, { ...silentLogger, error }))).rejects.toMatchObject({
@@ -43,7 +43,7 @@ it.each([
   await connection.close();
 });
 
-it('starts beside one that is denied', async () => {
+it('a service starts beside one that is denied', async () => {
   const connection = await halfUser();
   const [denied, allowed] = await Promise.allSettled([
     startService(connection, service(['denied'])),

@@ -73,12 +73,12 @@ async function ask(name: string, payload: string | Uint8Array = '{}') {
 }
 
 describe('startService', () => {
-  it('answers JSON with JSON', async () => {
+  it('a service answers JSON with JSON', async () => {
     const body = { a: [1, 'é😀', null] };
     expect(await ask('echo', JSON.stringify(body))).toEqual({ body });
   });
 
-  it('is found by name, with what its endpoints do', async () => {
+  it('a service is found by name, with what its endpoints do', async () => {
     const found = [];
     for await (const info of await nats.connection.services.client().info('test-service')) found.push(info);
     expect(found).toHaveLength(1);
@@ -96,14 +96,17 @@ describe('startService', () => {
     ['throws-ours', '409', 'not_caught_up', 'stands at 3'],
     ['gives-too-much', '413', 'too_large', `${MAX_PAYLOAD}`],
     ['gives-too-much-in-bytes', '413', 'too_large', `${MAX_PAYLOAD}`],
-  ])('answers with error headers and a stable code when a handler %s', async (name, status, code, text) => {
-    const reply = await ask(name);
-    expect(reply).toMatchObject({
-      status,
-      description: expect.stringMatching(`^${code}: `),
-      body: { error: { code, message: expect.stringContaining(text) } },
-    });
-  });
+  ])(
+    'a service answers with error headers and a stable code when a handler %s',
+    async (name, status, code, text) => {
+      const reply = await ask(name);
+      expect(reply).toMatchObject({
+        status,
+        description: expect.stringMatching(`^${code}: `),
+        body: { error: { code, message: expect.stringContaining(text) } },
+      });
+    },
+  );
 
   it.each<[string, ...ErrorCode[]]>([
     ['404', 'not_found', 'progress_ledger_missing_tasks'],
@@ -111,14 +114,14 @@ describe('startService', () => {
     ['429', 'rate_limited'],
     ['503', 'unavailable'],
     ['507', 'store_full'],
-  ])('says in the manner of HTTP whose fault it is: %s', async (status, ...codes) => {
+  ])('an error status says, as in HTTP, whose fault it is: %s', async (status, ...codes) => {
     for (const code of codes) {
       const description = `${code}: no`;
       expect(await ask('throws-code', JSON.stringify(code))).toMatchObject({ status, description });
     }
   });
 
-  it('hands on the details of an error, and none where there are none', async () => {
+  it('a service passes on the details of an error, and none where there are none', async () => {
     expect((await ask('throws-ours')).body).toEqual({
       error: { code: 'not_caught_up', message: 'stands at 3', details: { sequence: 3, after: 9 } },
     });
@@ -127,7 +130,7 @@ describe('startService', () => {
     });
   });
 
-  it('keeps an error that holds line breaks in one header, and whole in the body', async () => {
+  it('a service puts an error with line breaks in one header, and whole in the body', async () => {
     expect(await ask('throws-lines')).toEqual({
       status: '404',
       description: 'not_found: no such: thing',
@@ -136,7 +139,7 @@ describe('startService', () => {
   });
 
   it.each(['throws-much', 'throws-large-details', 'throws-details-without-json'])(
-    'still answers when the error itself cannot be sent: %s',
+    'a service still answers when the error itself cannot be sent: %s',
     async (name) => {
       const reply = await ask(name);
       expect(reply).toMatchObject({ status: '409', body: { error: { code: 'conflict' } } });
@@ -144,7 +147,7 @@ describe('startService', () => {
     },
   );
 
-  it('names what a caller can ask less of, when a reply is too large', async () => {
+  it('a service names what a caller can ask less of when a reply is too large', async () => {
     expect((await ask('gives-too-much')).body).toEqual({
       error: {
         code: 'too_large',
@@ -154,7 +157,7 @@ describe('startService', () => {
     });
   });
 
-  it('sends a reply of exactly the largest size', async () => {
+  it('a service sends a reply of exactly the largest size', async () => {
     expect((await ask('gives-just-enough')).body).toHaveLength(MAX_PAYLOAD - 2);
   });
 
@@ -163,12 +166,12 @@ describe('startService', () => {
     ['half an object', '{"session":'],
     ['text', 'hello'],
     ['no UTF-8', Uint8Array.of(0x22, 0xff, 0x22)],
-  ])('answers %s with json_parse_failed', async (_, payload) => {
+  ])('a service answers a body of %s with json_parse_failed', async (_, payload) => {
     const reply = await ask('echo', payload);
     expect(reply).toMatchObject({ status: '400', body: { error: { code: 'json_parse_failed' } } });
   });
 
-  it('logs a fault of its own, and no mistake of a caller', async () => {
+  it('a service logs a fault of its own, and no mistake of a caller', async () => {
     logger.error.mockClear();
     await ask('echo', 'no JSON');
     await ask('throws-ours');
@@ -177,7 +180,7 @@ describe('startService', () => {
     expect(logger.error).toHaveBeenCalledTimes(1);
   });
 
-  it('shows error replies in its statistics, each endpoint its own, by their code', async () => {
+  it('a service shows error replies in its statistics, by endpoint and code', async () => {
     const handle = async (request: unknown) => {
       if (request === 'bad') throw new ThroughlineError('not_found', 'no secret thing');
       return request;
@@ -216,7 +219,7 @@ describe('startService', () => {
     await counted.stop();
   });
 
-  it('answers what is in hand when it is stopped, and nothing after that', async () => {
+  it('a stopped service answers requests in progress, and nothing after that', async () => {
     const stopping = await startService(nats.connection, {
       name: 'stopping',
       version: '1.0.0',

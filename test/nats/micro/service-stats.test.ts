@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => nats.close());
 
-it('waits for an instance that is slow to answer, and not at all where there is none', async () => {
+it('reading statistics waits for an instance that is slow to answer, and not at all where there is none', async () => {
   const { connection } = nats;
   const answer = { type: 'io.nats.micro.v1.stats_response', name: 'slow', id: 'x', version: '1.0.0' };
   const endpoints = [{ name: 'compile', data: { compiles: 7 } }];

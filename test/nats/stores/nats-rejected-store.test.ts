@@ -4,7 +4,7 @@ import { newSession, startNatsPorts } from '../../ports/opened.js';
 import { timeOf } from '../../support/builders.js';
 
 it.each([4096, 8192, 8193, 16_384])(
-  'keeps a body whole where the server takes %i bytes in one message',
+  'the rejected store keeps a body whole where the server takes %i bytes in one message',
   async (maxPayloadBytes) => {
     const nats = await startNatsPorts({ maxPayloadBytes });
     const body = new Uint8Array(maxPayloadBytes).map((_, index) => index % 251);
@@ -30,7 +30,7 @@ it.each([4096, 8192, 8193, 16_384])(
   },
 );
 
-it('has an id for the retry of a rejection from before they had one, always the same', async () => {
+it('the rejected store gives an old rejection without a retry id one that is always the same', async () => {
   const nats = await startNatsPorts();
   try {
     const head = headers();

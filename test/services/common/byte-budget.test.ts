@@ -22,7 +22,7 @@ function budget() {
 }
 
 describe('a budget of bytes', () => {
-  it('lets a caller send twice its rate at once, and then its rate, whatever the sessions', () => {
+  it('the byte budget lets a caller send twice its rate at once, and then its rate, whatever the sessions', () => {
     const { clock, times } = budget();
     const request = (at: number) => ({ bytes: MIB / 2, caller: '_INBOX.a', session: `s${at}` });
     expect(times(100, request)).toBe(4);
@@ -30,13 +30,13 @@ describe('a budget of bytes', () => {
     expect(times(100, request)).toBe(2);
   });
 
-  it('lets a session be sent to as much, whatever the callers, and the others as well', () => {
+  it('the byte budget lets a session receive as much from any callers, and other sessions too', () => {
     const { times } = budget();
     expect(times(100, (at) => ({ bytes: 60_000, caller: `_INBOX.${at}`, session: 's' }))).toBe(34);
     expect(times(10, (at) => ({ bytes: 60_000, caller: `_INBOX.${at}`, session: 'other' }))).toBe(10);
   });
 
-  it('bounds the large requests of all callers together, and lets small ones through', () => {
+  it('the byte budget bounds the large requests of all callers together, and lets small ones through', () => {
     const { clock, times, admitted } = budget();
     expect(times(100, (at) => ({ bytes: MIB / 2, caller: `_INBOX.${at}` }))).toBe(16);
     expect(admitted({ bytes: 1000, caller: '_INBOX.late' })).toBe(true);
@@ -44,7 +44,7 @@ describe('a budget of bytes', () => {
     expect(times(100, (at) => ({ bytes: MIB / 2, caller: `_INBOX.later-${at}` }))).toBe(4);
   });
 
-  it('lets through a request that is larger than two seconds give, and makes its caller wait for it', () => {
+  it('the byte budget lets a request through that is larger than two seconds allow, and makes its caller wait for it', () => {
     const { clock, admitted } = budget();
     const large = { bytes: 4 * MIB, caller: '_INBOX.a' };
     expect(admitted(large)).toBe(true);
@@ -54,7 +54,7 @@ describe('a budget of bytes', () => {
     expect(admitted(large)).toBe(true);
   });
 
-  it('says when to try again', () => {
+  it('the byte budget says when to try again', () => {
     const { admit } = budget();
     admit({ bytes: 2 * MIB, caller: '_INBOX.a' });
     expect(() => admit({ bytes: MIB / 4, caller: '_INBOX.a' })).toThrow(
@@ -67,7 +67,7 @@ describe('a budget of bytes', () => {
     );
   });
 
-  it('has no limit at 0', () => {
+  it('the byte budget has no limit at 0', () => {
     const admit = byteBudget({ requestKbPerSecond: 0, now: () => 0 });
     for (let each = 0; each < 1000; each += 1) admit({ bytes: MIB, caller: '_INBOX.a' });
   });
@@ -83,7 +83,7 @@ describe('the caller of a request', () => {
     ['reply', 'reply'],
     ['', ''],
     [undefined, ''],
-  ])('of %j is %j', (reply, caller) => {
+  ])('the caller of a request with the reply subject %j is %j', (reply, caller) => {
     expect(callerOf(reply)).toBe(caller);
   });
 });

@@ -7,7 +7,7 @@ import { countingLogger } from '../../../src/services/common/incidents.js';
 const clock = () => '2026-01-01T00:00:00.000Z';
 
 describe('a logger that counts', () => {
-  it('hands every line on, and keeps the last warning or error without its details', () => {
+  it('a counting logger passes every line on, and keeps the last warning or error without its details', () => {
     const lines: unknown[] = [];
     const { logger, incidents } = countingLogger(
       { ...silentLogger, info: (...all) => lines.push(all), warn: (...all) => lines.push(all) },
@@ -46,11 +46,11 @@ describe('the health of a service', () => {
     lastIncident: null,
   };
 
-  it('is what all tell, and its own numbers', async () => {
+  it('the health of a service is what all services report, and its own numbers', async () => {
     expect(await healthOf(parts, () => ({ inHand: 2 }))()).toEqual({ ...common, inHand: 2 });
   });
 
-  it('says by a code why its own numbers cannot be had, and tells the rest', async () => {
+  it('the health of a service gives the code of an error in its own numbers, and reports the rest', async () => {
     const lost = async () => Promise.reject(new ThroughlineError('unavailable', 'no answer'));
     expect(await healthOf(parts, lost)()).toEqual({ ...common, unknown: 'unavailable' });
   });

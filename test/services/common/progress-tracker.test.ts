@@ -100,13 +100,13 @@ function completedTasks({ state }: Scene): string[] {
 }
 
 describe('a session', () => {
-  it('without a run touches no file', async () => {
+  it('a session without a run touches no file', async () => {
     const scene = new Scene();
     expect(await scene.refresh()).toEqual({ outcome: 'unchanged' });
     expect(scene.asked).toEqual({ modified: 0, read: 0 });
   });
 
-  it('with a pushed document touches no file', async () => {
+  it('a session with a pushed document touches no file', async () => {
     const scene = new Scene();
     scene.follow(undefined, ONE, 0);
     expect(await scene.refresh()).toEqual({ outcome: 'unchanged' });
@@ -115,13 +115,13 @@ describe('a session', () => {
 });
 
 describe('a file', () => {
-  it('that was not modified is not read', async () => {
+  it('a file that was not modified is not read', async () => {
     const scene = following();
     expect(await scene.refresh()).toEqual({ outcome: 'unchanged' });
     expect(scene.asked).toEqual({ modified: 1, read: 0 });
   });
 
-  it('with a new text is read, and becomes an event with its fingerprint', async () => {
+  it('a file with a new text is read, and becomes an event with its fingerprint', async () => {
     const scene = following();
     Object.assign(scene.file, { text: TWO, mtimeMs: 2000.5 });
     expect(await scene.refresh()).toEqual({ outcome: 'rebuilt', appended: true });
@@ -136,7 +136,7 @@ describe('a file', () => {
     expect(scene.asked).toEqual({ modified: 2, read: 1 });
   });
 
-  it('with the same text and a new time is read once, and appends nothing', async () => {
+  it('a file with the same text and a new time is read once, and appends nothing', async () => {
     const scene = following();
     scene.file.mtimeMs = 2000;
     expect(await scene.refresh()).toEqual({ outcome: 'unchanged' });
@@ -145,7 +145,7 @@ describe('a file', () => {
     expect(scene.asked).toEqual({ modified: 2, read: 1 });
   });
 
-  it('that was touched and then changed is rebuilt', async () => {
+  it('a file that was touched and then changed is read again', async () => {
     const scene = following();
     scene.file.mtimeMs = 2000;
     await scene.refresh();
@@ -153,7 +153,7 @@ describe('a file', () => {
     expect(await scene.refresh()).toEqual({ outcome: 'rebuilt', appended: true });
   });
 
-  it('that was changed back, with its old time as well, is rebuilt each time', async () => {
+  it('a file that was changed back, with its old time as well, is read again each time', async () => {
     const scene = following();
     Object.assign(scene.file, { text: TWO, mtimeMs: 2000 });
     await scene.refresh();
@@ -163,7 +163,7 @@ describe('a file', () => {
     expect(scene.types()).toHaveLength(3);
   });
 
-  it('that twenty find changed at once is appended by one of them', async () => {
+  it('a changed file that twenty callers find at once is appended by one of them', async () => {
     const scene = following();
     Object.assign(scene.file, { text: TWO, mtimeMs: 2000 });
     const all = await Promise.all(Array.from({ length: 20 }, () => scene.refresh()));
@@ -172,7 +172,7 @@ describe('a file', () => {
     expect(scene.types()).toEqual(['run.initialized', 'progress.rebuilt']);
   });
 
-  it('that is another one by the time it was read changes nothing', async () => {
+  it('a file that is replaced while it is read changes nothing', async () => {
     const scene = following();
     Object.assign(scene.file, { text: TWO, mtimeMs: 2000 });
     scene.whileReading = () => {
@@ -184,7 +184,7 @@ describe('a file', () => {
     expect(completedTasks(scene)).toEqual(['7']);
   });
 
-  it('of a new run is not taken for the one that was seen before', async () => {
+  it('a file of a new run is not taken for the one that was seen before', async () => {
     const scene = following();
     scene.file.mtimeMs = 2000;
     await scene.refresh();
@@ -195,7 +195,7 @@ describe('a file', () => {
 });
 
 describe('a file that cannot be used', () => {
-  it('any more is a failure with its path, and leaves what was read before', async () => {
+  it('a file that became unreadable is a failure with its path, and leaves what was read before', async () => {
     const scene = following();
     scene.file.fault = 'EACCES: permission denied';
     const failed = { outcome: 'failed', message: `${PATH}: EACCES: permission denied` };
@@ -205,7 +205,7 @@ describe('a file that cannot be used', () => {
     expect(scene.state.run?.document.tasks).toHaveLength(2);
   });
 
-  it('since it went away between two looks is a failure too', async () => {
+  it('a file that went away between two looks is a failure too', async () => {
     const scene = following();
     scene.file.mtimeMs = 2000;
     scene.whileLooking = () => {
@@ -215,7 +215,7 @@ describe('a file that cannot be used', () => {
     expect(scene.asked).toEqual({ modified: 1, read: 1 });
   });
 
-  it('since it holds no tasks now is a failure, until it holds some again', async () => {
+  it('a file that holds no tasks now is a failure, until it holds some again', async () => {
     const scene = following();
     Object.assign(scene.file, { text: PROSE, mtimeMs: 2000 });
     expect(await scene.refresh()).toMatchObject({
@@ -227,7 +227,7 @@ describe('a file that cannot be used', () => {
     expect(await scene.refresh()).toEqual({ outcome: 'rebuilt', appended: true });
   });
 
-  it('since its event is too large is a failure, and keeps no prompt from being made', async () => {
+  it('a file whose event is too large is a failure, and keeps no prompt from being made', async () => {
     const scene = following();
     Object.assign(scene.file, { text: TWO, mtimeMs: 2000 });
     scene.refusal = new ThroughlineError('too_large', 'more than the server takes');
@@ -239,7 +239,7 @@ describe('a file that cannot be used', () => {
     expect(await scene.refresh()).toEqual({ outcome: 'rebuilt', appended: true });
   });
 
-  it('for want of the log is an error', async () => {
+  it('a missing log is an error', async () => {
     const scene = following();
     Object.assign(scene.file, { text: TWO, mtimeMs: 2000 });
     scene.refusal = new ThroughlineError('unavailable', 'nobody answers');
@@ -248,7 +248,7 @@ describe('a file that cannot be used', () => {
 });
 
 describe('a text', () => {
-  it('with tasks is a document with its fingerprint', () => {
+  it('a text with tasks is a document with its fingerprint', () => {
     expect(readText(TWO, PATH, 12.5)).toMatchObject({
       ok: true,
       document: {
@@ -264,7 +264,7 @@ describe('a text', () => {
   it.each([
     ['prose', PROSE],
     ['nothing', ''],
-  ])('of %s is refused with its name and a line', (_what, text) => {
+  ])('a text of %s is refused with its name and a line', (_what, text) => {
     expect(readText(text, PATH, 0)).toEqual({
       ok: false,
       code: 'progress_ledger_parse_failed',
@@ -275,7 +275,7 @@ describe('a text', () => {
 
 describe('the text of a tasks document', () => {
   it.each(['\n', '\r\n', '\r'])(
-    'is refused unread where it has too many lines, parted by %j',
+    'a tasks document with too many lines is refused unread, with lines that end in %j',
     (lineBreak) => {
       const plan = (lines: number) => Array.from({ length: lines }, () => '- [ ] a').join(lineBreak);
       expect(readText(plan(20_001), 'tasksText', 0)).toEqual({

@@ -24,7 +24,7 @@ function times(count: number, admitted: () => boolean): number {
 }
 
 describe('a rate limiter', () => {
-  it('lets a session ask twice its rate at once, and then its rate', () => {
+  it('the rate limiter lets a session ask twice its rate at once, and then its rate', () => {
     const { clock, admitted } = limiterOf(10);
     expect(times(100, () => admitted('a'))).toBe(20);
     clock.ms += 500;
@@ -33,13 +33,13 @@ describe('a rate limiter', () => {
     expect(times(100, () => admitted('a'))).toBe(20);
   });
 
-  it('lets the others ask while one asks too often', () => {
+  it('the rate limiter lets other sessions ask while one asks too often', () => {
     const { admitted } = limiterOf(10);
     times(1000, () => admitted('flood'));
     expect(times(20, () => admitted('other'))).toBe(20);
   });
 
-  it('says when to try again, and then lets it', () => {
+  it('the rate limiter says when to try again, and then lets the session ask', () => {
     const { clock, limiter, admitted } = limiterOf(4);
     times(8, () => admitted('a'));
     expect(() => limiter.admit('a')).toThrowError(
@@ -55,12 +55,12 @@ describe('a rate limiter', () => {
     expect(admitted('a')).toBe(true);
   });
 
-  it('has no limit at 0', () => {
+  it('the rate limiter has no limit at 0', () => {
     const { admitted } = limiterOf(0);
     expect(times(10_000, () => admitted('a'))).toBe(10_000);
   });
 
-  it('never lets through more than rate and burst, at whatever moments it is asked', () => {
+  it('the rate limiter never lets through more than rate and burst, at whatever moments it is asked', () => {
     const steps = fc.array(
       fc.record({ wait: fc.integer({ min: -50, max: 300 }), asks: fc.integer({ min: 0, max: 30 }) }),
     );
@@ -80,7 +80,7 @@ describe('a rate limiter', () => {
     );
   });
 
-  it('forgets who has not asked for longest, and grows no further', () => {
+  it('the rate limiter forgets the session that has not asked for longest, and grows no further', () => {
     const { admitted } = limiterOf(1);
     times(2, () => admitted('first'));
     expect(admitted('first')).toBe(false);

@@ -8,7 +8,7 @@ const SESSION = token('demo', 'session');
 const undecided = () => answer(() => ({}));
 
 describe('a compiler without the right to append', () => {
-  it('has the session tools append the progress', async () => {
+  it('a compiler without the right to append has the session tools append the progress', async () => {
     const asked: unknown[] = [];
     const command = progressByTools(async (...request) => {
       asked.push(request);
@@ -27,14 +27,17 @@ describe('a compiler without the right to append', () => {
       () => Promise.reject(new ThroughlineError('unavailable', 'nobody answers run.status')),
       'nobody answers',
     ],
-  ])('lets the prompt go without when %s', async (_, ask, text) => {
-    await expect(progressByTools(ask)(SESSION, 'progress.rebuilt', undecided)).rejects.toMatchObject({
-      code: 'progress_ledger_missing_tasks',
-      message: expect.stringContaining(text),
-    });
-  });
+  ])(
+    'a compiler without the right to append lets the prompt go without progress when %s',
+    async (_, ask, text) => {
+      await expect(progressByTools(ask)(SESSION, 'progress.rebuilt', undecided)).rejects.toMatchObject({
+        code: 'progress_ledger_missing_tasks',
+        message: expect.stringContaining(text),
+      });
+    },
+  );
 
-  it('carries out nothing else', async () => {
+  it('a compiler without the right to append carries out no other command', async () => {
     await expect(progressByTools(async () => ({}))(SESSION, 'task-add', undecided)).rejects.toThrow(
       'task-add',
     );

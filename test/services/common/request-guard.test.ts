@@ -21,7 +21,7 @@ function guardedEcho(more: { requestsPerSecond?: number; secrets?: SecretScanner
 }
 
 describe('a guarded handler', () => {
-  it('gets requests without their secrets, which are counted and logged by rule', async () => {
+  it('a guarded handler gets requests without their secrets, which are counted and logged by rule', async () => {
     const { first, second, logger } = guardedEcho({ secrets });
     expect(first.stats?.()).toBeNull();
     const request = { session: 'demo', content: 'key-1 and key-2', id: 'key-3' };
@@ -38,13 +38,13 @@ describe('a guarded handler', () => {
     );
   });
 
-  it('gets the very request without a scanner', async () => {
+  it('a guarded handler gets the very request without a scanner', async () => {
     const { first } = guardedEcho();
     const request = { content: 'key-1' };
     expect(await first.handle(request, '_INBOX.a')).toBe(request);
   });
 
-  it('is not asked by a session beyond its rate, which counts for all handlers together', async () => {
+  it('a guarded handler is not asked by a session beyond its rate, which counts for all handlers together', async () => {
     const { first, second, handle } = guardedEcho();
     await first.handle({ session: 'demo' }, '_INBOX.a');
     await second.handle({ session: 'demo' }, '_INBOX.a');
@@ -58,7 +58,7 @@ describe('a guarded handler', () => {
     expect(handle).toHaveBeenCalledTimes(3);
   });
 
-  it('takes all of one caller that names no session for one, and lets the others ask', async () => {
+  it('a guarded handler counts all requests of a caller without a session together, and lets others ask', async () => {
     const { first } = guardedEcho();
     await first.handle(null, '_INBOX.a');
     await first.handle({ session: 'a.b' }, '_INBOX.a');

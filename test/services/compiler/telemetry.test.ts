@@ -41,7 +41,7 @@ const fitted = (
 });
 
 describe('telemetry', () => {
-  it('counts what prompts were made from, how they were made to fit, and how long it took', () => {
+  it('telemetry counts what prompts were made from, how they were made to fit, and how long it took', () => {
     const telemetry = new Telemetry();
     telemetry.compiled('a', reply({ ledger: { mode: 'ledger' }, ...fitted('none', 90, 90) }), 4);
     telemetry.compiled('a', reply({ ledger: { mode: 'ledger' }, ...fitted('pruned', 500, 300) }), 10);
@@ -66,7 +66,7 @@ describe('telemetry', () => {
     });
   });
 
-  it('counts a prompt without ledger and budget, as an iteration has, by its tokens', () => {
+  it('telemetry counts a prompt without ledger and budget, as an iteration has, by its tokens', () => {
     const telemetry = new Telemetry();
     telemetry.compiled('a', ITERATION, 1);
     expect(telemetry.toJSON().a).toMatchObject({
@@ -78,7 +78,7 @@ describe('telemetry', () => {
     });
   });
 
-  it('knows sessions apart, and forgets the one asked for least recently beyond 200', () => {
+  it('telemetry keeps sessions apart, and forgets the one asked for least recently beyond 200', () => {
     const telemetry = new Telemetry();
     for (let session = 0; session < 200; session += 1) telemetry.compiled(`s${session}`, reply(), 1);
     telemetry.compiled('s0', reply(), 1);
@@ -90,7 +90,7 @@ describe('telemetry', () => {
     expect(known.new?.compiles).toBe(1);
   });
 
-  it('takes names of what every object has for sessions', () => {
+  it('telemetry takes names that every object has for sessions', () => {
     const telemetry = new Telemetry();
     telemetry.compiled('constructor', reply(), 1);
     telemetry.compiled('__proto__', reply(), 1);

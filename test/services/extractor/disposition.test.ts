@@ -25,7 +25,7 @@ describe('dispose', () => {
     [{ kind: 'done' }, 'ack'],
     [{ kind: 'retry', delayMs: 250 }, ['nak', 250]],
     [{ kind: 'rejected', reason: 'schema_invalid: status' }, ['term', 'schema_invalid: status']],
-  ])('turns %j into %j, and nothing else', (disposition, call) => {
+  ])('dispose turns %j into %j, and nothing else', (disposition, call) => {
     expect(told(disposition)).toEqual([call]);
   });
 });
@@ -41,11 +41,11 @@ describe('retryDelay', () => {
     [8, 1, 30_000],
     [8, 0, 15_000],
     [100_000, 1, 30_000],
-  ])('of delivery %i and chance %d is %i ms', (delivery, random, expected) => {
+  ])('the retry delay of delivery %i and chance %d is %i ms', (delivery, random, expected) => {
     expect(retryDelay(delivery, random)).toBe(expected);
   });
 
-  it('grows with each delivery, up to 30 s, and varies by half', () => {
+  it('the retry delay grows with each delivery, up to 30 s, and varies by half', () => {
     const chance = fc.double({ min: 0, max: 1, noNaN: true });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1000 }), chance, (delivery, random) => {

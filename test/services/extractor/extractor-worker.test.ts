@@ -65,21 +65,21 @@ async function extractorOn(failing: { put?: number; append?: number; downMs?: nu
 }
 
 describe('a dispatch that keeps failing', () => {
-  it('is given up after so many deliveries', async () => {
+  it('a dispatch that keeps failing is given up after so many deliveries', async () => {
     const { scheduler, publish, codes } = await extractorOn({ append: MAX_DELIVERIES });
     await publish('{"task_id":"1","status":"completed","summary":"s"}');
     await scheduler.advance(60_000);
     expect(await codes()).toEqual({ kept: ['deliveries_exhausted'], noted: ['deliveries_exhausted'] });
   });
 
-  it('is recorded after all when nothing could be stored for however many deliveries', async () => {
+  it('a dispatch is recorded in the end when nothing could be stored for any number of deliveries', async () => {
     const { scheduler, publish, codes } = await extractorOn({ downMs: HOUR_MS });
     await publish('{"task_id":"1","status":"completed","summary":"s"}');
     await scheduler.advance(2 * HOUR_MS);
     expect(await codes()).toEqual({ kept: [], noted: ['fact.recorded'] });
   });
 
-  it('keeps the reason why it cannot be used, however often it had to be delivered', async () => {
+  it('a rejected dispatch keeps the reason why it cannot be used, however often it was delivered', async () => {
     const { scheduler, publish, codes } = await extractorOn({ put: MAX_DELIVERIES + 1 });
     await publish('{"task_id":');
     await scheduler.advance(60_000);
@@ -88,7 +88,7 @@ describe('a dispatch that keeps failing', () => {
 });
 
 describe('a dispatch of a session whose log refuses everything', () => {
-  it('is rejected without a note, and not before it stands in the rejected store', async () => {
+  it('a dispatch of a session whose log refuses everything is rejected without a note, once it stands in the rejected store', async () => {
     const { scheduler, publish, codes } = await extractorOn({ append: Number.POSITIVE_INFINITY, put: 3 });
     await publish('{"task_id":"1","status":"completed","summary":"s"}');
     await publish('{"task_id":');
@@ -102,7 +102,7 @@ describe('a dispatch of a session whose log refuses everything', () => {
 });
 
 describe('an extractor that stops', () => {
-  it('puts back what waits for its turn, so that another has it at once', async () => {
+  it('an extractor that stops puts back what waits for its turn, so that another one has it at once', async () => {
     const scheduler = new ManualScheduler();
     const source = new MemoryDispatchSource({ scheduler });
     const log = new MemorySessionLog();

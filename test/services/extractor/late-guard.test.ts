@@ -63,7 +63,7 @@ const once = (count: number) => new Map(Array.from({ length: count }, (_, index)
 const sorted = (counts: Map<number, number>) => new Map([...counts].sort(([one], [other]) => one - other));
 
 describe('dispatches of a session', () => {
-  it('count once each, however late and however often they come, whatever is cut off on the way', async () => {
+  it('dispatches of a session count once each, however late and often they come, whatever is cut off on the way', async () => {
     const turn = fc.record({
       publish: fc.nat(12),
       /** Of those not acknowledged yet, the newest or one that has waited. */
@@ -108,7 +108,7 @@ describe('dispatches of a session', () => {
     );
   });
 
-  it('cost one append each, and nothing is read, while none comes late', async () => {
+  it('dispatches of a session cost one append each and no read while none comes late', async () => {
     const world = new World();
     const guard = world.worker();
     for (let dispatch = 1; dispatch <= 500; dispatch += 1) {
@@ -118,7 +118,7 @@ describe('dispatches of a session', () => {
     expect(world).toMatchObject({ appends: 500, reads: 0 });
   });
 
-  it('that come late are looked for together, in one pass', async () => {
+  it('dispatches that come late are looked for together, in one pass', async () => {
     const world = new World();
     const guard = world.worker();
     world.published = 300;
@@ -133,7 +133,7 @@ describe('dispatches of a session', () => {
 });
 
 describe('a dispatch that the fold is known to have forgotten', () => {
-  it('is looked up before it is appended, and not appended when it has counted', async () => {
+  it('a dispatch that the fold is known to have forgotten is looked up first, and not appended when it has counted', async () => {
     const world = new World();
     const guard = world.worker();
     for (let dispatch = 1; dispatch <= 100; dispatch += 1) {

@@ -49,7 +49,7 @@ function troubled(maxActive = 10) {
 }
 
 describe('sessions take turns', () => {
-  it('leaving a place to one that comes, though all attempts of another hang', () => {
+  it('sessions take turns and leave a place to a new one, even if all attempts of another hang', () => {
     const { arrive, beginAll } = lanesOf(10);
     for (let index = 0; index < 100; index += 1) arrive('hangs');
     expect(beginAll()).toHaveLength(5);
@@ -57,7 +57,7 @@ describe('sessions take turns', () => {
     expect(beginAll().map(({ session }) => session)).toEqual(['comes']);
   });
 
-  it('one dispatch each', () => {
+  it('sessions take turns with one dispatch each', () => {
     const { lanes, arrive, begin } = lanesOf(1);
     for (const session of ['a', 'a', 'a', 'b', 'b', 'c']) arrive(session);
     const order = Array.from({ length: 6 }, () => {
@@ -68,7 +68,7 @@ describe('sessions take turns', () => {
     expect(order).toEqual(['a1', 'b4', 'c6', 'a2', 'b5', 'a3']);
   });
 
-  it('with one place as with many', () => {
+  it('sessions take turns with one place as with many', () => {
     const { lanes, arrive, begin } = lanesOf(1);
     arrive('a');
     arrive('b');
@@ -80,7 +80,7 @@ describe('sessions take turns', () => {
 });
 
 describe('what waits in memory', () => {
-  it('lets a flood in, and more is asked for to get past it', () => {
+  it('a flood fits in memory, and more is requested to get past it', () => {
     const { lanes, arrive, beginAll } = lanesOf(10);
     for (let index = 0; index < 20_000; index += 1) expect(arrive('hot')).toBeUndefined();
     beginAll();
@@ -88,7 +88,7 @@ describe('what waits in memory', () => {
     expect(lanes.hasRoom()).toBe(true);
   });
 
-  it('is little while many sessions have something to do', () => {
+  it('little waits in memory while many sessions have something to do', () => {
     const { lanes, arrive, beginAll } = lanesOf(10);
     for (let index = 0; lanes.hasRoom(); index += 1) arrive(`session-${index % 50}`);
     beginAll();
@@ -99,7 +99,7 @@ describe('what waits in memory', () => {
     ['by number', 40_000, 1, 24_000],
     ['by bytes', 400, 1024 * 1024, 24],
   ])(
-    'is of one session at most three quarters, and one that comes finds room: %s',
+    'one session takes at most three quarters of memory, and a new one finds room: %s',
     (_, count, bytes, most) => {
       const { lanes, arrive, beginAll } = lanesOf(10);
       const delays = Array.from({ length: count }, () => arrive('hot', bytes) ?? 0);
@@ -116,7 +116,7 @@ describe('what waits in memory', () => {
 });
 
 describe('a session whose log takes nothing', () => {
-  it('has all that waits put back once three attempts in a row have failed, and other sessions go on', () => {
+  it('a session whose log takes nothing has its waiting dispatches put back after three failures in a row, and others go on', () => {
     const { lanes, arrive, beginAll } = lanesOf(10);
     for (let index = 0; index < 8; index += 1) arrive('stuck');
     const [one, two, three] = beginAll();
@@ -130,7 +130,7 @@ describe('a session whose log takes nothing', () => {
     expect(beginAll().map(({ session }) => session)).toEqual(['other']);
   });
 
-  it('is tried with one dispatch after each pause, and the pauses grow up to 30 s', () => {
+  it('a session whose log takes nothing is tried with one dispatch after each pause, and the pauses grow up to 30 s', () => {
     const { time, lanes, arrive, begin } = troubled();
     const pauses = Array.from({ length: 10 }, () => {
       const began = time.ms;
@@ -143,7 +143,7 @@ describe('a session whose log takes nothing', () => {
     expect(pauses.at(-1)).toBe(30_000);
   });
 
-  it('goes on with all of them once an attempt has succeeded', () => {
+  it('a session whose log took nothing goes on with all its dispatches once an attempt has succeeded', () => {
     const { time, lanes, arrive, begin, beginAll } = troubled();
     time.ms += 60_000;
     arrive('stuck');
@@ -153,7 +153,7 @@ describe('a session whose log takes nothing', () => {
     expect(lanes.setAside()).toEqual({ troubles: [], dispatches: 0 });
   });
 
-  it('counts what is set aside until it comes back, and since when', () => {
+  it('a session whose log takes nothing is counted as set aside until it comes back, with the time since when', () => {
     const { time, lanes, arrive } = troubled();
     for (let index = 0; index < 500; index += 1) arrive('stuck');
     expect(lanes.setAside()).toMatchObject({ dispatches: 503, troubles: [{ since: 1_000_000 }] });
@@ -161,7 +161,7 @@ describe('a session whose log takes nothing', () => {
     expect(lanes.setAside()).toMatchObject({ dispatches: 0, troubles: [{ since: 1_000_000 }] });
   });
 
-  it('is not one whose other dispatches succeed in between', () => {
+  it('a session is not set aside when its other dispatches succeed in between', () => {
     const { lanes, arrive, begin } = lanesOf(10);
     for (let attempt = 0; attempt < 10; attempt += 1) {
       arrive('fine');
@@ -174,7 +174,7 @@ describe('a session whose log takes nothing', () => {
 });
 
 describe('attempts of a dispatch', () => {
-  it('are those that failed: to be put back is none', () => {
+  it('attempts of a dispatch are those that failed: being put back is not one', () => {
     const { lanes, delivery, time, begin } = lanesOf(10);
     const it = delivery();
     for (let attempt = 0; attempt < 5; attempt += 1) {

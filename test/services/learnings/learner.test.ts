@@ -92,7 +92,7 @@ describe('the learner', () => {
     vi.useRealTimers();
   });
 
-  it('says of a review that takes long that it is in hand still, until it is acknowledged', async () => {
+  it('the learner reports a review that takes long as in progress, until it is acknowledged', async () => {
     const { learner, delivery, release } = await learning(30_000);
     vi.advanceTimersByTime(60_000);
     const said = delivery.working.mock.calls.length;
@@ -106,7 +106,7 @@ describe('the learner', () => {
     expect(delivery.nak).not.toHaveBeenCalled();
   });
 
-  it('goes on saying so while it is stopped, and then no more', async () => {
+  it('the learner goes on reporting a review as in progress while it is stopped, and then no more', async () => {
     const { learner, delivery, release } = await learning(30_000);
     const stopped = learner.stop();
     vi.advanceTimersByTime(60_000);

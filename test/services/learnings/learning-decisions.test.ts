@@ -83,30 +83,33 @@ describe('two decisions on one proposal at once', () => {
     ['two acceptances', 'proposal.accept', 'proposal.accept'],
     ['an acceptance and a rejection', 'proposal.accept', 'proposal.reject'],
     ['two rejections', 'proposal.reject', 'proposal.reject'],
-  ] as const)('%s: one wins, and the other is told who did, and when', async (_what, first, second) => {
-    const [ann, bob] = [worker(nats), worker(other)];
-    for (let round = 0; round < 10; round += 1) {
-      const project = newSession('race');
-      const { proposal } = await ann.does(project, 'learning.propose', { content: 'Name the field' });
-      await bob.reader.load(project);
-      const { id } = proposal;
-      const { won, told } = await race(
-        () => ann.does(project, first, { id, by: 'ann' }),
-        () => bob.does(project, second, { id, by: 'bob' }),
-      );
-      expect([won.length, told.length]).toEqual([1, 1]);
-      const { decidedBy, decidedAt, status } = won[0].proposal;
-      expect(told[0]).toBeInstanceOf(ThroughlineError);
-      expect(told[0]).toMatchObject({
-        code: 'already_decided',
-        message: `proposal ${id} was ${status} by ${decidedBy} at ${decidedAt}`,
-        details: { id, status, decidedBy, decidedAt },
-      });
-      expect(await eventsOf(project)).toHaveLength(2);
-    }
-  });
+  ] as const)(
+    'of two decisions on one proposal at once one wins, and the other is told who won, and when: %s',
+    async (_what, first, second) => {
+      const [ann, bob] = [worker(nats), worker(other)];
+      for (let round = 0; round < 10; round += 1) {
+        const project = newSession('race');
+        const { proposal } = await ann.does(project, 'learning.propose', { content: 'Name the field' });
+        await bob.reader.load(project);
+        const { id } = proposal;
+        const { won, told } = await race(
+          () => ann.does(project, first, { id, by: 'ann' }),
+          () => bob.does(project, second, { id, by: 'bob' }),
+        );
+        expect([won.length, told.length]).toEqual([1, 1]);
+        const { decidedBy, decidedAt, status } = won[0].proposal;
+        expect(told[0]).toBeInstanceOf(ThroughlineError);
+        expect(told[0]).toMatchObject({
+          code: 'already_decided',
+          message: `proposal ${id} was ${status} by ${decidedBy} at ${decidedAt}`,
+          details: { id, status, decidedBy, decidedAt },
+        });
+        expect(await eventsOf(project)).toHaveLength(2);
+      }
+    },
+  );
 
-  it('meet for certain: one that decided on what was true a moment ago decides again', async () => {
+  it('a decision that was based on an old state is decided again', async () => {
     const project = newSession('late');
     const ann = worker(nats);
     const { proposal } = await ann.does(project, 'learning.propose', { content: 'Name the field' });
@@ -125,7 +128,7 @@ describe('two decisions on one proposal at once', () => {
 });
 
 describe('many at once', () => {
-  it('propose one text, and one proposal comes of it', async () => {
+  it('many proposals of one text at once become one proposal', async () => {
     const project = newSession('same');
     const workers = [worker(nats), worker(other), worker(nats)];
     const replies = await Promise.all(
@@ -137,7 +140,7 @@ describe('many at once', () => {
     expect(await eventsOf(project)).toHaveLength(1);
   });
 
-  it('accept two of nearly the same text: one is in force, and the other is told of it', async () => {
+  it('two proposals of nearly the same text accepted at once leave one in force, and the other caller is told', async () => {
     const project = newSession('near');
     const [ann, bob] = [worker(nats), worker(other)];
     const propose = async (content: string) =>
@@ -153,7 +156,7 @@ describe('many at once', () => {
     expect(told).toMatchObject([{ code: 'near_duplicate', details: { learning: won[0].proposal.id } }]);
   });
 
-  it('work on many projects of the one stream, and none hinders another', async () => {
+  it('many projects on one stream are worked on at once, and none hinders another', async () => {
     const projects = Array.from({ length: 12 }, () => newSession('many'));
     const workers = [worker(nats), worker(other)];
     await Promise.all(
@@ -172,7 +175,7 @@ describe('many at once', () => {
 });
 
 describe('a decision whose answer is lost', () => {
-  it('is found again, and is not taken for that of another', async () => {
+  it('a decision whose answer is lost is found again, and is not taken for that of another', async () => {
     const project = newSession('lost');
     let appends = 0;
     const ann = worker(nats, async (...args) => {
@@ -191,7 +194,7 @@ describe('a decision whose answer is lost', () => {
 });
 
 describe('a snapshot of a project', () => {
-  it('is what the next process starts from, and folds on from', async () => {
+  it('a snapshot of a project is what the next process starts from, and folds on from', async () => {
     const project = newSession('snapshot');
     const ann = worker(nats);
     for (const content of ['One', 'Two', 'Three']) await ann.does(project, 'learning.propose', { content });
@@ -214,7 +217,7 @@ describe('a snapshot of a project', () => {
     expect(mine.active.size).toBe(1);
   });
 
-  it('that is damaged costs a full replay, and nothing else', async () => {
+  it('a damaged snapshot of a project costs a full replay, and nothing else', async () => {
     const project = newSession('damaged');
     const ann = worker(nats);
     await ann.does(project, 'learning.propose', { content: 'One' });
@@ -228,28 +231,31 @@ describe('a snapshot of a project', () => {
 
 describe('a decision on a proposal that was lost with its stream', () => {
   it.each([
-    ['by whoever finds the stream missing', async () => {}],
+    ['by the process that finds the stream missing', async () => {}],
     [
-      'by whoever finds another in its place',
+      'by the process that finds another in its place',
       async (project: Token) => {
         await worker(other).does(project, 'learning.propose', { content: 'Say the unit' });
       },
     ],
     [
-      'by whoever finds another in its place, with events of other projects',
+      'by the process that finds another in its place, with events of other projects',
       async () => {
         await worker(other).does(newSession('beside'), 'learning.propose', { content: 'Say the unit' });
       },
     ],
-  ])('is refused, and never answered as if it counted: %s', async (_what, meanwhile) => {
-    const project = newSession('removed');
-    const ann = worker(nats);
-    const { proposal } = await ann.does(project, 'learning.propose', { content: 'Name the field' });
-    await (await nats.connection.jetstreamManager()).streams.delete(LEARNINGS_STREAM);
-    await meanwhile(project);
-    const accepting = ann.does(project, 'proposal.accept', { id: proposal.id, by: 'ann' });
-    await expect(accepting).rejects.toMatchObject({ code: 'not_found' });
-    const { does } = worker(other);
-    expect(await does(project, 'learning.list', {})).toMatchObject({ learnings: [] });
-  });
+  ])(
+    'a decision on a proposal that was lost with its stream is refused, and never answered as if it counted: %s',
+    async (_what, meanwhile) => {
+      const project = newSession('removed');
+      const ann = worker(nats);
+      const { proposal } = await ann.does(project, 'learning.propose', { content: 'Name the field' });
+      await (await nats.connection.jetstreamManager()).streams.delete(LEARNINGS_STREAM);
+      await meanwhile(project);
+      const accepting = ann.does(project, 'proposal.accept', { id: proposal.id, by: 'ann' });
+      await expect(accepting).rejects.toMatchObject({ code: 'not_found' });
+      const { does } = worker(other);
+      expect(await does(project, 'learning.list', {})).toMatchObject({ learnings: [] });
+    },
+  );
 });

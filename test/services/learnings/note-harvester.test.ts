@@ -56,7 +56,7 @@ async function harvesterAfter(failures: number, pauseMs = 1) {
 }
 
 describe('NoteHarvester', () => {
-  it('tries again until what failed has passed', async () => {
+  it('the note harvester tries again until what failed has passed', async () => {
     const { harvester, learnings, read } = await harvesterAfter(3);
     harvester.schedule(SESSION);
     await soon(() => expect(read.mock.calls.length).toBeGreaterThan(4));
@@ -68,7 +68,7 @@ describe('NoteHarvester', () => {
     ]);
   });
 
-  it('does not sit out a pause when it is stopped', async () => {
+  it('the note harvester does not sit out a pause when it is stopped', async () => {
     const { harvester, read } = await harvesterAfter(100, 60_000);
     harvester.schedule(SESSION);
     await soon(() => expect(read).toHaveBeenCalled());
@@ -76,7 +76,7 @@ describe('NoteHarvester', () => {
     expect(read).toHaveBeenCalledTimes(1);
   });
 
-  it('begins anew when a round is wanted while it would give up', async () => {
+  it('the note harvester starts over when a round is wanted while it would give up', async () => {
     const { harvester, learnings, read } = await harvesterAfter(9, 0.01);
     const fails = read.getMockImplementation();
     read.mockImplementation(async (...args) => {
@@ -88,7 +88,7 @@ describe('NoteHarvester', () => {
     await harvester.stop();
   });
 
-  it('forgets no round that is wanted at the moment when another one ends', async () => {
+  it('the note harvester forgets no round that is wanted at the moment when another one ends', async () => {
     const { harvester, learnings, read } = await harvesterAfter(0);
     harvester.schedule(SESSION);
     await turn();

@@ -49,7 +49,7 @@ function projects() {
   return { log, snapshots, load, removeLog, projectOf: () => known.projectOf(SESSION) };
 }
 
-it('folds a session once, and then reads its openings alone', async () => {
+it('the projects of sessions come from one fold of a session, and then from its openings alone', async () => {
   const { log, load, projectOf } = projects();
   expect(await projectOf()).toBe('default');
   await log.append(SESSION, recorded(1, implementer()));
@@ -63,7 +63,7 @@ it('folds a session once, and then reads its openings alone', async () => {
   expect(load).toHaveBeenCalledTimes(1);
 });
 
-it('knows by its snapshot the project of a session whose log is gone', async () => {
+it('the project of a session whose log is gone is known from its snapshot', async () => {
   const { log, snapshots, load, removeLog, projectOf } = projects();
   const state = emptyState(SESSION, DEFAULT_LIMITS);
   state.sequence = 1;

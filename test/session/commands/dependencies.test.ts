@@ -10,7 +10,7 @@ function chain(length: number): Played {
 }
 
 describe('task-depends', () => {
-  it('adds dependencies to those there are, and shows what keeps the task waiting', () => {
+  it('task-depends adds dependencies to those there are, and shows what keeps the task waiting', () => {
     const played = withTasks('a', 'b', 'c').after('task-depends', { id: '3', dependsOn: '2' });
     const { event, reply } = played.when('task-depends', { id: 'tas-3', dependsOn: ['1', 'TAS-2'] });
     expect(event).toEqual({
@@ -28,7 +28,7 @@ describe('task-depends', () => {
     });
   });
 
-  it('refuses a task or a dependency that is not there', () => {
+  it('task-depends refuses a task or a dependency that is not there', () => {
     const played = withTasks('a');
     expect(played.when('task-depends', { id: '9', dependsOn: '1' })).toMatchObject({
       refused: { code: 'not_found', details: { id: '9' } },
@@ -41,7 +41,7 @@ describe('task-depends', () => {
     );
   });
 
-  it('refuses a task that would wait for itself', () => {
+  it('task-depends refuses a task that would wait for itself', () => {
     expect(withTasks('a').when('task-depends', { id: '1', dependsOn: '1' })).toEqual({
       refused: {
         code: 'cycle',
@@ -51,7 +51,7 @@ describe('task-depends', () => {
     });
   });
 
-  it.each([2, 5])('refuses to close a cycle of %i tasks, and names it', (length) => {
+  it.each([2, 5])('task-depends refuses to close a cycle of %i tasks, and names it', (length) => {
     const played = chain(length);
     const cycle = [length, ...Array.from({ length }, (_, index) => index + 1)].map((n) => `TAS-${n}`);
     expect(played.when('task-depends', { id: `${length}`, dependsOn: '1' })).toEqual({
@@ -64,7 +64,7 @@ describe('task-depends', () => {
     expect(played.task(`TAS-${length}`)?.depends_on).toEqual([]);
   });
 
-  it('refuses all of a list when one of it would close a cycle', () => {
+  it('task-depends refuses all of a list when one of it would close a cycle', () => {
     const played = chain(2).after('task-add', { content: 'free' });
     expect(played.when('task-depends', { id: '2', dependsOn: ['3', '1'] })).toMatchObject({
       refused: { code: 'cycle', details: { cycle: ['TAS-2', 'TAS-1', 'TAS-2'] } },
@@ -72,7 +72,7 @@ describe('task-depends', () => {
     expect(played.task('TAS-2')?.depends_on).toEqual([]);
   });
 
-  it('names the way that leads back, not the branches that do not', () => {
+  it('task-depends names the path that leads back, not the branches that do not', () => {
     const played = withTasks('a', 'b', 'c', 'd', 'e')
       .after('task-depends', { id: '1', dependsOn: ['2', '3'] })
       .after('task-depends', { id: '2', dependsOn: '4' })
@@ -82,14 +82,14 @@ describe('task-depends', () => {
     });
   });
 
-  it('takes a diamond, in which two ways lead to one task', () => {
+  it('task-depends takes a diamond, in which two ways lead to one task', () => {
     const played = withTasks('a', 'b', 'c', 'd')
       .after('task-depends', { id: '1', dependsOn: ['2', '3'] })
       .after('task-depends', { id: '2', dependsOn: '4' });
     expect(played.when('task-depends', { id: '3', dependsOn: '4' })).toHaveProperty('event');
   });
 
-  it('finds the cycle at the end of a chain of 10,000 tasks', () => {
+  it('task-depends finds the cycle at the end of a chain of 10,000 tasks', () => {
     const length = 10_000;
     const played = new Played();
     for (let n = 1; n <= length; n += 1) {
@@ -108,7 +108,7 @@ describe('task-depends', () => {
 });
 
 describe('task-undepends', () => {
-  it('removes dependencies, and what waited for nothing else is ready', () => {
+  it('task-undepends removes dependencies, and what waited for nothing else is ready', () => {
     const played = withTasks('a', 'b').after('task-depends', { id: '1', dependsOn: '2' });
     const { event, reply } = played.when('task-undepends', { id: '1', dependsOn: 'tas-2' });
     expect(event).toEqual({
@@ -121,7 +121,7 @@ describe('task-undepends', () => {
     );
   });
 
-  it('removes the dependency on a task that was deleted', () => {
+  it('task-undepends removes the dependency on a task that was deleted', () => {
     const played = withTasks('a', 'b').after('task-depends', { id: '1', dependsOn: '2' });
     played.after('task-delete', { id: '2' });
     expect(played.when('task-undepends', { id: '1', dependsOn: '2' })).toMatchObject({
@@ -129,7 +129,7 @@ describe('task-undepends', () => {
     });
   });
 
-  it('refuses what the task does not wait for', () => {
+  it('task-undepends refuses what the task does not wait for', () => {
     const played = withTasks('a', 'b', 'c').after('task-depends', { id: '1', dependsOn: '2' });
     expect(played.when('task-undepends', { id: '1', dependsOn: ['2', '3'] })).toEqual({
       refused: { code: 'not_found', message: 'no dependency "3"; known: TAS-2', details: { id: '3' } },
@@ -140,7 +140,7 @@ describe('task-undepends', () => {
 
 describe('a dependency', () => {
   it.each(TASK_STATUSES.filter((status) => status !== 'completed'))(
-    'that is %s keeps a task waiting, and says so',
+    'a dependency that is %s keeps a task waiting, and says so',
     (status) => {
       const played = withTasks('a', 'b').after('task-depends', { id: '2', dependsOn: '1' });
       played.after('task-status', { id: '1', status });
@@ -152,7 +152,7 @@ describe('a dependency', () => {
     },
   );
 
-  it('that was deleted keeps a task waiting as missing', () => {
+  it('a deleted dependency keeps a task waiting as missing', () => {
     const played = withTasks('a', 'b').after('task-depends', { id: '2', dependsOn: '1' });
     played.after('task-delete', { id: '1' });
     expect(played.when('task-list', {}).reply).toMatchObject({
@@ -161,7 +161,7 @@ describe('a dependency', () => {
     expect(played.when('task-next', {})).toEqual({ reply: { task: null } });
   });
 
-  it('that is completed frees the task; reopened, it binds it again', () => {
+  it('a completed dependency frees the task, and blocks it again once reopened', () => {
     const played = withTasks('a', 'b').after('task-depends', { id: '2', dependsOn: '1' });
     played.after('task-status', { id: '1', status: 'completed' });
     expect(played.when('task-next', {})).toMatchObject({ reply: { task: { id: 'TAS-2', unresolved: [] } } });

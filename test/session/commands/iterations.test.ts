@@ -3,7 +3,7 @@ import { MAX_ITERATIONS } from '../../../src/session/iterations.js';
 import { argumentsOf, Played, timeAt, withTasks } from '../../support/played.js';
 
 describe('iteration-start', () => {
-  it('begins the first, and then the next', () => {
+  it('iteration-start begins the first iteration, and then the next', () => {
     const played = new Played();
     expect(played.when('iteration-start', {})).toEqual({
       event: { type: 'iteration.started', data: { number: 1 } },
@@ -12,7 +12,7 @@ describe('iteration-start', () => {
     expect(played.when('iteration-start', {})).toMatchObject({ reply: { iteration: { number: 2 } } });
   });
 
-  it('ends the one that still ran, which stays incomplete', () => {
+  it('iteration-start ends the iteration that still ran, which stays incomplete', () => {
     const played = new Played().after('iteration-start', {}).after('iteration-start', {});
     expect(played.state.history.iterations).toEqual([
       { number: 1, started_at: timeAt(0), ended_at: timeAt(1), complete: false, tasks_worked: [] },
@@ -20,7 +20,7 @@ describe('iteration-start', () => {
     ]);
   });
 
-  it('takes a number that lies ahead, and refuses one that has been', () => {
+  it('iteration-start takes a number that lies ahead, and refuses one that has been used', () => {
     const played = new Played();
     expect(played.when('iteration-start', { number: 5 })).toMatchObject({
       reply: { iteration: { number: 5 } },
@@ -34,7 +34,7 @@ describe('iteration-start', () => {
     expect(() => argumentsOf('iteration-start', { number: 0 })).toThrow(/^number: /);
   });
 
-  it('forgets the oldest beyond the limit', () => {
+  it('iteration-start forgets the oldest iterations beyond the limit', () => {
     const played = new Played();
     for (let n = 1; n <= MAX_ITERATIONS + 3; n += 1) played.after('iteration-start', {});
     const { iterations } = played.state.history;
@@ -46,7 +46,7 @@ describe('iteration-start', () => {
 });
 
 describe('iteration-complete', () => {
-  it('ends the newest, or the one that is named; a second time nothing happens', () => {
+  it('iteration-complete ends the newest iteration, or the one that is named; a second time nothing happens', () => {
     const played = new Played().after('iteration-start', {}).after('iteration-start', {});
     const first = played.when('iteration-complete', {});
     expect(first.event).toEqual({ type: 'iteration.completed', data: { number: 2 } });
@@ -57,7 +57,7 @@ describe('iteration-complete', () => {
     });
   });
 
-  it('refuses where there is none', () => {
+  it('iteration-complete refuses where there is no iteration', () => {
     expect(new Played().when('iteration-complete', {})).toMatchObject({
       refused: { code: 'not_found', message: expect.stringContaining('use iteration-start first') },
     });
@@ -70,7 +70,7 @@ describe('iteration-complete', () => {
 });
 
 describe('iteration-summary', () => {
-  it('is kept with the tasks that were worked on: those recorded, and those it names', () => {
+  it('iteration-summary is kept with the tasks that were worked on: those recorded, and those it names', () => {
     const played = withTasks('a', 'b', 'c').after('iteration-start', {});
     played.after('task-status', { id: '2', status: 'completed' });
     const { event, reply } = played.when('iteration-summary', {
@@ -84,7 +84,7 @@ describe('iteration-summary', () => {
     expect(reply).toMatchObject({ iteration: { summary: 'Done b', tasks_worked: ['TAS-2', 'TAS-3'] } });
   });
 
-  it('is refused the second time, showing the first', () => {
+  it('iteration-summary is refused the second time, showing the first', () => {
     const played = new Played().after('iteration-start', {}).after('iteration-summary', { summary: 'first' });
     expect(played.when('iteration-summary', { summary: 'second' })).toEqual({
       refused: {
@@ -96,14 +96,14 @@ describe('iteration-summary', () => {
     expect(played.state.history.iterations).toMatchObject([{ summary: 'first' }]);
   });
 
-  it('replaces the first when told to', () => {
+  it('iteration-summary replaces the first summary when told to', () => {
     const played = new Played().after('iteration-start', {}).after('iteration-summary', { summary: 'first' });
     expect(played.when('iteration-summary', { summary: 'second', replace: true })).toMatchObject({
       reply: { iteration: { number: 1, summary: 'second' } },
     });
   });
 
-  it('is one for each iteration, also for an earlier one and one that has ended', () => {
+  it('iteration-summary is one for each iteration, also for an earlier one and one that has ended', () => {
     const played = new Played().after('iteration-start', {}).after('iteration-summary', { summary: 'one' });
     played.after('iteration-complete', {}).after('iteration-start', {}).after('iteration-complete', {});
     expect(played.when('iteration-summary', { summary: 'two' })).toMatchObject({
@@ -120,7 +120,7 @@ describe('iteration-summary', () => {
     });
   });
 
-  it('needs an iteration, a text, and tasks that exist', () => {
+  it('iteration-summary needs an iteration, a text, and tasks that exist', () => {
     expect(new Played().when('iteration-summary', { summary: 'x' })).toMatchObject({
       refused: { code: 'not_found' },
     });
@@ -133,7 +133,7 @@ describe('iteration-summary', () => {
 });
 
 describe('the work of an iteration', () => {
-  it('is that of the one in which it was done', () => {
+  it('the work of an iteration is what was done in it', () => {
     const played = withTasks('a', 'b').after('task-status', { id: '1', status: 'in_progress' });
     played.after('iteration-start', {}).after('task-status', { id: '1', status: 'completed' });
     played.after('iteration-start', {}).after('task-next', { claim: 'x' });

@@ -4,7 +4,7 @@ import { implementer, recorded, reviewer } from '../../support/builders.js';
 import { argumentsOf, type Given, Played, timeAt, withTasks } from '../../support/played.js';
 
 describe('session-open', () => {
-  it('says what the session is for', () => {
+  it('session-open says what the session is for', () => {
     const given = { goal: 'A parser', spec: '# Spec', specPath: 'specs/parser.md', project: 'query' };
     const { event, reply } = new Played().when('session-open', given);
     expect(event).toEqual({
@@ -14,7 +14,7 @@ describe('session-open', () => {
     expect(reply).toMatchObject({ session: { ...event?.data, name: 'demo', status: 'open' } });
   });
 
-  it('changes only what it names when it comes again', () => {
+  it('session-open changes only what it names when it comes again', () => {
     const played = new Played().after('session-open', { goal: 'A parser', project: 'query' });
     expect(played.when('session-open', { goal: 'A printer' })).toMatchObject({
       reply: { session: { goal: 'A printer', project: 'query' } },
@@ -23,7 +23,7 @@ describe('session-open', () => {
 });
 
 describe('session-complete', () => {
-  it('ends a session whose tasks are all completed or cancelled', () => {
+  it('session-complete ends a session whose tasks are all completed or cancelled', () => {
     const played = withTasks('a', 'b').after('task-status', { id: '1', status: 'completed' });
     played.after('task-status', { id: '2', status: 'cancelled' });
     expect(played.when('session-complete', {})).toMatchObject({
@@ -35,7 +35,7 @@ describe('session-complete', () => {
     });
   });
 
-  it('is refused while tasks are open, listing them', () => {
+  it('session-complete is refused while tasks are open, listing them', () => {
     const played = withTasks('a', 'b', 'c', 'd').after('task-status', { id: '1', status: 'completed' });
     played.after('task-status', { id: '3', status: 'in_progress' });
     played.after('task-status', { id: '4', status: 'blocked' });
@@ -56,14 +56,14 @@ describe('session-complete', () => {
     });
   });
 
-  it('names the first ten in the message, and all in the details', () => {
+  it('session-complete names the first ten open tasks in the message, and all in the details', () => {
     const { refused } = withTasks(...'abcdefghijkl').when('session-complete', {});
     expect(refused?.message).toMatch(/^12 tasks are open: TAS-1 .* TAS-10 \(remaining\) and 2 more\./);
     expect(refused?.details).toMatchObject({ tasks: { length: 12 } });
     expect(withTasks('a').when('session-complete', {}).refused?.message).toMatch(/^1 task is open: TAS-1/);
   });
 
-  it('can be forced, with a reason', () => {
+  it('session-complete can be forced, with a reason', () => {
     const played = withTasks('a');
     expect(played.when('session-complete', { force: true })).toMatchObject({
       refused: { code: 'schema_invalid', message: expect.stringMatching(/^reason: /) },
@@ -77,7 +77,7 @@ describe('session-complete', () => {
     });
   });
 
-  it('is not forced where nothing was open', () => {
+  it('session-complete is not forced where nothing was open', () => {
     expect(new Played().when('session-complete', { force: true, reason: 'sure' })).toMatchObject({
       event: { data: { forced: false, reason: 'sure' } },
     });
@@ -85,7 +85,7 @@ describe('session-complete', () => {
 });
 
 describe('session-restart', () => {
-  it('reopens a completed session, and forgets why it was completed', () => {
+  it('session-restart reopens a completed session, and forgets why it was completed', () => {
     const played = withTasks('a').after('session-complete', { force: true, reason: 'Out of time' });
     const { event, reply } = played.when('session-restart', { reason: 'One more' });
     expect(event).toEqual({ type: 'session.restarted', data: { reason: 'One more' } });
@@ -94,7 +94,7 @@ describe('session-restart', () => {
     expect(played.when('task-next', { claim: 'x' })).toMatchObject({ reply: { task: { id: 'TAS-1' } } });
   });
 
-  it('of an open session changes nothing', () => {
+  it('session-restart of an open session changes nothing', () => {
     expect(new Played().when('session-restart', {})).toEqual({
       reply: { session: expect.objectContaining({ status: 'open' }) },
     });
@@ -150,7 +150,7 @@ describe('a completed session', () => {
   const completed = () => open().after('session-complete', { force: true, reason: 'r' });
 
   it.each(TOOL_NAMES.filter((name) => !answered.includes(name) && name !== 'session-restart'))(
-    'refuses %s, which an open one takes',
+    'a completed session refuses %s, which an open one takes',
     (name) => {
       const given = argumentsOf(name, calls[name]);
       expect(open().when(name, given)).toHaveProperty('event');
@@ -163,18 +163,18 @@ describe('a completed session', () => {
     },
   );
 
-  it.each(answered)('answers %s', (name) => {
+  it.each(answered)('a completed session answers %s', (name) => {
     const outcome = completed().when(name, argumentsOf(name, calls[name]));
     expect(Object.keys(outcome)).toEqual(['reply']);
   });
 
-  it('shows the next task as long as nobody claims it', () => {
+  it('a completed session shows the next task as long as no claim is asked for', () => {
     expect(completed().when('task-next', {})).toMatchObject({ reply: { task: { id: 'TAS-1' } } });
   });
 });
 
 describe('session-show', () => {
-  it('counts everything', () => {
+  it('session-show counts everything', () => {
     const played = withTasks('a', 'b', 'c', 'd', 'e').after('session-open', { goal: 'g' });
     played.after('iteration-start', {}).after('iteration-start', {});
     played.after('task-depends', { id: '2', dependsOn: '1' });
@@ -212,7 +212,7 @@ describe('session-show', () => {
     });
   });
 
-  it('is that of a session that nobody has written to', () => {
+  it('session-show works for a session without events', () => {
     expect(new Played('fresh').when('session-show', {})).toMatchObject({
       reply: { session: { name: 'fresh', status: 'open', sequence: 0, last_event_at: null, iteration: 0 } },
     });
@@ -222,7 +222,7 @@ describe('session-show', () => {
 describe('the project of a session', () => {
   const moved = { code: 'project_bound', details: { field: 'project', project: 'query' } };
 
-  it('is that of its opening, and no later one moves it', () => {
+  it('the project of a session comes from its opening, and no later event moves it', () => {
     const played = new Played().after('session-open', { goal: 'A parser', project: 'query' });
     expect(played.when('session-open', { project: 'shop' })).toEqual({
       refused: {
@@ -237,7 +237,7 @@ describe('the project of a session', () => {
     });
   });
 
-  it('is the same after the session was completed and restarted', () => {
+  it('the project of a session is the same after it was completed and restarted', () => {
     const played = new Played()
       .after('session-open', { project: 'query' })
       .after('session-complete', {})
@@ -245,7 +245,7 @@ describe('the project of a session', () => {
     expect(played.when('session-open', { project: 'shop' })).toMatchObject({ refused: moved });
   });
 
-  it('is the one without a name, where its opening named none', () => {
+  it('the project of a session is the default one where its opening named none', () => {
     const played = new Played().after('session-open', { goal: 'A parser' });
     expect(played.when('session-open', { project: 'shop' })).toMatchObject({
       refused: { code: 'project_bound', details: { project: 'default' } },
@@ -253,12 +253,12 @@ describe('the project of a session', () => {
     expect(played.when('session-open', { project: 'default' })).toHaveProperty('event');
   });
 
-  it('may still be named where nothing was said of the session before', () => {
+  it('the project of a session may still be named where no event came before', () => {
     const played = new Played().after('note-add', { content: 'x' }).after('session-open', {});
     expect(played.when('session-open', { project: 'shop' })).toHaveProperty('event');
   });
 
-  it('changes with events from before there was such a rule, as it always did', () => {
+  it('the project of a session from before this rule changes with its old events, as it always did', () => {
     const played = new Played().after('session-open', { project: 'query' });
     played.fold({ type: 'session.opened', data: { project: 'shop' } });
     expect(played.state.charter.project).toBe('shop');

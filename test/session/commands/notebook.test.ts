@@ -3,7 +3,7 @@ import { NOTE_TYPES } from '../../../src/contracts/session-meta-events.js';
 import { argumentsOf, Played, timeAt } from '../../support/played.js';
 
 describe('note-add', () => {
-  it('adds NOT-1 as a learning, with the iteration that runs', () => {
+  it('note-add adds NOT-1 as a learning, with the iteration that runs', () => {
     const { event, reply } = new Played()
       .after('iteration-start', {})
       .when('note-add', { content: ' No docker ' });
@@ -23,27 +23,27 @@ describe('note-add', () => {
     });
   });
 
-  it.each(NOTE_TYPES)('takes the type %s', (type) => {
+  it.each(NOTE_TYPES)('note-add takes the type %s', (type) => {
     expect(new Played().when('note-add', { content: 'x', type })).toMatchObject({
       reply: { note: { type } },
     });
   });
 
-  it('refuses any other type, and an empty note', () => {
+  it('note-add refuses any other type, and an empty note', () => {
     expect(() => argumentsOf('note-add', { content: 'x', type: 'rant' })).toThrow(
       /^type: .*learning, stuck, tip, decision/,
     );
     expect(() => argumentsOf('note-add', { content: ' ' })).toThrow(/^content: .*must not be empty/);
   });
 
-  it('takes the same text twice: notes are no tasks', () => {
+  it('note-add takes the same text twice: notes are not tasks', () => {
     const played = new Played().after('note-add', { content: 'x' });
     expect(played.when('note-add', { content: 'x' })).toMatchObject({ reply: { note: { id: 'NOT-2' } } });
   });
 });
 
 describe('note-edit', () => {
-  it('changes text, type or both', () => {
+  it('note-edit changes text, type or both', () => {
     const played = new Played().after('note-add', { content: 'x' });
     expect(played.when('note-edit', { id: '1', type: 'tip' })).toEqual({
       event: { type: 'note.edited', data: { note: 'NOT-1', type: 'tip' } },
@@ -62,7 +62,7 @@ describe('note-edit', () => {
     });
   });
 
-  it('refuses to change nothing, and what is not there', () => {
+  it('note-edit refuses to change nothing, and what is not there', () => {
     const played = new Played().after('note-add', { content: 'x' });
     expect(played.when('note-edit', { id: '1' })).toMatchObject({
       refused: { code: 'schema_invalid', message: 'content: give content, type or both' },
@@ -74,7 +74,7 @@ describe('note-edit', () => {
 });
 
 describe('note-delete and note-list', () => {
-  it('take a note away for good: its id does not come again', () => {
+  it('note-delete and note-list take a note away for good: its id does not come again', () => {
     const played = new Played()
       .after('note-add', { content: 'x' })
       .after('note-add', { content: 'y', type: 'stuck' });
@@ -91,7 +91,7 @@ describe('note-delete and note-list', () => {
 });
 
 describe('the inbox', () => {
-  it('takes messages, each with an id of its own', () => {
+  it('the inbox takes messages, each with an id of its own', () => {
     const played = new Played();
     expect(played.when('inbox-add', { content: ' Look at the build ' })).toEqual({
       event: { type: 'inbox.added', data: { message: 'MSG-1', content: 'Look at the build' } },
@@ -101,7 +101,7 @@ describe('the inbox', () => {
     expect(() => argumentsOf('inbox-add', { content: '' })).toThrow(/^content: /);
   });
 
-  it('marks one as read: the second time the same answer, and no event', () => {
+  it('the inbox marks a message as read: the second time the same answer, and no event', () => {
     const played = new Played().after('inbox-add', { content: 'x' }).after('inbox-add', { content: 'y' });
     const first = played.when('inbox-mark-read', { id: 'msg-1' });
     expect(first.event).toEqual({ type: 'inbox.read', data: { message: 'MSG-1' } });
@@ -110,7 +110,7 @@ describe('the inbox', () => {
     expect(played.when('inbox-mark-read', { id: '3' })).toMatchObject({ refused: { code: 'not_found' } });
   });
 
-  it('lists what is unread, and with all everything', () => {
+  it('the inbox lists unread messages, and with all every message', () => {
     const played = new Played().after('inbox-add', { content: 'x' }).after('inbox-add', { content: 'y' });
     played.after('inbox-mark-read', { id: '1' });
     expect(played.when('inbox-list', {}).reply).toMatchObject({ messages: [{ id: 'MSG-2', read: false }] });

@@ -23,35 +23,38 @@ describe('an id', () => {
     ['in mixed case', 'Tas-2'],
     ['with spaces around it', ' TAS-2 '],
     ['as a bare number', '2'],
-  ])('is found %s', (_how, given) => {
+  ])('an id is found %s', (_how, given) => {
     expect(resolved(twelve, given)).toEqual(found('TAS-2'));
   });
 
-  it('is taken exactly before it is taken as a prefix', () => {
+  it('an id is taken exactly before it is taken as a prefix', () => {
     expect(resolved(twelve, 'TAS-1')).toEqual(found('TAS-1'));
     expect(resolved(twelve, '1')).toEqual(found('TAS-1'));
   });
 
-  it('may be a prefix of at least three characters that fits only one', () => {
+  it('an id may be a prefix of at least three characters that fits only one', () => {
     expect(resolved(items(17), 'tas')).toEqual(found('TAS-17'));
     expect(resolved(items(17, 23), 'TAS-1')).toEqual(found('TAS-17'));
     expect(resolved(items(17, 23), 'tas-2')).toEqual(found('TAS-23'));
   });
 
-  it.each(['', 'T', 'TA'])('is not a prefix as short as %j, even of the only one', (given) => {
+  it.each(['', 'T', 'TA'])('an id is not a prefix as short as %j, even of the only one', (given) => {
     expect(resolved(items(17), given)).toEqual(refused('not_found', /known: TAS-17$/, { id: given }));
   });
 
-  it('is no part of a number: 1 is not TAS-17', () => {
+  it('an id cannot be part of a number: 1 is not TAS-17', () => {
     expect(resolved(items(17), '1')).toEqual(refused('not_found', /no task "1"/, { id: '1' }));
     expect(resolved(items(1234), '123')).toEqual(refused('not_found', /no task "123"/, { id: '123' }));
   });
 
-  it.each(['0', '02', '-1', '1.0', '1e0', '+1', '２'])('is no other spelling of a number: %j', (given) => {
-    expect(resolved(twelve, given)).toMatchObject({ refusal: { code: 'not_found' } });
-  });
+  it.each(['0', '02', '-1', '1.0', '1e0', '+1', '２'])(
+    'an id cannot be another spelling of a number: %j',
+    (given) => {
+      expect(resolved(twelve, given)).toMatchObject({ refusal: { code: 'not_found' } });
+    },
+  );
 
-  it('that fits several is refused with all of them', () => {
+  it('an id that fits several is refused with all of them', () => {
     expect(resolved(items(10, 11, 12), 'TAS-1')).toEqual(
       refused('ambiguous', /^task "TAS-1" could be TAS-10, TAS-11, TAS-12: give the whole id$/, {
         id: 'TAS-1',
@@ -60,7 +63,7 @@ describe('an id', () => {
     );
   });
 
-  it('that fits very many is refused with a few of them', () => {
+  it('an id that fits very many is refused with a few of them', () => {
     const many = items(...Array.from({ length: 100 }, (_, index) => index + 1));
     expect(resolved(many, 'TAS')).toMatchObject({
       refusal: {
@@ -70,7 +73,7 @@ describe('an id', () => {
     });
   });
 
-  it('that fits none is refused, saying which there are', () => {
+  it('an id that fits none is refused, saying which there are', () => {
     expect(resolved(items(), 'TAS-1')).toEqual(
       refused('not_found', /^no task "TAS-1"; the session has no tasks$/, { id: 'TAS-1' }),
     );
@@ -79,7 +82,7 @@ describe('an id', () => {
     );
   });
 
-  it('never stands for something that is not there, nor for two', () => {
+  it('an id never stands for something that is not there, nor for two', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(fc.integer({ min: 1, max: 300 })),
@@ -101,7 +104,7 @@ describe('an id', () => {
 });
 
 describe('ids of other kinds', () => {
-  it('are those of tasks, notes and messages each by its own prefix', () => {
+  it('the ids of tasks, notes and messages have a prefix for each kind', () => {
     const played = withTasks('a').after('note-add', { content: 'n' }).after('inbox-add', { content: 'm' });
     expect(played.when('task-status', { id: '1', status: 'blocked' })).toHaveProperty('event');
     expect(played.when('note-edit', { id: '1', content: 'o' })).toMatchObject({
@@ -117,7 +120,7 @@ describe('ids of other kinds', () => {
     }
   });
 
-  it('say what they are when there are none', () => {
+  it('the error for an unknown id says what kind it is when there are none', () => {
     expect(new Played().when('note-delete', { id: '1' })).toMatchObject({
       refused: { message: 'no note "1"; the session has no notes' },
     });

@@ -24,7 +24,7 @@ const limitReached = (message: string) => ({
 });
 
 describe('a session', () => {
-  it('takes no more notes than it may hold, until one is deleted', () => {
+  it('a session takes no more notes than it may hold, until one is deleted', () => {
     const played = used(MOST.notes, 'note-add', (n) => ({ content: `note ${n}` }));
     const full = `the session holds ${MOST.notes} notes, the limit is ${MOST.notes}: delete those that no longer hold by note-delete`;
     expect(played.when('note-add', { content: 'one more' })).toMatchObject(limitReached(full));
@@ -34,7 +34,7 @@ describe('a session', () => {
     );
   });
 
-  it('takes no more text in notes than it may hold, also by an edit', () => {
+  it('a session takes no more text in notes than it may hold, also by an edit', () => {
     const played = used(100, 'note-add', () => ({ content: LONG }));
     const full = `content: all notes of the session would have ${MOST.text + 1} characters`;
     expect(played.when('note-add', { content: 'x' })).toMatchObject(limitReached(full));
@@ -45,7 +45,7 @@ describe('a session', () => {
     expect(shorter.when('note-edit', { id: '1', content: LONG })).toMatchObject(limitReached(full));
   });
 
-  it('takes no more unread messages, and in the end no more messages at all', () => {
+  it('a session takes no more unread messages, and in the end no more messages at all', () => {
     const played = used(MOST.unread, 'inbox-add', (n) => ({ content: `message ${n}` }));
     expect(played.when('inbox-add', { content: 'x' })).toMatchObject(
       limitReached(`the session holds ${MOST.unread} unread messages`),
@@ -62,7 +62,7 @@ describe('a session', () => {
     );
   });
 
-  it('takes no more tasks, and no more text in them, than it may hold', () => {
+  it('a session takes no more tasks, and no more text in them, than it may hold', () => {
     const many = new Played();
     for (let n = 1; n <= MOST.tasks; n += 1)
       many.fold({ type: 'task.added', data: { ...TASK, task: `TAS-${n}`, depends_on: [] } });

@@ -4,7 +4,7 @@ import type { ToolName } from '../../../src/contracts/tool-requests.js';
 import { argumentsOf, timeAt, withTasks } from '../../support/played.js';
 
 describe('a reason', () => {
-  it('is kept with the status that it explains, and goes with it', () => {
+  it('a reason is kept with the status that it explains, and goes with it', () => {
     const played = withTasks('a').after('task-status', { id: '1', status: 'blocked', reason: 'no access' });
     expect(played.state.board.tasks.get('TAS-1')).toMatchObject({ status: 'blocked', reason: 'no access' });
     played.after('task-status', { id: '1', status: 'remaining' });
@@ -13,7 +13,7 @@ describe('a reason', () => {
 });
 
 describe('a task that is reopened', () => {
-  it('is refused while an open one has the same content', () => {
+  it('a task cannot be reopened while an open one has the same content', () => {
     const played = withTasks('a')
       .after('task-status', { id: '1', status: 'completed' })
       .after('task-add', { content: 'A ' });
@@ -27,7 +27,7 @@ describe('a task that is reopened', () => {
 });
 
 describe('task-status', () => {
-  it.each(TASK_STATUSES)('sets %s, and notes the iteration and the reason', (status) => {
+  it.each(TASK_STATUSES)('task-status sets %s, and notes the iteration and the reason', (status) => {
     const played = withTasks('a').after('iteration-start', {});
     const { event, reply } = played.when('task-status', { id: '1', status, reason: ' because ' });
     expect(event).toEqual({
@@ -37,26 +37,29 @@ describe('task-status', () => {
     expect(reply).toMatchObject({ task: { id: 'TAS-1', status, iteration: 1, updated_at: timeAt(2) } });
   });
 
-  it('counts as work of the iteration, once a task', () => {
+  it('task-status counts as work of the iteration, once a task', () => {
     const played = withTasks('a', 'b').after('iteration-start', {});
     for (const id of ['2', '1', '2']) played.after('task-status', { id, status: 'in_progress' });
     expect(played.state.history.iterations).toMatchObject([{ tasks_worked: ['TAS-2', 'TAS-1'] }]);
   });
 
-  it('has no reason unless one is given', () => {
+  it('task-status has no reason unless one is given', () => {
     const { event } = withTasks('a').when('task-status', { id: '1', status: 'blocked' });
     expect(event?.data).not.toHaveProperty('reason');
   });
 
-  it.each(['done', 'IN_PROGRESS', '', undefined])('refuses %j and says which there are', (status) => {
-    expect(() => argumentsOf('task-status', { id: '1', status })).toThrow(
-      /^status: .*remaining, in_progress, completed, blocked, cancelled/,
-    );
-  });
+  it.each(['done', 'IN_PROGRESS', '', undefined])(
+    'task-status refuses %j and says which there are',
+    (status) => {
+      expect(() => argumentsOf('task-status', { id: '1', status })).toThrow(
+        /^status: .*remaining, in_progress, completed, blocked, cancelled/,
+      );
+    },
+  );
 });
 
 describe('task-priority', () => {
-  it('sets it, critical included, and leaves the iteration alone', () => {
+  it('task-priority sets the priority, critical included, and leaves the iteration alone', () => {
     const played = withTasks('a').after('iteration-start', {});
     const { event, reply } = played.when('task-priority', { id: '1', priority: 0 });
     expect(event).toEqual({ type: 'task.priority', data: { task: 'TAS-1', priority: 0, iteration: 1 } });
@@ -64,19 +67,19 @@ describe('task-priority', () => {
     expect(played.state.history.iterations).toMatchObject([{ tasks_worked: [] }]);
   });
 
-  it.each([-1, 5, 0.5, 'high', undefined])('refuses %j', (priority) => {
+  it.each([-1, 5, 0.5, 'high', undefined])('task-priority refuses %j', (priority) => {
     expect(() => argumentsOf('task-priority', { id: '1', priority })).toThrow(/^priority: /);
   });
 });
 
 describe('task-content', () => {
-  it('changes the text', () => {
+  it('task-content changes the text', () => {
     const { event, reply } = withTasks('a').when('task-content', { id: '1', content: ' b ' });
     expect(event).toEqual({ type: 'task.content', data: { task: 'TAS-1', content: 'b', iteration: 0 } });
     expect(reply).toMatchObject({ task: { id: 'TAS-1', content: 'b', created_at: timeAt(0) } });
   });
 
-  it('refuses the text of another open task, but not its own in other letters', () => {
+  it('task-content refuses the text of another open task, but not its own in other letters', () => {
     const played = withTasks('a', 'b');
     expect(played.when('task-content', { id: '1', content: 'B ' })).toMatchObject({
       refused: { code: 'duplicate', details: { id: 'TAS-2' } },
@@ -90,7 +93,7 @@ describe('task-content', () => {
 });
 
 describe('task-delete', () => {
-  it('takes the task away and says which', () => {
+  it('task-delete takes the task away and says which', () => {
     const played = withTasks('a', 'b');
     expect(played.when('task-delete', { id: 'tas-1' })).toEqual({
       event: { type: 'task.deleted', data: { task: 'TAS-1', iteration: 0 } },
@@ -102,7 +105,7 @@ describe('task-delete', () => {
 });
 
 describe('task-list', () => {
-  it('lists all tasks in the order of their numbers, or those of one status', () => {
+  it('task-list lists all tasks in the order of their numbers, or those of one status', () => {
     const played = withTasks(...'abcdefghijk').after('task-status', { id: '2', status: 'completed' });
     played.after('task-status', { id: '10', status: 'completed' });
     const ids = (tasks: unknown) => (tasks as { tasks: { id: string }[] }).tasks.map(({ id }) => id);

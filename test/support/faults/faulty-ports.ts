@@ -14,7 +14,7 @@ export interface Weather {
   readonly refused: number;
   /** Calls that have their effect, and the answer is lost. */
   readonly unanswered: number;
-  /** Calls that fail at once and have their effect later, when nobody expects it any more. */
+  /** Calls that fail at once and have their effect later, when no caller expects it any more. */
   readonly belated: number;
   /** Deliveries and acknowledgements that get lost. */
   readonly dropped: number;

@@ -21,7 +21,7 @@ import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { allDealtWith } from '../system.js';
 import { dispatchesOn } from './nats-run.js';
 
-/** A decision that somebody was told of as one that counts. */
+/** A decision whose caller was told that it counts. */
 export interface Told {
   readonly project: Token;
   readonly id: string;
@@ -40,7 +40,7 @@ export interface LearningsAftermath {
 /**
  * The check that every fault of learnings ends with: every project, folded from its first event, from its newest
  * snapshot, and as the service answers, is the same; what reviewers demanded is what a clean run makes of the same
- * reviews; every decision that somebody was told of stands; and nothing has been proposed twice.
+ * reviews; every decision whose caller was told of it stands; and nothing has been proposed twice.
  */
 export async function expectLearningsEnd(
   { ports, client, told }: LearningsAftermath,

@@ -45,7 +45,7 @@ const FAST = {
 
 /**
  * Reviews coming in, and people who propose and decide, on two projects, while `disturb` does its worst; then the check
- * that every fault ends with, and that nobody stays connected.
+ * that every fault ends with, and that no client stays connected.
  */
 export async function underLearningLoad(
   server: FaultyServer,

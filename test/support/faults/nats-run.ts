@@ -67,7 +67,7 @@ export async function expectCleanEndOn(
   await expectCleanEnd({ log, snapshots, rejected, dispatches, acknowledged, ...more });
 }
 
-/** Checks that nobody is connected to a server any more; it must offer monitoring. */
+/** Checks that no client is connected to a server any more; it must offer monitoring. */
 export async function expectNobodyConnected({ monitorUrl }: Pick<TestNats, 'monitorUrl'>): Promise<void> {
   await soon(async () => {
     const answer = await fetch(`${monitorUrl}/connz`);

@@ -33,7 +33,7 @@ export interface FaultyServer extends TestNats {
 export async function startFaultyServer(options: FaultyServerOptions = {}): Promise<FaultyServer> {
   const source = await nativeSource();
   const storeDir = await mkdtemp(join(tmpdir(), 'throughline-faults-'));
-  // Ports of its own: whoever chooses them at first looks for others when somebody takes them meanwhile.
+  // Ports of its own: the first start chooses them, and looks for others when another process takes them meanwhile.
   let [port, monitorPort] = [0, 0];
   const start = ({ maxFileStore, ...more }: FaultyServerOptions): Promise<RunningServer> => {
     // Of two blocks of one name the server takes the last one.

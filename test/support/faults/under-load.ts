@@ -48,7 +48,7 @@ const PAUSE_MS = 10;
 
 /**
  * All services on a server, results coming in, and prompts being asked for, while `disturb` does its worst; then the
- * check that every fault ends with, and that nobody stays connected.
+ * check that every fault ends with, and that no client stays connected.
  */
 export async function underLoad(
   server: FaultyServer,
