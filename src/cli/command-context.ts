@@ -5,7 +5,7 @@ import { ThroughlineError } from '../contracts/errors.js';
 import { type Token, token } from '../contracts/names.js';
 import type { Made, NatsPorts } from '../nats/open-nats.js';
 import type { Cli } from './cli-context.js';
-import { lateLogger } from './late-logger.js';
+import { commandLogger } from './command-logger.js';
 import { note } from './output.js';
 
 export type { Cli } from './cli-context.js';
@@ -24,7 +24,7 @@ export function cliOf(command: Command): Cli {
     );
   }
   const options = command.optsWithGlobals<{ nats?: string }>();
-  return { config, logger: lateLogger(config), url: options.nats ?? config.natsUrl ?? DEFAULT_URL };
+  return { config, logger: commandLogger(config), url: options.nats ?? config.natsUrl ?? DEFAULT_URL };
 }
 
 /**

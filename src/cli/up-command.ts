@@ -92,7 +92,7 @@ async function startServer(
       storeDir,
       port: options.port ?? DEFAULT_PORT,
       monitorPort: options.monitorPort,
-      log: (line) => logger.debug({}, line),
+      log: (line) => logger.debug?.({}, line),
     });
   return startOwnServer(start, failed);
 }
