@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ThroughlineClient } from '../client/throughline-client.js';
-import { loadConfig, unknownVariables } from '../config/config.js';
+import { loadConfig, nearestVariable, unknownVariables } from '../config/config.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { type Token, token } from '../contracts/names.js';
 import type { Made, NatsPorts } from '../nats/open-nats.js';
@@ -19,9 +19,9 @@ export const DEFAULT_URL = 'nats://127.0.0.1:4222';
 export function cliOf(command: Command): Cli {
   const config = loadConfig();
   for (const name of unknownVariables(config.env)) {
-    note(
-      `-- ${name} is not a recognized variable, so it changes nothing: see docs/reference/configuration.md`,
-    );
+    const meant = nearestVariable(name);
+    const hint = meant === undefined ? 'see docs/reference/configuration.md' : `did you mean ${meant}?`;
+    note(`-- ${name} is not a recognized variable, so it changes nothing: ${hint}`);
   }
   const options = command.optsWithGlobals<{ nats?: string }>();
   return { config, logger: commandLogger(config), url: options.nats ?? config.natsUrl ?? DEFAULT_URL };

@@ -37,7 +37,7 @@ export const DEFAULT_MAX_LEARNINGS = 5;
 export const DEFAULT_MIN_SIMILARITY = 0.2;
 
 export const minSimilarity = z.number().min(0, 'must be 0 to 1').max(1, 'must be 0 to 1');
-export const maxLearnings = z.int().min(0).max(100);
+export const maxLearnings = z.int().min(0, 'must be 0 to 100').max(100, 'must be 0 to 100');
 
 function request<const Shape extends z.ZodRawShape>(summary: string, shape: Shape) {
   // Without a project it is that of sessions that name none.
@@ -54,7 +54,11 @@ export const LEARNING_REQUESTS = {
     tags: tags.default([]),
     confidence: z.number().min(0, 'must be 0 to 1').max(1, 'must be 0 to 1').optional(),
     source: z
-      .object({ session: name.optional(), dispatch: z.int().positive().optional(), note: name.optional() })
+      .object({
+        session: name.optional(),
+        dispatch: z.int().positive('must be a sequence, 1 or more').optional(),
+        note: name.optional(),
+      })
       .default({}),
   }),
   'learning.list': request('learnings, the newest first', {
