@@ -27,12 +27,13 @@ function explained(
 ): string {
   const name = path.map(String).join('.') || 'the body';
   const value = valueAt(input, path);
+  const other = value === undefined ? nameInstead(input, path) : undefined;
+  const is = value === undefined ? 'missing' : shown(value);
   const wrong = (use: string) =>
-    value === undefined
-      ? `${name} is missing${found(input, path)}`
-      : `${name} is ${shown(value)}: use ${use}`;
+    other === undefined ? `${name} is ${is}: use ${use}` : `${name} is missing (found ${other})`;
   switch (issue.code) {
     case 'invalid_type':
+      if (value === undefined && other === undefined) return `${name} is missing`;
       return wrong(TYPES[issue.expected] ?? issue.expected);
     case 'invalid_value':
       return wrong(oneOf(issue.values));
@@ -73,13 +74,12 @@ function oneOf(values: readonly unknown[]): string {
   return values.length === 1 ? String(values[0]) : `one of ${values.join(', ')}`;
 }
 
-/** ` (found taskId)`, where the field may stand under another name. */
-function found(input: unknown, path: readonly PropertyKey[]): string {
+/** `taskId`, where the field may stand under another name. */
+function nameInstead(input: unknown, path: readonly PropertyKey[]): string | undefined {
   const parent = valueAt(input, path.slice(0, -1));
   const field = path.at(-1);
-  if (typeof parent !== 'object' || parent === null || typeof field !== 'string') return '';
-  const other = nearestName(field, Object.keys(parent));
-  return other === undefined ? '' : ` (found ${other})`;
+  if (typeof parent !== 'object' || parent === null || typeof field !== 'string') return undefined;
+  return nearestName(field, Object.keys(parent));
 }
 
 /** The names that an object at this path may have. */

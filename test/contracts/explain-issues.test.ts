@@ -28,6 +28,12 @@ describe('what is wrong with a request', () => {
     ],
     ['a field that is missing', implementerResult, { ...RESULT, summary: undefined }, 'summary is missing'],
     [
+      'a field of few values that is missing',
+      implementerResult,
+      { task_id: '1', summary: 'x' },
+      'status is missing: use one of completed, blocked, failed',
+    ],
+    [
       'a value that is not in a list',
       implementerResult,
       { ...RESULT, status: 'done' },

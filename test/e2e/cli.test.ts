@@ -58,9 +58,14 @@ describe('publish', () => {
       'a missing field',
       'implementer',
       '{"task_id":"1","status":"completed"}',
-      /summary: .*\(schema_invalid\)/,
+      /summary is missing \(schema_invalid\)/,
     ],
-    ['a wrong value', 'reviewer', '{"task_id":"1","assessment":"fine"}', /assessment: .*"fine"/],
+    [
+      'a wrong value',
+      'reviewer',
+      '{"task_id":"1","assessment":"fine"}',
+      /assessment is "fine": use one of approved,/,
+    ],
     ['no JSON', 'implementer', '{"task_id"', /not JSON.*\(json_parse_failed\)/],
     ['no input', 'implementer', '', /not a JSON object.*\(marker_missing\)/],
   ])('refuses %s before it is sent, and names what is wrong', async (_name, role, input, text) => {

@@ -124,7 +124,7 @@ describe('the exit code', () => {
     [
       'an empty text',
       ['note-add', '--content', ' '],
-      /content: .*must not be empty \(schema_invalid\)|content: /,
+      /content: must not be empty \(got " "\) \(schema_invalid\)/,
     ],
     ['force without a reason', ['session-complete', '--force'], /reason: .*\(schema_invalid\)/],
   ])('is 1 for %s, and says why', async (_what, args, text) => {

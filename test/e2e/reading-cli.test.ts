@@ -107,7 +107,9 @@ describe('the reading commands', () => {
       env: { THROUGHLINE_REPLICA: '3' },
     });
     expect({ code, stdout }).toEqual({ code: 0, stdout: await run('tasks', '-s', session) });
-    expect(stderr).toContain('THROUGHLINE_REPLICA is no variable of ours');
+    expect(stderr).toContain(
+      'THROUGHLINE_REPLICA is not a recognized variable, so it changes nothing: did you mean THROUGHLINE_REPLICAS?',
+    );
   });
 
   it('take the session from THROUGHLINE_SESSION, as the tools do', async () => {

@@ -64,8 +64,14 @@ describe('task-priority', () => {
     expect(played.state.history.iterations).toMatchObject([{ tasks_worked: [] }]);
   });
 
-  it.each([-1, 5, 0.5, 'high', undefined])('refuses %j', (priority) => {
-    expect(() => argumentsOf('task-priority', { id: '1', priority })).toThrow(/^priority: /);
+  it.each([
+    [-1, 'priority: must be a whole number from 0 (critical) to 4 (backlog)'],
+    [5, 'priority: must be a whole number from 0 (critical) to 4 (backlog)'],
+    [0.5, 'priority is 0.5: use a whole number'],
+    ['high', 'priority is "high": use a number'],
+    [undefined, 'priority is missing'],
+  ])('refuses %j', (priority, message) => {
+    expect(() => argumentsOf('task-priority', { id: '1', priority })).toThrow(message);
   });
 });
 
@@ -135,7 +141,7 @@ describe('every command on one task', () => {
     expect(played.when(name, given('TAS'))).toMatchObject({
       refused: { code: 'ambiguous', details: { candidates: ['TAS-1', 'TAS-2'] } },
     });
-    expect(() => argumentsOf(name, calls[name] ?? {})).toThrow(/id: /);
+    expect(() => argumentsOf(name, calls[name] ?? {})).toThrow(/^id is missing/);
     expect(played.events).toHaveLength(2);
   });
 });

@@ -73,7 +73,7 @@ describe('a claim', () => {
 
   it('needs a name', () => {
     expect(() => argumentsOf('task-next', { claim: ' ' })).toThrow(/^claim: /);
-    expect(() => argumentsOf('task-next', { claim: true })).toThrow(/^claim: /);
+    expect(() => argumentsOf('task-next', { claim: true })).toThrow(/^claim is true: use text/);
   });
 
   it('counts as work of the iteration', () => {
