@@ -122,11 +122,7 @@ export const compileRequest = z
       typeof request === 'object' && request !== null && !Array.isArray(request) && !('kind' in request)
         ? { kind: 'dispatch', ...request }
         : request,
-    z.discriminatedUnion(
-      'kind',
-      [dispatchRequest, iterationRequest, sessionStartRequest],
-      'must be "dispatch", "iteration" or "session-start"',
-    ),
+    z.discriminatedUnion('kind', [dispatchRequest, iterationRequest, sessionStartRequest]),
   )
   .refine((request) => request.after === undefined || request.asOf === undefined, {
     message: 'cannot be combined with after: asOf asks for the past, after for the newest',

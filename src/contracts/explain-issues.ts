@@ -9,22 +9,19 @@ type Issue = z.core.$ZodIssue;
 const MAX_NAMED = 5;
 
 /**
- * One sentence for a failed parse: each wrong field by its path, with what was found and what to use. At most five are named.
- *
- * @param schema finds the name that a misspelt field may have been meant for
+ * What keeps a schema from taking a value, as one sentence: each wrong field by its path, with what was found and what to
+ * use. At most five are named; empty for a value that it takes.
  */
-export function explainIssues(error: z.ZodError, input: unknown, schema?: z.ZodType): string {
-  const named = error.issues.slice(0, MAX_NAMED).map((issue) => explained(issue, issue.path, input, schema));
-  const more = error.issues.length - named.length;
+export function explainIssues(schema: z.ZodType, input: unknown): string {
+  // What the schema itself says of a field stands; the library's own words do not.
+  const { error } = schema.safeParse(input, { error: () => '' });
+  const issues = error?.issues ?? [];
+  const named = issues.slice(0, MAX_NAMED).map((issue) => explained(issue, issue.path, input, schema));
+  const more = issues.length - named.length;
   return more > 0 ? `${named.join('; ')}; and ${more} more` : named.join('; ');
 }
 
-function explained(
-  issue: Issue,
-  path: readonly PropertyKey[],
-  input: unknown,
-  schema: z.ZodType | undefined,
-): string {
+function explained(issue: Issue, path: readonly PropertyKey[], input: unknown, schema: z.ZodType): string {
   const name = path.map(String).join('.') || 'the body';
   const value = valueAt(input, path);
   const other = value === undefined ? nameInstead(input, path) : undefined;
@@ -34,6 +31,7 @@ function explained(
   switch (issue.code) {
     case 'invalid_type':
       if (value === undefined && other === undefined) return `${name} is missing`;
+      if (value !== undefined && issue.message !== '') return `${name}: ${issue.message}${got(value)}`;
       return wrong(TYPES[issue.expected] ?? issue.expected);
     case 'invalid_value':
       return wrong(oneOf(issue.values));
@@ -56,7 +54,7 @@ function explained(
       return unknown.join('; ');
     }
     default:
-      return `${name}: ${issue.message}${got(value)}`;
+      return `${name}: ${issue.message || 'is not allowed'}${got(value)}`;
   }
 }
 
@@ -79,7 +77,10 @@ function nameInstead(input: unknown, path: readonly PropertyKey[]): string | und
   const parent = valueAt(input, path.slice(0, -1));
   const field = path.at(-1);
   if (typeof parent !== 'object' || parent === null || typeof field !== 'string') return undefined;
-  return nearestName(field, Object.keys(parent));
+  return nearestName(
+    field,
+    Object.keys(parent).filter((key) => key !== field),
+  );
 }
 
 /** The names that an object at this path may have. */

@@ -14,7 +14,7 @@ const text = (max: number) =>
 
 const UNKNOWN = 'unknown';
 const content = text(MAX_LEARNING);
-const type = z.enum(LEARNING_TYPES, `must be one of ${LEARNING_TYPES.join(', ')}`);
+const type = z.enum(LEARNING_TYPES);
 const tags = z.array(text(64)).max(20, 'must be at most 20 tags');
 /** Shown in messages and on terminals: one line without control characters. */
 const by = text(128)
@@ -82,9 +82,7 @@ export const LEARNING_REQUESTS = {
   'learning.supersede': request('let another learning take the place of one', { id, replacement: id, by }),
   'learning.retract': request('take a learning back', { id, reason, by }),
   'proposal.list': request('proposals', {
-    status: z
-      .enum([...PROPOSAL_STATUSES, 'all'], `must be one of ${PROPOSAL_STATUSES.join(', ')}, all`)
-      .default('pending'),
+    status: z.enum([...PROPOSAL_STATUSES, 'all']).default('pending'),
     limit,
     cursor,
   }),

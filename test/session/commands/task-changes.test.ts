@@ -50,7 +50,7 @@ describe('task-status', () => {
 
   it.each(['done', 'IN_PROGRESS', '', undefined])('refuses %j and says which there are', (status) => {
     expect(() => argumentsOf('task-status', { id: '1', status })).toThrow(
-      /^status: .*remaining, in_progress, completed, blocked, cancelled/,
+      /^status is .*: use one of remaining, in_progress, completed, blocked, cancelled$/,
     );
   });
 });
@@ -67,8 +67,8 @@ describe('task-priority', () => {
   it.each([
     [-1, 'priority: must be a whole number from 0 (critical) to 4 (backlog)'],
     [5, 'priority: must be a whole number from 0 (critical) to 4 (backlog)'],
-    [0.5, 'priority is 0.5: use a whole number'],
-    ['high', 'priority is "high": use a number'],
+    [0.5, 'priority: must be a whole number from 0 (critical) to 4 (backlog) (got 0.5)'],
+    ['high', 'priority: must be a whole number from 0 (critical) to 4 (backlog) (got "high")'],
     [undefined, 'priority is missing'],
   ])('refuses %j', (priority, message) => {
     expect(() => argumentsOf('task-priority', { id: '1', priority })).toThrow(message);
