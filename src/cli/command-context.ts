@@ -74,11 +74,6 @@ export function sessionOf(cli: Cli, given: string | undefined, flag = '--session
   throw new ThroughlineError('usage', `which session? Give ${flag} NAME, or set THROUGHLINE_SESSION`);
 }
 
-/** Tells who reads a session that does not exist, which is as empty as a new one, that the name may be wrong. */
-export function noteWhereEmpty(session: string, sequence: number): void {
-  if (sequence === 0) note(`-- session ${session} has no events: is its name right?`);
-}
-
 /** Parser of a whole number in an option. */
 export function wholeNumber(low: number, high = Number.MAX_SAFE_INTEGER): (raw: string) => number {
   return (raw) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { BudgetReport } from './budget-report.js';
-import { factTag } from './fact-tags.js';
+import { FACT_TAGS } from './fact-tags.js';
 import type { LearningType, RelevanceMethod } from './learning-events.js';
 import { maxLearnings, minSimilarity } from './learning-requests.js';
 import { ROLES } from './names.js';
@@ -13,7 +13,7 @@ export const DEFAULT_MAX_TOKENS = 500;
 
 const sequence = z.int().positive('must be a sequence, 1 or more');
 
-const tags = z.array(factTag).max(20, 'must be at most 20 tags');
+const tags = z.array(z.enum(FACT_TAGS)).max(20, 'must be at most 20 tags');
 const taskPrompt = z.string().min(1, 'must not be empty').max(200_000, 'must be at most 200000 characters');
 
 /** What chooses among the learnings of a project. */
