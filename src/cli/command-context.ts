@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import type { ThroughlineClient } from '../client/throughline-client.js';
 import { loadConfig, nearestVariable, unknownVariables } from '../config/config.js';
 import { ThroughlineError } from '../contracts/errors.js';
@@ -72,14 +72,4 @@ export function sessionOf(cli: Cli, given: string | undefined, flag = '--session
   const session = given ?? cli.config.session;
   if (session !== undefined) return token(session, given === undefined ? 'THROUGHLINE_SESSION' : flag);
   throw new ThroughlineError('usage', `which session? Give ${flag} NAME, or set THROUGHLINE_SESSION`);
-}
-
-/** Parser of a whole number in an option. */
-export function wholeNumber(low: number, high = Number.MAX_SAFE_INTEGER): (raw: string) => number {
-  return (raw) => {
-    const value = Number(raw);
-    if (/^\d+$/.test(raw) && value >= low && value <= high) return value;
-    const range = high === Number.MAX_SAFE_INTEGER ? `of at least ${low}` : `from ${low} to ${high}`;
-    throw new InvalidArgumentError(`Use a whole number ${range}.`);
-  };
 }

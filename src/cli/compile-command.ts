@@ -10,17 +10,8 @@ import { FACT_TAGS, type FactTag } from '../contracts/fact-tags.js';
 import { ROLES, type Role } from '../contracts/names.js';
 import { counted } from '../shared/counted.js';
 import { oneLine } from '../shared/text.js';
-import {
-  cliOf,
-  examples,
-  note,
-  out,
-  outForAgent,
-  sessionOf,
-  wholeNumber,
-  withClient,
-} from './command-context.js';
-import { fraction } from './project-options.js';
+import { cliOf, examples, note, out, outForAgent, sessionOf, withClient } from './command-context.js';
+import { fraction, wholeNumber } from './option-parsers.js';
 import { readTemplate } from './template-file.js';
 
 interface CompileOptions {

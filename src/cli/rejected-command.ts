@@ -5,7 +5,8 @@ import type { RejectedEntry } from '../ports/rejected-store.js';
 import { retryRejected } from '../services/extractor/retry-rejected.js';
 import { counted } from '../shared/counted.js';
 import { visible } from '../shared/terminal-text.js';
-import { cliOf, examples, note, out, wholeNumber, withNats } from './command-context.js';
+import { cliOf, examples, note, out, withNats } from './command-context.js';
+import { wholeNumber } from './option-parsers.js';
 
 /** Results that one command lists or retries. */
 const MAX_LISTED = 10_000;

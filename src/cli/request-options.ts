@@ -1,6 +1,6 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { z } from 'zod';
-import { wholeNumber } from './command-context.js';
+import { fraction, settingPair, wholeNumber } from './option-parsers.js';
 
 /** Options of commands that are requests, made from what the request takes. */
 
@@ -55,12 +55,6 @@ function numberParser(number: z.ZodNumber): (raw: string) => number {
   return wholeNumber(number.safeParse(low).success ? low : low + 1, number.maxValue ?? undefined);
 }
 
-/** Parser of a number from 0 to 1 in an option. */
-export function fraction(raw: string): number {
-  if (/^(0|1|[01]?\.\d+)$/.test(raw) && Number(raw) <= 1) return Number(raw);
-  throw new InvalidArgumentError('Use a number from 0 to 1.');
-}
-
 function unwrapped(schema: z.ZodType): { inner: unknown; required: boolean; fallback: unknown } {
   if (schema instanceof z.ZodDefault) {
     return { ...unwrapped(wrappedIn(schema)), required: false, fallback: schema.def.defaultValue };
@@ -74,17 +68,6 @@ function wrappedIn(schema: z.ZodDefault | z.ZodOptional): z.ZodType {
   const inner = schema.unwrap();
   if (inner instanceof z.ZodType) return inner;
   throw new Error('a field of a request is made by another library');
-}
-
-/** Takes one `key=value` into the settings so far; `a.b=1` sets a field of a field. The service checks names and values. */
-export function settingPair(pair: string, before: Record<string, unknown> = {}): Record<string, unknown> {
-  const [, path = '', raw = ''] = /^([^=]+)=(.*)$/.exec(pair) ?? [];
-  if (path === '') throw new InvalidArgumentError('Use key=value, such as implementerTokens=8000.');
-  const value = /^\d{1,15}$/.test(raw) ? Number(raw) : raw;
-  const [key = '', field] = path.split('.');
-  if (field === undefined) return { ...before, [key]: value };
-  const inner = before[key];
-  return { ...before, [key]: { ...(typeof inner === 'object' ? inner : {}), [field]: value } };
 }
 
 function placeholderOf(field: string, inner: unknown): string {

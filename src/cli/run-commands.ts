@@ -10,7 +10,7 @@ import { entriesOf } from '../services/tools/run-service.js';
 import { counted } from '../shared/counted.js';
 import { clipText, oneLine } from '../shared/text.js';
 import { cliOf, examples, note, out, sessionOf, withClient, withNats } from './command-context.js';
-import { settingPair } from './request-options.js';
+import { settingPair } from './option-parsers.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 
 interface InitOptions {

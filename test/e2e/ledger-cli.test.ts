@@ -112,7 +112,9 @@ describe('init', () => {
 
 describe('status', () => {
   it('says how to begin when there is no run', async () => {
-    const { code, stdout } = await up.cli(['status', '-s', newSession('status')]);
+    const session = newSession('status');
+    await up.cli(['session', 'open', session, '--goal', 'A parser']);
+    const { code, stdout } = await up.cli(['status', session]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'no tasks.md: see `throughline init`\n' });
   });
 
@@ -216,8 +218,10 @@ describe('telemetry', () => {
     expect(lines).toContain('errors          1 prompt_overflow');
   });
 
-  it('is all nothing for a session that nobody asked for', async () => {
-    const { code, stdout } = await up.cli(['telemetry', '-s', newSession('telemetry'), '--json']);
+  it('is all nothing for a session whose prompts were never asked for', async () => {
+    const session = newSession('telemetry');
+    await up.cli(['session', 'open', session, '--goal', 'A parser']);
+    const { code, stdout } = await up.cli(['telemetry', session, '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       ...{ compilers: 1, compiles: 0, errors: {}, approvalLoops: 0, rebuilds: 0, retrievalMaxMs: 0 },
