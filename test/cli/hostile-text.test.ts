@@ -78,7 +78,7 @@ const given = (): Readonly<Record<string, string>> => ({
     dependsOn: 'TAS-2',
     summary: HOSTILE,
   },
-  ...{ role: 'reviewer', text: HOSTILE, intent: 'INT-1', spec: HOSTILE, task: '1', replacement: ids.other },
+  ...{ role: 'reviewer', query: HOSTILE, intent: 'INT-1', spec: HOSTILE, task: '1', replacement: ids.other },
   ...{ tasks: join(folder, 'tasks.md') },
 });
 
