@@ -25,7 +25,7 @@ describe('a reader that has seen enough', () => {
   });
 
   it('makes no other fault of what is said beside an answer', async () => {
-    const args = [BIN, 'session', 'show', '--name', 'no.token'];
+    const args = [BIN, 'session', 'show', 'no.token'];
     const child = spawn(process.execPath, args, { env: cleanEnv(), stdio: ['ignore', 'pipe', 'pipe'] });
     child.stderr.destroy();
     expect(await once(child, 'exit')).toEqual([2, null]);

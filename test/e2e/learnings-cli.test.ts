@@ -187,7 +187,7 @@ describe('compile with learnings', () => {
     await run(
       'tool',
       'session-open',
-      '--name',
+      '--session',
       session,
       '--project',
       project,
