@@ -3,21 +3,42 @@ import type { Config } from '../config/config.js';
 import type { Logger } from '../ports/logger.js';
 import { redactLine } from '../redaction/redactor.js';
 import { secretlintScanner } from '../redaction/secretlint-scanner.js';
+import { namedLogger } from '../services/common/named-logger.js';
 import { visible } from '../shared/terminal-text.js';
 
-/** For a command that logs from its start on: what runs until it is stopped. */
+/** For a command that runs services: JSON lines in place of the lines for people. */
 export function withLogger<Cli extends { readonly config: Config }>(
   cli: Cli,
 ): Cli & { readonly logger: Logger } {
-  return { ...cli, logger: loggerFor(cli.config) };
+  return { ...cli, logger: namedLogger(loggerFor(cli.config), 'throughline') };
 }
 
-/** JSON lines on standard error, without secrets: what errors quote may come from anywhere. */
+/**
+ * JSON lines on standard error, with the level as a word and the time in ISO format; without secrets: what errors quote may
+ * come from anywhere.
+ */
 export function loggerFor(config: Config, destination: DestinationStream = standardError()): Logger {
   // Whatever events may hold: a log is read by others.
   const secrets = secretlintScanner();
   const streamWrite = (line: string) => visible(redactLine(line, secrets));
-  return pino({ level: config.logLevel, base: {}, hooks: { streamWrite } }, destination);
+  const logger = pino(
+    {
+      level: config.logLevel,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      hooks: { streamWrite },
+    },
+    destination,
+  );
+  return {
+    ...(logger.isLevelEnabled('debug') && {
+      debug: (fields: object, message: string) => logger.debug(fields, message),
+    }),
+    info: (fields, message) => logger.info(fields, message),
+    warn: (fields, message) => logger.warn(fields, message),
+    error: (fields, message) => logger.error(fields, message),
+  };
 }
 
 /** Kept while standard error takes nothing, in bytes. */

@@ -1,11 +1,11 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import type { ThroughlineClient } from '../client/throughline-client.js';
-import { loadConfig, unknownVariables } from '../config/config.js';
+import { loadConfig, nearestVariable, unknownVariables } from '../config/config.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { type Token, token } from '../contracts/names.js';
 import type { Made, NatsPorts } from '../nats/open-nats.js';
 import type { Cli } from './cli-context.js';
-import { lateLogger } from './late-logger.js';
+import { commandLogger } from './command-logger.js';
 import { note } from './output.js';
 
 export type { Cli } from './cli-context.js';
@@ -19,12 +19,12 @@ export const DEFAULT_URL = 'nats://127.0.0.1:4222';
 export function cliOf(command: Command): Cli {
   const config = loadConfig();
   for (const name of unknownVariables(config.env)) {
-    note(
-      `-- ${name} is not a recognized variable, so it changes nothing: see docs/reference/configuration.md`,
-    );
+    const meant = nearestVariable(name);
+    const hint = meant === undefined ? 'see docs/reference/configuration.md' : `did you mean ${meant}?`;
+    note(`-- ${name} is not a recognized variable, so it changes nothing: ${hint}`);
   }
   const options = command.optsWithGlobals<{ nats?: string }>();
-  return { config, logger: lateLogger(config), url: options.nats ?? config.natsUrl ?? DEFAULT_URL };
+  return { config, logger: commandLogger(config), url: options.nats ?? config.natsUrl ?? DEFAULT_URL };
 }
 
 /**
@@ -72,19 +72,4 @@ export function sessionOf(cli: Cli, given: string | undefined, flag = '--session
   const session = given ?? cli.config.session;
   if (session !== undefined) return token(session, given === undefined ? 'THROUGHLINE_SESSION' : flag);
   throw new ThroughlineError('usage', `which session? Give ${flag} NAME, or set THROUGHLINE_SESSION`);
-}
-
-/** Tells who reads a session that does not exist, which is as empty as a new one, that the name may be wrong. */
-export function noteWhereEmpty(session: string, sequence: number): void {
-  if (sequence === 0) note(`-- session ${session} has no events: is its name right?`);
-}
-
-/** Parser of a whole number in an option. */
-export function wholeNumber(low: number, high = Number.MAX_SAFE_INTEGER): (raw: string) => number {
-  return (raw) => {
-    const value = Number(raw);
-    if (/^\d+$/.test(raw) && value >= low && value <= high) return value;
-    const range = high === Number.MAX_SAFE_INTEGER ? `of at least ${low}` : `from ${low} to ${high}`;
-    throw new InvalidArgumentError(`Use a whole number ${range}.`);
-  };
 }

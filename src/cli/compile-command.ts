@@ -6,21 +6,12 @@ import type {
   CompileRequestInput,
 } from '../contracts/compile-request.js';
 import { ThroughlineError } from '../contracts/errors.js';
+import { FACT_TAGS, type FactTag } from '../contracts/fact-tags.js';
 import { ROLES, type Role } from '../contracts/names.js';
 import { counted } from '../shared/counted.js';
 import { oneLine } from '../shared/text.js';
-import {
-  cliOf,
-  examples,
-  note,
-  noteWhereEmpty,
-  out,
-  outForAgent,
-  sessionOf,
-  wholeNumber,
-  withClient,
-} from './command-context.js';
-import { fraction } from './project-options.js';
+import { cliOf, examples, note, out, outForAgent, sessionOf, withClient } from './command-context.js';
+import { fraction, wholeNumber } from './option-parsers.js';
 import { readTemplate } from './template-file.js';
 
 interface CompileOptions {
@@ -32,6 +23,7 @@ interface CompileOptions {
   readonly binary?: string;
   readonly extra?: string;
   readonly role?: Role;
+  readonly tags?: FactTag[];
   readonly maxFacts?: number;
   readonly maxTokens?: number;
   readonly after?: number;
@@ -66,6 +58,7 @@ export function compileCommand(program: Command): void {
     )
     .option('--extra <text>', 'iteration: text that closes the prompt')
     .addOption(new Option('--role <role>', 'who gets the prompt (default: implementer)').choices(ROLES))
+    .addOption(new Option('--tags <tag...>', 'only facts with one of these').choices(FACT_TAGS))
     .option('--max-facts <n>', 'most facts to show (default: 10)', wholeNumber(0, 1000))
     .option(
       '--max-tokens <n>',
@@ -74,7 +67,7 @@ export function compileCommand(program: Command): void {
     )
     .option(
       '--max-learnings <n>',
-      'most learnings to show (default: none; session-start: THROUGHLINE_MAX_LEARNINGS of the service)',
+      'most learnings to show (default: none; session-start: 5)',
       wholeNumber(0, 100),
     )
     .option('--min-similarity <n>', 'similarity that a learning found by meaning must have, 0 to 1', fraction)
@@ -91,6 +84,7 @@ export function compileCommand(program: Command): void {
         'throughline compile -s demo -t 5.1 -p "Make compile wait for a dispatch" --explain',
         'throughline compile -s demo --kind iteration --max-learnings 5',
         'throughline compile -s demo --kind session-start',
+        'throughline compile -s demo -t 5.1 -p "Fix the tests" --tags test error',
         'throughline compile -s demo -t 5.1 -p "…" --after "$(throughline publish reviewer -s demo -f r.json)" --json',
       ),
     )
@@ -101,8 +95,9 @@ export function compileCommand(program: Command): void {
       if (options.json) return out(JSON.stringify(reply));
       outForAgent(reply.prompt);
       note(summary(reply, options.kind));
-      // A session that starts has none yet.
-      if (options.kind !== 'session-start') noteWhereEmpty(request.session, reply.sequence);
+      // The first prompt of a session comes before its first event, so this is no error.
+      if (options.kind !== 'session-start' && reply.sequence === 0)
+        note(`-- session ${request.session} does not exist yet: the prompt remembers nothing`);
       for (const line of warnings(reply)) note(line);
       if (options.explain) for (const line of explanation(reply)) note(line);
     });
@@ -110,12 +105,12 @@ export function compileCommand(program: Command): void {
 
 async function requestOf(session: string, options: CompileOptions): Promise<CompileRequestInput> {
   const { kind, task: taskId, prompt: taskPrompt, role, maxFacts, maxTokens, after, asOf, explain } = options;
-  const { maxLearnings, minSimilarity, project, learningsAsOf, binary, extra } = options;
+  const { maxLearnings, minSimilarity, project, learningsAsOf, binary, extra, tags } = options;
   const learnings = { maxLearnings, minSimilarity, project, learningsAsOf };
   if (kind === 'session-start')
     return { kind, session, maxTokens, after, asOf, taskPrompt, binary, ...learnings };
   const activeIntentId = options.intent;
-  const common = { session, maxFacts, maxTokens, after, asOf, explain, activeIntentId, ...learnings };
+  const common = { session, tags, maxFacts, maxTokens, after, asOf, explain, activeIntentId, ...learnings };
   if (kind === 'iteration') {
     const template = options.template === undefined ? undefined : await readTemplate(options.template);
     return { kind, ...common, taskId, taskPrompt, template, binary, extra };

@@ -7,7 +7,8 @@ import type { ConfiguredEmbedder } from '../nats/doctor/embedder-findings.js';
 import { examine } from '../nats/doctor/examine.js';
 import type { Finding } from '../nats/doctor/finding.js';
 import { VERSION } from '../version.js';
-import { type Cli, cliOf, examples, out, withNats } from './command-context.js';
+import { type Cli, cliOf, coloured, examples, out, withNats } from './command-context.js';
+import { findingLines } from './show-finding.js';
 
 export function doctorCommand(program: Command): void {
   program
@@ -20,9 +21,10 @@ export function doctorCommand(program: Command): void {
     .option('--json', 'one JSON array of {check, level, message, fix?, denied?}')
     .addHelpText('after', examples('throughline doctor', 'throughline doctor --json'))
     .action(async (options: { json?: boolean }, command: Command) => {
-      const findings = await examination(cliOf(command));
+      const cli = cliOf(command);
+      const findings = await examination(cli);
       if (options.json) out(JSON.stringify(findings));
-      else for (const finding of findings) for (const line of lines(finding)) out(line);
+      else for (const finding of findings) out(findingLines(finding, coloured(cli)), coloured(cli));
       if (findings.some(({ level }) => level === 'fail')) process.exitCode = 1;
     });
 }
@@ -52,8 +54,4 @@ function embedderIn({
   embedDeadlineMs: deadlineMs,
 }: Config): ConfiguredEmbedder | undefined {
   return options && { load: () => loadEmbedder(options), deadlineMs };
-}
-
-function lines({ check, level, message, fix }: Finding): string[] {
-  return [`${level.padEnd(4)}  ${check}: ${message}`, ...(fix === undefined ? [] : [`      → ${fix}`])];
 }

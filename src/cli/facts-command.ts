@@ -4,32 +4,28 @@ import { factLine } from '../facts/format-facts.js';
 import { foldedState } from '../services/common/open-sessions.js';
 import { factsOf } from '../session/session-state.js';
 import { counted } from '../shared/counted.js';
-import { cliOf, examples, note, noteWhereEmpty, out, sessionOf, withNats } from './command-context.js';
+import { cliOf, examples, note, out, withNats } from './command-context.js';
+import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 
 interface FactsOptions {
-  readonly session?: string;
   readonly task?: string;
   readonly all?: boolean;
   readonly json?: boolean;
 }
 
 export function factsCommand(program: Command): void {
-  program
-    .command('facts')
+  onSession(program.command('facts'))
     .description('Lists the valid facts of a session, oldest first.')
-    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
     .option('-t, --task <id>', 'only facts from this task')
     .option('-a, --all', 'also facts that a later dispatch has closed')
     .option('--json', 'one JSON array of facts')
-    .addHelpText(
-      'after',
-      examples('throughline facts --session demo', 'throughline facts -s demo --all --json'),
-    )
-    .action(async (options: FactsOptions, command: Command) => {
+    .addHelpText('after', examples('throughline facts demo', 'throughline facts demo --all --json'))
+    .action(async (_: string | undefined, options: FactsOptions, command: Command) => {
       const cli = cliOf(command);
-      const session = sessionOf(cli, options.session);
+      const session = sessionGiven(cli, command);
       await withNats(cli, async (nats) => {
         const state = await foldedState(nats, cli.logger, session);
+        requireEvents(session, state.sequence);
         const store = factsOf(state);
         const facts = (options.all ? store.all() : store.getValid()).filter(
           (fact) => options.task === undefined || fact.sourceTaskId === options.task,
@@ -43,7 +39,6 @@ export function factsCommand(program: Command): void {
           );
         }
         note(`-- ${counted(facts.length, 'fact')} at session sequence ${state.sequence}`);
-        noteWhereEmpty(session, state.sequence);
       });
     });
 }

@@ -3,8 +3,10 @@ import { type Command, Option } from 'commander';
 import type { Finding } from '../nats/doctor/finding.js';
 import { serviceFindings } from '../nats/doctor/service-findings.js';
 import { SERVICES, type ServiceName } from '../services/serve.js';
+import { visible } from '../shared/terminal-text.js';
 import { VERSION } from '../version.js';
-import { cliOf, examples, out, withNats } from './command-context.js';
+import { cliOf, coloured, examples, out, withNats } from './command-context.js';
+import { levelText } from './show-finding.js';
 
 interface HealthOptions {
   readonly only?: readonly ServiceName[];
@@ -33,16 +35,17 @@ export function healthCommand(program: Command): void {
         host: here ? hostname() : undefined,
       };
       const found = await withNats(cli, ({ connection }) => serviceFindings(connection, expected));
-      out(json ? JSON.stringify(found) : summary(found));
+      if (json) out(JSON.stringify(found));
+      else out(summary(found, coloured(cli)), coloured(cli));
       if (worst(found) === 'fail') process.exitCode = 1;
     });
 }
 
 /** The worst level, and every finding of it. */
-function summary(found: readonly Finding[]): string {
+function summary(found: readonly Finding[], inColour: boolean): string {
   const level = worst(found);
   const told = found.filter((finding) => finding.level === level);
-  return `${level.padEnd(4)}  ${told.map(({ check, message }) => `${check}: ${message}`).join('; ')}`;
+  return `${levelText(level, inColour)}  ${told.map(({ check, message }) => `${check}: ${visible(message)}`).join('; ')}`;
 }
 
 function worst(found: readonly Finding[]): Finding['level'] {

@@ -3,7 +3,8 @@ import type { Command } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { ImplementerResultInput } from '../contracts/results.js';
 import { counted } from '../shared/counted.js';
-import { cliOf, examples, note, out, sessionOf, wholeNumber, withClient } from './command-context.js';
+import { cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
+import { wholeNumber } from './option-parsers.js';
 
 interface ImportOptions {
   readonly session?: string;

@@ -1,110 +1,49 @@
-import { type Command, Option } from 'commander';
-import picocolors from 'picocolors';
+import type { Command } from 'commander';
 import type { LearningReply } from '../client/learning-replies.js';
-import type { ThroughlineClient } from '../client/throughline-client.js';
-import { LEARNING_TYPES, type LearningType } from '../contracts/learning-events.js';
 import { counted } from '../shared/counted.js';
-import {
-  type Cli,
-  cliOf,
-  coloured,
-  examples,
-  note,
-  out,
-  wholeNumber,
-  withClient,
-} from './command-context.js';
-import {
-  deciderIn,
-  deciding,
-  fraction,
-  type Limited,
-  nextPage,
-  onProject,
-  type ProjectOptions,
-  projectIn,
-  projectOption,
-  shownOf,
-} from './project-options.js';
-import {
-  type Colors,
-  learningLine,
-  outcomeLine,
-  proposedLine,
-  rankedLine,
-  shortId,
-} from './show-learning.js';
-
-interface ProposeOptions extends ProjectOptions {
-  readonly type: LearningType;
-  readonly tags?: string[];
-  readonly confidence?: number;
-  readonly session?: string;
-}
-
-interface EditOptions extends ProjectOptions {
-  readonly content?: string;
-  readonly type?: LearningType;
-  readonly tags?: string[];
-}
-
-interface ListOptions extends ProjectOptions, Limited {
-  readonly retired?: boolean;
-}
-
-interface SearchOptions extends ProjectOptions {
-  readonly maxLearnings?: number;
-  readonly minSimilarity?: number;
-}
+import { examples } from './command-context.js';
+import { addRequest } from './learning-request.js';
+import { coloursOf, nextPage, projectOption, shownOf } from './project-options.js';
+import { learningLine, outcomeLine, proposedLine, rankedLine, shortId } from './show-learning.js';
 
 /** `throughline learnings …`: what a project has learned; what waits for a decision is under `proposals`. */
 export function learningsCommand(program: Command): void {
   const learnings = program
     .command('learnings')
-    .description('Learnings are proposals that somebody has accepted; only these reach prompts.')
+    .description('Learnings are proposals that a person has accepted; only these reach prompts.')
     .addHelpText('after', examples('throughline learnings ls', 'throughline learnings search "write tests"'));
-  addReading(learnings);
-  addPropose(learnings);
-  addChanges(learnings);
-}
 
-function addReading(learnings: Command): void {
-  onProject(learnings.command('ls'))
-    .description('Lists the learnings of a project, the newest first.')
-    .option('--retired', 'those that were superseded or retracted, and why')
-    .option('--limit <n>', 'most to show (default: 200)', wholeNumber(1, 1000))
-    .option('--page <id>', 'the page that begins after this id: each page but the last says which comes next')
-    .addHelpText(
-      'after',
-      examples('throughline learnings ls', 'throughline learnings ls --project shop --json'),
-    )
-    .action(async (options: ListOptions, self: Command) => {
-      const cli = cliOf(self);
-      const { retired, limit, page: cursor } = options;
-      const request = { ...projectIn(cli, options), retired, limit, cursor };
-      const reply = await withClient(cli, (client) => client.learnings.list(request));
-      if (options.json) return out(JSON.stringify(reply));
-      for (const each of reply.learnings) out(learningLine(colours(cli), each), coloured(cli));
-      note(listed(reply, retired ?? false, projectOption(cli, reply.project)));
-    });
-
-  onProject(learnings.command('search'))
-    .description('Finds the learnings that are relevant to a text, as prompts do.')
-    .argument('<text>', 'what they should be about')
-    .option('--max-learnings <n>', 'most to show', wholeNumber(0, 100))
-    .option('--min-similarity <n>', 'similarity that a learning found by meaning must have, 0 to 1', fraction)
-    .addHelpText('after', examples('throughline learnings search "handle errors in the parser"'))
-    .action(async (query: string, options: SearchOptions, self: Command) => {
-      const cli = cliOf(self);
-      const { maxLearnings: maxResults, minSimilarity } = options;
-      const request = { ...projectIn(cli, options), query, maxResults, minSimilarity };
-      const reply = await withClient(cli, (client) => client.learnings.search(request));
-      if (options.json) return out(JSON.stringify(reply));
-      for (const each of reply.results) out(rankedLine(colours(cli), each), coloured(cli));
-      note(
-        `-- ${reply.results.length} of ${counted(reply.total, 'learning')} of project ${reply.project}, ${reply.method}`,
-      );
-    });
+  addRequest(learnings, 'ls', 'learning.list', {
+    show: (reply, cli, { retired }) => ({
+      answer: reply.learnings.map((each) => learningLine(coloursOf(cli), each)),
+      note: listed(reply, retired === true, projectOption(cli, reply.project)),
+    }),
+  });
+  addRequest(learnings, 'search', 'learning.search', {
+    show: ({ results, total, project, method }, cli) => ({
+      answer: results.map((each) => rankedLine(coloursOf(cli), each)),
+      note: `-- ${results.length} of ${counted(total, 'learning')} of project ${project}, ${method}`,
+    }),
+  });
+  addRequest(learnings, 'propose', 'learning.propose', {
+    show: (reply, cli) => {
+      const { id, status } = reply.proposal;
+      const accept = `throughline proposals accept ${shortId(id)}${projectOption(cli, reply.project)}`;
+      return {
+        answer: [proposedLine(coloursOf(cli), reply)],
+        note: status === 'pending' ? `-- "${accept}" makes it a learning` : undefined,
+      };
+    },
+  });
+  addRequest(learnings, 'edit', 'learning.edit', {
+    show: ({ learning, proposal }, cli) => ({ answer: [learningLine(coloursOf(cli), learning ?? proposal)] }),
+  });
+  addRequest(learnings, 'supersede', 'learning.supersede', {
+    show: (reply, cli) => ({ answer: [outcomeLine(coloursOf(cli), reply)] }),
+  });
+  addRequest(learnings, 'retract', 'learning.retract', {
+    show: (reply, cli) => ({ answer: [outcomeLine(coloursOf(cli), reply)] }),
+  });
 }
 
 function listed(
@@ -118,97 +57,4 @@ function listed(
   }
   if (retired) return `-- project ${project} has no retired learnings`;
   return `-- project ${project} has no learnings yet: "throughline proposals ls${option}" shows what waits for a decision`;
-}
-
-function addPropose(learnings: Command): void {
-  onProject(learnings.command('propose'))
-    .description('Proposes a learning. It reaches no prompt before somebody accepts it.')
-    .argument('<text>', 'one sentence of at most 200 characters')
-    .addOption(new Option('--type <type>', 'kind of learning').choices(LEARNING_TYPES).default('insight'))
-    .option('--tags <tag...>', 'words that it is found by')
-    .option('--confidence <n>', 'how sure it is, 0 to 1', fraction)
-    .option('-s, --session <name>', 'the session that it comes from')
-    .addHelpText(
-      'after',
-      examples(
-        'throughline learnings propose "Run the linter before you hand in" --type pattern --tags lint',
-      ),
-    )
-    .action(async (content: string, options: ProposeOptions, self: Command) => {
-      const cli = cliOf(self);
-      const { type, tags, confidence, session } = options;
-      const source = session === undefined ? undefined : { session };
-      const request = { ...projectIn(cli, options), content, type, tags, confidence, source };
-      const reply = await withClient(cli, (client) => client.learnings.propose(request));
-      if (options.json) return out(JSON.stringify(reply));
-      out(proposedLine(colours(cli), reply), coloured(cli));
-      if (reply.proposal.status === 'pending')
-        note(
-          `-- "throughline proposals accept ${shortId(reply.proposal.id)}${projectOption(cli, reply.project)}" makes it a learning`,
-        );
-    });
-}
-
-function addChanges(learnings: Command): void {
-  deciding(learnings.command('edit'))
-    .description('Changes a learning, or a proposal that nobody has decided on.')
-    .argument('<id>', 'its id, or a prefix of at least 3 characters')
-    .option('--content <text>', 'what it says')
-    .addOption(new Option('--type <type>', 'kind of learning').choices(LEARNING_TYPES))
-    .option('--tags <tag...>', 'its tags, all of them')
-    .addHelpText(
-      'after',
-      examples('throughline learnings edit abc12 --content "Run the linter and the tests"'),
-    )
-    .action(async (id: string, options: EditOptions, self: Command) => {
-      const cli = cliOf(self);
-      const { content, type, tags } = options;
-      const request = { ...projectIn(cli, options), ...deciderIn(options), id, content, type, tags };
-      const reply = await withClient(cli, (client) => client.learnings.edit(request));
-      if (options.json) return out(JSON.stringify(reply));
-      out(learningLine(colours(cli), reply.learning ?? reply.proposal), coloured(cli));
-    });
-
-  changing(
-    deciding(learnings.command('supersede'))
-      .description('Lets another learning take the place of one.')
-      .argument('<id>', 'the learning that holds no more')
-      .argument('<replacement>', 'the learning that takes its place')
-      .addHelpText('after', examples('throughline learnings supersede abc12 def45')),
-    (client, [id = '', replacement = ''], common) =>
-      client.learnings.supersede({ ...common, id, replacement }),
-  );
-
-  changing(
-    deciding(learnings.command('retract'))
-      .description('Takes a learning back: it stays on record, and reaches no prompt any more.')
-      .argument('<id>', 'its id, or a prefix of at least 3 characters')
-      .option('--reason <text>', 'why')
-      .addHelpText('after', examples('throughline learnings retract abc12 --reason "We use biome now"')),
-    (client, [id = ''], common, { reason }) => client.learnings.retract({ ...common, id, reason }),
-  );
-}
-
-interface Reasoned extends ProjectOptions {
-  readonly reason?: string;
-}
-type Change = (
-  client: ThroughlineClient,
-  ids: readonly string[],
-  common: { readonly project?: string; readonly by?: string },
-  options: Reasoned,
-) => ReturnType<ThroughlineClient['learnings']['retract']>;
-
-function changing(command: Command, change: Change): void {
-  command.action(async () => {
-    const cli = cliOf(command);
-    const options = command.opts<Reasoned>();
-    const common = { ...projectIn(cli, options), ...deciderIn(options) };
-    const reply = await withClient(cli, (client) => change(client, command.args, common, options));
-    out(options.json ? JSON.stringify(reply) : outcomeLine(colours(cli), reply), coloured(cli));
-  });
-}
-
-function colours(cli: Cli): Colors {
-  return picocolors.createColors(coloured(cli));
 }

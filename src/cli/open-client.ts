@@ -1,12 +1,13 @@
 import { ThroughlineClient } from '../client/throughline-client.js';
 import { connectNats } from '../nats/connection/connect-nats.js';
 import { natsTransport } from '../nats/connection/nats-client-transport.js';
+import { silentLogger } from '../ports/logger.js';
 import type { Cli } from './cli-context.js';
 
-/** Connects as a client of the services. */
-export async function openClient({ url, config, logger }: Cli): Promise<ThroughlineClient> {
+/** Connects as a client of the services. What the connection reports is said once, by the request that fails. */
+export async function openClient({ url, config }: Cli): Promise<ThroughlineClient> {
   const { access, requestTimeoutMs, afterTimeoutMs } = config;
-  const connection = await connectNats({ url, name: 'throughline cli', access, logger });
+  const connection = await connectNats({ url, name: 'throughline cli', access, logger: silentLogger });
   // A request with `after` is answered only when the wait is over.
   const timeoutMs = requestTimeoutMs + afterTimeoutMs;
   return new ThroughlineClient(natsTransport(connection, requestTimeoutMs), { timeoutMs });

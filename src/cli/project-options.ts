@@ -1,8 +1,10 @@
 import { userInfo } from 'node:os';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
+import picocolors from 'picocolors';
 import { projectOf } from '../contracts/names.js';
 import { counted } from '../shared/counted.js';
-import type { Cli } from './command-context.js';
+import { type Cli, coloured } from './command-context.js';
+import type { Colors } from './show-learning.js';
 
 /** What all commands on the learnings of a project take. */
 export interface ProjectOptions {
@@ -39,12 +41,6 @@ export function deciderIn({ by }: ProjectOptions): { by?: string } {
   return name === undefined ? {} : { by: name };
 }
 
-/** Parser of a number from 0 to 1 in an option. */
-export function fraction(raw: string): number {
-  if (/^(0|1|[01]?\.\d+)$/.test(raw) && Number(raw) <= 1) return Number(raw);
-  throw new InvalidArgumentError('Use a number from 0 to 1.');
-}
-
 /** In a container a process may run under a number that no user has. */
 function userName(): string | undefined {
   try {
@@ -52,12 +48,6 @@ function userName(): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Options of a list. */
-export interface Limited {
-  readonly limit?: number;
-  readonly page?: string;
 }
 
 /** How the next page is asked for; empty where there is none. */
@@ -68,4 +58,9 @@ export function nextPage(next: string | undefined): string {
 /** `12 learnings`, or `200 of 5000 learnings` where a limit left some out. */
 export function shownOf(shown: number, total: number, what: string): string {
   return shown === total ? counted(total, what) : `${shown} of ${counted(total, what)}`;
+}
+
+/** The colours that answers have: none in a pipe. */
+export function coloursOf(cli: Cli): Colors {
+  return picocolors.createColors(coloured(cli));
 }

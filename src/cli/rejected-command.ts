@@ -5,7 +5,8 @@ import type { RejectedEntry } from '../ports/rejected-store.js';
 import { retryRejected } from '../services/extractor/retry-rejected.js';
 import { counted } from '../shared/counted.js';
 import { visible } from '../shared/terminal-text.js';
-import { cliOf, examples, note, out, wholeNumber, withNats } from './command-context.js';
+import { cliOf, examples, note, out, withNats } from './command-context.js';
+import { wholeNumber } from './option-parsers.js';
 
 /** Results that one command lists or retries. */
 const MAX_LISTED = 10_000;
@@ -46,12 +47,14 @@ export function rejectedCommand(program: Command): void {
     )
     .argument('<id>', 'its number in `rejected ls`', wholeNumber(1))
     .option('--raw', 'the body as it came')
+    .option('--json', 'one JSON object, with the body as text')
     .addHelpText(
       'after',
       examples('throughline rejected show 3', 'throughline rejected show 3 --raw > result.json'),
     )
-    .action(async (id: number, { raw }: { raw?: boolean }, command: Command) => {
+    .action(async (id: number, { raw, json }: { raw?: boolean; json?: boolean }, command: Command) => {
       const entry = await withNats(cliOf(command), (nats) => found(nats, id));
+      if (json) return out(JSON.stringify({ ...entry, body: new TextDecoder().decode(entry.body) }));
       note(line(entry));
       process.stdout.write(raw ? entry.body : visible(new TextDecoder().decode(entry.body)));
     });
@@ -63,8 +66,9 @@ export function rejectedCommand(program: Command): void {
     )
     .argument('[id]', 'its number in `rejected ls`', wholeNumber(1))
     .option('--all', 'all of them')
+    .option('--json', 'one line of JSON for each: {id, sequence}')
     .addHelpText('after', examples('throughline rejected retry 3', 'throughline rejected retry --all'))
-    .action(async (id: number | undefined, options: { all?: boolean }, command: Command) => {
+    .action(async (id: number | undefined, options: { all?: boolean; json?: boolean }, command: Command) => {
       if ((id === undefined) === (options.all !== true)) {
         throw new ThroughlineError('usage', 'give either the number of one result or --all');
       }
@@ -72,7 +76,9 @@ export function rejectedCommand(program: Command): void {
         const ids =
           id === undefined ? (await nats.rejected.list(MAX_LISTED + 1)).map((entry) => entry.id) : [id];
         for (const each of ids.slice(0, MAX_LISTED)) {
-          out(`${each} published again as dispatch ${await retryRejected(nats, each)}`);
+          const sequence = await retryRejected(nats, each);
+          if (options.json) out(JSON.stringify({ id: each, sequence }));
+          else out(`${each} published again as dispatch ${sequence}`);
         }
         if (id === undefined) noteForeign(await nats.rejected.foreign());
         if (ids.length === 0) note('-- nothing to retry');

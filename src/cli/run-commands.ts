@@ -9,17 +9,9 @@ import { foldedState } from '../services/common/open-sessions.js';
 import { entriesOf } from '../services/tools/run-service.js';
 import { counted } from '../shared/counted.js';
 import { clipText, oneLine } from '../shared/text.js';
-import {
-  cliOf,
-  examples,
-  note,
-  noteWhereEmpty,
-  out,
-  sessionOf,
-  withClient,
-  withNats,
-} from './command-context.js';
-import { settingPair } from './tool-command.js';
+import { cliOf, examples, note, out, sessionOf, withClient, withNats } from './command-context.js';
+import { settingPair } from './option-parsers.js';
+import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 
 interface InitOptions {
   readonly session?: string;
@@ -32,7 +24,6 @@ interface InitOptions {
 }
 
 interface ReadOptions {
-  readonly session?: string;
   readonly json?: boolean;
 }
 
@@ -111,46 +102,42 @@ export function initCommand(program: Command): void {
 }
 
 export function statusCommand(program: Command): void {
-  program
-    .command('status')
+  onSession(program.command('status'))
     .description('Shows the totals of the tasks.md, and for each task with dispatches what came of them.')
-    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
     .option('--json', 'print the reply as JSON')
-    .addHelpText('after', examples('throughline status --session demo', 'throughline status -s demo --json'))
-    .action(async (options: ReadOptions, command: Command) => {
+    .addHelpText('after', examples('throughline status demo', 'throughline status demo --json'))
+    .action(async (_: string | undefined, options: ReadOptions, command: Command) => {
       const cli = cliOf(command);
-      const session = sessionOf(cli, options.session);
+      const session = sessionGiven(cli, command);
       const reply = await withClient(cli, (client) => client.runStatus(session));
+      requireEvents(session, reply.sequence);
       if (options.json) return out(JSON.stringify(reply));
       const shown = statusReply.parse(reply);
       for (const line of statusLines(shown)) out(line);
       if ((shown.run?.problems ?? 0) > 0) note('-- "throughline init", run once more, names each such line');
-      noteWhereEmpty(session, shown.sequence);
     });
 }
 
 export function ledgerCommand(program: Command): void {
-  program
-    .command('ledger')
+  onSession(program.command('ledger'))
     .description('Prints the known entries of a task, ledger.task.* and ledger.progress.*, one a line.')
-    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
     .requiredOption('-t, --task <id>', 'id of the task')
     .option('--json', 'print the entries as one JSON object')
     .addHelpText(
       'after',
-      examples('throughline ledger --session demo --task 2.1', 'throughline ledger -s demo -t 2.1 --json'),
+      examples('throughline ledger demo --task 2.1', 'throughline ledger demo -t 2.1 --json'),
     )
-    .action(async (options: ReadOptions & { task: string }, command: Command) => {
+    .action(async (_: string | undefined, options: ReadOptions & { task: string }, command: Command) => {
       const cli = cliOf(command);
-      const session = sessionOf(cli, options.session);
+      const session = sessionGiven(cli, command);
       const state = await withNats(cli, (nats) => foldedState(nats, cli.logger, session));
+      requireEvents(session, state.sequence);
       const entries = entriesOf(state, options.task);
       if (options.json) return out(JSON.stringify(entries));
       for (const [key, value] of Object.entries(entries)) {
         out(`${key}  ${typeof value === 'string' ? oneLine(value) : JSON.stringify(value)}`);
       }
       if (Object.keys(entries).length === 0) note(`-- nothing is known of task ${options.task}`);
-      noteWhereEmpty(session, state.sequence);
     });
 }
 

@@ -3,44 +3,37 @@ import type { ToolArguments, ToolName } from '../contracts/tool-requests.js';
 import { foldedState } from '../services/common/open-sessions.js';
 import { decide } from '../session/commands/decide-session.js';
 import { counted } from '../shared/counted.js';
-import {
-  cliOf,
-  coloured,
-  examples,
-  note,
-  noteWhereEmpty,
-  out,
-  sessionOf,
-  withNats,
-} from './command-context.js';
+import { cliOf, coloured, examples, note, out, withNats } from './command-context.js';
+import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 import { showReply } from './show-reply.js';
+import { addTool } from './tool-command.js';
 
 /** Commands for people who look at sessions. They read the log themselves, so no service needs to run. */
-
-interface ReadOptions {
-  readonly session?: string;
-  readonly json?: boolean;
-}
 
 export function sessionCommand(program: Command): void {
   const session = program
     .command('session')
     .description('Sessions that this NATS server holds.')
-    .addHelpText('after', examples('throughline session ls'));
+    .addHelpText('after', examples('throughline session ls', 'throughline session show demo'));
 
   session
     .command('ls')
     .description('Lists all sessions, sorted by name.')
     .option('--json', 'one JSON array of names')
     .addHelpText('after', examples('throughline session ls', 'throughline session ls --json'))
-    .action(async (options: ReadOptions, command: Command) => {
-      const names = await withNats(cliOf(command), (nats) => nats.log.sessions());
+    .action(async (options: { json?: boolean }, command: Command) => {
+      const names = await withNats(cliOf(command), ({ log }) => log.sessions());
       if (options.json) return out(JSON.stringify(names));
       for (const name of names) out(name);
       note(`-- ${counted(names.length, 'session')}`);
     });
 
   reading(session.command('show'), 'Shows a session in numbers.', 'session show', 'session-show', {});
+  // The same requests as under `tool`, where people look for them.
+  for (const word of ['open', 'complete', 'restart'] as const) {
+    const command = onSession(session.command(word));
+    addTool(command, `session-${word}`, `throughline session ${word} demo`, sessionGiven);
+  }
 }
 
 export function tasksCommand(program: Command): void {
@@ -56,27 +49,23 @@ export function historyCommand(program: Command): void {
 function reading<Name extends ToolName>(
   command: Command,
   description: string,
-  example: string,
+  words: string,
   tool: Name,
   args: ToolArguments<Name>,
 ): void {
-  command
+  onSession(command)
     .description(description)
-    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
     .option('--json', 'print it as JSON')
-    .addHelpText(
-      'after',
-      examples(`throughline ${example} --session demo`, `throughline ${example} -s demo --json`),
-    )
-    .action(async (options: ReadOptions, self: Command) => {
-      const cli = cliOf(self);
-      const session = sessionOf(cli, options.session);
+    .addHelpText('after', examples(`throughline ${words} demo`, `throughline ${words} demo --json`))
+    .action(async () => {
+      const cli = cliOf(command);
+      const session = sessionGiven(cli, command);
       const state = await withNats(cli, (nats) => foldedState(nats, cli.logger, session));
+      requireEvents(session, state.sequence);
       const decision = decide(tool, state, args);
-      if (decision.kind !== 'answer') throw new Error(`${tool} is no reading command`);
+      if (decision.kind !== 'answer') throw new Error(`${tool} does not only read`);
       const reply = decision.reply(state);
-      if (options.json) return out(JSON.stringify(reply));
+      if (command.opts<{ json?: boolean }>().json) return out(JSON.stringify(reply));
       out(showReply(reply, coloured(cli)), coloured(cli));
-      noteWhereEmpty(session, state.sequence);
     });
 }

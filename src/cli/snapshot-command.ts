@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { NatsPorts } from '../nats/open-nats.js';
-import { sessionReader } from '../services/common/open-sessions.js';
+import { foldedState, sessionReader } from '../services/common/open-sessions.js';
 import { decodeSnapshot } from '../session/session-snapshot.js';
 import { factsOf } from '../session/session-state.js';
-import { cliOf, examples, out, sessionOf, withNats } from './command-context.js';
+import { cliOf, examples, out, withNats } from './command-context.js';
+import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 
 interface SnapshotOptions {
-  readonly session?: string;
   readonly json?: boolean;
 }
 
@@ -15,21 +15,21 @@ export function snapshotCommand(program: Command): void {
   const snapshot = program
     .command('snapshot')
     .description('Snapshots save replaying: they are written after every so many events, and on demand.')
-    .addHelpText('after', examples('throughline snapshot show --session demo'));
+    .addHelpText('after', examples('throughline snapshot show demo'));
 
-  snapshot
-    .command('show')
+  onSession(snapshot.command('show'))
     .description('Prints what the stored snapshot holds.')
-    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
     .option('--json', 'print the snapshot itself')
-    .addHelpText(
-      'after',
-      examples('throughline snapshot show --session demo', 'throughline snapshot show -s demo --json'),
-    )
-    .action(async (options: SnapshotOptions, command: Command) => {
+    .addHelpText('after', examples('throughline snapshot show demo', 'throughline snapshot show demo --json'))
+    .action(async (_: string | undefined, options: SnapshotOptions, command: Command) => {
       const cli = cliOf(command);
-      const session = sessionOf(cli, options.session);
-      const stored = await withNats(cli, (nats) => nats.snapshots.load(session));
+      const session = sessionGiven(cli, command);
+      const stored = await withNats(cli, async (nats) => {
+        const found = await nats.snapshots.load(session);
+        if (found === undefined)
+          requireEvents(session, (await foldedState(nats, cli.logger, session)).sequence);
+        return found;
+      });
       if (stored === undefined)
         throw new ThroughlineError('not_found', `session ${session} has no snapshot yet`);
       if (options.json) return out(stored.text);
@@ -48,20 +48,18 @@ export function snapshotCommand(program: Command): void {
       );
     });
 
-  snapshot
-    .command('write')
+  onSession(snapshot.command('write'))
     .description('Folds the session and writes its snapshot now.')
-    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
     .option('--json', 'print {"outcome":…,"sequence":N}')
-    .addHelpText('after', examples('throughline snapshot write --session demo'))
-    .action(async (options: SnapshotOptions, command: Command) => {
+    .addHelpText('after', examples('throughline snapshot write demo'))
+    .action(async (_: string | undefined, options: SnapshotOptions, command: Command) => {
       const cli = cliOf(command);
-      const session = sessionOf(cli, options.session);
+      const session = sessionGiven(cli, command);
       const write = async (nats: NatsPorts) => {
         const { reader, writer } = sessionReader(nats, cli.config, cli.logger);
         const { folded } = await reader.load(session);
         const { sequence } = folded.state;
-        if (sequence === 0) throw new ThroughlineError('not_found', `session ${session} has no events`);
+        requireEvents(session, sequence);
         await writer.stop();
         const outcome = await writer.write(folded);
         if (outcome === 'too_large') {

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { COMPILER_SERVICE } from '../contracts/names.js';
 import { serviceStats } from '../nats/micro/service-stats.js';
 import { foldedState } from '../services/common/open-sessions.js';
-import { cliOf, examples, noteWhereEmpty, out, sessionOf, withNats } from './command-context.js';
+import { cliOf, examples, out, withNats } from './command-context.js';
+import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 
 const counts = z.record(z.string(), z.number());
 const sessionCounts = z.object({
@@ -23,27 +24,23 @@ const MAX_REJECTED = 1000;
 type Counts = z.infer<typeof sessionCounts>;
 
 export function telemetryCommand(program: Command): void {
-  program
-    .command('telemetry')
+  onSession(program.command('telemetry'))
     .description(
       'Adds up what all running prompt-compilers have counted for a session since they started,\n' +
         'and what the session itself says of its dispatches.',
     )
-    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
     .option('--json', 'print it as JSON')
-    .addHelpText(
-      'after',
-      examples('throughline telemetry --session demo', 'throughline telemetry -s demo --json'),
-    )
-    .action(async (options: { session?: string; json?: boolean }, command: Command) => {
+    .addHelpText('after', examples('throughline telemetry demo', 'throughline telemetry demo --json'))
+    .action(async (_: string | undefined, options: { json?: boolean }, command: Command) => {
       const cli = cliOf(command);
-      const session = sessionOf(cli, options.session);
-      const { report, sequence } = await withNats(cli, async (nats) => {
+      const session = sessionGiven(cli, command);
+      const report = await withNats(cli, async (nats) => {
         const stats = await serviceStats(nats.connection, COMPILER_SERVICE, 'compile');
         const parsed = stats.map(
           (data) => z.record(z.string(), sessionCounts).safeParse(data).data?.[session],
         );
         const state = await foldedState(nats, cli.logger, session);
+        requireEvents(session, state.sequence);
         const { counts: dispatches, ledgers } = state.dispatches.current();
         const loops = [...ledgers.values()].reduce((sum, ledger) => sum + ledger.approvalLoops, 0);
         const compilers = parsed.filter((each) => each !== undefined);
@@ -52,13 +49,12 @@ export function telemetryCommand(program: Command): void {
           if (entry.session === session) rejections[entry.code] = (rejections[entry.code] ?? 0) + 1;
         }
         const ofSession = { session, dispatches, rejections, approvalLoops: loops, compilers: stats.length };
-        return { report: { ...ofSession, ...added(compilers) }, sequence: state.sequence };
+        return { ...ofSession, ...added(compilers) };
       });
       if (options.json) return out(JSON.stringify(report));
       for (const [key, value] of Object.entries(report)) {
         out(`${key.padEnd(16)}${typeof value === 'object' ? entries(value) : value}`);
       }
-      noteWhereEmpty(session, sequence);
     });
 }
 

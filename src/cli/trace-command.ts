@@ -5,7 +5,8 @@ import type { ThroughlineClient, TraceAppended } from '../client/throughline-cli
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { MAX_ENTRIES, type TraceEntryInput } from '../contracts/trace-entry.js';
 import { counted } from '../shared/counted.js';
-import { cliOf, examples, note, noteWhereEmpty, out, sessionOf, withClient } from './command-context.js';
+import { cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
+import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 
 interface AppendOptions {
   readonly session?: string;
@@ -17,7 +18,7 @@ export function traceCommand(program: Command): void {
   const trace = program
     .command('trace')
     .description('Trace entries of intents; from 20 entries on, the older ones are compacted in blocks.')
-    .addHelpText('after', examples('throughline trace show --session demo --intent INT-1'));
+    .addHelpText('after', examples('throughline trace show demo --intent INT-1'));
 
   trace
     .command('append')
@@ -40,24 +41,22 @@ export function traceCommand(program: Command): void {
       out(options.json ? JSON.stringify(reply) : `${counted(reply.appended, 'entry', 'entries')} added`);
     });
 
-  trace
-    .command('show')
+  onSession(trace.command('show'))
     .description('Prints the compacted history of an intent, and the entries since.')
-    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
     .requiredOption('--intent <id>', 'the intent')
     .option('--json', 'print the reply as JSON')
-    .addHelpText('after', examples('throughline trace show --session demo --intent INT-1'))
-    .action(async (options: { session?: string; intent: string; json?: boolean }, command: Command) => {
+    .addHelpText('after', examples('throughline trace show demo --intent INT-1'))
+    .action(async (_: string | undefined, options: { intent: string; json?: boolean }, command: Command) => {
       const cli = cliOf(command);
-      const session = sessionOf(cli, options.session);
+      const session = sessionGiven(cli, command);
       const reply = await withClient(cli, (client) => client.compactTrace(session, options.intent));
+      requireEvents(session, reply.sequence);
       if (options.json) return out(JSON.stringify(reply));
       if (reply.summary !== null) out(reply.summary);
       for (const line of reply.recent) out(line);
       note(
         `-- ${counted(reply.total, 'entry', 'entries')}, ${reply.compacted?.entries ?? 0} of them compacted`,
       );
-      noteWhereEmpty(session, reply.sequence);
     });
 }
 

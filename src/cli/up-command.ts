@@ -8,8 +8,9 @@ import { growHeapSlowly } from '../runtime/heap.js';
 import { Shutdown } from '../runtime/shutdown.js';
 import { serve } from '../services/serve.js';
 import { withLogger } from './cli-logger.js';
-import { type Cli, cliOf, examples, out, wholeNumber } from './command-context.js';
+import { type Cli, cliOf, examples, out } from './command-context.js';
 import { serverToStart } from './nats-server-command.js';
+import { wholeNumber } from './option-parsers.js';
 import { offerToStopOrphan } from './orphaned-server-prompt.js';
 import { type OwnServer, startOwnServer } from './own-server.js';
 import { runUntilSignal } from './signals.js';
@@ -92,7 +93,7 @@ async function startServer(
       storeDir,
       port: options.port ?? DEFAULT_PORT,
       monitorPort: options.monitorPort,
-      log: (line) => logger.debug({}, line),
+      log: (line) => logger.debug?.({}, line),
     });
   return startOwnServer(start, failed);
 }

@@ -4,6 +4,7 @@ import { ThroughlineError } from '../contracts/errors.js';
 import type { EmbedderOptions } from '../embedding/embedder-options.js';
 import type { NatsAccess } from '../nats/connection/nats-access.js';
 import { cacheDirOf } from '../nats-server/binary-cache.js';
+import { nearestName } from '../shared/nearest-name.js';
 import { WrongVariable } from './config-values.js';
 import { FIXED, type Fixed, SETTINGS, type SettingValues, type VariableName } from './settings.js';
 
@@ -93,6 +94,11 @@ export function unknownVariables(env: Variables): string[] {
   return Object.keys(env).filter(
     (name) => name.startsWith('THROUGHLINE_') && !VARIABLES.has(name) && !OF_OTHERS.test(name),
   );
+}
+
+/** The variable that was most likely meant. */
+export function nearestVariable(name: string): string | undefined {
+  return nearestName(name, VARIABLES);
 }
 
 function embedderOf(

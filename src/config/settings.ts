@@ -68,7 +68,7 @@ export const SETTINGS = {
   logLevel: setting(
     'THROUGHLINE_LOG_LEVEL',
     oneOf(LOG_LEVELS, 'info'),
-    `${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}: JSON lines on standard error`,
+    `${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}: what services log, as JSON lines on standard error with level, service and time; \`debug\` has one for each recorded result`,
   ),
   replicas: setting(
     'THROUGHLINE_REPLICAS',

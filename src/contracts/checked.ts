@@ -17,7 +17,7 @@ export function checkedBy<Schema extends z.ZodType>(schema: Schema, request: unk
   }
   const parsed = schema.safeParse(request);
   if (parsed.success) return parsed.data;
-  throw new ThroughlineError('schema_invalid', explainIssues(parsed.error, request), {
+  throw new ThroughlineError('schema_invalid', explainIssues(schema, request), {
     details: { fields: parsed.error.issues.map((issue) => issue.path.map(String).join('.')) },
   });
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { BudgetReport } from './budget-report.js';
-import { factTag } from './fact-tags.js';
+import { FACT_TAGS } from './fact-tags.js';
 import type { LearningType, RelevanceMethod } from './learning-events.js';
 import { maxLearnings, minSimilarity } from './learning-requests.js';
 import { ROLES } from './names.js';
@@ -13,7 +13,7 @@ export const DEFAULT_MAX_TOKENS = 500;
 
 const sequence = z.int().positive('must be a sequence, 1 or more');
 
-const tags = z.array(factTag).max(20, 'must be at most 20 tags');
+const tags = z.array(z.enum(FACT_TAGS)).max(20, 'must be at most 20 tags');
 const taskPrompt = z.string().min(1, 'must not be empty').max(200_000, 'must be at most 200000 characters');
 
 /** What chooses among the learnings of a project. */
@@ -35,13 +35,17 @@ const common = {
   ...learningFields,
   /** Only facts that carry one of these. */
   tags: tags.optional(),
-  maxFacts: z.int().min(0).max(1000).default(DEFAULT_MAX_FACTS),
+  maxFacts: z.int().min(0, 'must be 0 to 1000').max(1000, 'must be 0 to 1000').default(DEFAULT_MAX_FACTS),
   /** Token budget of facts and learnings together, four characters a token; learnings take at most half. */
-  maxTokens: z.int().min(0).max(1_000_000).default(DEFAULT_MAX_TOKENS),
+  maxTokens: z
+    .int()
+    .min(0, 'must be 0 to 1000000')
+    .max(1_000_000, 'must be 0 to 1000000')
+    .default(DEFAULT_MAX_TOKENS),
   /** A `DISPATCH` sequence, from a publisher's PubAck: the prompt reflects that dispatch, or the reply is an error. */
   after: sequence.optional(),
   /** Longest wait for `after`, in milliseconds: less than what the caller waits for its answer. The service has a limit of its own. */
-  afterTimeoutMs: z.int().min(0).max(600_000, 'must be at most 600000').optional(),
+  afterTimeoutMs: z.int().min(0, 'must be 0 to 600000').max(600_000, 'must be 0 to 600000').optional(),
   /** A session sequence: the prompt as it was when that event was the last. */
   asOf: sequence.optional(),
   /** The intent that is worked on: the compacted history of its trace stands before the prompt. */
@@ -83,7 +87,11 @@ const iterationRequest = z.object({
     .max(100_000, 'must be at most 100000 characters')
     .optional(),
   /** The command that the prompt tells agents to use. */
-  binary: z.string().min(1).max(1024).default('throughline'),
+  binary: z
+    .string()
+    .min(1, 'must not be empty')
+    .max(1024, 'must be at most 1024 characters')
+    .default('throughline'),
   /** Text that closes the prompt. */
   extra: z.string().max(50_000, 'must be at most 50000 characters').optional(),
 });
@@ -100,7 +108,11 @@ const sessionStartRequest = z.object({
   /** Chooses the learnings; by default the session's goal and its ready tasks do. */
   taskPrompt: taskPrompt.optional(),
   /** The command that the prompt tells people to use. */
-  binary: z.string().min(1).max(1024).default('throughline'),
+  binary: z
+    .string()
+    .min(1, 'must not be empty')
+    .max(1024, 'must be at most 1024 characters')
+    .default('throughline'),
 });
 
 /** Without a kind it is `dispatch`. */
@@ -110,11 +122,7 @@ export const compileRequest = z
       typeof request === 'object' && request !== null && !Array.isArray(request) && !('kind' in request)
         ? { kind: 'dispatch', ...request }
         : request,
-    z.discriminatedUnion(
-      'kind',
-      [dispatchRequest, iterationRequest, sessionStartRequest],
-      'must be "dispatch", "iteration" or "session-start"',
-    ),
+    z.discriminatedUnion('kind', [dispatchRequest, iterationRequest, sessionStartRequest]),
   )
   .refine((request) => request.after === undefined || request.asOf === undefined, {
     message: 'cannot be combined with after: asOf asks for the past, after for the newest',

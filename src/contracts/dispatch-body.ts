@@ -65,11 +65,11 @@ export function parseDispatchBody(
 function checked(value: unknown, role: Role, schemas: ResultSchemas): ParsedBody {
   if (role === 'implementer') {
     const parsed = schemas.implementer().safeParse(value);
-    if (!parsed.success) return fault('schema_invalid', explainIssues(parsed.error, value));
+    if (!parsed.success) return fault('schema_invalid', explainIssues(implementerResult, value));
     return { ok: true, value: { role, result: parsed.data } };
   }
   const parsed = schemas.reviewer().safeParse(value);
-  if (!parsed.success) return fault('schema_invalid', explainIssues(parsed.error, value));
+  if (!parsed.success) return fault('schema_invalid', explainIssues(reviewerResult, value));
   return { ok: true, value: { role, result: parsed.data } };
 }
 

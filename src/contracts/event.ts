@@ -8,7 +8,7 @@ import { z } from 'zod';
  */
 export const EVENT_VERSION = 1;
 
-export const timestamp = z.iso.datetime();
+export const timestamp = z.iso.datetime('must be a time in UTC, such as 2026-01-31T12:00:00Z');
 
 /** The schema of one event type. */
 export function eventOf<Type extends string, Shape extends z.ZodRawShape>(type: Type, data: Shape) {

@@ -1,16 +1,97 @@
-import type { z } from 'zod';
+import { z } from 'zod';
+import { nearestName } from '../shared/nearest-name.js';
 import { lengthOf } from '../shared/text.js';
+import { insideOf } from './list-limits.js';
+
+type Issue = z.core.$ZodIssue;
+
+/** Most wrong fields that one sentence names. */
+const MAX_NAMED = 5;
 
 /**
- * One sentence for a failed parse: each wrong field by its path, with what was expected. At most five are named.
+ * What keeps a schema from taking a value, as one sentence: each wrong field by its path, with what was found and what to
+ * use. At most five are named; empty for a value that it takes.
  */
-export function explainIssues(error: z.ZodError, input: unknown): string {
-  const named = error.issues.slice(0, 5).map((issue) => {
-    const path = issue.path.map(String).join('.') || 'the body';
-    return `${path}: ${issue.message}${shown(valueAt(input, issue.path))}`;
-  });
-  const more = error.issues.length - named.length;
+export function explainIssues(schema: z.ZodType, input: unknown): string {
+  // What the schema itself says of a field stands; the library's own words do not.
+  const { error } = schema.safeParse(input, { error: () => '' });
+  const issues = error?.issues ?? [];
+  const named = issues.slice(0, MAX_NAMED).map((issue) => explained(issue, issue.path, input, schema));
+  const more = issues.length - named.length;
   return more > 0 ? `${named.join('; ')}; and ${more} more` : named.join('; ');
+}
+
+function explained(issue: Issue, path: readonly PropertyKey[], input: unknown, schema: z.ZodType): string {
+  const name = path.map(String).join('.') || 'the body';
+  const value = valueAt(input, path);
+  const other = value === undefined ? nameInstead(input, path) : undefined;
+  const is = value === undefined ? 'missing' : shown(value);
+  const wrong = (use: string) =>
+    other === undefined ? `${name} is ${is}: use ${use}` : `${name} is missing (found ${other})`;
+  switch (issue.code) {
+    case 'invalid_type':
+      if (value === undefined && other === undefined) return `${name} is missing`;
+      if (value !== undefined && issue.message !== '') return `${name}: ${issue.message}${got(value)}`;
+      return wrong(TYPES[issue.expected] ?? issue.expected);
+    case 'invalid_value':
+      return wrong(oneOf(issue.values));
+    case 'invalid_union': {
+      if (issue.errors.length === 0) return wrong(oneOf('options' in issue ? (issue.options ?? []) : []));
+      // What the alternatives say of the value itself tells less than what one of them says of a part of it.
+      const branches = issue.errors.flatMap(([first]) => (first === undefined ? [] : [first]));
+      const fitting = branches.find((branch) => branch.code !== 'invalid_type' || branch.path.length > 0);
+      if (fitting !== undefined) return explained(fitting, [...path, ...fitting.path], input, schema);
+      const types = branches.map((branch) => (branch.code === 'invalid_type' ? TYPES[branch.expected] : ''));
+      return wrong([...new Set(types)].join(' or '));
+    }
+    case 'unrecognized_keys': {
+      const known = namesAt(schema, path);
+      const unknown = issue.keys.slice(0, MAX_NAMED).map((key) => {
+        const meant = nearestName(key, known);
+        const full = [...path.map(String), key].join('.');
+        return `${full} is not a recognized field${meant === undefined ? '' : `: did you mean ${meant}?`}`;
+      });
+      return unknown.join('; ');
+    }
+    default:
+      return `${name}: ${issue.message || 'is not allowed'}${got(value)}`;
+  }
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+};
+
+function oneOf(values: readonly unknown[]): string {
+  return values.length === 1 ? String(values[0]) : `one of ${values.join(', ')}`;
+}
+
+/** `taskId`, where the field may stand under another name. */
+function nameInstead(input: unknown, path: readonly PropertyKey[]): string | undefined {
+  const parent = valueAt(input, path.slice(0, -1));
+  const field = path.at(-1);
+  if (typeof parent !== 'object' || parent === null || typeof field !== 'string') return undefined;
+  return nearestName(
+    field,
+    Object.keys(parent).filter((key) => key !== field),
+  );
+}
+
+/** The names that an object at this path may have. */
+function namesAt(schema: unknown, path: readonly PropertyKey[]): string[] {
+  if (schema instanceof z.ZodObject) {
+    const [key, ...rest] = path;
+    return key === undefined ? Object.keys(schema.shape) : namesAt(schema.shape[String(key)], rest);
+  }
+  if (schema instanceof z.ZodRecord && path.length === 0 && schema.keyType instanceof z.ZodEnum)
+    return schema.keyType.options.map(String);
+  return insideOf(schema).flatMap((inner) => namesAt(inner, path));
 }
 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
@@ -25,12 +106,15 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
 /** Longest value that is quoted, in characters. */
 const MAX_QUOTED = 40;
 
+/** Whole or not at all: half a secret would be known by no rule, and quoted. */
 function shown(value: unknown): string {
-  // Whole or not at all: half a secret would be known by no rule, and quoted.
   if (typeof value === 'string')
-    return value.length <= MAX_QUOTED
-      ? ` (got ${JSON.stringify(value)})`
-      : ` (got ${lengthOf(value)} characters)`;
-  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return ` (got ${value})`;
-  return '';
+    return value.length <= MAX_QUOTED ? JSON.stringify(value) : `text of ${lengthOf(value)} characters`;
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object';
+  return String(value);
+}
+
+function got(value: unknown): string {
+  if (typeof value === 'string' && value.length > MAX_QUOTED) return ` (got ${lengthOf(value)} characters)`;
+  return value === undefined || (typeof value === 'object' && value !== null) ? '' : ` (got ${shown(value)})`;
 }

@@ -1,7 +1,3 @@
-import { z } from 'zod';
-
 /** What a fact is about. */
 export const FACT_TAGS = ['file_change', 'convention', 'decision', 'error', 'dependency', 'test'] as const;
 export type FactTag = (typeof FACT_TAGS)[number];
-
-export const factTag = z.enum(FACT_TAGS);

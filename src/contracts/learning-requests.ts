@@ -14,7 +14,7 @@ const text = (max: number) =>
 
 const UNKNOWN = 'unknown';
 const content = text(MAX_LEARNING);
-const type = z.enum(LEARNING_TYPES, `must be one of ${LEARNING_TYPES.join(', ')}`);
+const type = z.enum(LEARNING_TYPES);
 const tags = z.array(text(64)).max(20, 'must be at most 20 tags');
 /** Shown in messages and on terminals: one line without control characters. */
 const by = text(128)
@@ -37,63 +37,156 @@ export const DEFAULT_MAX_LEARNINGS = 5;
 export const DEFAULT_MIN_SIMILARITY = 0.2;
 
 export const minSimilarity = z.number().min(0, 'must be 0 to 1').max(1, 'must be 0 to 1');
-export const maxLearnings = z.int().min(0).max(100);
+export const maxLearnings = z.int().min(0, 'must be 0 to 100').max(100, 'must be 0 to 100');
 
-function request<const Shape extends z.ZodRawShape>(summary: string, shape: Shape) {
-  // Without a project it is that of sessions that name none.
-  return { summary, arguments: z.object({ project: text(64).optional(), ...shape }) };
+/** What its command says in its help. */
+interface Help {
+  readonly about: string;
+  /** An example, behind the words of the command. */
+  readonly example: string;
+  /** Fields that are typed as arguments, in this order; the others are options. */
+  readonly places?: Readonly<Record<string, string>>;
 }
+
+/** One request: what it takes, and what its help says. */
+function request<const Shape extends z.ZodRawShape>(summary: string, help: Help, fields: Shape) {
+  // Without a project it is that of sessions that name none.
+  const shape = { project: text(64).optional(), ...fields };
+  return { summary, help, shape, arguments: z.object(shape) };
+}
+
+const ID = 'its id, or a prefix of at least 3 characters';
 
 export const PROPOSAL_STATUSES = ['pending', 'accepted', 'rejected'] as const;
 
 /** The requests by subject: a summary, and the input. */
 export const LEARNING_REQUESTS = {
-  'learning.propose': request('propose a learning', {
-    content,
-    type: type.default('insight'),
-    tags: tags.default([]),
-    confidence: z.number().min(0, 'must be 0 to 1').max(1, 'must be 0 to 1').optional(),
-    source: z
-      .object({ session: name.optional(), dispatch: z.int().positive().optional(), note: name.optional() })
-      .default({}),
-  }),
-  'learning.list': request('learnings, the newest first', {
-    /** Those that were superseded or retracted, in place of those in force. */
-    retired: flag,
-    limit,
-    cursor,
-  }),
-  'learning.search': request('learnings relevant to a text', {
-    query: text(10_000),
-    maxResults: maxLearnings.optional(),
-    minSimilarity: minSimilarity.optional(),
-  }),
-  'learning.edit': request('change a learning, or a proposal before it is decided', {
-    id,
-    content: content.optional(),
-    type: type.optional(),
-    tags: tags.optional(),
-    by,
-  }),
-  'learning.supersede': request('let another learning take the place of one', { id, replacement: id, by }),
-  'learning.retract': request('take a learning back', { id, reason, by }),
-  'proposal.list': request('proposals', {
-    status: z
-      .enum([...PROPOSAL_STATUSES, 'all'], `must be one of ${PROPOSAL_STATUSES.join(', ')}, all`)
-      .default('pending'),
-    limit,
-    cursor,
-  }),
-  'proposal.show': request('one proposal with its evidence', { id }),
-  'proposal.accept': request('make a proposal a learning', {
-    id,
-    by,
-    /** Add it to the learning that says nearly the same. */
-    merge: flag,
-    /** Keep it beside a learning that says nearly the same. */
-    separate: flag,
-  }),
-  'proposal.reject': request('turn a proposal down', { id, reason, by }),
+  'learning.propose': request(
+    'propose a learning',
+    {
+      about: 'Proposes a learning. It reaches no prompt before a person accepts it.',
+      example: '"Run the linter before you hand in" --type pattern --tags lint',
+      places: { content: 'one sentence of at most 200 characters' },
+    },
+    {
+      content,
+      type: type.default('insight'),
+      tags: tags.default([]),
+      confidence: z.number().min(0, 'must be 0 to 1').max(1, 'must be 0 to 1').optional(),
+      source: z
+        .object({
+          session: name.optional(),
+          dispatch: z.int().positive('must be a sequence, 1 or more').optional(),
+          note: name.optional(),
+        })
+        .default({}),
+    },
+  ),
+  'learning.list': request(
+    'learnings, the newest first',
+    {
+      about: 'Lists the learnings of a project, the newest first.',
+      example: '--project shop --json',
+    },
+    {
+      /** Those that were superseded or retracted, in place of those in force. */
+      retired: flag,
+      limit,
+      cursor,
+    },
+  ),
+  'learning.search': request(
+    'learnings relevant to a text',
+    {
+      about: 'Finds the learnings that are relevant to a text, as prompts do.',
+      example: '"handle errors in the parser"',
+      places: { query: 'what they should be about' },
+    },
+    {
+      query: text(10_000),
+      maxResults: maxLearnings.optional(),
+      minSimilarity: minSimilarity.optional(),
+    },
+  ),
+  'learning.edit': request(
+    'change a learning, or a proposal before it is decided',
+    {
+      about: 'Changes a learning, or a pending proposal.',
+      example: 'abc12 --content "Run the linter and the tests"',
+      places: { id: ID },
+    },
+    {
+      id,
+      content: content.optional(),
+      type: type.optional(),
+      tags: tags.optional(),
+      by,
+    },
+  ),
+  'learning.supersede': request(
+    'let another learning take the place of one',
+    {
+      about: 'Lets another learning take the place of one.',
+      example: 'abc12 def45',
+      places: { id: 'the learning that is replaced', replacement: 'the learning that takes its place' },
+    },
+    { id, replacement: id, by },
+  ),
+  'learning.retract': request(
+    'take a learning back',
+    {
+      about: 'Takes a learning back: it stays on record, and reaches prompts no more.',
+      example: 'abc12 --reason "We use biome now"',
+      places: { id: ID },
+    },
+    { id, reason, by },
+  ),
+  'proposal.list': request(
+    'proposals',
+    {
+      about: 'Lists the proposals of a project, the newest first.',
+      example: '--status all --json',
+    },
+    {
+      status: z.enum([...PROPOSAL_STATUSES, 'all']).default('pending'),
+      limit,
+      cursor,
+    },
+  ),
+  'proposal.show': request(
+    'one proposal with its evidence',
+    {
+      about: 'Shows a proposal with its evidence, and the learning that says nearly the same.',
+      example: 'abc12',
+      places: { id: ID },
+    },
+    { id },
+  ),
+  'proposal.accept': request(
+    'make a proposal a learning',
+    {
+      about: 'Makes a proposal a learning. One that says nearly the same as a learning is not added twice.',
+      example: 'abc12 --merge',
+      places: { id: ID },
+    },
+    {
+      id,
+      by,
+      /** Add it to the learning that says nearly the same. */
+      merge: flag,
+      /** Keep it beside a learning that says nearly the same. */
+      separate: flag,
+    },
+  ),
+  'proposal.reject': request(
+    'turn a proposal down',
+    {
+      about: 'Turns a proposal down. It stays on record; only a person can propose the same again.',
+      example: 'abc12 --reason "True of one module only"',
+      places: { id: ID },
+    },
+    { id, reason, by },
+  ),
 } as const satisfies Readonly<Record<LearningRequest, ReturnType<typeof request>>>;
 
 type Schema<Subject extends LearningRequest> = (typeof LEARNING_REQUESTS)[Subject]['arguments'];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EVENT_VERSION, type EventFormat, parseEvent, type Stored, timestamp } from './event.js';
-import { factTag } from './fact-tags.js';
+import { FACT_TAGS } from './fact-tags.js';
 import { ROLES } from './names.js';
 import { ASSESSMENTS, IMPLEMENTER_STATUSES, SEVERITIES, taskId, testRun } from './results.js';
 import { runEvents } from './run-request.js';
@@ -20,7 +20,7 @@ const recordedFact = z.object({
   subject: z.string(),
   relation: z.string(),
   object: z.string(),
-  tags: z.array(factTag).readonly(),
+  tags: z.array(z.enum(FACT_TAGS)).readonly(),
   confidence: z.number().min(0).max(1).optional(),
 });
 

@@ -23,8 +23,8 @@ const text = (max: number) =>
 
 const content = text(MAX_CONTENT);
 const agent = text(128);
-const status = z.enum(TASK_STATUSES, `must be one of ${TASK_STATUSES.join(', ')}`);
-const noteType = z.enum(NOTE_TYPES, `must be one of ${NOTE_TYPES.join(', ')}`);
+const status = z.enum(TASK_STATUSES);
+const noteType = z.enum(NOTE_TYPES);
 // Far from the largest whole number: each further iteration adds one to it.
 const number = z
   .int()

@@ -80,7 +80,7 @@ async function startServer(
   const { platform, arch } = process;
   const progress = (line: string) => logger.info({}, line);
   const source = await findNatsServer({ env, cacheDir, platform, arch, progress });
-  const log = (line: string) => logger.debug({}, line);
+  const log = (line: string) => logger.debug?.({}, line);
   const running = await startNatsServer({ source, storeDir: resolve(store), port, log });
   let stopping = false;
   shutdown.add('the NATS server', async () => {

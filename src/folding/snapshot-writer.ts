@@ -64,7 +64,7 @@ export class SnapshotWriter<State extends Sequenced> {
     const fields = { [folding.kind]: key, sequence, bytes: text.length, outcome };
     if (outcome === 'too_large')
       logger.warn({ ...fields, code: outcome }, 'snapshot not written: larger than the server accepts');
-    else logger.debug(fields, 'snapshot written');
+    else logger.debug?.(fields, 'snapshot written');
     return outcome;
   }
 

@@ -11,21 +11,21 @@ export const ITERATION_TEMPLATE = `# Throughline Session
 ## Tool Commands
 
 ### Task Management (REQUIRED - use via Bash)
-\`{{binary}} tool task-add --name {{session}} --content "description"\`
-\`{{binary}} tool task-next --name {{session}} --claim AGENT\`
-\`{{binary}} tool task-status --name {{session}} --id TASK_ID --status STATUS\`
-\`{{binary}} tool task-priority --name {{session}} --id TASK_ID --priority N\`
-\`{{binary}} tool task-depends --name {{session}} --id TASK_ID --depends-on OTHER_ID\`
+\`{{binary}} tool task-add --session {{session}} --content "description"\`
+\`{{binary}} tool task-next --session {{session}} --claim AGENT\`
+\`{{binary}} tool task-status --session {{session}} --id TASK_ID --status STATUS\`
+\`{{binary}} tool task-priority --session {{session}} --id TASK_ID --priority N\`
+\`{{binary}} tool task-depends --session {{session}} --id TASK_ID --depends-on OTHER_ID\`
 
 ### Notes
-\`{{binary}} tool note-add --name {{session}} --content "text" --type TYPE\`
+\`{{binary}} tool note-add --session {{session}} --content "text" --type TYPE\`
 
 ### Inbox
-\`{{binary}} tool inbox-mark-read --name {{session}} --id MSG_ID\`
+\`{{binary}} tool inbox-mark-read --session {{session}} --id MSG_ID\`
 
 ### Session
-\`{{binary}} tool iteration-summary --name {{session}} --summary "what you accomplished"\`
-\`{{binary}} tool session-complete --name {{session}}\`
+\`{{binary}} tool iteration-summary --session {{session}} --summary "what you accomplished"\`
+\`{{binary}} tool session-complete --session {{session}}\`
 
 STATUS is remaining, in_progress, completed, blocked or cancelled; N is 0 (critical) to 4 (backlog); TYPE is learning,
 stuck, tip or decision.

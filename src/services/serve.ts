@@ -1,10 +1,14 @@
 import { hostname } from 'node:os';
+import { COMPILER_SERVICE, EXTRACTOR_SERVICE, LEARNINGS_SERVICE } from '../contracts/names.js';
+import { TOOLS_SERVICE } from '../contracts/tool-requests.js';
 import { watchConnection } from '../nats/connection/connection-health.js';
 import { type Made, type NatsPorts, openNats } from '../nats/open-nats.js';
 import { systemClock } from '../ports/clock.js';
+import { VERSION } from '../version.js';
 import { byteBudget } from './common/byte-budget.js';
 import type { HealthParts } from './common/health.js';
 import { countingLogger } from './common/incidents.js';
+import { namedLogger } from './common/named-logger.js';
 import { natsOptions } from './common/nats-options.js';
 import { openSessions } from './common/open-sessions.js';
 import type { Context, Serving } from './common/service-context.js';
@@ -26,6 +30,14 @@ const MAKES: Readonly<Record<ServiceName, readonly Made[]>> = {
   learnings: ['dispatches', 'snapshots', 'learnings', 'learning-snapshots'],
 };
 
+/** What each is called on NATS, and in its log. */
+const NAMES: Readonly<Record<ServiceName, string>> = {
+  extractor: EXTRACTOR_SERVICE,
+  compiler: COMPILER_SERVICE,
+  tools: TOOLS_SERVICE,
+  learnings: LEARNINGS_SERVICE,
+};
+
 /** Connects to NATS and starts the services; `shutdown` stops them again. */
 export async function serve(
   url: string,
@@ -36,7 +48,7 @@ export async function serve(
   // Ports alone are for whoever comes next: all is made for them.
   const makes = only.length === 0 ? {} : { makes: [...new Set(only.flatMap((each) => MAKES[each]))] };
   const name = `throughline ${only.join('+')}`;
-  const { logger, incidents } = countingLogger(context.logger, systemClock);
+  const { logger, incidents } = countingLogger(namedLogger(context.logger, 'throughline'), systemClock);
   const nats = await openNats({ ...natsOptions(url, name, config, logger), ...makes });
   shutdown.add('the NATS connection', () => nats.close());
   const started = performance.now();
@@ -50,13 +62,32 @@ export async function serve(
   const requestKbPerSecond = config.requestsPerSecond === 0 ? 0 : config.requestKbPerSecond;
   const admit = byteBudget({ requestKbPerSecond });
   const serving: Serving = { config, logger, shutdown, health, admit };
-  if (only.includes('extractor')) await serveExtractor(nats, serving);
+  const start = (name: ServiceName, run: (own: Serving) => Promise<void>) =>
+    only.includes(name) ? startNamed(NAMES[name], serving, run) : undefined;
+  await start('extractor', (own) => serveExtractor(nats, own));
   if (only.every((each) => each === 'extractor')) return nats;
   const sessions = openSessions(nats, config, logger, only.includes('tools'));
   shutdown.add('the snapshot writer', () => sessions.writer.stop());
   const projects = await openProjects(nats, serving);
-  if (only.includes('compiler')) await serveCompiler(nats, sessions, projects, serving);
-  if (only.includes('tools')) await serveTools(nats, sessions, projects, serving);
-  if (only.includes('learnings')) await serveLearnings(nats, projects, sessions.reader, serving);
+  await start('compiler', (own) => serveCompiler(nats, sessions, projects, own));
+  await start('tools', (own) => serveTools(nats, sessions, projects, own));
+  await start('learnings', (own) => serveLearnings(nats, projects, sessions.reader, own));
   return nats;
+}
+
+/** Starts a service with a log of its own: one line when it listens, and one when it has stopped. */
+async function startNamed(
+  name: string,
+  serving: Serving,
+  run: (own: Serving) => Promise<void>,
+): Promise<void> {
+  const logger = namedLogger(serving.logger, name);
+  let listens = false;
+  // Added first, so it comes after all that the service adds.
+  serving.shutdown.add(`the log of ${name}`, async () => {
+    if (listens) logger.info({ version: VERSION }, 'service stopped');
+  });
+  await run({ ...serving, logger });
+  listens = true;
+  logger.info({ version: VERSION }, 'service started');
 }

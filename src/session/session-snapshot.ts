@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { factTag } from '../contracts/fact-tags.js';
+import { FACT_TAGS } from '../contracts/fact-tags.js';
 import { ROLES } from '../contracts/names.js';
 import { ASSESSMENTS, IMPLEMENTER_STATUSES, SEVERITIES } from '../contracts/results.js';
 import { tasksDocument, tasksSource } from '../contracts/run-request.js';
@@ -21,7 +21,7 @@ const words = {
   subject: z.string(),
   relation: z.string(),
   object: z.string(),
-  tags: z.array(factTag),
+  tags: z.array(z.enum(FACT_TAGS)),
 };
 const entry = { sequence: z.number(), at: z.string(), event: z.number() };
 

@@ -28,7 +28,7 @@ export function recordEntry(input: unknown, newId: () => string): Recorded {
   if (long !== undefined)
     return { malformed: `${long.path}: has ${long.length} entries, the limit is ${long.limit}` };
   const parsed = traceEntry.safeParse(input);
-  if (!parsed.success) return { malformed: explainIssues(parsed.error, input) };
+  if (!parsed.success) return { malformed: explainIssues(traceEntry, input) };
   const { id = newId(), timestamp: at, intent_id, state, action_type, payload } = parsed.data;
   const { result = { status: impliedStatus(action_type), output_summary: '' } } = parsed.data;
   // What was asked for is kept whole, as far as a prompt can bear it; everything else is a line.

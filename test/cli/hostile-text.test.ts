@@ -79,7 +79,7 @@ const given = (): Readonly<Record<string, string>> => ({
     summary: HOSTILE,
   },
   role: 'reviewer',
-  text: HOSTILE,
+  query: HOSTILE,
   intent: 'INT-1',
   spec: HOSTILE,
   task: '1',

@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { checkedBy } from '../../src/contracts/checked.js';
+import { compileRequest } from '../../src/contracts/compile-request.js';
 import { LEARNING_REQUESTS } from '../../src/contracts/learning-requests.js';
+import { implementerResult } from '../../src/contracts/results.js';
+import { TOOLS } from '../../src/contracts/tool-requests.js';
+import { traceEntry } from '../../src/contracts/trace-entry.js';
+
+const RESULT = { task_id: '1', status: 'completed', summary: 'Parser done' };
+const COMPILE = { session: 'demo', taskId: '1', taskPrompt: 'Write the parser' };
+const TASK = { content: 'Write the parser' };
+const OPEN = TOOLS['session-open'].arguments;
 
 describe('what is wrong with a request', () => {
   it('the explanation of a wrong request counts characters as the limit does: one that takes two units is one', () => {
@@ -9,4 +18,105 @@ describe('what is wrong with a request', () => {
     expect(propose('𝒮'.repeat(200)).content).toBe('𝒮'.repeat(200));
     expect(() => propose('𝒮'.repeat(201))).toThrow('must be at most 200 characters (got 201 characters)');
   });
+
+  it.each([
+    [
+      'a field under another name',
+      implementerResult,
+      { taskId: '1', status: 'completed', summary: 'x' },
+      'task_id is missing (found taskId)',
+    ],
+    ['a field that is missing', implementerResult, { ...RESULT, summary: undefined }, 'summary is missing'],
+    [
+      'a field of few values that is missing',
+      implementerResult,
+      { task_id: '1', summary: 'x' },
+      'status is missing: use one of completed, blocked, failed',
+    ],
+    [
+      'a value that is not in a list',
+      implementerResult,
+      { ...RESULT, status: 'done' },
+      'status is "done": use one of completed, blocked, failed',
+    ],
+    ['a number for a text', implementerResult, { ...RESULT, summary: 5 }, 'summary is 5: use text'],
+    ['null for a text', implementerResult, { ...RESULT, summary: null }, 'summary is null: use text'],
+    [
+      'a text for a list',
+      implementerResult,
+      { ...RESULT, blockers: 'x'.repeat(41) },
+      'blockers is text of 41 characters: use a list',
+    ],
+    [
+      'a field of an item',
+      implementerResult,
+      { ...RESULT, tests: [{ command: 'npm test', passed: 'yes' }] },
+      'tests.0.passed is "yes": use true or false',
+    ],
+    ['a list for the body', implementerResult, [], 'the body is a list: use an object'],
+    ['nothing', implementerResult, undefined, 'the body is missing'],
+    ['a text for a number', compileRequest, { ...COMPILE, maxFacts: '9' }, 'maxFacts is "9": use a number'],
+    ['half a number', compileRequest, { ...COMPILE, maxFacts: 1.5 }, 'maxFacts is 1.5: use a whole number'],
+    [
+      'a number beyond its range',
+      compileRequest,
+      { ...COMPILE, maxFacts: 2000 },
+      'maxFacts: must be 0 to 1000 (got 2000)',
+    ],
+    [
+      'a kind that does not exist',
+      compileRequest,
+      { ...COMPILE, kind: 'prompt' },
+      'kind is "prompt": use one of dispatch, iteration, session-start',
+    ],
+    ['a list for a request', compileRequest, [], 'the body is a list: use an object'],
+    [
+      'neither one nor several',
+      TOOLS['task-add'].arguments,
+      { ...TASK, dependsOn: 5 },
+      'dependsOn is 5: use text or a list',
+    ],
+    [
+      'an item of several',
+      TOOLS['task-add'].arguments,
+      { ...TASK, dependsOn: ['TAS-1', 5] },
+      'dependsOn.1 is 5: use text',
+    ],
+    [
+      'a misspelt field where none is ignored',
+      OPEN,
+      { settings: { implementerToken: 8000 } },
+      'settings.implementerToken is not a recognized field: did you mean implementerTokens?',
+    ],
+    [
+      'a misspelt name of a sign',
+      OPEN,
+      { settings: { stallThresholds: { same_file: 4 } } },
+      'settings.stallThresholds.same_file is not a recognized field: did you mean same_files?',
+    ],
+    [
+      'a field that resembles none',
+      OPEN,
+      { settings: { colour: 'red' } },
+      'settings.colour is not a recognized field',
+    ],
+    [
+      'a time that is not one',
+      traceEntry,
+      { intent_id: 'a', action_type: 'ERROR', timestamp: 'today' },
+      'timestamp: must be a time in UTC, such as 2026-01-31T12:00:00Z (got "today")',
+    ],
+  ])('is said in words of people: %s', (_what, schema, request, message) => {
+    expect(() => checkedBy(schema, request)).toThrow(new RegExp(`^${escaped(message)}$`));
+  });
+
+  it('names five fields at most, and counts the others', () => {
+    const tests = Array.from({ length: 7 }, () => ({ command: 'npm test' }));
+    const two = 'tests.3.passed is missing; tests.4.passed is missing; and 2 more';
+    expect(() => checkedBy(implementerResult, { ...RESULT, tests })).toThrow(two);
+  });
 });
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}

@@ -36,10 +36,10 @@ A variable \`THROUGHLINE_…\` that is not in this table changes nothing; comman
 ## Settings of a session
 
 What changes a prompt is not a variable: two processes must compile the same bytes from the same log. These settings are
-recorded on the session, by \`session-open\` or \`run.init\`, and hold until they are set again:
+recorded on the session, by \`session open\` or \`run.init\`, and hold until they are set again:
 
 \`\`\`sh
-throughline tool session-open --name demo --settings implementerTokens=8000 tokenizer=o200k_base stallThresholds.same_files=4
+throughline session open demo --settings implementerTokens=8000 tokenizer=o200k_base stallThresholds.same_files=4
 \`\`\`
 
 | setting | default | meaning |

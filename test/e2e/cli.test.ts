@@ -58,9 +58,14 @@ describe('publish', () => {
       'a missing field',
       'implementer',
       '{"task_id":"1","status":"completed"}',
-      /summary: .*\(schema_invalid\)/,
+      /summary is missing \(schema_invalid\)/,
     ],
-    ['a wrong value', 'reviewer', '{"task_id":"1","assessment":"fine"}', /assessment: .*"fine"/],
+    [
+      'a wrong value',
+      'reviewer',
+      '{"task_id":"1","assessment":"fine"}',
+      /assessment is "fine": use one of approved,/,
+    ],
     ['no JSON', 'implementer', '{"task_id"', /not JSON.*\(json_parse_failed\)/],
     ['no input', 'implementer', '', /not a JSON object.*\(marker_missing\)/],
   ])('publish refuses %s before it sends it, and names what is wrong', async (_name, role, input, text) => {
@@ -124,6 +129,16 @@ describe('compile', () => {
     );
   });
 
+  it('compile --tags leaves out facts without one of these', async () => {
+    const tagged = await up.cli([...base, '--after', last, '--tags', 'file_change', '--json']);
+    const { facts }: { facts: { tags: string[] }[] } = JSON.parse(tagged.stdout);
+    expect(facts).toHaveLength(1);
+    expect(facts).toMatchObject([{ subject: 'src/a.ts', relation: 'modified_by' }]);
+    const wrong = await up.cli([...base, '--tags', 'files']);
+    expect(wrong).toMatchObject({ code: 2, stdout: '' });
+    expect(wrong.stderr).toMatch(/choices are file_change, /);
+  });
+
   it('compile shows the past with --as-of, and another prefix with --role', async () => {
     const past = await up.cli([...base, '--as-of', '1']);
     expect(past.stdout).not.toContain('must_fix');
@@ -162,7 +177,7 @@ describe('facts and snapshot', () => {
   });
 
   it('facts lists valid facts, and with --all the closed ones', async () => {
-    const valid = await up.cli(['facts', '-s', session]);
+    const valid = await up.cli(['facts', session]);
     expect(valid).toMatchObject({ code: 0, stdout: '- task:3 reviewed_as approved [task:3]\n' });
     expect(valid.stderr).toBe('-- 1 fact at session sequence 2\n');
     const all = await up.cli(['facts', '-s', session, '--all']);
@@ -225,6 +240,8 @@ describe('rejected', () => {
     const one = await cli(['rejected', 'ls', '--limit', '1'], { env });
     expect(one.stdout).toBe(`${plain.stdout.split('\n')[0]}\n`);
     expect(one.stderr).toBe('-- 1 rejected result, the oldest of more: --limit shows them\n');
+    const json = await cli(['rejected', 'show', id, '--json'], { env });
+    expect(JSON.parse(json.stdout)).toMatchObject({ code: 'json_parse_failed', body: '{"task_id":' });
     const shown = await cli(['rejected', 'show', id], { env });
     expect(shown).toMatchObject({ code: 0, stdout: '{"task_id":' });
     expect(shown.stderr).toMatch(/json_parse_failed/);
@@ -460,6 +477,17 @@ describe('the command line', () => {
     expect(refused.stderr).toMatch(text);
   });
 
+  it.each([
+    ['command', ['complie'], '(Did you mean compile?)'],
+    ['command of a group', ['session', 'shwo'], '(Did you mean show?)'],
+    ['option', ['compile', '--max-fact', '1'], '(Did you mean --max-facts?)'],
+    ['option of the program', ['--nat', 'x', 'session', 'ls'], '(Did you mean --nats?)'],
+  ])('the command line suggests the %s that was most likely meant', async (_what, args, suggestion) => {
+    const refused = await cli(args);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain(suggestion);
+  });
+
   it('the command line exits 2 and names the variable that has a wrong value', async () => {
     const refused = await cli(['rejected', 'ls'], { env: { THROUGHLINE_CACHE_MB: 'lots' } });
     expect(refused).toMatchObject({ code: 2, stdout: '' });
@@ -473,9 +501,13 @@ describe('the command line', () => {
     ['serve', ['serve']],
   ])('%s exits 1 and names the URL when no server answers', async (_name, args) => {
     const url = `nats://${NOBODY}`;
-    const failed = await cli(['--nats', url, ...args], { input: JSON.stringify(implemented('1')) });
+    const failed = await cli(['--nats', url, ...args], {
+      input: JSON.stringify(implemented('1')),
+      env: { THROUGHLINE_LOG_LEVEL: 'info' },
+    });
     expect(failed).toMatchObject({ code: 1, stdout: '' });
-    expect(failed.stderr).toContain(`no NATS server answers at ${url}`);
-    expect(failed.stderr).toContain('throughline up');
+    expect(failed.stderr).toMatch(
+      new RegExp(`^throughline: no NATS server answers at ${url}.*throughline up.*\\n$`),
+    );
   });
 });

@@ -52,7 +52,15 @@ describe('throughline doctor on a healthy installation', () => {
     ).toBe(true);
   });
 
-  it('the doctor changes nothing', async () => {
+  it('colours the levels as other commands colour what they print', async () => {
+    const env = { NATS_URL: system.url, NO_COLOR: '', FORCE_COLOR: '1' };
+    const { stdout } = await cli(['doctor'], { env });
+    expect(stdout).toMatch(/^\u001b\[32mok {2}\u001b\[39m {2}server: nats-server \d/);
+    expect((await cli(['health'], { env })).stdout).toMatch(/^\u001b\[32mok {2}\u001b\[39m {2}/);
+    expect((await cli(['doctor', '--json'], { env })).stdout).not.toContain('\u001b');
+  });
+
+  it('changes nothing', async () => {
     const jsm = await system.ports.connection.jetstreamManager();
     const state = async () => {
       const streams = [];

@@ -189,7 +189,7 @@ describe('compile with learnings', () => {
     await run(
       'tool',
       'session-open',
-      '--name',
+      '--session',
       session,
       '--project',
       project,
@@ -237,7 +237,7 @@ describe('compile with learnings', () => {
     const past = await run(...dispatch, '--max-learnings', '3', ...asOf);
     expect(past.stdout).toContain('Relevant learnings (1/1):\n');
     const fresh = await run('compile', '-s', newSession('fresh'), '--kind', 'session-start');
-    expect(fresh.stderr).not.toContain('is its name right?');
+    expect(fresh.stderr).not.toContain('does not exist');
   });
 
   it('compile shows no proposal that the session itself made before it is accepted', async () => {

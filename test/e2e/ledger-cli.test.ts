@@ -118,8 +118,10 @@ describe('init', () => {
 });
 
 describe('status', () => {
-  it('status says how to begin when there is no run', async () => {
-    const { code, stdout } = await up.cli(['status', '-s', newSession('status')]);
+  it('says how to begin when there is no run', async () => {
+    const session = newSession('status');
+    await up.cli(['session', 'open', session, '--goal', 'A parser']);
+    const { code, stdout } = await up.cli(['status', session]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'no tasks.md: see `throughline init`\n' });
   });
 
@@ -186,7 +188,8 @@ describe('ledger', () => {
   it('ledger says that it knows nothing of a task, and prints nothing else', async () => {
     const session = newSession('ledger');
     const args = ['ledger', '-s', session, '-t', '7'];
-    const empty = `-- nothing is known of task 7\n-- session ${session} has no events: is its name right?\n`;
+    await up.cli(['tool', 'note-add', '-s', session, '--content', 'x']);
+    const empty = '-- nothing is known of task 7\n';
     expect(await up.cli(args)).toEqual({ code: 0, stdout: '', stderr: empty });
     expect(await up.cli([...args, '--json'])).toEqual({ code: 0, stdout: '{}\n', stderr: '' });
   });
@@ -223,8 +226,10 @@ describe('telemetry', () => {
     expect(lines).toContain('errors          1 prompt_overflow');
   });
 
-  it('telemetry shows zeros for a session without requests', async () => {
-    const { code, stdout } = await up.cli(['telemetry', '-s', newSession('telemetry'), '--json']);
+  it('is all nothing for a session whose prompts were never asked for', async () => {
+    const session = newSession('telemetry');
+    await up.cli(['session', 'open', session, '--goal', 'A parser']);
+    const { code, stdout } = await up.cli(['telemetry', session, '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       compilers: 1,

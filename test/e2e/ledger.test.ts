@@ -165,7 +165,7 @@ describe('run.init that cannot be done', () => {
     ['both', { tasksPath: 'a.md', tasksText: TASKS_MD }, /tasksPath: give either/],
     ['an empty spec', { spec: ' ', tasksText: TASKS_MD }, /spec: must not be empty/],
     ['an empty path', { tasksPath: '' }, /tasksPath: must not be empty/],
-    ['a number for the document', { tasksText: 7 }, /tasksText: /],
+    ['a number for the document', { tasksText: 7 }, /tasksText is 7: use text/],
     ['a document of a million characters', { tasksText: 'x'.repeat(800_001) }, /at most 800000 characters/],
   ])('run.init fails with schema_invalid for %s', async (_what, request, message) => {
     expect(await refused(request)).toMatchObject({

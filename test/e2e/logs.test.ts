@@ -15,14 +15,14 @@ import { implemented, newSession, soon } from '../support/system.js';
 /** What the services log, read as an operator's tools read it: JSON lines on standard error of a real process. */
 
 const line = z.looseObject({
-  level: z.number(),
-  time: z.number(),
+  level: z.enum(['debug', 'info', 'warn', 'error']),
+  time: z.iso.datetime(),
+  service: z.enum(['throughline', 'extractor', 'prompt-compiler', 'session-tools', 'learnings']),
   msg: z.string(),
   code: z.string().optional(),
   session: z.string().optional(),
   dispatch: z.number().optional(),
 });
-const WARN = 40;
 
 let nats: TestNats;
 let services: RunningProcess;
@@ -71,7 +71,14 @@ describe('a line of the log', () => {
   it('logs a rejected result with session, dispatch and code', async () => {
     const session = newSession('rejected');
     const { sequence: dispatch } = await client.publishText(session, 'implementer', 'no result');
-    await said({ msg: 'dispatch rejected', level: WARN, session, dispatch, code: 'marker_missing' });
+    await said({
+      msg: 'dispatch rejected',
+      level: 'warn',
+      service: 'extractor',
+      session,
+      dispatch,
+      code: 'marker_missing',
+    });
   });
 
   it('logs a result that cannot be stored yet with session, dispatch, code, delivery and the next step', async () => {
@@ -98,7 +105,8 @@ describe('a line of the log', () => {
     });
     await said({
       msg: 'request failed',
-      level: 50,
+      level: 'error',
+      service: 'session-tools',
       session,
       endpoint: 'task-add-session',
       code: 'store_full',
@@ -129,7 +137,7 @@ describe('a line of the log', () => {
   it('logs that the connection was lost, and that it came back', async () => {
     await nats.restart();
     await said({ msg: 'NATS connection lost, reconnecting', code: 'unavailable' });
-    await said({ msg: 'NATS connection restored', level: 30 });
+    await said({ msg: 'NATS connection restored', level: 'info', service: 'throughline' });
   });
 
   it('shows the last warning in the health of the service, without what came from outside', async () => {
@@ -182,12 +190,47 @@ describe('a line of the log', () => {
     await said({ msg, consumer: 'extractor', code: 'unavailable' });
   });
 
-  it('logs every warning and error with one of the stable codes', () => {
-    const warnings = logged().filter(({ level }) => level >= WARN);
+  it('has one of the stable codes, wherever it warns or worse', () => {
+    const warnings = logged().filter(({ level }) => level === 'warn' || level === 'error');
     expect(warnings.length).toBeGreaterThan(6);
     expect(warnings.filter(({ code }) => code === undefined || !Object.hasOwn(ERROR_CODES, code))).toEqual(
       [],
     );
+  });
+});
+
+const SERVICES = ['extractor', 'prompt-compiler', 'session-tools', 'learnings'];
+const linesOf = (log: string, msg: string) =>
+  log
+    .split('\n')
+    .slice(0, -1)
+    .map((each) => line.parse(JSON.parse(each)))
+    .filter((each) => each.msg === msg);
+
+describe('a service that runs well', () => {
+  it('logs one line when it starts and one when it stops', async () => {
+    const running = await startCli(['serve'], { NATS_URL: nats.url, THROUGHLINE_LOG_LEVEL: 'info' });
+    await running.stop();
+    const named = (msg: string) => linesOf(running.stderr(), msg).map(({ service }) => service);
+    expect(named('service started')).toEqual(SERVICES);
+    expect(named('service stopped')).toEqual(SERVICES.toReversed());
+    expect(running.stderr().split('\n')).toHaveLength(2 * SERVICES.length + 1);
+  });
+
+  it('logs a line for each recorded dispatch at level debug, and none at level info', async () => {
+    const session = newSession('debug');
+    await services.stop();
+    await using talkative = await startCli(['serve', '--only', 'extractor'], {
+      NATS_URL: nats.url,
+      THROUGHLINE_LOG_LEVEL: 'debug',
+    });
+    await using again = await connectThroughline({ url: nats.url });
+    const { sequence: dispatch } = await again.publishImplementer(session, implemented('1'));
+    const debug = { level: 'debug', service: 'extractor', session, dispatch };
+    await soon(() =>
+      expect(linesOf(talkative.stderr(), 'dispatch recorded')).toEqual([expect.objectContaining(debug)]),
+    );
+    expect(linesOf(services.stderr(), 'dispatch recorded')).toEqual([]);
   });
 });
 

@@ -32,7 +32,8 @@ const run = (user: string, ...only: ServiceName[]) => {
   return serve(guarded.url, { config: loadConfig(env), logger, shutdown }, only);
 };
 const client = (user: string) => connectThroughline({ url: guarded.url, ...guarded.access(user) });
-const as = (user: string, ...args: string[]) => cli(args, { env: guarded.env(user) });
+const as = (user: string, ...args: string[]) =>
+  cli(args, { env: { ...guarded.env(user), THROUGHLINE_LOG_LEVEL: 'info' } });
 
 beforeAll(async () => {
   folder = await tasksFolder();
@@ -257,7 +258,8 @@ describe('what a role has no need of is refused', () => {
       const { code, stderr } = await as('visitor', ...args);
       expect({ args, code, stderr }).toMatchObject({
         code: 1,
-        stderr: expect.stringContaining('permission_denied'),
+        // One line for people, and nothing before it.
+        stderr: expect.stringMatching(/^throughline: .*\(permission_denied\)\n$/),
       });
     }
   });

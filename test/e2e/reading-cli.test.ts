@@ -26,7 +26,7 @@ async function run(...args: string[]): Promise<string> {
   });
   return stdout;
 }
-const tool = (name: string, ...args: string[]) => run('tool', name, '--name', session, ...args);
+const tool = (name: string, ...args: string[]) => run('tool', name, '--session', session, ...args);
 const compiled = () => run('compile', '--session', session, '--kind', 'iteration');
 
 let session = newSession('iteration');
@@ -76,9 +76,7 @@ describe('the reading commands', () => {
     });
   });
 
-  it('the reading commands say that a session without events holds nothing', async () => {
-    expect(await run('tasks', '-s', 'nobody')).toBe('no tasks\n');
-    expect(await run('history', '-s', 'nobody')).toBe('no iterations\n');
+  it('of agents say that there is nothing in a session that does not exist yet', async () => {
     expect(await run('tool', 'note-list', '-n', 'nobody')).toBe('no notes\n');
     expect(await run('tool', 'inbox-list', '-n', 'nobody')).toBe('no unread messages\n');
     expect((await up.cli(['session', 'ls'])).stdout).not.toContain('nobody');
@@ -92,15 +90,39 @@ describe('the reading commands', () => {
     ['status'],
     ['ledger -t 1'],
     ['telemetry'],
+    ['snapshot show'],
+    ['snapshot write'],
     ['trace show --intent 1'],
-  ])('the reading commands ask whether the name is right when a session has no events: %s', async (words) => {
-    const { code, stderr } = await up.cli([...words.split(' '), '-s', 'nobody']);
-    expect({ code, last: stderr.split('\n').at(-2) }).toEqual({
-      code: 0,
-      last: '-- session nobody has no events: is its name right?',
-    });
-    const known = await up.cli([...words.split(' '), '-s', session]);
-    expect(known.stderr).not.toContain('is its name right?');
+  ])(
+    '%s takes the session as an argument, and says in the same words that it does not exist',
+    async (words) => {
+      const args = words.split(' ');
+      const stderr =
+        'throughline: session nobody does not exist: "throughline session ls" lists those that do (not_found)\n';
+      for (const named of [['nobody'], ['-s', 'nobody'], ['nobody', '--json']]) {
+        expect(await up.cli([...args, ...named])).toEqual({ code: 1, stdout: '', stderr });
+      }
+      const known = await up.cli([...args, session]);
+      expect(known.stderr).not.toContain('does not exist');
+      expect(await up.cli([...args, session, '-s', session])).toEqual(known);
+      expect(await up.cli([...args, session, '-s', 'other'])).toMatchObject({ code: 2, stdout: '' });
+    },
+  );
+
+  it('session open, complete and restart do what the tools of these names do', async () => {
+    const name = newSession('lifecycle');
+    await run('session', 'open', name, '--goal', 'A parser');
+    expect(await run('session', 'show', name)).toMatch(/\ngoal +A parser\n/);
+    await run('session', 'complete', name);
+    expect(await run('session', 'show', name)).toMatch(/\nstatus +completed\n/);
+    await run('session', 'restart', name, '--reason', 'One more fix');
+    expect(await run('session', 'show', '--session', name)).toMatch(/\nstatus +open\n/);
+  });
+
+  it('still take the name of a session as the tools did before', async () => {
+    expect(await run('tool', 'task-list', '--name', session)).toBe(
+      await run('tool', 'task-list', '--session', session),
+    );
   });
 
   it('the reading commands name a misspelt variable, and go on', async () => {
@@ -108,7 +130,9 @@ describe('the reading commands', () => {
       env: { THROUGHLINE_REPLICA: '3' },
     });
     expect({ code, stdout }).toEqual({ code: 0, stdout: await run('tasks', '-s', session) });
-    expect(stderr).toContain('THROUGHLINE_REPLICA is no variable of ours');
+    expect(stderr).toContain(
+      'THROUGHLINE_REPLICA is not a recognized variable, so it changes nothing: did you mean THROUGHLINE_REPLICAS?',
+    );
   });
 
   it('the reading commands take the session from THROUGHLINE_SESSION, as the tools do', async () => {
@@ -116,7 +140,7 @@ describe('the reading commands', () => {
     for (const args of [['tasks'], ['history'], ['session', 'show'], ['tool', 'task-list']]) {
       const { code, stdout } = await up.cli([...args, '--json'], { env });
       expect(code).toBe(0);
-      expect(stdout).toBe(await run(...args, args[0] === 'tool' ? '--name' : '--session', session, '--json'));
+      expect(stdout).toBe(await run(...args, '--session', session, '--json'));
     }
     const bad = await up.cli(['tasks'], { env: { THROUGHLINE_SESSION: 'a b' } });
     expect(bad.code).toBe(2);

@@ -225,7 +225,7 @@ describe('a password in the URL of the server', () => {
       NATS_URL: `nats://deploy:${PASSWORD}@127.0.0.1:1,nats://deploy:${PASSWORD}@127.0.0.1:2`,
       THROUGHLINE_LOG_LEVEL: 'trace',
     };
-    for (const args of [['serve'], ['tool', 'task-list', '--name', 'demo'], ['up'], ['session', 'ls']]) {
+    for (const args of [['serve'], ['tool', 'task-list', '--session', 'demo'], ['up'], ['session', 'ls']]) {
       const { code, stdout, stderr } = await cli(args, { env });
       expect(code).toBe(1);
       expect(stderr).toContain('127.0.0.1');

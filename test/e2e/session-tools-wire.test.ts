@@ -51,7 +51,7 @@ describe('a refusal', () => {
     text: RegExp,
   ][] = [
     ['of bad JSON', 'task-add', '{"session"', 400, 'json_parse_failed', /not JSON/],
-    ['of no content', 'task-add', {}, 400, 'schema_invalid', /content: /],
+    ['of no content', 'task-add', {}, 400, 'schema_invalid', /content is missing/],
     [
       'of a bad priority',
       'task-add',
@@ -66,7 +66,7 @@ describe('a refusal', () => {
       { id: '1', status: 'done' },
       400,
       'schema_invalid',
-      /status: .*in_progress/,
+      /status is "done": use .*in_progress/,
     ],
     ['of a bad session', 'task-list', { session: 'a.b' }, 400, 'token_invalid', /session is "a\.b"/],
     ['of no session', 'task-list', { session: undefined }, 400, 'token_invalid', /session is/],

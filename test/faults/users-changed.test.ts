@@ -62,7 +62,7 @@ it('services that may not listen for a while do all their work again afterwards'
     await shutdown.release(5000);
     const told = lines.map((line) => JSON.parse(line));
     expect(told).toContainEqual(
-      expect.objectContaining({ level: 50, service: 'prompt-compiler', code: 'permission_denied' }),
+      expect.objectContaining({ level: 'error', service: 'prompt-compiler', code: 'permission_denied' }),
     );
   } finally {
     await shutdown.release(5000);

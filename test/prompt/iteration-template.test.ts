@@ -10,7 +10,7 @@ describe('the built-in template', () => {
     expect(prompt).toMatch(
       /^# Throughline Session\n\n## Spec\n> # A parser\n>\n> It parses\.\n\n## Tool Commands\n/,
     );
-    expect(prompt).toContain('`./tl tool task-add --name demo --content "description"`\n');
+    expect(prompt).toContain('`./tl tool task-add --session demo --content "description"`\n');
     expect(prompt).toContain('\nSession: demo | Iteration: #2\nTasks: 1 ready | 1 blocked | 1 done\n');
     expect(prompt).toContain(
       '\n## Recent Progress\n- #2 (just now): In progress\n- #1 (5min ago): Lexer done\n',

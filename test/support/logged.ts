@@ -9,5 +9,5 @@ export function loggedWarnings(): {
   const warn = (fields: object, message: string) => {
     warnings.push({ fields, message });
   };
-  return { logger: { debug() {}, info() {}, warn, error: warn }, warnings };
+  return { logger: { info() {}, warn, error: warn }, warnings };
 }

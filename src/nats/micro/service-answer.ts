@@ -77,7 +77,7 @@ export async function answer(
     const error = toThroughlineError(thrown, endpoint.name);
     const fields = { endpoint: endpoint.name, ...sessionNamed(request), code: error.code, err: error };
     if (OUR_FAULTS.has(error.code)) logger.error(fields, 'request failed');
-    else logger.debug(fields, 'request refused');
+    else logger.debug?.(fields, 'request refused');
     counts.failed(endpoint.subject, error.code);
     respondError(message, error, logger);
   }

@@ -29,7 +29,7 @@ export function countingLogger(logger: Logger, clock: Clock): { logger: Logger; 
   };
   return {
     logger: {
-      debug: (fields, message) => logger.debug(fields, message),
+      ...(logger.debug && { debug: (fields: object, message: string) => logger.debug?.(fields, message) }),
       info: (fields, message) => logger.info(fields, message),
       warn: counted('warn'),
       error: counted('error'),

@@ -114,7 +114,9 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
       if (!same.ok) throw new ThroughlineError(same.code, same.reason);
       return eventOf(same.value);
     };
-    return guard.record(session, eventOf(parsed.value), again).then(recorded, (error: unknown) => {
+    // Most often there is no debug line, and nothing is built for it.
+    const stored = logger.debug === undefined ? recorded : () => recordedAs(session, delivery);
+    return guard.record(session, eventOf(parsed.value), again).then(stored, (error: unknown) => {
       const triedTooOften = lanes.failures(held) + 1 >= options.maxDeliveries;
       if (!triedTooOften && !(isRefusal(error) && isGivenUp(held))) throw error;
       // While nothing can be stored it cannot be rejected either: an outage, however long, costs no dispatch.
@@ -131,6 +133,11 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
   function recorded(): Outcome {
     stats.recorded += 1;
     return DONE;
+  }
+
+  function recordedAs(session: Token, { sequence }: DispatchDelivery): Outcome {
+    logger.debug?.({ session, dispatch: sequence }, 'dispatch recorded');
+    return recorded();
   }
 
   function noteRedacted(

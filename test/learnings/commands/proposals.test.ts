@@ -88,7 +88,7 @@ describe('learning.propose', () => {
   it.each([
     [{ content: 'x'.repeat(201) }, 'must be at most 200 characters'],
     [{ content: ' ' }, 'must not be empty'],
-    [{ content: TEXT, tags: Array.from({ length: 21 }, String) }, 'must be at most 20 tags'],
+    [{ content: TEXT, tags: Array.from({ length: 21 }, String) }, 'tags: has 21 entries, the limit is 20'],
     [{ content: TEXT, confidence: 1.1 }, 'must be 0 to 1'],
     [{ content: TEXT, source: { session: 'a\u001b[31mb' } }, 'must be 1 to 64 characters of'],
   ])('learning.propose says what is wrong with %j', (input, message) => {
@@ -228,7 +228,7 @@ describe('proposal.list', () => {
 
   it('proposal.list refuses another status by naming those there are', () => {
     const refused = () => project.decide('proposal.list', JSON.parse('{"status":"open"}'));
-    expect(refused).toThrow('must be one of pending, accepted, rejected, all');
+    expect(refused).toThrow('status is "open": use one of pending, accepted, rejected, all');
   });
 });
 

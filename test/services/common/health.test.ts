@@ -17,7 +17,7 @@ describe('a logger that counts', () => {
     logger.error({ code: 'internal', err: new Error('secret') }, 'failed');
     logger.warn({ session: 's', dispatch: 3, code: 'too_large', reason: 'secret' }, 'rejected');
     logger.info({ session: 't' }, 'fine');
-    logger.debug({}, 'detail');
+    logger.debug?.({}, 'detail');
     expect(lines).toEqual([
       [{ session: 's', dispatch: 3, code: 'too_large', reason: 'secret' }, 'rejected'],
       [{ session: 't' }, 'fine'],

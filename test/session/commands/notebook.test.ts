@@ -31,7 +31,7 @@ describe('note-add', () => {
 
   it('note-add refuses any other type, and an empty note', () => {
     expect(() => argumentsOf('note-add', { content: 'x', type: 'rant' })).toThrow(
-      /^type: .*learning, stuck, tip, decision/,
+      /^type is "rant": use one of learning, stuck, tip, decision$/,
     );
     expect(() => argumentsOf('note-add', { content: ' ' })).toThrow(/^content: .*must not be empty/);
   });

@@ -48,14 +48,11 @@ describe('task-status', () => {
     expect(event?.data).not.toHaveProperty('reason');
   });
 
-  it.each(['done', 'IN_PROGRESS', '', undefined])(
-    'task-status refuses %j and says which there are',
-    (status) => {
-      expect(() => argumentsOf('task-status', { id: '1', status })).toThrow(
-        /^status: .*remaining, in_progress, completed, blocked, cancelled/,
-      );
-    },
-  );
+  it.each(['done', 'IN_PROGRESS', '', undefined])('refuses %j and says which there are', (status) => {
+    expect(() => argumentsOf('task-status', { id: '1', status })).toThrow(
+      /^status is .*: use one of remaining, in_progress, completed, blocked, cancelled$/,
+    );
+  });
 });
 
 describe('task-priority', () => {
@@ -67,8 +64,14 @@ describe('task-priority', () => {
     expect(played.state.history.iterations).toMatchObject([{ tasks_worked: [] }]);
   });
 
-  it.each([-1, 5, 0.5, 'high', undefined])('task-priority refuses %j', (priority) => {
-    expect(() => argumentsOf('task-priority', { id: '1', priority })).toThrow(/^priority: /);
+  it.each([
+    [-1, 'priority: must be a whole number from 0 (critical) to 4 (backlog)'],
+    [5, 'priority: must be a whole number from 0 (critical) to 4 (backlog)'],
+    [0.5, 'priority: must be a whole number from 0 (critical) to 4 (backlog) (got 0.5)'],
+    ['high', 'priority: must be a whole number from 0 (critical) to 4 (backlog) (got "high")'],
+    [undefined, 'priority is missing'],
+  ])('refuses %j', (priority, message) => {
+    expect(() => argumentsOf('task-priority', { id: '1', priority })).toThrow(message);
   });
 });
 
@@ -138,7 +141,7 @@ describe('every command on one task', () => {
     expect(played.when(name, given('TAS'))).toMatchObject({
       refused: { code: 'ambiguous', details: { candidates: ['TAS-1', 'TAS-2'] } },
     });
-    expect(() => argumentsOf(name, calls[name] ?? {})).toThrow(/id: /);
+    expect(() => argumentsOf(name, calls[name] ?? {})).toThrow(/^id is missing/);
     expect(played.events).toHaveLength(2);
   });
 });

@@ -76,7 +76,7 @@ describe('a claim', () => {
 
   it('a claim needs a name', () => {
     expect(() => argumentsOf('task-next', { claim: ' ' })).toThrow(/^claim: /);
-    expect(() => argumentsOf('task-next', { claim: true })).toThrow(/^claim: /);
+    expect(() => argumentsOf('task-next', { claim: true })).toThrow(/^claim is true: use text/);
   });
 
   it('a claim counts as work of the iteration', () => {

@@ -1,0 +1,30 @@
+import { InvalidArgumentError } from 'commander';
+
+/** What is typed for an option as the value that it stands for. */
+
+/** Parser of a whole number in an option. */
+export function wholeNumber(low: number, high = Number.MAX_SAFE_INTEGER): (raw: string) => number {
+  return (raw) => {
+    const value = Number(raw);
+    if (/^\d+$/.test(raw) && value >= low && value <= high) return value;
+    const range = high === Number.MAX_SAFE_INTEGER ? `of at least ${low}` : `from ${low} to ${high}`;
+    throw new InvalidArgumentError(`Use a whole number ${range}.`);
+  };
+}
+
+/** Parser of a number from 0 to 1 in an option. */
+export function fraction(raw: string): number {
+  if (/^(0|1|[01]?\.\d+)$/.test(raw) && Number(raw) <= 1) return Number(raw);
+  throw new InvalidArgumentError('Use a number from 0 to 1.');
+}
+
+/** Takes one `key=value` into the settings so far; `a.b=1` sets a field of a field. The service checks names and values. */
+export function settingPair(pair: string, before: Record<string, unknown> = {}): Record<string, unknown> {
+  const [, path = '', raw = ''] = /^([^=]+)=(.*)$/.exec(pair) ?? [];
+  if (path === '') throw new InvalidArgumentError('Use key=value, such as implementerTokens=8000.');
+  const value = /^\d{1,15}$/.test(raw) ? Number(raw) : raw;
+  const [key = '', field] = path.split('.');
+  if (field === undefined) return { ...before, [key]: value };
+  const inner = before[key];
+  return { ...before, [key]: { ...(typeof inner === 'object' ? inner : {}), [field]: value } };
+}
