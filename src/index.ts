@@ -62,8 +62,8 @@ export interface ConnectOptions extends NatsAccess {
 /**
  * Connects to the NATS server that Throughline runs on.
  *
- * @throws ThroughlineError `unavailable` when nobody answers there, `auth_failed` or `tls_failed` when the server does
- * not let us in
+ * @throws ThroughlineError `unavailable` when nothing answers there, `auth_failed` when the server rejected the
+ * credentials, `tls_failed` when TLS failed
  */
 export async function connectThroughline(options: ConnectOptions = {}): Promise<ThroughlineClient> {
   const { url, name, timeoutMs = 10_000, ...access } = options;

@@ -24,8 +24,8 @@ export function foreignCommand(program: Command): void {
   const foreign = program
     .command('foreign')
     .description(
-      'NATS does not check where an answer goes: whoever may ask for something can have the answer stored in any stream\n' +
-        'that takes its reply subject. Such messages count nowhere; they take room until they are removed.',
+      'NATS does not check the reply subject of a request: a user who may ask for something can have the answer\n' +
+        'stored in any stream that takes that subject. Such messages count nowhere. They take space until you remove them.',
     )
     .addHelpText('after', examples('throughline foreign ls', 'throughline foreign rm --yes'));
 

@@ -61,7 +61,7 @@ interface SearchOptions extends ProjectOptions {
 export function learningsCommand(program: Command): void {
   const learnings = program
     .command('learnings')
-    .description('Learnings are proposals that somebody has accepted; only these reach prompts.')
+    .description('Learnings are proposals that a person has accepted. Only learnings reach prompts.')
     .addHelpText('after', examples('throughline learnings ls', 'throughline learnings search "write tests"'));
   addReading(learnings);
   addPropose(learnings);
@@ -122,7 +122,7 @@ function listed(
 
 function addPropose(learnings: Command): void {
   onProject(learnings.command('propose'))
-    .description('Proposes a learning. It reaches no prompt before somebody accepts it.')
+    .description('Proposes a learning. It reaches prompts only after a person accepts it.')
     .argument('<text>', 'one sentence of at most 200 characters')
     .addOption(new Option('--type <type>', 'kind of learning').choices(LEARNING_TYPES).default('insight'))
     .option('--tags <tag...>', 'words that it is found by')

@@ -45,7 +45,7 @@ interface RejectOptions extends ProjectOptions {
 
 const ID = 'its id, or a prefix of at least 3 characters';
 
-/** `throughline proposals …`: what may become a learning, when somebody accepts it. */
+/** `throughline proposals …`: what becomes a learning when a person accepts it. */
 export function proposalsCommand(program: Command): void {
   const proposals = program
     .command('proposals')

@@ -73,7 +73,7 @@ function reading<Name extends ToolName>(
       const session = sessionOf(cli, options.session);
       const state = await withNats(cli, (nats) => foldedState(nats, cli.logger, session));
       const decision = decide(tool, state, args);
-      if (decision.kind !== 'answer') throw new Error(`${tool} is no reading command`);
+      if (decision.kind !== 'answer') throw new Error(`${tool} is not a reading command`);
       const reply = decision.reply(state);
       if (options.json) return out(JSON.stringify(reply));
       out(showReply(reply, coloured(cli)), coloured(cli));

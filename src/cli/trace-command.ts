@@ -86,7 +86,7 @@ function parsedLines(input: string): TraceEntryInput[] {
     try {
       return JSON.parse(line);
     } catch {
-      // As text it is no entry: the service skips and counts it like any other that cannot be read.
+      // As text it is not a valid entry: the service skips it and counts it as unreadable.
       return line;
     }
   });

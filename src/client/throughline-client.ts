@@ -211,7 +211,7 @@ async function requireValid(role: Role, result: object): Promise<void> {
 /** The subject of the session that a request names: a user who may only work on that session can send it there. */
 function scoped(subject: string, body: object): string {
   const session = 'session' in body ? body.session : undefined;
-  // A name that is no token goes where the service says what is wrong with it.
+  // An invalid name goes to the unscoped subject, where the service says what is wrong with it.
   return isToken(session) ? sessionRequest(subject, session) : subject;
 }
 

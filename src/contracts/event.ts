@@ -41,7 +41,7 @@ export function counts({ after }: Pick<Stored<unknown>, 'after'>, last: number):
 /** What a log is of. */
 export type LogKind = 'session' | 'project';
 
-/** How the events of a kind of log are read: from the JSON of a message, or `undefined` for what is no event. */
+/** How the events of a kind of log are read: from the JSON of a message, or `undefined` for anything else. */
 export interface EventFormat<Event> {
   readonly kind: LogKind;
   readonly parse: (json: unknown) => Event | undefined;

@@ -45,7 +45,7 @@ export function vectorsOf(
 /** What is wrong with a vector, or `undefined`. */
 export function vectorFault(vector: Float32Array | undefined): string | undefined {
   if (vector === undefined || vector.length === 0) return 'an empty vector';
-  if (!vector.every(Number.isFinite)) return 'a vector with something that is no finite number';
+  if (!vector.every(Number.isFinite)) return 'a vector with a value that is not a finite number';
   if (vector.every((value) => value === 0)) return 'a vector of zeros';
   return undefined;
 }

@@ -37,7 +37,7 @@ type Attempt =
  * Vectors from any endpoint that speaks OpenAI's `/v1/embeddings`.
  *
  * Texts go in batches, one request after the other. A request that meets a lost connection, a timeout, 429 or 5xx is
- * repeated after a pause; any other status and a reply that is no embedding are not, since they would come again.
+ * repeated after a pause. Any other status is not, nor is a reply without embeddings: they would come again.
  */
 export class HttpEmbedder implements Embedder {
   readonly model: string;
@@ -155,7 +155,7 @@ export class HttpEmbedder implements Embedder {
   }
 }
 
-/** The address of embeddings under a base address. Throws `TypeError` on what is no address. */
+/** The address of embeddings under a base address. Throws `TypeError` on an invalid address. */
 export function endpoint(base: string): URL {
   const url = new URL(base);
   let path = url.pathname;

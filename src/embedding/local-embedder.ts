@@ -53,7 +53,8 @@ function localEmbedder({ name, pooling }: ModelDir, extract: FeatureExtractor): 
   const one = async (text: string): Promise<Float32Array> => {
     const { dims, data } = await extract([text], { pooling, normalize: true });
     const vector = Float32Array.from(data);
-    const fault = dims.at(-1) === vector.length ? vectorFault(vector) : 'something that is no single vector';
+    const fault =
+      dims.at(-1) === vector.length ? vectorFault(vector) : 'something other than a single vector';
     if (fault !== undefined) throw new TextsRefusedError(`${name} gave ${fault}`);
     return vector;
   };

@@ -33,7 +33,7 @@ const poolingConfig = z.object({
 export async function readModelDir(given: string): Promise<ModelDir> {
   const dir = resolve(given);
   const files = await filesOf(dir);
-  if (files === undefined) throw invalid(dir, 'is no directory that can be read');
+  if (files === undefined) throw invalid(dir, 'is not a readable directory');
   const missing = NEEDED.filter((name) => !files.includes(name));
   if (missing.length > 0) throw invalid(dir, `lacks ${missing.join(' and ')}`);
   const found = [

@@ -15,8 +15,8 @@ import { TolerantEmbedder } from './tolerant-embedder.js';
  *
  * A vector is in step while its model, its text and its dimension are those of today. Text and model are seen in the
  * store; the dimension only in what the embedder gives, so the first run asks for one vector even where none is
- * missing: a model exchanged under its name is noticed, and all is computed anew. While all runs, the next learning
- * shows it, or whoever meets it first says so with `exchanged`.
+ * missing: a model exchanged under its name is noticed, and all vectors are computed again. While everything runs, the
+ * next learning shows it, or the first caller to notice says so with `exchanged`.
  *
  * A text that the embedder refuses keeps no other from its vector: it is found by halving the batch, named in the log,
  * and left to the words, where these decide, until it reads differently or the model is exchanged. An embedder that
@@ -160,7 +160,7 @@ export class Vectoriser {
     const started = this.#dimension;
     let computed = 0;
     for (;;) {
-      // Looked for anew each time: a batch that comes in another dimension puts all others out of step.
+      // Looked for again each time: a batch that comes in another dimension puts all others out of step.
       const missing = this.#missing(slot, learnings).slice(0, batch);
       if (missing.length === 0) break;
       const texts = missing.map(([, text]) => text);

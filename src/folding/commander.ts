@@ -8,8 +8,8 @@ import type { EventLog } from '../ports/event-log.js';
 import type { StateReader } from './state-reader.js';
 
 /**
- * Carries out commands on a session or a project: load it at sequence N, decide, append expecting N. When somebody
- * else came first, load and decide again: so ids never collide, and no task is claimed twice.
+ * Carries out commands on a session or a project: load it at sequence N, decide, append expecting N. When another
+ * writer came first, load and decide again: so ids never collide, and no task is claimed twice.
  *
  * Commands of one process on one key queue up, since only one of them could win anyway. An append whose answer
  * got lost is looked for by the event's id before it is tried again.
@@ -156,7 +156,7 @@ async function findLost<State, Event extends Stamped>(
   const [first] = lost;
   const { events, through } = await log.read(key, { after: first?.after ?? 0 });
   const found = events.find(({ event }) => event.id === id)?.event;
-  // Decided anew in between, the same command may have come to another event.
+  // Decided again in between, the same command may have produced another event.
   const same = (each: Lost<State, Event>) => isDeepStrictEqual(each.event.data, found?.data);
   return { arrived: found && (lost.find(same) ?? lost.at(-1)), through };
 }

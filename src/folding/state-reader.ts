@@ -11,7 +11,7 @@ import type { Folding } from './folding.js';
  * that, only what has come since the last load.
  *
  * Folded states stay in a cache that is bounded in number and in memory. Once it is full, a state gets in when it is
- * loaded for the second time, and the least recently used ones go: whoever looks at thousands once pushes out none.
+ * loaded for the second time, and the least recently used ones go: looking at thousands once pushes out none.
  * However many requests ask for one key, at most one read of it runs and one waits; a request that comes while a read
  * runs waits for the next one, so it sees everything that was stored before it asked.
  */
@@ -85,8 +85,8 @@ export class StateReader<State extends Sequenced, Event> {
   }
 
   /**
-   * The state as it was when the event at `sequence` was the last. Folded anew, from a snapshot where one is old
-   * enough.
+   * The state as it was when the event at `sequence` was the last. Folded again, from a snapshot where one is
+   * old enough.
    *
    * @throws ThroughlineError `not_caught_up` when the log has not come that far
    */
@@ -113,7 +113,7 @@ export class StateReader<State extends Sequenced, Event> {
     return this.#folded.size;
   }
 
-  /** One read, once the one before it is over. The read that waits comes next, whoever else asks in that moment. */
+  /** One read, once the one before it is over. The read that waits comes next, whatever else is asked for meanwhile. */
   #turn(key: Token, reads: Reads<State>, before?: Promise<unknown>): Promise<Loaded<State>> {
     const read = () => this.#refresh(key);
     return (before === undefined ? read() : before.then(read, read)).finally(() => {
@@ -131,7 +131,7 @@ export class StateReader<State extends Sequenced, Event> {
     // Should the fold throw halfway, the changed state is not to be found in the cache.
     this.#folded.delete(key);
     if (folded.epoch !== undefined && folded.epoch !== read.epoch) {
-      logger.warn({ [folding.kind]: key }, 'log removed: folding anew from the newest snapshot');
+      logger.warn({ [folding.kind]: key }, 'the log was removed: folding again from the newest snapshot');
       return this.#refresh(key);
     }
     const replayed = this.#fold(folded, read);
@@ -162,7 +162,7 @@ export class StateReader<State extends Sequenced, Event> {
     if (read.skipped > 0) {
       logger.warn(
         { [folding.kind]: key, code: 'schema_invalid', skipped: read.skipped },
-        'messages that are no valid events were skipped',
+        'messages that are not valid events were skipped',
       );
     }
     return read.events.length;

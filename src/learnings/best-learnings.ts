@@ -20,7 +20,7 @@ export class BestLearnings {
   add(learning: Learning, score: number): void {
     const last = this.#best.at(-1);
     const full = this.#best.length >= this.#max;
-    // Most are no better than the worst that is kept: those cost one comparison.
+    // Most do not beat the worst that is kept: those cost one comparison.
     if (full && (last === undefined || score < last.score)) return;
     const ranked = { learning, score };
     let place = this.#best.length;

@@ -51,7 +51,7 @@ const MAX_OBSERVATIONS = 2000;
 function propose(state: LearningState, { at, data }: LearningEventOf<'proposed'>): void {
   const { proposal: id, ...words } = data;
   const known = state.entries.get(id);
-  // Pending or in force it stands as it is. Turned down or taken away, somebody may propose it once more; no rule does.
+  // Pending or in force, it stays as it is. Rejected or retracted, a person may propose it again; rules do not.
   if (known?.proposal.status === 'pending' || state.active.has(id)) return;
   if (known !== undefined && words.method !== 'manual') return;
   state.entries.delete(id);

@@ -150,7 +150,8 @@ export function decodeLearnings(project: string, snapshot: string): DecodedLearn
     const active = new Map<string, Learning>();
     for (const [index, id] of state.active.entries()) {
       const learning = entries.get(id)?.learning;
-      if (learning === undefined) return { ok: false, reason: `state.active.${index}: ${id} is no learning` };
+      if (learning === undefined)
+        return { ok: false, reason: `state.active.${index}: ${id} is not a learning` };
       active.set(id, learning);
     }
     const observations = new Map(state.observations.map(({ id, ...observation }) => [id, observation]));

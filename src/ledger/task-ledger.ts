@@ -13,7 +13,7 @@ import {
  */
 export interface TaskLedger {
   readonly task: string;
-  /** 1 at first; one more each time the task is found to be stalled and must be planned anew. */
+  /** 1 at first; one more each time the task is found to be stalled and must be planned again. */
   readonly planVersion: number;
   readonly dispatches: number;
   /** Reviews that asked for changes. */
@@ -139,7 +139,7 @@ function outcomeOf(digest: OutcomeDigest): LastOutcome['outcome'] {
   return digest.role === 'implementer' ? `implementer_${digest.status}` : `reviewer_${digest.assessment}`;
 }
 
-/** A result says anew what stands in its way; what a review asked for stays until the next review. */
+/** Each result replaces the blockers; what a review asked for stays until the next review. */
 function implemented(before: Said, { summary, blockers }: ImplementerDigest): Said {
   return { ...before, summary, blockers };
 }

@@ -64,7 +64,7 @@ export async function lockStore(storeDir: string): Promise<StoreLock> {
     if (use !== undefined) throw inUse(storeDir, use);
     const number = highest + 1;
     if (create(storeDir, number, { starter: identityOf(process.pid) })) {
-      // Whoever looked before others took and left higher numbers comes too late.
+      // Others may have taken and left higher numbers since we looked: then we come too late.
       if (highestLock(storeDir) === number) return heldLock(storeDir, number);
       rmSync(pathOf(storeDir, number), { force: true });
     }

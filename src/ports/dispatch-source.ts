@@ -39,7 +39,7 @@ export interface DispatchDelivery {
   readonly delivery: number;
   /** It has been dealt with. */
   ack(): void;
-  /** It is in hand still: the time after which it comes again begins anew. */
+  /** It is still being worked on: the time until it is delivered again starts over. */
   working(): void;
   /** Deliver it again after `delayMs`. */
   nak(delayMs: number): void;

@@ -1,7 +1,7 @@
 import type { Role, Token } from '../contracts/names.js';
 
 /**
- * Keeps what could not be used, whole, with the reason, until somebody retries or removes it.
+ * Keeps what could not be used, whole, with the reason, until someone retries or removes it.
  *
  * An implementer must give the body back byte for byte, up to the largest message that the source accepts, and must
  * not keep the same dispatch twice when `put` is repeated soon after.

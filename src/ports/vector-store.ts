@@ -1,7 +1,7 @@
 import type { Token } from '../contracts/names.js';
 
 /**
- * Keeps the vectors of a project's learnings beside their events: what can be computed anew, at a price.
+ * Keeps the vectors of a project's learnings beside their events: what can be computed again, at a price.
  *
  * An implementer must give back vectors bit for bit. Losing one costs time only.
  */

@@ -33,7 +33,7 @@ export async function serve(
   only: readonly ServiceName[] = SERVICES,
 ): Promise<NatsPorts> {
   const { config, shutdown } = context;
-  // Ports alone are for whoever comes next: all is made for them.
+  // Without services the caller may use any port: everything is made.
   const makes = only.length === 0 ? {} : { makes: [...new Set(only.flatMap((each) => MAKES[each]))] };
   const name = `throughline ${only.join('+')}`;
   const { logger, incidents } = countingLogger(context.logger, systemClock);

@@ -196,7 +196,7 @@ describe('throughline doctor on a broken one', () => {
       'takes dispatch.broken.>, not dispatch.>',
       expect.stringContaining('acknowledges by none'),
       expect.stringContaining('gives up after 3'),
-      expect.stringContaining('1 dispatch waits, and nobody fetches them'),
+      expect.stringContaining('1 dispatch waits, and no service fetches them'),
     ]);
   });
 

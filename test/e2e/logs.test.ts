@@ -110,7 +110,7 @@ describe('a line of the log', () => {
     await kv.put(session, '{"after_sequence":1,"state":"none"}');
     await client.compile({ session, taskId: '1', taskPrompt: 'x', after });
     await said({ msg: 'snapshot ignored', session, code: 'schema_invalid' });
-    await said({ msg: 'messages that are no valid events were skipped', session, code: 'schema_invalid' });
+    await said({ msg: 'messages that are not valid events were skipped', session, code: 'schema_invalid' });
   });
 
   it('about a snapshot that cannot be written names session and code', async () => {

@@ -15,7 +15,7 @@ export function propose(state: LearningState, args: LearningArguments<'learning.
   if (content === '') return refuse('schema_invalid', 'content: must hold visible text');
   const id = learningId(state.project, content);
   const known = state.entries.get(id);
-  // What was turned down or taken away may be proposed once more by somebody who asks for it.
+  // A person may propose again what was rejected or retracted.
   if (known?.proposal.status === 'pending' || state.active.has(id))
     return answer(showing(id, { existing: true }));
   const { type, source, confidence } = args;
@@ -58,7 +58,7 @@ export function showProposal(
   return 'refusal' in resolved ? resolved.refusal : answer(showing(resolved.found.id));
 }
 
-/** A near-duplicate of a learning is added to it, or kept apart by somebody who says so; the same text never is. */
+/** A near-duplicate of a learning is added to it, or kept apart where the caller says so; the same text never is. */
 export function acceptProposal(
   state: LearningState,
   args: LearningArguments<'proposal.accept'>,

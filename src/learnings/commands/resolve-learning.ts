@@ -34,7 +34,7 @@ export function resolveLearning(state: LearningState, given: string): ResolvedLe
     retired?.how ??
     (proposal.mergedInto === undefined ? proposal.status : `merged into ${proposal.mergedInto}`);
   return {
-    refusal: refuse('not_found', `${id} is no learning in force: it is ${what}`, { id, state: what }),
+    refusal: refuse('not_found', `${id} is not an active learning: it is ${what}`, { id, state: what }),
   };
 }
 

@@ -193,7 +193,7 @@ class Scanner {
     }
     if (applyField(sink, { ...field, value }, line, this.#legend)) return;
     sink.details.push(text.trim());
-    this.findings.problems.push(problem('unknown_marker', line, `"${value}" is no status we know`));
+    this.findings.problems.push(problem('unknown_marker', line, `"${value}" is not a known status`));
   }
 
   #addBox(

@@ -13,7 +13,7 @@ interface Numbered {
 }
 
 /**
- * Reports numbered items among numbered items with boxes: whoever wrote them so may have meant tasks. Items before
+ * Reports numbered items among numbered items with boxes: their author may have meant tasks. Items before
  * line `taken` belong to a prompt and are passed over.
  */
 export function reportUnboxed(

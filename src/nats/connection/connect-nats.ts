@@ -29,10 +29,10 @@ export interface NatsConnectOptions {
 }
 
 /**
- * Connects, reconnecting for ever after, and checks that the server can do what we need.
+ * Connects, reconnects without an end, and checks that the server can do what we need.
  *
- * @throws ThroughlineError `unavailable` when nobody answers, `auth_failed` when the server does not let us in,
- * `tls_failed` when both do not agree on TLS, `config_invalid` for an access that cannot be used, `server_unsupported`
+ * @throws ThroughlineError `unavailable` when nothing answers, `auth_failed` when the server rejected the
+ * credentials, `tls_failed` when both do not agree on TLS, `config_invalid` for an access that cannot be used, `server_unsupported`
  * for an old server or one without JetStream
  */
 export async function connectNats(options: NatsConnectOptions): Promise<NatsConnection> {
@@ -48,7 +48,7 @@ export async function connectNats(options: NatsConnectOptions): Promise<NatsConn
     },
     // A server that is frozen or cut off closes nothing: two pings without an answer tell.
     pingInterval: 5000,
-    // Whoever changes users while we are connected may come to change them back: the client would give up for good.
+    // Users that are changed while we are connected may be changed back: the client would give up for good.
     ignoreAuthErrorAbort: true,
   };
   const shown = withoutSecrets(options.url);
@@ -146,7 +146,7 @@ async function logStatus(connection: NatsConnection, logger: Logger): Promise<vo
       const code = codeOfReport(String(data));
       const fields = { error: data, code, ...permissionContext };
       const message = 'NATS reported an error';
-      // A service that is denied has many subscriptions, and makes all of them anew at each attempt.
+      // A service that is denied has many subscriptions, and makes all of them again at each attempt.
       if (permissionContext === undefined) logger.warn(fields, message);
       else warn(fields, message, `${permissionContext.operation} ${permissionContext.subject}`);
     }

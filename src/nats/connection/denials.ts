@@ -3,8 +3,8 @@ import type { ThroughlineError } from '../../contracts/errors.js';
 import { permissionDenied } from './nats-errors.js';
 
 /**
- * The server answers a publish that it does not permit beside the reply subject, by an error line of its own. Without
- * this, whoever waits for the reply would only be told by the deadline.
+ * The server answers a publish that it does not permit with an error line of its own, not on the reply subject. Without
+ * this, a caller that waits for the reply would learn of it only by the deadline.
  */
 export interface Denial {
   /** `publish` or `subscription`. */

@@ -11,8 +11,8 @@ export interface KeptSubscription {
 }
 
 /**
- * Subscribes, and again whenever the server takes the subscription away: whoever changes users while we are connected
- * may come to change them back, and the client forgets what was denied.
+ * Subscribes, and again whenever the server takes the subscription away: users that are changed while we are connected
+ * may be changed back, and the client forgets what was denied.
  *
  * @throws the client's error when the connection is closed
  */

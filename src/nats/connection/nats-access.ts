@@ -21,9 +21,9 @@ export interface NatsAccess {
   readonly password?: string | undefined;
   /** Token (`NATS_TOKEN`). */
   readonly token?: string | undefined;
-  /** File that holds the seed of a user's NKey (`NATS_NKEY`). Read anew at each reconnect. */
+  /** File that holds the seed of a user's NKey (`NATS_NKEY`). Read again at each reconnect. */
   readonly nkey?: string | undefined;
-  /** File with a user's JWT and seed (`NATS_CREDS`). Read anew at each reconnect. */
+  /** File with a user's JWT and seed (`NATS_CREDS`). Read again at each reconnect. */
   readonly creds?: string | undefined;
   /** PEM file of the authorities that the server's certificate may come from (`NATS_CA`). Default: those of Node. */
   readonly ca?: string | undefined;
@@ -200,8 +200,8 @@ function addressOf(server: string): string {
 }
 
 /**
- * Reads a file now, and anew each time that it is asked for. One that is just being exchanged is what it was before: the
- * client takes an error at a reconnect for a reason to close the connection for good.
+ * Reads a file now, and again each time that it is asked for. One that is being replaced at that moment keeps its old
+ * content: on an error at a reconnect the client would close the connection for good.
  */
 function readAnew(...file: Parameters<typeof readFile>): () => string {
   let text = readFile(...file);

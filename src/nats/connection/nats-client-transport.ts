@@ -60,7 +60,7 @@ export async function requestJson(
   if (reply === undefined)
     throw new ThroughlineError(
       'internal',
-      `${subject}: the answer is no JSON: does another service listen there?`,
+      `${subject}: the answer is not JSON. Does another service listen there?`,
     );
   return reply;
 }

@@ -158,7 +158,7 @@ export function connectFault(cause: unknown, url: string): ThroughlineError {
     const fix = 'check NATS_USER and NATS_PASSWORD, NATS_TOKEN, NATS_NKEY or NATS_CREDS';
     return new ThroughlineError(
       'auth_failed',
-      `the NATS server at ${url} does not let us in (${text}): ${fix}`,
+      `the NATS server at ${url} rejected the credentials (${text}): ${fix}`,
       {
         cause,
       },

@@ -77,7 +77,7 @@ export async function examine(nats: NatsPorts, expected: Expected): Promise<Find
   const found: Finding[] = [];
   for (const [check, look] of checks) found.push(...(await examined(check, look)));
   const denied = found.filter((finding) => finding.denied);
-  // What a connection tells by itself is no look at the installation.
+  // What the connection itself tells does not count as a look at the installation.
   const seen = found.filter(
     ({ check, level }) => level === 'ok' && check !== 'server' && check !== 'embedder',
   );

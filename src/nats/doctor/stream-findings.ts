@@ -91,7 +91,11 @@ export function streamFaults({ config, state, cluster }: SeenStream, expected: E
   }
   if (config.storage !== StorageType.File) {
     found.push(
-      warn(check, 'is kept in memory: a restart of the server loses it', 'make it anew on file storage'),
+      warn(
+        check,
+        'is kept in memory: a restart of the server loses it',
+        'delete it and make it again on file storage',
+      ),
     );
   }
   if (config.num_replicas !== expected.replicas) {
@@ -145,7 +149,7 @@ function judged(
 ): Finding[] {
   const { ackWaitMs, consumer, subjects, start } = expected;
   const { config, num_pending: waiting, num_ack_pending: inHand, num_redelivered: again } = info;
-  const remake = `nats consumer rm ${DISPATCH_STREAM} ${consumer}; its service makes it anew`;
+  const remake = `nats consumer rm ${DISPATCH_STREAM} ${consumer}; its service makes it again`;
   const found: Finding[] = [];
   const taken = config.filter_subjects ?? [config.filter_subject ?? DISPATCH_SUBJECTS];
   if (!taken.includes(subjects)) {
@@ -163,9 +167,9 @@ function judged(
     const message = `delivers again after ${ackWait} ms, THROUGHLINE_ACK_WAIT_MS says ${ackWaitMs}`;
     found.push(warn(check, message, `start its service again, which sets it: ${start}`));
   }
-  // With a backlog every pull is answered at once: whoever holds dispatches is at work.
+  // With a backlog every pull is answered at once: a service that holds dispatches is at work.
   if (info.num_waiting === 0 && inHand === 0 && waiting > 0) {
-    const message = `${counted(waiting, 'dispatch waits', 'dispatches wait')}, and nobody fetches them`;
+    const message = `${counted(waiting, 'dispatch waits', 'dispatches wait')}, and no service fetches them`;
     found.push(fail(check, message, `start its service: ${start}`));
   } else if (waiting > MUCH_TO_DO) {
     found.push(warn(check, `${waiting} dispatches wait`, `start more of it, or look at the logs: ${start}`));

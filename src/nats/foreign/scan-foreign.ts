@@ -65,7 +65,7 @@ export async function* foreignIn(
   }
 }
 
-/** Whoever looks at rejected results may read them one by one, and not by direct get. */
+/** A user who may look at rejected results may read them one by one, and not by direct get. */
 async function* foreignRejections({ jsm, rejected }: Scanned, from: number): AsyncGenerator<ForeignMessage> {
   for (const sequence of await rejected.foreign()) {
     if (sequence < from) continue;

@@ -230,7 +230,8 @@ function outcomeOf(message: Msg, { subject, stream }: InFlight): PubOutcome | Th
     const { err_code: code, description: text = 'no reason given' } = ack.error;
     return refusal(`${subject} was not stored`, { code, text });
   }
-  if (ack?.seq === undefined) return new ThroughlineError('internal', `${subject}: the answer is no PubAck`);
+  if (ack?.seq === undefined)
+    return new ThroughlineError('internal', `${subject}: the answer is not a PubAck`);
   if (stream !== undefined && ack.stream !== stream) return takenByAnother(subject, ack.stream ?? '', stream);
   return { outcome: 'stored', sequence: ack.seq, duplicate: ack.duplicate === true };
 }

@@ -95,8 +95,8 @@ export class NatsConsumption implements DispatchConsumption {
   }
 
   /**
-   * One lane begins, with a single message; the other one joins when something has been dealt with. Whoever was cut off
-   * for reading too slowly would otherwise be cut off again and again, and get nothing done.
+   * One lane begins, with a single message. The other one joins when something has been dealt with. Otherwise a process
+   * that was cut off for reading too slowly would be cut off again and again, and get nothing done.
    */
   #beginSlowly(): void {
     for (const lane of this.#lanes) lane.reset();
@@ -112,7 +112,7 @@ export class NatsConsumption implements DispatchConsumption {
     else this.#passOver(delivery, foreign);
   }
 
-  /** Stored as the answer to a request: it is nobody's result, and no session must hear of it. It stays in the stream. */
+  /** Stored as the answer to a request: it is not a result, and must not reach a session. It stays in the stream. */
   #passOver(delivery: NatsDelivery, foreign: string): void {
     const { subject, sequence } = delivery;
     const fields = { code: 'permission_denied', subject, dispatch: sequence, foreign };

@@ -7,7 +7,7 @@ import type { MadeStream } from './topology.js';
 /**
  * What this process knows of the streams of event logs, by key: whether they are there, and still the same.
  *
- * That is asked, once in a while for each key, and not found out by publishing or reading: somebody who watches
+ * That is asked, once in a while for each key, and not found out by publishing or reading: a client that watches
  * `session.>`, as `caughtUp` and `nats sub` do, takes the answer "no responders" away from a missing stream, and only
  * a deadline would tell.
  */

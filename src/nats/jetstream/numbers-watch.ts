@@ -28,7 +28,7 @@ export class NumbersWatch {
   }
 
   /**
-   * Whoever may not list streams, as users of earlier versions, goes without.
+   * Skipped where the user may not list streams, as users of earlier versions may not.
    *
    * @throws ThroughlineError `config_invalid` when numbers are used again
    */

@@ -14,7 +14,7 @@ import { newestLearningSnapshot, newestSnapshot } from './topology.js';
 export const VOID_DISPATCHES = 'dispatch.void';
 const VOID_EVENTS = 'void';
 const VOID_LEARNINGS = 'learning.void.void';
-/** Numbers above the highest that is known to have been seen: somebody may have seen a few more. */
+/** Numbers above the highest that is known to have been seen: someone may have seen a few more. */
 const MARGIN = 1200;
 const AT_ONCE = 500;
 

@@ -162,7 +162,7 @@ export class NatsRejectedStore implements RejectedStore {
     return message && partOf(message.header) === 1 ? message : undefined;
   }
 
-  /** What `id` names, unless it is no part of a rejection. */
+  /** What `id` names, unless it does not belong to a rejection. */
   async #own(id: number): Promise<StoredMsg | undefined> {
     const message = await this.#message(id);
     return message && foreignRejection(message) === undefined ? message : undefined;

@@ -13,7 +13,7 @@ const ENVELOPE_BYTES = 4096;
 const HISTORY = 5;
 /** Keys whose last write is remembered. */
 const MAX_WRITTEN = 10_000;
-/** Rounds of compare and set, each of which somebody wins: far more than there are writers of one key. */
+/** Rounds of compare and set, each of which one writer wins: far more than there are writers of one key. */
 const MAX_ATTEMPTS = 1000;
 
 export interface SnapshotStoreOptions extends TopologyOptions {
@@ -103,7 +103,7 @@ export class NatsSnapshotStore implements SnapshotStore {
     throw new ThroughlineError('conflict', `others keep writing the snapshot of ${key}`);
   }
 
-  /** Compare and set: `false` when somebody else wrote first. */
+  /** Compare and set: `false` when another writer came first. */
   async #replace(key: Token, snapshot: StoredSnapshot, revision: number | undefined): Promise<boolean> {
     const { sequence, text } = snapshot;
     this.#written.delete(key);
@@ -122,7 +122,7 @@ export class NatsSnapshotStore implements SnapshotStore {
     }
   }
 
-  /** Makes the bucket again where somebody has deleted it: without it there are no snapshots, and all else works. */
+  /** Makes the bucket again where someone has deleted it: without it there are no snapshots, and all else works. */
   async #onBucket<T>(work: (kv: KV) => Promise<T>): Promise<T> {
     try {
       return await work(this.#kv);
@@ -144,7 +144,7 @@ export class NatsSnapshotStore implements SnapshotStore {
     }
   }
 
-  /** What is stored last of a key, and the newest snapshot: another one where the last is no snapshot. */
+  /** What is stored last of a key, and the newest snapshot: they differ where the last is not a snapshot. */
   async #kept(key: Token): Promise<Kept | undefined> {
     const last = await this.#last(key);
     if (last === undefined) return undefined;

@@ -21,7 +21,7 @@ export function progressByTools(ask: AskSession): SessionCommander {
       await ask(RUN_STATUS_SUBJECT, session).catch((error: unknown) => ({ degraded: messageOf(error) })),
     );
     if (degraded !== undefined) {
-      const message = `the session tools did not read it anew: ${degraded}`;
+      const message = `the session tools did not read it again: ${degraded}`;
       throw new ThroughlineError('progress_ledger_missing_tasks', message);
     }
     return { reply: {}, appended: 'progress.rebuilt' };

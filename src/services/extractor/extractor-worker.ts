@@ -42,7 +42,7 @@ export interface ExtractorPorts {
 export interface ExtractorOptions {
   /** Largest body, in bytes. */
   readonly maxBodyBytes: number;
-  /** Failed attempts after which a dispatch is rejected; being set aside is no attempt. */
+  /** Failed attempts after which a dispatch is rejected; being set aside does not count. */
   readonly maxDeliveries: number;
   /** Dispatches in work at a time. Default: 500. */
   readonly maxInHand?: number;
@@ -151,7 +151,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     { code, reason }: DispatchFault,
   ): Promise<Outcome> {
     const { sequence, at, subject, body } = held.delivery;
-    // The note first: the fold takes it once however often it comes, the rejected store does not for ever. But a log
+    // The note first: the fold takes it once however often it comes, the rejected store only for a while. But a log
     // that is given up keeps no dispatch from being rejected: then `after` does not hear of it.
     const refused = session && (await noteRejected(held, session, role, { code, reason }));
     const told = refused === undefined ? reason : `${reason}; not noted on its session: ${refused}`;

@@ -7,7 +7,7 @@ import type { SessionLog } from '../../ports/session-log.js';
 export interface SessionProjectsOptions {
   readonly log: SessionLog;
   readonly sessions: SessionReader;
-  /** Sessions whose project is remembered; others are folded anew. */
+  /** Sessions whose project is remembered; others are folded again. */
   readonly maxKnown: number;
 }
 
