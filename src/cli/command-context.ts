@@ -71,12 +71,12 @@ export async function withClient<T>(cli: Cli, work: (client: ThroughlineClient) 
 export function sessionOf(cli: Cli, given: string | undefined, flag = '--session'): Token {
   const session = given ?? cli.config.session;
   if (session !== undefined) return token(session, given === undefined ? 'THROUGHLINE_SESSION' : flag);
-  throw new ThroughlineError('usage', `which session? Give ${flag} NAME, or set THROUGHLINE_SESSION`);
+  throw new ThroughlineError('usage', `no session is named: give ${flag} NAME, or set THROUGHLINE_SESSION`);
 }
 
 /** Tells who reads a session that does not exist, which is as empty as a new one, that the name may be wrong. */
 export function noteWhereEmpty(session: string, sequence: number): void {
-  if (sequence === 0) note(`-- session ${session} has no events: is its name right?`);
+  if (sequence === 0) note(`-- session ${session} has no events: check its name`);
 }
 
 /** Parser of a whole number in an option. */

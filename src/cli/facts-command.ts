@@ -19,7 +19,7 @@ export function factsCommand(program: Command): void {
     .description('Lists the valid facts of a session, oldest first.')
     .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
     .option('-t, --task <id>', 'only facts from this task')
-    .option('-a, --all', 'also facts that a later dispatch has closed')
+    .option('-a, --all', 'include facts that a later dispatch has closed')
     .option('--json', 'one JSON array of facts')
     .addHelpText(
       'after',

@@ -72,8 +72,8 @@ function addReading(learnings: Command): void {
   onProject(learnings.command('ls'))
     .description('Lists the learnings of a project, the newest first.')
     .option('--retired', 'those that were superseded or retracted, and why')
-    .option('--limit <n>', 'most to show (default: 200)', wholeNumber(1, 1000))
-    .option('--page <id>', 'the page that begins after this id: each page but the last says which comes next')
+    .option('--limit <n>', 'maximum number to show (default: 200)', wholeNumber(1, 1000))
+    .option('--page <id>', 'show the page after this id: each page but the last names the next one')
     .addHelpText(
       'after',
       examples('throughline learnings ls', 'throughline learnings ls --project shop --json'),
@@ -90,9 +90,13 @@ function addReading(learnings: Command): void {
 
   onProject(learnings.command('search'))
     .description('Finds the learnings that are relevant to a text, as prompts do.')
-    .argument('<text>', 'what they should be about')
-    .option('--max-learnings <n>', 'most to show', wholeNumber(0, 100))
-    .option('--min-similarity <n>', 'similarity that a learning found by meaning must have, 0 to 1', fraction)
+    .argument('<text>', 'text to search by')
+    .option('--max-learnings <n>', 'maximum number to show', wholeNumber(0, 100))
+    .option(
+      '--min-similarity <n>',
+      'minimum similarity of learnings that are found by meaning, 0 to 1',
+      fraction,
+    )
     .addHelpText('after', examples('throughline learnings search "handle errors in the parser"'))
     .action(async (query: string, options: SearchOptions, self: Command) => {
       const cli = cliOf(self);
@@ -125,8 +129,8 @@ function addPropose(learnings: Command): void {
     .description('Proposes a learning. It reaches prompts only after a person accepts it.')
     .argument('<text>', 'one sentence of at most 200 characters')
     .addOption(new Option('--type <type>', 'kind of learning').choices(LEARNING_TYPES).default('insight'))
-    .option('--tags <tag...>', 'words that it is found by')
-    .option('--confidence <n>', 'how sure it is, 0 to 1', fraction)
+    .option('--tags <tag...>', 'words to find it by')
+    .option('--confidence <n>', 'confidence, 0 to 1', fraction)
     .option('-s, --session <name>', 'the session that it comes from')
     .addHelpText(
       'after',
@@ -151,11 +155,11 @@ function addPropose(learnings: Command): void {
 
 function addChanges(learnings: Command): void {
   deciding(learnings.command('edit'))
-    .description('Changes a learning, or a proposal that nobody has decided on.')
+    .description('Changes a learning or a pending proposal.')
     .argument('<id>', 'its id, or a prefix of at least 3 characters')
-    .option('--content <text>', 'what it says')
+    .option('--content <text>', 'new text')
     .addOption(new Option('--type <type>', 'kind of learning').choices(LEARNING_TYPES))
-    .option('--tags <tag...>', 'its tags, all of them')
+    .option('--tags <tag...>', 'new tags, in place of all present ones')
     .addHelpText(
       'after',
       examples('throughline learnings edit abc12 --content "Run the linter and the tests"'),
@@ -171,8 +175,8 @@ function addChanges(learnings: Command): void {
 
   changing(
     deciding(learnings.command('supersede'))
-      .description('Lets another learning take the place of one.')
-      .argument('<id>', 'the learning that holds no more')
+      .description('Replaces a learning by another one.')
+      .argument('<id>', 'the learning to retire')
       .argument('<replacement>', 'the learning that takes its place')
       .addHelpText('after', examples('throughline learnings supersede abc12 def45')),
     (client, [id = '', replacement = ''], common) =>
@@ -181,7 +185,7 @@ function addChanges(learnings: Command): void {
 
   changing(
     deciding(learnings.command('retract'))
-      .description('Takes a learning back: it stays on record, and reaches no prompt any more.')
+      .description('Retracts a learning: it stays on record, but no longer reaches prompts.')
       .argument('<id>', 'its id, or a prefix of at least 3 characters')
       .option('--reason <text>', 'why')
       .addHelpText('after', examples('throughline learnings retract abc12 --reason "We use biome now"')),

@@ -49,7 +49,7 @@ const ID = 'its id, or a prefix of at least 3 characters';
 export function proposalsCommand(program: Command): void {
   const proposals = program
     .command('proposals')
-    .description('Proposals come from notes, from what reviewers demand again and again, and from anybody.')
+    .description('Proposals come from notes, from repeated demands of reviewers, and from people.')
     .addHelpText('after', examples('throughline proposals ls', 'throughline proposals review'));
   addReading(proposals);
   addDeciding(proposals);
@@ -62,8 +62,8 @@ function addReading(proposals: Command): void {
     .addOption(
       new Option('--status <status>', 'only these').choices([...PROPOSAL_STATUSES, 'all']).default('pending'),
     )
-    .option('--limit <n>', 'most to show (default: 200)', wholeNumber(1, 1000))
-    .option('--page <id>', 'the page that begins after this id: each page but the last says which comes next')
+    .option('--limit <n>', 'maximum number to show (default: 200)', wholeNumber(1, 1000))
+    .option('--page <id>', 'show the page after this id: each page but the last names the next one')
     .addHelpText(
       'after',
       examples('throughline proposals ls', 'throughline proposals ls --status all --json'),
@@ -116,7 +116,7 @@ function addDeciding(proposals: Command): void {
     });
 
   deciding(proposals.command('reject'))
-    .description('Turns a proposal down. It stays on record; only a person can propose the same again.')
+    .description('Rejects a proposal. It stays on record; only a person can propose the same again.')
     .argument('<id>', ID)
     .option('--reason <text>', 'why')
     .addHelpText('after', examples('throughline proposals reject abc12 --reason "True of one module only"'))
@@ -138,7 +138,7 @@ function listed(
   if (proposals.length === 0) {
     const origin =
       status === 'accepted' || status === 'rejected'
-        ? `"throughline proposals review${option}" decides on those that wait`
+        ? `"throughline proposals review${option}" decides on pending ones`
         : 'they come from notes and from recurring reviews; "throughline learnings propose" adds one';
     return `-- project ${project} has no ${kind}proposals: ${origin}`;
   }
@@ -146,9 +146,9 @@ function listed(
     ? `: "throughline proposals review${option}" decides on them one by one`
     : '';
   const paused = rulesPaused
-    ? '\n-- so many wait that rules propose nothing more until some are decided'
+    ? '\n-- too many are pending: rules propose nothing more until some are decided'
     : sessionsPaused
-      ? `\n-- so many wait that rules propose nothing more of ${sessionsPaused.slice(0, 5).join(', ')} until some are decided`
+      ? `\n-- too many are pending: rules propose nothing more of ${sessionsPaused.slice(0, 5).join(', ')} until some are decided`
       : '';
   return `-- ${shownOf(proposals.length, total, `${kind}proposal`)} of project ${project}${next}${paused}${nextPage(more)}`;
 }

@@ -79,11 +79,11 @@ export function initCommand(program: Command): void {
     )
     .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
     .requiredOption('--spec <name>', 'name of the specification')
-    .requiredOption('--tasks <file>', 'the tasks.md')
-    .option('--goal <text>', 'what the run is to achieve')
+    .requiredOption('--tasks <file>', 'path of the tasks.md')
+    .option('--goal <text>', 'goal of the run')
     .option(
       '--settings <key=value...>',
-      'what shapes its prompts, such as implementerTokens=8000',
+      'settings of its prompts, such as implementerTokens=8000',
       settingPair,
     )
     .option('--push', 'send the text of the file: for a service that cannot read it')
@@ -113,7 +113,7 @@ export function initCommand(program: Command): void {
 export function statusCommand(program: Command): void {
   program
     .command('status')
-    .description('Shows the totals of the tasks.md, and for each task with dispatches what came of them.')
+    .description('Shows the totals of the tasks.md and the outcome of each task that has dispatches.')
     .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
     .option('--json', 'print the reply as JSON')
     .addHelpText('after', examples('throughline status --session demo', 'throughline status -s demo --json'))
@@ -124,7 +124,7 @@ export function statusCommand(program: Command): void {
       if (options.json) return out(JSON.stringify(reply));
       const shown = statusReply.parse(reply);
       for (const line of statusLines(shown)) out(line);
-      if ((shown.run?.problems ?? 0) > 0) note('-- "throughline init", run once more, names each such line');
+      if ((shown.run?.problems ?? 0) > 0) note('-- run "throughline init" again to see each such line');
       noteWhereEmpty(session, shown.sequence);
     });
 }
@@ -132,7 +132,7 @@ export function statusCommand(program: Command): void {
 export function ledgerCommand(program: Command): void {
   program
     .command('ledger')
-    .description('Prints the known entries of a task, ledger.task.* and ledger.progress.*, one a line.')
+    .description('Prints the known entries of a task, ledger.task.* and ledger.progress.*, one per line.')
     .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
     .requiredOption('-t, --task <id>', 'id of the task')
     .option('--json', 'print the entries as one JSON object')
@@ -149,7 +149,7 @@ export function ledgerCommand(program: Command): void {
       for (const [key, value] of Object.entries(entries)) {
         out(`${key}  ${typeof value === 'string' ? oneLine(value) : JSON.stringify(value)}`);
       }
-      if (Object.keys(entries).length === 0) note(`-- nothing is known of task ${options.task}`);
+      if (Object.keys(entries).length === 0) note(`-- nothing is known about task ${options.task}`);
       noteWhereEmpty(session, state.sequence);
     });
 }
@@ -166,7 +166,8 @@ function statusLines({ run, tasks, degraded }: z.infer<typeof statusReply>): str
       `${completed} of ${counted(total, 'task')} completed, ${inProgress} in progress, ${pending} pending`,
     );
     lines.push(`active task: ${run.active_task_id ?? 'none'}`);
-    if (run.problems > 0) lines.push(`${counted(run.problems, 'line')} of the tasks.md could not be placed`);
+    if (run.problems > 0)
+      lines.push(`${counted(run.problems, 'line')} of the tasks.md could not be understood`);
   }
   if (degraded !== undefined) lines.push(`the tasks.md cannot be read now: ${oneLine(degraded)}`);
   for (const task of tasks) {

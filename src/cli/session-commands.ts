@@ -25,7 +25,7 @@ interface ReadOptions {
 export function sessionCommand(program: Command): void {
   const session = program
     .command('session')
-    .description('Sessions that this NATS server holds.')
+    .description('Lists and shows the sessions on this NATS server.')
     .addHelpText('after', examples('throughline session ls'));
 
   session
@@ -40,7 +40,7 @@ export function sessionCommand(program: Command): void {
       note(`-- ${counted(names.length, 'session')}`);
     });
 
-  reading(session.command('show'), 'Shows a session in numbers.', 'session show', 'session-show', {});
+  reading(session.command('show'), 'Shows the figures of a session.', 'session show', 'session-show', {});
 }
 
 export function tasksCommand(program: Command): void {

@@ -14,7 +14,9 @@ interface SnapshotOptions {
 export function snapshotCommand(program: Command): void {
   const snapshot = program
     .command('snapshot')
-    .description('Snapshots save replaying: they are written after every so many events, and on demand.')
+    .description(
+      'Snapshots save replaying: they are written after every THROUGHLINE_SNAPSHOT_EVERY events, and on demand.',
+    )
     .addHelpText('after', examples('throughline snapshot show --session demo'));
 
   snapshot
@@ -74,7 +76,7 @@ export function snapshotCommand(program: Command): void {
         out(
           outcome === 'saved'
             ? `snapshot written at sequence ${sequence}`
-            : `a snapshot at sequence ${sequence} or later is there`,
+            : `a snapshot at sequence ${sequence} or later exists already`,
         );
       };
       await withNats(cli, write, ['snapshots']);

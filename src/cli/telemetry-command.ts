@@ -27,7 +27,7 @@ export function telemetryCommand(program: Command): void {
     .command('telemetry')
     .description(
       'Adds up what all running prompt-compilers have counted for a session since they started,\n' +
-        'and what the session itself says of its dispatches.',
+        'and what the session records about its dispatches.',
     )
     .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
     .option('--json', 'print it as JSON')

@@ -8,7 +8,7 @@ import { showReply } from './show-reply.js';
 export function toolCommand(program: Command): void {
   const tool = program
     .command('tool')
-    .description('What agents use while they work: each command is a request to the service session-tools.')
+    .description('Tools for agents at work: each command is a request to the service session-tools.')
     .addHelpText('after', examples('throughline tool task-next --name demo --claim agent-1'));
   for (const name of TOOL_NAMES) addTool(tool, name);
 }
@@ -89,23 +89,23 @@ function placeholderOf(field: string): string {
 }
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
-  id: 'id, its number, or a prefix that fits only one',
-  content: 'what it says',
+  id: 'id, number, or a prefix that matches only one',
+  content: 'its text',
   priority: '0 critical, 1 high, 2 medium, 3 low, 4 backlog',
   status: 'status',
   dependsOn: 'ids of the tasks to wait for',
   reason: 'why',
   claim: 'name of the agent',
   type: 'kind of note',
-  all: 'also those that have been read',
+  all: 'include read messages',
   number: 'number of the iteration (default: the newest)',
-  summary: 'what was accomplished',
-  tasksWorked: 'ids of tasks that were worked on, beside those whose status changed',
-  replace: 'put it in the place of an earlier summary',
-  goal: 'what the session is to achieve',
-  spec: 'the specification itself',
-  specPath: 'where the specification is to be read',
+  summary: 'summary of what was accomplished',
+  tasksWorked: 'ids of tasks that were worked on, besides those whose status changed',
+  replace: 'replace an earlier summary',
+  goal: 'goal of the session',
+  spec: 'text of the specification',
+  specPath: 'path of the specification',
   project: 'the project that the session belongs to',
   force: 'even with open tasks; needs a reason',
-  settings: 'what shapes its prompts, such as implementerTokens=8000',
+  settings: 'settings of its prompts, such as implementerTokens=8000',
 };

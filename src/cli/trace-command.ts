@@ -23,7 +23,7 @@ export function traceCommand(program: Command): void {
     .command('append')
     .description('Adds entries to the trace: JSON lines, one entry each.')
     .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
-    .option('-f, --file <path>', 'file that holds the entries; - is standard input', '-')
+    .option('-f, --file <path>', 'file with the entries; - is standard input', '-')
     .option('--json', 'print the reply as JSON')
     .addHelpText(
       'after',
@@ -81,7 +81,7 @@ async function appendAll(
 
 function parsedLines(input: string): TraceEntryInput[] {
   const lines = input.split('\n').filter((line) => line.trim() !== '');
-  if (lines.length === 0) throw new ThroughlineError('usage', 'no entries: give one JSON object a line');
+  if (lines.length === 0) throw new ThroughlineError('usage', 'no entries: give one JSON object per line');
   return lines.map((line) => {
     try {
       return JSON.parse(line);

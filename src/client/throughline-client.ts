@@ -128,7 +128,7 @@ export class ThroughlineClient {
     if (!MESSAGE_ID.test(messageId)) {
       throw new ThroughlineError(
         'schema_invalid',
-        'messageId: use 1 to 256 letters, digits and signs of ASCII',
+        'messageId: use 1 to 256 printable ASCII characters without spaces',
       );
     }
     try {

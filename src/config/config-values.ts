@@ -49,7 +49,7 @@ function isPlainAddress(raw: string): boolean {
 export const secret: VariableReader<string | undefined> = {
   read(raw) {
     if (raw === undefined || /^[!-~]+$/.test(raw)) return raw;
-    throw new WrongVariable('holds characters that no key has: use printable ASCII without spaces');
+    throw new WrongVariable('holds characters that a key cannot have: use printable ASCII without spaces');
   },
   shown: '–',
 };

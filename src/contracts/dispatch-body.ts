@@ -119,7 +119,7 @@ function parseJson(text: string, clean: Cleaning): FoundJson {
 function whyNotJson(cleaned: unknown): string {
   try {
     JSON.parse(String(cleaned));
-    return 'a secret stands where it cannot be read';
+    return 'the fault is inside a secret, which is not shown';
   } catch (error) {
     return messageOf(error);
   }

@@ -75,8 +75,8 @@ export const LEARNING_REQUESTS = {
     tags: tags.optional(),
     by,
   }),
-  'learning.supersede': request('let another learning take the place of one', { id, replacement: id, by }),
-  'learning.retract': request('take a learning back', { id, reason, by }),
+  'learning.supersede': request('replace a learning by another one', { id, replacement: id, by }),
+  'learning.retract': request('retract a learning', { id, reason, by }),
   'proposal.list': request('proposals', {
     status: z
       .enum([...PROPOSAL_STATUSES, 'all'], `must be one of ${PROPOSAL_STATUSES.join(', ')}, all`)
@@ -93,7 +93,7 @@ export const LEARNING_REQUESTS = {
     /** Keep it beside a learning that says nearly the same. */
     separate: flag,
   }),
-  'proposal.reject': request('turn a proposal down', { id, reason, by }),
+  'proposal.reject': request('reject a proposal', { id, reason, by }),
 } as const satisfies Readonly<Record<LearningRequest, ReturnType<typeof request>>>;
 
 type Schema<Subject extends LearningRequest> = (typeof LEARNING_REQUESTS)[Subject]['arguments'];

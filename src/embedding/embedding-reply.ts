@@ -32,7 +32,7 @@ export function vectorsOf(
   const vectors: Float32Array[] = [];
   for (const { index, embedding } of data) {
     if (index >= count || vectors[index] !== undefined)
-      return { fault: `gave no vector of its own to each text` };
+      return { fault: `did not give each text a vector of its own` };
     const vector =
       typeof embedding === 'string' ? float32FromBase64(embedding) : Float32Array.from(embedding);
     const fault = vectorFault(vector);

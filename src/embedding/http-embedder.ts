@@ -166,7 +166,7 @@ export function endpoint(base: string): URL {
 }
 
 function faultOf(error: unknown, ended: AbortSignal, timeoutMs: number): string {
-  if (ended.aborted) return 'was not waited for any longer';
+  if (ended.aborted) return 'was cancelled';
   if (error instanceof DOMException && error.name === 'TimeoutError') {
     return `did not answer within ${timeoutMs} ms`;
   }

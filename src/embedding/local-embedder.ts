@@ -62,7 +62,7 @@ function localEmbedder({ name, pooling }: ModelDir, extract: FeatureExtractor): 
     const vectors: Float32Array[] = [];
     for (const text of texts) {
       if (closed.signal.aborted || signal?.aborted) {
-        throw new ThroughlineError('unavailable', `${name} was not waited for any longer`);
+        throw new ThroughlineError('unavailable', `${name} was cancelled`);
       }
       vectors.push(await one(text));
       await turn();

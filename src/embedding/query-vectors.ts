@@ -30,7 +30,7 @@ export class QueryVectors {
     if (this.#running.size >= MAX_IN_FLIGHT) {
       throw new ThroughlineError(
         'unavailable',
-        `${this.#embedder.model} has ${MAX_IN_FLIGHT} queries to answer still`,
+        `${this.#embedder.model} still has ${MAX_IN_FLIGHT} queries to answer`,
       );
     }
     const embedding = this.#embed(text).finally(() => this.#running.delete(text));

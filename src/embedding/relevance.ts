@@ -122,7 +122,7 @@ export function createRelevance(options: RelevanceOptions): Relevance {
     if (!semantic.usable || semantic.covers(dimension)) return;
     warn(
       { project: name, code: 'unavailable', dimension },
-      'query vector of a dimension that no learning has: learnings are chosen by words',
+      'no learning has the dimension of the query vector: learnings are chosen by words',
     );
     for (const listener of listeners) listener(name, dimension);
   }
@@ -157,7 +157,7 @@ export function createRelevance(options: RelevanceOptions): Relevance {
         if (vector === LATE)
           warn(
             { project: name, code: 'unavailable', deadlineMs },
-            'query vector late: learnings are chosen by words',
+            'query vector came too late: learnings are chosen by words',
           );
         // Another query may have brought the index to learnings of another time meanwhile.
         if (project.semanticOf !== learnings) bring(project, learnings);

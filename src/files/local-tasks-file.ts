@@ -7,7 +7,7 @@ import type { TasksFile, TasksFileFault } from '../ports/tasks-file.js';
 
 const MAX_BYTES = 4 * 1024 * 1024;
 const NOT_A_FILE = 'is not a file';
-const EXCHANGED = 'was exchanged while it was opened: try again';
+const EXCHANGED = 'was replaced while it was being opened: try again';
 /** A pipe without a writer would otherwise hold its reader, a link would lead on, and a terminal would take us over. */
 const SAFELY = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY;
 
@@ -50,7 +50,7 @@ async function located(
   const real = await realpath(isAbsolute(path) ? path : resolve(first, path));
   const allowed = await Promise.all(roots.map((root) => realpath(root).catch(() => undefined)));
   if (!allowed.some((root) => root !== undefined && isInside(root, real))) {
-    return { fault: `lies outside the configured roots (${roots.join(', ')}): see THROUGHLINE_TASKS_ROOTS` };
+    return { fault: `is outside the configured roots (${roots.join(', ')}): see THROUGHLINE_TASKS_ROOTS` };
   }
   // To open a device may have effects: what is none of ours is not even opened.
   const seen = await lstat(real);

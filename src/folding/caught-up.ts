@@ -79,7 +79,7 @@ function notCaughtUp(
   return new ThroughlineError(
     'not_caught_up',
     `session ${session} has not folded dispatch ${dispatch} after ${timeoutMs} ms; its newest is ${newest}. ` +
-      'Is an extractor running, and does the dispatch belong to this session?',
+      'Check that an extractor runs, and that the dispatch belongs to this session',
     { details: { session, after: dispatch, newestDispatch: newest, sequence } },
   );
 }

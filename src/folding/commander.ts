@@ -135,7 +135,7 @@ async function execute<State extends Timed, Event extends Stamped>(
   }
   throw new ThroughlineError(
     'conflict',
-    `${key} changes too fast: ${name} came too late ${MAX_ATTEMPTS} times, try again`,
+    `${key} changes too fast: ${name} lost ${MAX_ATTEMPTS} write conflicts; try again`,
   );
 }
 

@@ -98,7 +98,7 @@ export class StateReader<State extends Sequenced, Event> {
       const { kind } = folding;
       throw new ThroughlineError(
         'not_caught_up',
-        `asOf is ${sequence}, but ${kind} ${key} stands at ${at}: ask for that sequence or an earlier one`,
+        `asOf is ${sequence}, but ${kind} ${key} is at ${at}: ask for that sequence or an earlier one`,
         { details: { [kind]: key, asOf: sequence, sequence: at } },
       );
     }

@@ -145,7 +145,7 @@ export function decodeLearnings(project: string, snapshot: string): DecodedLearn
     }
     const { after_sequence: sequence, last_event: lastEvent = sequence, state } = parsed.data;
     const owner = parsed.data.project ?? project;
-    if (owner !== project) return { ok: false, reason: `it is of project ${owner}` };
+    if (owner !== project) return { ok: false, reason: `it belongs to project ${owner}` };
     const entries = new Map(state.entries.map((each) => [each.proposal.id, entryFromJson(each)]));
     const active = new Map<string, Learning>();
     for (const [index, id] of state.active.entries()) {

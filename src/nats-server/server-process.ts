@@ -76,7 +76,7 @@ async function portFault({ host, port, monitorPort }: Location): Promise<Through
   for (const { noun, option, value } of ports) {
     const problem = await portProblem(host, value);
     if (problem === undefined) continue;
-    const what = problem === 'EADDRINUSE' ? 'is in use' : `cannot be listened on (${problem})`;
+    const what = problem === 'EADDRINUSE' ? 'is in use' : `cannot be used (${problem})`;
     return new ThroughlineError(
       'config_invalid',
       `${noun} ${value} on ${host} ${what}: choose another with ${option}, or stop what listens there`,

@@ -137,7 +137,7 @@ function toldUse(use: StoreUse): string {
   const connect = `use it (NATS_URL=nats://${host}:${port})`;
   return use.by === 'server'
     ? `${server}, which process ${use.starter.pid} started: stop that ("kill ${use.starter.pid}"), ${connect}`
-    : `${server}, which was left behind when the process that had started it was killed: stop it ("throughline up --yes" does, and goes on), ${connect}`;
+    : `${server}, left behind by a process that was killed: stop it ("throughline up --yes" does, and continues), ${connect}`;
 }
 
 function pathOf(storeDir: string, number: number): string {

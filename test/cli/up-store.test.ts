@@ -110,20 +110,20 @@ describe('a server whose command was killed', () => {
     const left = await orphaned(store);
     const next = await upArgs(store);
     await using no = await onTerminal(next, {});
-    await no.shows('Stop it and go on? [y/N]');
+    await no.shows('Stop it and continue? [y/N]');
     no.type('n\n');
     await no.shows('(store_in_use)');
     expect((await no.ended()).code).toBe(1);
     expect(await answers(left)).toBe(true);
 
     await using interrupted = await onTerminal(next, {});
-    await interrupted.shows('Stop it and go on? [y/N]');
+    await interrupted.shows('Stop it and continue? [y/N]');
     interrupted.signal('SIGINT');
     expect((await interrupted.ended()).code).toBe(130);
     expect(await answers(left)).toBe(true);
 
     await using yes = await onTerminal(next, {});
-    await yes.shows('Stop it and go on? [y/N]');
+    await yes.shows('Stop it and continue? [y/N]');
     yes.type('y\n');
     await yes.shows('throughline ready');
     expect(await answers(left)).toBe(false);

@@ -136,7 +136,7 @@ describe('compile', () => {
     const env = { THROUGHLINE_AFTER_TIMEOUT_MS: '5000' };
     const late = await up.cli([...base, '--as-of', '77'], { env });
     expect(late).toMatchObject({ code: 1, stdout: '' });
-    expect(late.stderr).toMatch(/asOf is 77, but session .* stands at 2.*\(not_caught_up\)/);
+    expect(late.stderr).toMatch(/asOf is 77, but session .* is at 2.*\(not_caught_up\)/);
     const both = await up.cli([...base, '--as-of', '1', '--after', '1']);
     expect(both.stderr).toMatch(/asOf: cannot be combined with after/);
   });
@@ -224,7 +224,9 @@ describe('rejected', () => {
     expect(plain.stderr).toBe('-- 2 rejected results\n');
     const one = await cli(['rejected', 'ls', '--limit', '1'], { env });
     expect(one.stdout).toBe(`${plain.stdout.split('\n')[0]}\n`);
-    expect(one.stderr).toBe('-- 1 rejected result, the oldest of more: --limit shows them\n');
+    expect(one.stderr).toBe(
+      '-- 1 rejected result; there are more, and these are the oldest: --limit shows them\n',
+    );
     const shown = await cli(['rejected', 'show', id], { env });
     expect(shown).toMatchObject({ code: 0, stdout: '{"task_id":' });
     expect(shown.stderr).toMatch(/json_parse_failed/);
@@ -333,7 +335,7 @@ describe('serve', () => {
     const unanswered = await cli(compile, { env });
     expect(unanswered).toMatchObject({ code: 1, stdout: '' });
     expect(unanswered.stderr).toMatch(
-      /nobody answers prompt\.compile\.served: start the services with "throughline up"/,
+      /no service answers prompt\.compile\.served: start the services with "throughline up"/,
     );
 
     const compiler = await startCli(['--nats', nats.url, 'serve', '--only', 'compiler']);

@@ -294,7 +294,7 @@ describe('a request that cannot be answered', () => {
     ['after with asOf', JSON.stringify({ ...ok, after: 1, asOf: 1 }), 400, 'schema_invalid', /asOf: cannot/],
     ['after 0', JSON.stringify({ ...ok, after: 0 }), 400, 'schema_invalid', /after: must be a sequence/],
     ['a text for maxFacts', JSON.stringify({ ...ok, maxFacts: '9' }), 400, 'schema_invalid', /maxFacts: /],
-    ['a sequence not there yet', JSON.stringify({ ...ok, asOf: 5 }), 409, 'not_caught_up', /stands at 0/],
+    ['a sequence not there yet', JSON.stringify({ ...ok, asOf: 5 }), 409, 'not_caught_up', /is at 0/],
   ];
 
   it.each(cases)(

@@ -318,7 +318,7 @@ describe('throughline doctor', () => {
     expect(looked.found.filter(({ message }) => message.includes('permission_denied'))).toEqual([]);
     expect(levels(looked.found)).toMatchObject({ server: 'ok', 'JetStream storage': 'ok' });
     const { found } = await doctor(guarded.url, guarded.env('publisher'));
-    expect(found.at(-1)).toMatchObject({ level: 'fail', message: 'could not look at anything' });
+    expect(found.at(-1)).toMatchObject({ level: 'fail', message: 'could not check anything' });
     expect(found.find(({ check }) => check === 'sessions')).toMatchObject({
       level: 'warn',
       message: expect.stringContaining('permission_denied'),

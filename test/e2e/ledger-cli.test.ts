@@ -62,10 +62,10 @@ describe('init', () => {
     expect({ code, stderr }).toEqual({
       ...{ code: 0, stderr: expect.stringMatching(/^-- line 9: .+ \(duplicate_id\)\n$/) },
     });
-    expect(stdout).toContain('1 line of the tasks.md could not be placed\n');
+    expect(stdout).toContain('1 line of the tasks.md could not be understood\n');
     const later = await up.cli(['status', '-s', session]);
     expect({ stdout: later.stdout, stderr: later.stderr }).toEqual({
-      ...{ stdout, stderr: '-- "throughline init", run once more, names each such line\n' },
+      ...{ stdout, stderr: '-- run "throughline init" again to see each such line\n' },
     });
   });
 
@@ -74,9 +74,7 @@ describe('init', () => {
     const path = await elsewhere.write('tasks.md', TASKS_MD);
     const refused = await init(session, path);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toMatch(
-      /lies outside the configured roots .*\(progress_ledger_missing_tasks\)\n$/,
-    );
+    expect(refused.stderr).toMatch(/is outside the configured roots .*\(progress_ledger_missing_tasks\)\n$/);
     const pushed = await init(session, path, '--push', '--json');
     expect(pushed.code).toBe(0);
     expect(runReplyOf(JSON.parse(pushed.stdout)).run?.source).toEqual({ kind: 'document' });
@@ -178,7 +176,7 @@ describe('ledger', () => {
   it('has nothing to print of a task that nothing is known of, and says so', async () => {
     const session = newSession('ledger');
     const args = ['ledger', '-s', session, '-t', '7'];
-    const empty = `-- nothing is known of task 7\n-- session ${session} has no events: is its name right?\n`;
+    const empty = `-- nothing is known about task 7\n-- session ${session} has no events: check its name\n`;
     expect(await up.cli(args)).toEqual({ code: 0, stdout: '', stderr: empty });
     expect(await up.cli([...args, '--json'])).toEqual({ code: 0, stdout: '{}\n', stderr: '' });
   });

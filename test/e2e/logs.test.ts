@@ -174,7 +174,7 @@ describe('a line of the log', () => {
 
   it('about a consumer that was deleted says which', async () => {
     await jsm.consumers.delete('DISPATCH', 'extractor');
-    const msg = 'the consumer is gone and will be made again';
+    const msg = 'the consumer is gone and will be created again';
     await said({ msg, consumer: 'extractor', code: 'unavailable' });
   });
 

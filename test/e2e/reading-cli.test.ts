@@ -96,7 +96,7 @@ describe('the reading commands', () => {
   ])('ask whether the name is right where a session has no events: %s', async (words) => {
     const { code, stderr } = await up.cli([...words.split(' '), '-s', 'nobody']);
     expect({ code, last: stderr.split('\n').at(-2) }).toEqual({
-      ...{ code: 0, last: '-- session nobody has no events: is its name right?' },
+      ...{ code: 0, last: '-- session nobody has no events: check its name' },
     });
     const known = await up.cli([...words.split(' '), '-s', session]);
     expect(known.stderr).not.toContain('is its name right?');

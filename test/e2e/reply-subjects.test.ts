@@ -276,7 +276,7 @@ describe('rejected results', () => {
     await system.client.publishText('a', 'implementer', 'no result either');
     await soon(async () => expect((await system.ports.rejected.list(1000)).length).toBeGreaterThan(0));
     const { code, stderr, stdout } = await system.as('admin', 'rejected', 'retry', '--all');
-    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('no rejected result') });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('not a rejected result') });
     expect(stdout).toContain('published again');
   });
 });
@@ -287,7 +287,7 @@ describe('foreign messages', () => {
     expect(stdout).toMatch(
       /^warn {2}foreign messages: \d+ of the newest 1000 of SESSION_b: \d+ \(a copy of message/m,
     );
-    expect(stdout).toMatch(/^warn {2}foreign messages: .* of DISPATCH_REJECTED: .*no rejected result/m);
+    expect(stdout).toMatch(/^warn {2}foreign messages: .* of DISPATCH_REJECTED: .*not a rejected result/m);
     expect(stdout).toContain('throughline foreign rm');
     expect(stdout).not.toContain('permission_denied');
   });
@@ -312,7 +312,7 @@ describe('foreign messages', () => {
     const of = (stream: string) =>
       new Set(listed.filter((each) => each.stream === stream).map(({ what }) => what));
     expect(of('DISPATCH')).toContain('an answer of the server');
-    expect(of('LEARNINGS')).toEqual(new Set(['no event']));
+    expect(of('LEARNINGS')).toEqual(new Set(['not an event']));
   });
 
   it('are removed for good, and nothing else is', async () => {

@@ -244,7 +244,7 @@ describe('the embedder of an endpoint', () => {
       caller.abort();
       await byOwner.close();
       for (const outcome of await outcomes) {
-        expect(outcome).toMatchObject({ reason: { message: expect.stringContaining('not waited for') } });
+        expect(outcome).toMatchObject({ reason: { message: expect.stringContaining('was cancelled') } });
       }
     } finally {
       garbage.stop();

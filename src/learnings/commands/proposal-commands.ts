@@ -12,7 +12,7 @@ import { resolveProposal } from './resolve-learning.js';
 
 export function propose(state: LearningState, args: LearningArguments<'learning.propose'>): LearningDecision {
   const content = learningText(args.content);
-  if (content === '') return refuse('schema_invalid', 'content: must hold visible text');
+  if (content === '') return refuse('schema_invalid', 'content: must contain visible text');
   const id = learningId(state.project, content);
   const known = state.entries.get(id);
   // A person may propose again what was rejected or retracted.

@@ -118,7 +118,7 @@ async function certificateFault(
     if (info?.tls_verify !== true) continue;
     return new ThroughlineError(
       'tls_failed',
-      `the NATS server at ${shown} wants a certificate that it trusts: check NATS_CERT and NATS_KEY`,
+      `the NATS server at ${shown} requires a client certificate that it trusts: check NATS_CERT and NATS_KEY`,
       { cause },
     );
   }

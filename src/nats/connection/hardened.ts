@@ -19,7 +19,7 @@ export function harden(connection: NatsConnection, logger: Logger): void {
         try {
           callback(error, message);
         } catch (thrown) {
-          logger.error({ subject, code: codeOf(thrown), err: thrown }, 'a message could not be dealt with');
+          logger.error({ subject, code: codeOf(thrown), err: thrown }, 'a message could not be handled');
         }
       },
     });

@@ -122,7 +122,7 @@ function requireConsistent({ user, password, token, nkey, creds, cert, key, inbo
   const given = Object.entries(ways).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   if (given.length > 1)
     throw wrong(
-      `${given.join(' and ')} are set, by variables or in the URL: say in one way only who connects`,
+      `${given.join(' and ')} are set, by variables or in the URL: use only one way to authenticate`,
     );
   if ((user === undefined) !== (password === undefined)) {
     throw wrong(
@@ -140,7 +140,7 @@ function requireConsistent({ user, password, token, nkey, creds, cert, key, inbo
   }
   if (inboxPrefix !== undefined && !INBOX_PREFIX.test(inboxPrefix)) {
     throw wrong(
-      `THROUGHLINE_INBOX_PREFIX is ${JSON.stringify(inboxPrefix)}: use names of A-Z a-z 0-9 _ -, with dots between`,
+      `THROUGHLINE_INBOX_PREFIX is ${JSON.stringify(inboxPrefix)}: use names of A-Z a-z 0-9 _ and -, separated by dots`,
     );
   }
 }

@@ -16,11 +16,11 @@ export const API = {
 } as const;
 
 export const MAKE_ROOM =
-  'raise max_file_store of the server, the limit of its account or max_bytes of the stream, or delete what is not needed any more: nats stream ls';
+  'raise max_file_store of the server, the limit of its account or max_bytes of the stream, or delete what you no longer need: nats stream ls';
 
 /** A stream whose write has failed takes nothing until its server has started again, room or not. */
 export const MAKE_ROOM_ON_DISK =
-  'make room on the disk of the NATS server, and start the server again where it goes on like this ("throughline up" does so by itself)';
+  'free space on the disk of the NATS server, and restart the server if it still cannot write ("throughline up" does so by itself)';
 
 /** The codes for no room, and what to do. */
 const NO_ROOM: ReadonlyMap<number | undefined, string> = new Map([
@@ -28,9 +28,9 @@ const NO_ROOM: ReadonlyMap<number | undefined, string> = new Map([
   ...[10002, 10023, 10028, 10047, 10077].map((code) => [code, MAKE_ROOM] as const),
   [
     10026,
-    'raise max_consumers of the account or the stream, or delete what is not needed any more: nats consumer ls',
+    'raise max_consumers of the account or the stream, or delete what you no longer need: nats consumer ls',
   ],
-  [10027, 'raise max_streams of the account, or delete what is not needed any more: nats stream ls'],
+  [10027, 'raise max_streams of the account, or delete what you no longer need: nats stream ls'],
   // The server could not make the files of a consumer or a stream; its log says why.
   [10012, MAKE_ROOM_ON_DISK],
   [10049, MAKE_ROOM_ON_DISK],
@@ -98,11 +98,11 @@ export function toThroughlineError(error: unknown, doing: string): ThroughlineEr
           cause: error,
         });
       case NatsCode.AuthorizationViolation:
-        return new ThroughlineError('auth_failed', `${doing}: NATS refuses it (${text})`, { cause: error });
+        return new ThroughlineError('auth_failed', `${doing}: NATS refused it (${text})`, { cause: error });
       case NatsCode.PermissionsViolation:
         return permissionDenied(doing, error);
       case NatsCode.MaxPayloadExceeded:
-        return new ThroughlineError('too_large', `${doing}: more than the server takes in one message`, {
+        return new ThroughlineError('too_large', `${doing}: larger than the server accepts in one message`, {
           cause: error,
         });
       default:

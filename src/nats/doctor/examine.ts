@@ -85,6 +85,6 @@ export async function examine(nats: NatsPorts, expected: Expected): Promise<Find
     ? found
     : [
         ...found,
-        fail('doctor', 'could not look at anything', 'run it as a user with the permissions of a reader'),
+        fail('doctor', 'could not check anything', 'run it as a user with the permissions of a reader'),
       ];
 }

@@ -31,9 +31,9 @@ export async function examined(check: string, examine: () => Promise<Finding[]>)
   try {
     return await examine();
   } catch (error) {
-    const message = `cannot be looked at: ${messageOf(error)} (${codeOf(error)})`;
+    const message = `cannot be checked: ${messageOf(error)} (${codeOf(error)})`;
     return codeOf(error) === 'permission_denied'
       ? [{ ...warn(check, message, 'run it as a user with the permissions of a reader'), denied: true }]
-      : [fail(check, message, 'see whether the server answers: nats server check connection')];
+      : [fail(check, message, 'check that the server answers: nats server check connection')];
   }
 }

@@ -37,7 +37,7 @@ export async function foreignFindings(scanned: Scanned): Promise<Finding[]> {
 }
 
 const FIX =
-  'see who may ask the server or the services for answers: they count nowhere, and throughline foreign rm removes them';
+  'check which users may send requests. The messages count nowhere; "throughline foreign rm" removes them';
 
 function described(foreign: readonly ForeignMessage[]): Finding {
   const [first] = foreign;

@@ -91,7 +91,7 @@ export async function vectorFindings(
     learningSubject(project, 'accepted'),
   );
   if (!accepted.some((subject) => subjects[subject] !== undefined)) {
-    return [ok(check, 'not there yet: it is made with the first learning')];
+    return [ok(check, 'not there yet: the first learning creates it')];
   }
   const fix =
     'start the service again, with the same THROUGHLINE_EMBED_…: throughline serve --only learnings';

@@ -12,7 +12,7 @@ export async function numbersFindings(ports: NumbersPorts): Promise<Finding[]> {
       if (codeOf(toThroughlineError(error, '')) !== 'permission_denied' || seen === undefined) throw error;
       // Who may not read results can still see how far they go.
       const { last_seq: last } = (await ports.jsm.streams.info(DISPATCH_STREAM)).state;
-      const message = `stream ${DISPATCH_STREAM} stands at ${last}, but ${seen.stream} has dispatch ${seen.sequence}`;
+      const message = `stream ${DISPATCH_STREAM} is at ${last}, but ${seen.stream} has dispatch ${seen.sequence}`;
       return last < seen.sequence ? { message } : undefined;
     });
     return fault === undefined ? [] : [fail(`stream ${DISPATCH_STREAM}`, fault.message, REPAIR)];

@@ -18,8 +18,8 @@ const SERVED: Readonly<Record<string, string>> = {
 /** Sessions whose dispatches are set aside, of those that are told. */
 const SHOWN = 3;
 const MEND =
-  'remove the cause: they go on by themselves within a minute; what was rejected meanwhile comes again by throughline rejected retry';
-const NO_ANSWER = 'see whether the stream of the session has a leader: nats stream info SESSION_<session>';
+  'remove the cause: they continue by themselves within a minute; "throughline rejected retry" brings back what was rejected meanwhile';
+const NO_ANSWER = 'check that the stream of the session has a leader: nats stream info SESSION_<session>';
 
 /** What a service met last is how things are for so long. */
 const RECENT_MS = 600_000;
@@ -65,7 +65,7 @@ export async function serviceFindings(
       const instances = everywhere.filter((each) => host === undefined || healthIn(each)?.host === host);
       const check = `service ${name}`;
       if (instances.length === 0)
-        return [fail(check, `nobody answers${where}`, `throughline serve --only ${served}`)];
+        return [fail(check, `no instance answers${where}`, `throughline serve --only ${served}`)];
       const findings = instances.flatMap((each) => judged(check, each, version, now));
       const running = counted(instances.length, 'instance answers', 'instances answer');
       return findings.length > 0 ? findings : [ok(check, running)];
@@ -111,10 +111,10 @@ function setAsideFindings(
   { sessions, dispatches, worst }: z.infer<typeof setAside>,
 ): Finding[] {
   const found = worst.slice(0, SHOWN).map(({ session, code, reason, since }) => {
-    const message = `sets the dispatches of session ${session} aside since ${since}: ${reason} (${code})`;
+    const message = `has set aside the dispatches of session ${session} since ${since}: ${reason} (${code})`;
     return code === 'unavailable' ? warn(check, message, NO_ANSWER) : fail(check, message, MEND);
   });
   if (sessions <= found.length) return found;
-  const message = `sets ${counted(dispatches, 'dispatch', 'dispatches')} of ${counted(sessions, 'session')} aside, these among them`;
+  const message = `has set aside ${counted(dispatches, 'dispatch', 'dispatches')} of ${counted(sessions, 'session')}, including these`;
   return [...found, fail(check, message, MEND)];
 }

@@ -51,13 +51,7 @@ export async function streamFindings(jsm: JetStreamManager, expected: ExpectedSt
       : [ok(check, `${counted(messages, 'message')}, ${counted(bytes, 'byte')}`)];
   } catch (error) {
     if (apiCode(error) !== API.streamNotFound) throw toThroughlineError(error, check);
-    return [
-      fail(
-        check,
-        'is missing',
-        'start the services, which make it; those that run must be started again: throughline serve',
-      ),
-    ];
+    return [fail(check, 'is missing', 'start or restart the services, which create it: throughline serve')];
   }
 }
 
@@ -87,7 +81,7 @@ export function streamFaults({ config, state, cluster }: SeenStream, expected: E
     found.push(fail(check, message, `${edit} --subjects '${expected.subjects}'`));
   }
   if (!config.allow_direct) {
-    found.push(fail(check, 'does not allow direct get, by which it is read', `${edit} --allow-direct`));
+    found.push(fail(check, 'does not allow direct get, which readers need', `${edit} --allow-direct`));
   }
   if (config.storage !== StorageType.File) {
     found.push(
@@ -138,7 +132,7 @@ export async function consumerFindings(
   } catch (error) {
     const code = apiCode(error);
     if (code !== API.consumerNotFound && code !== API.streamNotFound) throw toThroughlineError(error, check);
-    return [fail(check, 'is missing', `start its service, which makes it: ${start}`)];
+    return [fail(check, 'is missing', `start its service, which creates it: ${start}`)];
   }
 }
 
@@ -149,7 +143,7 @@ function judged(
 ): Finding[] {
   const { ackWaitMs, consumer, subjects, start } = expected;
   const { config, num_pending: waiting, num_ack_pending: inHand, num_redelivered: again } = info;
-  const remake = `nats consumer rm ${DISPATCH_STREAM} ${consumer}; its service makes it again`;
+  const remake = `nats consumer rm ${DISPATCH_STREAM} ${consumer}; its service creates it again`;
   const found: Finding[] = [];
   const taken = config.filter_subjects ?? [config.filter_subject ?? DISPATCH_SUBJECTS];
   if (!taken.includes(subjects)) {
@@ -176,7 +170,7 @@ function judged(
   }
   if (again > 0) {
     const message = `${counted(again, 'dispatch in hand was', 'dispatches in hand were')} delivered before`;
-    found.push(warn(check, message, 'look at the log of its service: it says why they fail'));
+    found.push(warn(check, message, 'read the log of its service: it says why they fail'));
   }
   const waits = counted(waiting, 'dispatch waits', 'dispatches wait');
   return found.length > 0
@@ -189,7 +183,7 @@ export async function rejectedFindings(jsm: JetStreamManager): Promise<Finding[]
   try {
     const { messages } = (await jsm.streams.info(REJECTED_STREAM)).state;
     if (messages === 0) return [ok('rejected', 'none')];
-    const fix = 'throughline rejected ls says why each was, throughline rejected retry tries again';
+    const fix = '"throughline rejected ls" says why, "throughline rejected retry" tries again';
     return [warn('rejected', `${counted(messages, 'result')} could not be used`, fix)];
   } catch (error) {
     // That it is missing has been told.

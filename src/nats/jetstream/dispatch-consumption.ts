@@ -153,7 +153,7 @@ export class NatsConsumption implements DispatchConsumption {
     const { signal } = this.#closing;
     if (this.#isBeginning || signal.aborted) return;
     this.#isBeginning = true;
-    logger.warn({ code: 'unavailable', consumer, lost }, 'the consumer is gone and will be made again');
+    logger.warn({ code: 'unavailable', consumer, lost }, 'the consumer is gone and will be created again');
     for (const lane of this.#lanes) lane.close();
     for (const backoff = new Backoff(FIRST_PAUSE_MS); this.#isBeginning; ) {
       await backoff.pause(signal);
@@ -165,7 +165,7 @@ export class NatsConsumption implements DispatchConsumption {
       } catch (error) {
         logger.warn(
           { code: codeOf(error), consumer, err: error, againInMs: backoff.nextMs },
-          'the consumer cannot be made yet',
+          'the consumer cannot be created yet',
         );
       }
     }

@@ -92,11 +92,11 @@ export async function numbersFault(
   const later = await firstAfter(ports, seen.at);
   if (last >= seen.sequence && (later === undefined || later > seen.sequence)) return undefined;
   const { sequence, stream } = seen;
-  const stands = last < sequence ? `stands at ${last}` : `gave number ${later} again`;
+  const stands = last < sequence ? `is at ${last}` : `gave number ${later} again`;
   return {
     seen,
     last,
-    message: `stream ${DISPATCH_STREAM} ${stands}, but ${stream} has dispatch ${sequence} of ${seen.at}: it was restored from an earlier backup, and new results would pass for repeated ones`,
+    message: `stream ${DISPATCH_STREAM} ${stands}, but ${stream} has dispatch ${sequence} of ${seen.at}: it was restored from an earlier backup, and new results would be taken for repeated ones`,
   };
 }
 

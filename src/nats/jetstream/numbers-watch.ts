@@ -7,7 +7,7 @@ import { VOID_DISPATCHES } from './repair-streams.js';
 /** What was refused comes again after this time, and is looked at again then. */
 const AGAIN_MS = 5000;
 const UNSEEN =
-  'whether numbers of dispatches are used again is not known: give the user what throughline permissions worker prints';
+  'cannot check whether dispatch numbers are used again: give the user the permissions that "throughline permissions --role worker" prints';
 
 /**
  * Holds dispatches back while the stream may give numbers that sessions have seen: after a reconnect, and when a dispatch

@@ -35,7 +35,7 @@ export function isStuckAnswer(message: Pick<Msg, 'json'>): boolean {
 export function stuckFault(subject: string): ThroughlineError {
   return new ThroughlineError(
     'store_full',
-    `${subject} was not stored: its stream answers, and cannot write; ${MAKE_ROOM_ON_DISK}`,
+    `${subject} was not stored: its stream answers but cannot write; ${MAKE_ROOM_ON_DISK}`,
   );
 }
 

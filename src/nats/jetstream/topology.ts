@@ -126,7 +126,7 @@ async function createBeyond(
   if (made !== undefined || last >= snapshot) return { info, snapshot };
   throw new ThroughlineError(
     'config_invalid',
-    `stream ${config.name} stands at ${last}, but its snapshot at ${snapshot}: it was restored from an earlier backup, and new events would not count: run "throughline repair"`,
+    `stream ${config.name} is at ${last}, but its snapshot at ${snapshot}: it was restored from an earlier backup, and new events would not count: run "throughline repair"`,
   );
 }
 

@@ -185,7 +185,7 @@ export function foreignRejection({ header }: Pick<StoredMsg, 'header'>): string 
     header.get(HEADERS.dispatchSubject).startsWith(DISPATCHES) &&
     Number.isSafeInteger(Number(header.get(HEADERS.dispatchSequence) || Number.NaN)) &&
     header.has(HEADERS.errorCode);
-  return foreignBy(header, 'as_stored') ?? (isRejection ? undefined : 'no rejected result');
+  return foreignBy(header, 'as_stored') ?? (isRejection ? undefined : 'not a rejected result');
 }
 
 /** What all subjects of dispatches begin with. */

@@ -28,7 +28,7 @@ export class RateLimiter {
     const perSecond = this.#perSecond;
     throw new ThroughlineError(
       'rate_limited',
-      `the session asks more than ${perSecond} times a second: try again in ${retryAfterMs} ms, or raise THROUGHLINE_REQUESTS_PER_SECOND`,
+      `the session sends more than ${perSecond} requests a second: try again in ${retryAfterMs} ms, or raise THROUGHLINE_REQUESTS_PER_SECOND`,
       { details: { retryAfterMs, perSecond } },
     );
   }

@@ -64,14 +64,14 @@ export async function serveTools(
         name: 'run-init',
         subject: RUN_INIT_SUBJECT,
         bySession: true,
-        description: 'make a tasks.md the progress of a session',
+        description: 'track the progress of a session in a tasks.md',
         handle: (request) => run.init(request),
       },
       {
         name: 'run-status',
         subject: RUN_STATUS_SUBJECT,
         bySession: true,
-        description: 'progress of a run, and what each task needs next',
+        description: 'show the progress of a run and what each task needs next',
         handle: (request) => run.status(request),
       },
       {

@@ -112,7 +112,7 @@ describe('learning.edit', () => {
 
   it.each([
     [{}, 'content: give content, type or tags'],
-    [{ content: '\u200b' }, 'content: must hold visible text'],
+    [{ content: '\u200b' }, 'content: must contain visible text'],
   ])('refuses %j', (more, message) => {
     expect(new Project(...inForce).refuses('learning.edit', { id, ...more })).toMatchObject({
       ...{ code: 'schema_invalid', message },

@@ -65,7 +65,7 @@ describe('learning.propose', () => {
 
   it.each(['\u200b\u2060', '\u001b[31m'])('refuses what holds no visible text: %j', (content) => {
     expect(new Project().refuses('learning.propose', { content })).toMatchObject({
-      ...{ code: 'schema_invalid', message: 'content: must hold visible text' },
+      ...{ code: 'schema_invalid', message: 'content: must contain visible text' },
     });
   });
 
@@ -97,7 +97,7 @@ describe('learning.propose, while many proposals made by hand wait', () => {
     const source = session === undefined ? {} : { session };
     expect(project.refuses('learning.propose', { content: TEXT, source })).toMatchObject({
       code: 'limit_reached',
-      message: `${MAX_MANUAL_OF_SESSION} proposals made by hand ${of} wait, the limit is ${MAX_MANUAL_OF_SESSION}: decide on some first by "throughline proposals review"`,
+      message: `${MAX_MANUAL_OF_SESSION} proposals made by hand ${of} are pending, and the limit is ${MAX_MANUAL_OF_SESSION}: decide on some first with "throughline proposals review"`,
     });
     // What stands there already is found again, and another session has places of its own.
     expect(project.does('learning.propose', { content: `${session} waits 1`, source })).toMatchObject({

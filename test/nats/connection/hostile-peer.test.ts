@@ -58,7 +58,7 @@ describe('a connection', () => {
     expect(await hears(ports.connection)).toBe('here');
     expect(logger.error).toHaveBeenCalledWith(
       expect.objectContaining({ subject: 'throws', code: 'internal' }),
-      'a message could not be dealt with',
+      'a message could not be handled',
     );
     await ports.close();
   });
