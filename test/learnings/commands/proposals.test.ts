@@ -116,7 +116,7 @@ describe('learning.propose, while many proposals made by hand wait', () => {
     );
     expect(project.refuses('learning.propose', { content: TEXT, source: { session: 'new' } })).toMatchObject({
       code: 'limit_reached',
-      message: expect.stringContaining(`${MAX_MANUAL} proposals made by hand in project demo wait`),
+      message: expect.stringContaining(`${MAX_MANUAL} proposals made by hand in project demo are pending`),
     });
     project.happens({ type: 'rejected', data: { proposal: idOf('s0 waits 0'), by: 'bob' } });
     expect(project.does('learning.propose', { content: TEXT })).toMatchObject({ existing: false });
@@ -164,7 +164,7 @@ describe('a list that comes in pages', () => {
       ...{ total: 2, learnings: [{ content: 'One' }] },
     });
     expect(project.refuses('learning.list', { cursor: idOf('One') })).toMatchObject({
-      ...{ code: 'not_found', message: expect.stringContaining('begin with the first page') },
+      ...{ code: 'not_found', message: expect.stringContaining('start again with the first page') },
     });
   });
 });
