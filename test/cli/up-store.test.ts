@@ -83,14 +83,14 @@ describe('a server whose command was killed', () => {
     const refused = await cli(next);
     expect(refused.stderr).toMatch(
       new RegExp(
-        `^throughline: the store ${store} is in use by the nats-server at 127.0.0.1:${left[2]}, process \\d+, which was left behind .*"throughline up --yes"`,
+        `^throughline: the store ${store} is in use by the nats-server at 127.0.0.1:${left[2]}, process \\d+, left behind .*"throughline up --yes"`,
       ),
     );
     expect(refused.code).toBe(1);
     expect(await answers(left)).toBe(true);
 
     const up = await started([...next, '--yes']);
-    expect(up.stderr()).toMatch(/process \d+, was left on .* it is stopped/);
+    expect(up.stderr()).toMatch(/process \d+, was left on .*; it has been stopped/);
     expect(await answers(left)).toBe(false);
     expect(await answers(next)).toBe(true);
   });

@@ -145,7 +145,7 @@ describe('compile', () => {
     ['--after 0', [...base, '--after', '0'], /--after <sequence>.*whole number of at least 1/],
     ['--max-facts many', [...base, '--max-facts', 'many'], /whole number from 0 to 1000/],
     ['an unknown option', [...base, '--fancy'], /unknown option '--fancy'/],
-    ['no task', ['compile', '-s', session, '-p', 'x'], /which task\? Give --task ID/],
+    ['no task', ['compile', '-s', session, '-p', 'x'], /no task is named: give --task ID/],
   ])('exits 2 for %s', async (_name, args, text) => {
     const refused = await up.cli(args);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
@@ -405,7 +405,7 @@ describe('up', () => {
   it('refuses options of a server of its own where it is given one', async () => {
     const refused = await up.cli(['up', '--port', '4333']);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toMatch(/--port is for a server of our own: unset NATS_URL/);
+    expect(refused.stderr).toMatch(/--port is only for a server that "up" starts: unset NATS_URL/);
   });
 
   it('ends with an error when its server dies', async () => {

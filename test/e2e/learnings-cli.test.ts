@@ -235,7 +235,7 @@ describe('compile with learnings', () => {
     const past = await run(...dispatch, '--max-learnings', '3', ...asOf);
     expect(past.stdout).toContain('Relevant learnings (1/1):\n');
     const fresh = await run('compile', '-s', newSession('fresh'), '--kind', 'session-start');
-    expect(fresh.stderr).not.toContain('is its name right?');
+    expect(fresh.stderr).not.toContain('check its name');
   });
 
   it('shows no proposal of its own making before it is accepted', async () => {

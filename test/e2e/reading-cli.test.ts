@@ -99,7 +99,7 @@ describe('the reading commands', () => {
       ...{ code: 0, last: '-- session nobody has no events: check its name' },
     });
     const known = await up.cli([...words.split(' '), '-s', session]);
-    expect(known.stderr).not.toContain('is its name right?');
+    expect(known.stderr).not.toContain('check its name');
   });
 
   it('name a variable that is misspelt, and go on', async () => {
@@ -107,7 +107,7 @@ describe('the reading commands', () => {
       env: { THROUGHLINE_REPLICA: '3' },
     });
     expect({ code, stdout }).toEqual({ code: 0, stdout: await run('tasks', '-s', session) });
-    expect(stderr).toContain('THROUGHLINE_REPLICA is no variable of ours');
+    expect(stderr).toContain('THROUGHLINE_REPLICA is not a recognized variable');
   });
 
   it('take the session from THROUGHLINE_SESSION, as the tools do', async () => {
