@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 export interface CommandEntry {
   readonly name: string;
   readonly summary: string;
-  /** What it takes, as the overview shows it: `[options] <role>`. */
+  /** Its arguments, as the overview shows them: `[options] <role>`. */
   readonly takes?: string;
   readonly load: () => Promise<(program: Command) => void>;
 }

@@ -27,7 +27,7 @@ export function doctorCommand(program: Command): void {
     });
 }
 
-/** Not being let in is a finding like any other. */
+/** Rejected credentials are a finding like any other. */
 async function examination(cli: Cli): Promise<Finding[]> {
   const { replicas, ackWaitMs, snapshotEvery, requestTimeoutMs } = cli.config;
   const expected = {

@@ -77,7 +77,7 @@ export function foreignCommand(program: Command): void {
     });
 }
 
-/** Gives the foreign messages stream by stream, and the sum of what `work` comes to. */
+/** Passes the foreign messages to `work`, stream by stream, and gives the sum of its results. */
 async function eachStream(
   { config }: Cli,
   nats: NatsPorts,

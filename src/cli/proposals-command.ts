@@ -153,7 +153,7 @@ function listed(
   return `-- ${shownOf(proposals.length, total, `${kind}proposal`)} of project ${project}${next}${paused}${nextPage(more)}`;
 }
 
-/** The refusal of a near-duplicate in words of the command line, with both ways out; any other fault as it is. */
+/** The refusal of a near-duplicate in terms of the command line, with both ways out; any other fault unchanged. */
 async function withWaysOut(
   client: ThroughlineClient,
   { project, id }: { readonly project?: string; readonly id: string },

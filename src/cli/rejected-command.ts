@@ -76,7 +76,7 @@ export function rejectedCommand(program: Command): void {
         }
         if (id === undefined) noteForeign(await nats.rejected.foreign());
         if (ids.length === 0) note('-- nothing to retry');
-        // Not by itself: what is rejected again right away would be retried without end.
+        // Not in a loop: what is rejected again at once would be retried without end.
         if (ids.length > MAX_LISTED)
           note(`-- these were the oldest ${MAX_LISTED}: run it again for the others`);
       });

@@ -4,8 +4,8 @@ import { address, flag, oneOf, optional, secret, type VariableReader, wholeNumbe
  * Every setting: its variable, how it is read, its default, and what it does. One entry is a new setting; its field of
  * `Config` and its row of docs/reference/configuration.md come from here.
  *
- * What changes a fold or a prompt is not among them: that is a constant, a setting of the session
- * (`contracts/session-settings.ts`), or part of a request.
+ * No setting here may change a fold or a prompt: that takes a constant, a setting of the session
+ * (`contracts/session-settings.ts`), or a part of the request.
  */
 export interface Setting<Value, Variable extends string = string> extends VariableReader<Value> {
   readonly variable: Variable;
@@ -152,18 +152,18 @@ export const SETTINGS = {
 type Settings = typeof SETTINGS;
 /** Names of the variables. */
 export type VariableName = Settings[keyof Settings]['variable'];
-/** What the variables say, by setting. */
+/** The values of the variables, by setting. */
 export type SettingValues = { readonly [Name in keyof Settings]: ReturnType<Settings[Name]['read']> };
 
 /**
  * Limits that need no setting. Tests shorten some.
  */
 export const FIXED = {
-  /** Dispatches that an extractor works on at a time: more is faster, and more to do again after a crash. */
+  /** Dispatches that an extractor works on at a time: more are faster, and leave more to repeat after a crash. */
   maxInHand: 500,
   /** KiB of requests a second that one session, or one caller, may send over time, and twice as much at once. */
   requestKbPerSecond: 8192,
-  /** Failed attempts after which a dispatch is rejected; that it was put back for a while does not count. */
+  /** Failed attempts after which a dispatch is rejected; being put back for a while does not count. */
   maxDeliveries: 20,
   /** Tasks in which reviewers must have demanded the same before it is proposed as a learning. */
   recurrence: 2,

@@ -6,7 +6,7 @@ import { maxLearnings, minSimilarity } from './learning-requests.js';
 import { ROLES } from './names.js';
 import { taskId } from './results.js';
 
-/** `prompt.compile`: what is asked and what comes back. Unknown keys are ignored. */
+/** `prompt.compile`: the request and its reply. Unknown keys are ignored. */
 
 export const DEFAULT_MAX_FACTS = 10;
 export const DEFAULT_MAX_TOKENS = 500;
@@ -18,17 +18,17 @@ const taskPrompt = z.string().min(1, 'must not be empty').max(200_000, 'must be 
 
 /** What chooses among the learnings of a project. */
 const learningFields = {
-  /** Learnings to show: none by default, but for a session start, where the configuration says how many. */
+  /** Maximum number of learnings: by default 5 at a session start, and none in other prompts. */
   maxLearnings: maxLearnings.optional(),
-  /** Similarity that a learning found by meaning must have; the configuration says how much by default. */
+  /** Minimum similarity of learnings that are found by meaning; there is a default. */
   minSimilarity: minSimilarity.optional(),
   /** A project sequence, from `learningsSequence` of a reply: the learnings as they were then. */
   learningsAsOf: sequence.optional(),
-  /** The project whose learnings to use, in place of the session's own. */
+  /** The project whose learnings to use, instead of the session's own. */
   project: z.string().trim().min(1, 'must not be empty').max(64, 'must be at most 64 characters').optional(),
 };
 
-/** What every kind of prompt takes. */
+/** Fields of every kind of prompt. */
 const common = {
   /** The session to remember. */
   session: z.string(),
@@ -40,11 +40,13 @@ const common = {
   maxTokens: z.int().min(0).max(1_000_000).default(DEFAULT_MAX_TOKENS),
   /** A `DISPATCH` sequence, from a publisher's PubAck: the prompt reflects that dispatch, or the reply is an error. */
   after: sequence.optional(),
-  /** Longest wait for `after`, in milliseconds: less than what the caller waits for its answer. The service has a limit of its own. */
+  /**
+   * Longest wait for `after`, in milliseconds: less than the caller waits for its answer. The service has a limit too.
+   */
   afterTimeoutMs: z.int().min(0).max(600_000, 'must be at most 600000').optional(),
   /** A session sequence: the prompt as it was when that event was the last. */
   asOf: sequence.optional(),
-  /** The intent that is worked on: the compacted history of its trace stands before the prompt. */
+  /** The active intent: the compacted history of its trace goes before the prompt. */
   activeIntentId: z
     .string()
     .trim()
@@ -62,7 +64,7 @@ const dispatchRequest = z.object({
   /** What the next agent is asked to do; the facts are chosen by its words. */
   taskPrompt,
   role: z.enum(ROLES).default('implementer'),
-  /** A system text of one's own, in place of the built-in one of the role. */
+  /** Your own system text, instead of the built-in one of the role. */
   systemPrompt: z
     .string()
     .min(1, 'must not be empty')
@@ -76,7 +78,7 @@ const iterationRequest = z.object({
   /** Chooses the facts; by default the session's goal and its ready tasks do. */
   taskPrompt: taskPrompt.optional(),
   taskId: taskId.optional(),
-  /** A template of one's own, in place of the built-in one. */
+  /** Your own template, instead of the built-in one. */
   template: z
     .string()
     .min(1, 'must not be empty')
@@ -84,7 +86,7 @@ const iterationRequest = z.object({
     .optional(),
   /** The command that the prompt tells agents to use. */
   binary: z.string().min(1).max(1024).default('throughline'),
-  /** Text that closes the prompt. */
+  /** Text at the end of the prompt. */
   extra: z.string().max(50_000, 'must be at most 50000 characters').optional(),
 });
 
@@ -169,7 +171,7 @@ export interface PromptMessage {
   readonly content: string;
 }
 
-/** `ledger`: all that is known was used; `ledger_plus_fallback`: a part is missing or may be out of date. */
+/** `ledger`: all known data was used; `ledger_plus_fallback`: a part is missing or may be out of date. */
 export interface LedgerReport {
   readonly mode: 'none' | 'ledger' | 'ledger_plus_fallback';
   readonly reason?: 'rebuild_failed' | 'progress_ledger_incomplete';
@@ -187,10 +189,10 @@ export interface CompactedReport {
   readonly tokensAfter: number;
 }
 
-/** What every kind of reply says. */
+/** Fields of every kind of reply. */
 interface CompileReplyBase {
   readonly prompt: string;
-  /** The facts as they stand in the prompt; empty without any. */
+  /** The facts as the prompt shows them; empty without any. */
   readonly sessionContext: string;
   readonly facts: readonly (CompiledFact | ExplainedFact)[];
   readonly factsShown: number;
@@ -198,7 +200,7 @@ interface CompileReplyBase {
   readonly factsTotal: number;
   /** Tokens of the whole prompt, by the configured tokenizer. */
   readonly tokenEstimate: number;
-  /** The summary that stands before the prompt; null without an intent, or below the threshold. */
+  /** The summary before the prompt; null without an intent, or below the threshold. */
   readonly compacted: CompactedReport | null;
   /** The session sequence that the prompt reflects; 0 for a session without events. */
   readonly sequence: number;
@@ -213,7 +215,7 @@ export interface LearningsReport {
   /** Those shown. */
   readonly learnings: readonly CompiledLearning[];
   readonly learningsShown: number;
-  /** Learnings in force in the project. */
+  /** Active learnings in the project. */
   readonly learningsTotal: number;
   /** Proposals that wait for a decision. */
   readonly proposalCount: number;
@@ -228,7 +230,7 @@ export interface DispatchReply extends CompileReplyBase, Partial<LearningsReport
   readonly kind: 'dispatch';
   /** The same prompt as messages, system and user. */
   readonly messages: readonly PromptMessage[];
-  /** Hash of what comes first and stays the same for a role. */
+  /** Hash of the first part, which stays the same for a role. */
   readonly stablePrefixHash: string;
   /** Hash of the whole prompt. */
   readonly fullPromptHash: string;

@@ -35,7 +35,7 @@ export interface ResultSchemas {
 
 const PLAIN: ResultSchemas = { implementer: () => implementerResult, reviewer: () => reviewerResult };
 
-/** Changes what was parsed before anybody looks at it; it also gets the text. */
+/** Changes the parsed value before it is checked; it also gets the text. */
 export type Cleaning = (json: unknown, text: string) => unknown;
 
 /**

@@ -46,7 +46,7 @@ export const ERROR_CODES = {
 /** A stable error code. */
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** Whether a text is one of our codes: what comes from elsewhere may be any. */
+/** Whether a text is one of our codes: other software may send any. */
 export function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && Object.hasOwn(ERROR_CODES, code);
 }

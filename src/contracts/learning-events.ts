@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { type EventFormat, eventOf, jsonOf, parseEvent, type Stored } from './event.js';
 
 /**
- * The events of a project's learnings, version 1, on `learning.<project>.<type>`. What nobody has accepted is a
- * proposal; an accepted one is a learning under the same id.
+ * The events of a project's learnings, version 1, on `learning.<project>.<type>`. A proposal that is accepted becomes a
+ * learning under the same id.
  */
 export const LEARNING_TYPES = ['pattern', 'insight', 'self_knowledge'] as const;
 export type LearningType = (typeof LEARNING_TYPES)[number];
@@ -87,7 +87,7 @@ export type LearningEvent = z.output<typeof learningEvent>;
 export type LearningEventOf<Type extends LearningEvent['type']> = Extract<LearningEvent, { type: Type }>;
 export type StoredLearningEvent = Stored<LearningEvent>;
 
-/** Reads an event of a project, or gives `undefined` for what is none. */
+/** Reads an event of a project, or gives `undefined` for anything else. */
 export function parseLearningEvent(data: Uint8Array): LearningEvent | undefined {
   return LEARNING_EVENTS.parse(jsonOf(data));
 }

@@ -6,7 +6,7 @@ import type { LearningRequest } from './request-names.js';
 export { isLearningRequest, LEARNING_REQUEST_SUBJECTS, type LearningRequest } from './request-names.js';
 
 /**
- * What the service `learnings` answers: one subject each, JSON in and out. The same table makes its endpoints, the
+ * The requests of the service `learnings`: one subject each, JSON in and out. The same table makes its endpoints, the
  * SDK's methods and the commands `throughline learnings` and `throughline proposals`.
  */
 const text = (max: number) =>
@@ -25,12 +25,12 @@ const name = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 characte
 /** An id, or a prefix of at least three characters that fits only one. */
 const id = text(64);
 const reason = text(MAX_LEARNING).transform(quoted).optional();
-/** How many of a list are given. */
+/** Maximum length of a list. */
 const limit = z.int().min(1, 'must be 1 to 1000').max(1000, 'must be 1 to 1000').default(200);
-/** Where a page begins: `next` of the page before. */
+/** Where a page begins: `next` of the previous page. */
 const cursor = id.optional();
 const flag = z.boolean().default(false);
-/** Relevance that a learning must have, 0 to 1. */
+/** Minimum relevance of a learning, 0 to 1. */
 /** Learnings of a search or a session start that names no number. */
 export const DEFAULT_MAX_LEARNINGS = 5;
 /** Least cosine of a learning that is found by meaning. */
@@ -58,7 +58,7 @@ export const LEARNING_REQUESTS = {
       .default({}),
   }),
   'learning.list': request('learnings, the newest first', {
-    /** Those that were superseded or retracted, in place of those in force. */
+    /** Superseded and retracted learnings, instead of active ones. */
     retired: flag,
     limit,
     cursor,

@@ -40,7 +40,7 @@ export interface Stamped {
   readonly data: unknown;
 }
 
-/** What a command came to: the answer, and the type of the event that was appended, if any. */
+/** The outcome of a command: the answer, and the type of the event that was appended, if any. */
 export interface Executed<Event extends Stamped> {
   readonly reply: object;
   readonly appended?: Event['type'];

@@ -88,7 +88,7 @@ export class StateReader<State extends Sequenced, Event> {
    * The state as it was when the event at `sequence` was the last. Folded again, from a snapshot where one is
    * old enough.
    *
-   * @throws ThroughlineError `not_caught_up` when the log has not come that far
+   * @throws ThroughlineError `not_caught_up` when the log does not reach that sequence yet
    */
   async loadAsOf(key: Token, sequence: number): Promise<Loaded<State>> {
     const { log, snapshots, folding } = this.#options;

@@ -4,7 +4,7 @@ import type { LearningState } from './learnings-state.js';
 
 /**
  * How many proposals may wait in a project, so that people can keep up with them and no session crowds out the others.
- * Only what is proposed from now on is measured: events that are there already are folded as they always were.
+ * Only new proposals are measured: stored events are folded as before.
  */
 
 /** Proposals that rules may have waiting: notes and demands beyond that stay on record, and are proposed when seen again. */

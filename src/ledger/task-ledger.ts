@@ -9,7 +9,7 @@ import {
 } from './stall.js';
 
 /**
- * The ledger of one task: what its dispatches came to. Immutable and bounded; folded in the order of the dispatches.
+ * The ledger of one task: the outcomes of its dispatches. Immutable and bounded; folded in the order of the dispatches.
  */
 export interface TaskLedger {
   readonly task: string;
@@ -29,7 +29,7 @@ export interface TaskLedger {
   readonly stalled: boolean;
 }
 
-/** The newest dispatch of the task, and what it came to. */
+/** The newest dispatch of the task, and its outcome. */
 export interface LastOutcome {
   readonly sequence: number;
   readonly at: string;

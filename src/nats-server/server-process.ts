@@ -86,7 +86,7 @@ async function portFault({ host, port, monitorPort }: Location): Promise<Through
   return undefined;
 }
 
-/** What one attempt came to, other than a fault. */
+/** The outcome of one attempt, other than a fault. */
 type Started = { readonly server: RunningServer } | { readonly portFault: ThroughlineError };
 
 /** One attempt to start a server at one place. */

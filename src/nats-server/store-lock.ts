@@ -53,7 +53,7 @@ export interface StoreLock {
 }
 
 /**
- * Takes the lock of a store. `storeDir` is there, and without symbolic links.
+ * Takes the lock of a store. `storeDir` exists, and has no symbolic links.
  *
  * @throws ThroughlineError `store_in_use` that names the process which has it, and the file system's error
  */
@@ -72,7 +72,7 @@ export async function lockStore(storeDir: string): Promise<StoreLock> {
   }
 }
 
-/** What uses a store, or `undefined`. `storeDir` is there. */
+/** What uses a store, or `undefined`. `storeDir` exists. */
 export async function storeUse(storeDir: string): Promise<StoreUse | undefined> {
   const highest = highestLock(storeDir);
   return highest === 0 ? undefined : useOf(readNote(storeDir, highest));

@@ -19,8 +19,8 @@ export interface DispatchSource {
   /**
    * Delivers dispatches to `handler` until closed. The handler must not throw.
    *
-   * @param hasRoom whether more may be asked for now; asked again whenever a delivery has been answered. What is on its
-   * way comes all the same.
+   * @param hasRoom whether more may be asked for now; asked again whenever a delivery has been answered. Dispatches
+   *   already on their way still arrive.
    */
   consume(
     handler: (delivery: DispatchDelivery) => void,
@@ -48,6 +48,6 @@ export interface DispatchDelivery {
 }
 
 export interface DispatchConsumption {
-  /** Takes no further dispatches; resolves when none will be delivered any more. */
+  /** Takes no further dispatches; resolves when no more will be delivered. */
   close(): Promise<void>;
 }

@@ -31,8 +31,8 @@ export interface EventLog<Event> {
   read(key: Token, range: ReadRange): Promise<ReadResult<Event>>;
 
   /**
-   * Calls `onEvent` soon after an event was appended to the key by anybody: a hint to read, no more; it may come
-   * a moment before the event can be read, twice, or, while disconnected, not at all.
+   * Calls `onEvent` soon after any process appended an event to the key. It is only a hint to read: it may come a
+   * moment before the event can be read, twice, or, while disconnected, not at all.
    */
   watch(key: Token, onEvent: () => void): Unwatch;
 }
@@ -67,7 +67,7 @@ export interface ReadResult<Event> {
   readonly events: readonly Stored<Event>[];
   /** Sequence up to which the key has now been read: pass it as the next `after`. */
   readonly through: number;
-  /** Messages that were no valid events. */
+  /** Messages that were not valid events. */
   readonly skipped: number;
   /**
    * Names the log for as long as it is there; none while there is no log. When it changes, the log was removed, and

@@ -1,4 +1,4 @@
-/** Lets so many run at a time; the others wait for their turn, in the order in which they came. */
+/** Lets a fixed number run at a time; the others wait for their turn, in the order of their arrival. */
 export class Semaphore {
   readonly #most: number;
   #running = 0;

@@ -350,7 +350,7 @@ describe('foreign messages', () => {
     await ask('visitor', ['$JS.API.STREAM.INFO.SESSION_a', '', 'session.b.x']);
     await stored('SESSION_b', at('session.b.x'));
     const { stderr } = await system.as('admin', 'foreign', 'rm', '--yes', '--session', 'b');
-    expect(stderr).toContain('left, as no event follows it yet');
+    expect(stderr).toContain('kept, since no event follows it yet');
     await system.client.tools.noteAdd({ session: 'b', content: 'one more' });
     const { stderr: then } = await system.as('admin', 'foreign', 'rm', '--yes', '--session', 'b');
     expect(then).toContain('-- 1 foreign message removed');

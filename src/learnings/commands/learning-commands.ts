@@ -21,7 +21,7 @@ export function listLearnings(
   return answer(({ project }) => ({ project, learnings, ...more }));
 }
 
-/** Changes a learning in force, or a proposal that nobody has decided on. */
+/** Changes an active learning or a pending proposal. */
 export function editLearning(
   state: LearningState,
   args: LearningArguments<'learning.edit'>,

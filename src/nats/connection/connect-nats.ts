@@ -32,8 +32,8 @@ export interface NatsConnectOptions {
  * Connects, reconnects without an end, and checks that the server can do what we need.
  *
  * @throws ThroughlineError `unavailable` when nothing answers, `auth_failed` when the server rejected the
- * credentials, `tls_failed` when both do not agree on TLS, `config_invalid` for an access that cannot be used, `server_unsupported`
- * for an old server or one without JetStream
+ * credentials, `tls_failed` when both do not agree on TLS, `config_invalid` for an access that cannot be used,
+ * `server_unsupported` for an old server or one without JetStream
  */
 export async function connectNats(options: NatsConnectOptions): Promise<NatsConnection> {
   const settings: ConnectionOptions = {

@@ -17,7 +17,7 @@ type Listener = (denial: Denial) => void;
 
 const listeners = new WeakMap<NatsConnection, Set<Listener>>();
 
-/** Calls `listener` for whatever the server denies on this connection, until the answer is called. */
+/** Calls `listener` for everything that the server denies on this connection, until the returned function is called. */
 export function onDenied(connection: NatsConnection, listener: Listener): () => void {
   let all = listeners.get(connection);
   if (all === undefined) {

@@ -2,7 +2,7 @@ import { codeOf, messageOf } from '../../contracts/errors.js';
 import type { Embedder } from '../../ports/embedder.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
-/** An embedder as it is configured, and what prompts expect of it. */
+/** The configured embedder, and what prompts expect of it. */
 export interface ConfiguredEmbedder {
   readonly load: () => Promise<Embedder | undefined>;
   /** Milliseconds that a prompt waits for the vector of its query. */

@@ -32,7 +32,7 @@ export interface Expected {
   readonly embedder?: ConfiguredEmbedder | undefined;
 }
 
-/** Looks at everything, and leaves everything as it was. */
+/** Checks everything, and changes nothing. */
 export async function examine(nats: NatsPorts, expected: Expected): Promise<Finding[]> {
   const { connection, rejected, snapshots, learnings, learningSnapshots } = nats;
   const { replicas, ackWaitMs, snapshotEvery, requestTimeoutMs: timeout, version, now, embedder } = expected;

@@ -24,7 +24,7 @@ export function jetStreamIsOff(jsm: JetStreamManager): Promise<boolean> {
   );
 }
 
-/** What the account uses of what it may. */
+/** How much of its limits the account uses. */
 export async function limitFindings(jsm: JetStreamManager): Promise<Finding[]> {
   const stats = await jsm.getAccountInfo().catch((error: unknown) => {
     throw toThroughlineError(error, 'asking for the limits of JetStream');

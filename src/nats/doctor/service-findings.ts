@@ -43,7 +43,7 @@ export interface ExpectedServices {
   readonly version: string;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Longest wait for an instance that is there and does not answer. */
+  /** Longest wait for a running instance that does not answer. */
   readonly timeoutMs: number;
   /** As `throughline serve --only` names them. Default: all. */
   readonly only?: readonly string[] | undefined;
@@ -99,7 +99,7 @@ function judged(check: string, instance: ServiceStats, version: string, now: num
   return found;
 }
 
-/** What an instance tells of itself, as its endpoint `health` does; undefined where that cannot be read. */
+/** What an instance reports about itself, as its endpoint `health` does; undefined if unreadable. */
 function healthIn(instance: ServiceStats): z.infer<typeof health> | undefined {
   const data = instance.endpoints?.find(({ name }) => name === 'health')?.data;
   return health.safeParse(data).data;

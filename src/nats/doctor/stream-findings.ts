@@ -39,7 +39,7 @@ export function expectedStreams(replicas: number): readonly ExpectedStream[] {
   ];
 }
 
-/** A stream that must be there, as it was made. */
+/** A stream that must exist, with its expected configuration. */
 export async function streamFindings(jsm: JetStreamManager, expected: ExpectedStream): Promise<Finding[]> {
   const check = `stream ${expected.name}`;
   try {

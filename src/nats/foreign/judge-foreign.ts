@@ -17,7 +17,10 @@ import { isDeletion, snapshotIn } from '../stores/nats-snapshot-store.js';
 import { isVector } from '../stores/nats-vector-store.js';
 import { foreignDispatch } from './foreign-marks.js';
 
-/** Says what a message is that nobody who may publish to its stream has published, or `undefined`. */
+/**
+ * Describes a foreign message: one that no user with the right to publish to its stream published. Otherwise
+ * `undefined`.
+ */
 export type Judge = (message: StreamMessage) => string | undefined;
 
 /** How the messages of a stream are judged that is read by direct get; `undefined` for a stream that is not ours. */

@@ -85,7 +85,7 @@ export class AckedPublisher {
   /**
    * Publishes one message and waits for its PubAck.
    *
-   * @throws ThroughlineError `unavailable` without an answer in time (the message may be stored all the same),
+   * @throws ThroughlineError `unavailable` without an answer in time (the message may still be stored),
    * `permission_denied` when the user may not, `too_large` for more than the server takes, `store_full` where it has no
    * room, `config_invalid` when another stream than the expected one stored it, and `internal` for any other refusal
    */

@@ -6,8 +6,8 @@ import { highestSeen, type NumbersPorts, numbersFault } from './dispatch-numbers
 import { newestLearningSnapshot, newestSnapshot } from './topology.js';
 
 /**
- * Mends what a restore of single streams leaves behind: streams whose numbers others are ahead of. Their numbers are moved
- * up, by messages that say nothing and are removed again; what they hold stays as it is.
+ * Repairs what a restore of single streams leaves behind: streams that are behind the numbers others have seen. Their
+ * numbers are moved up, by messages that say nothing and are removed again; what they hold stays as it is.
  */
 
 /** Nothing is ever published here to be a result: it only moves numbers up. */

@@ -3,9 +3,8 @@ import { messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { API, apiCode, MAKE_ROOM_ON_DISK } from '../connection/nats-errors.js';
 
 /**
- * A stream whose write has failed, on a full disk mostly, answers no publish any more: no PubAck, no error, also when there
- * is room again, until its server has started again. A publisher would only see its deadline pass, as when
- * nothing answers at all.
+ * A stream whose write has failed, on a full disk mostly, answers no publish any more: no PubAck, no error, even with
+ * room again, until its server restarts. A publisher would only see its deadline pass, as when nothing answers at all.
  *
  * What tells is a publish that expects to be stored in another stream: it is refused before anything is written, so that
  * a stuck stream answers this one, and nothing is ever stored by it. It needs no other permission than a publish.

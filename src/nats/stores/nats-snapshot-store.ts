@@ -184,7 +184,7 @@ export class NatsSnapshotStore implements SnapshotStore {
     try {
       return await read();
     } catch (error) {
-      // There is no bucket, and nobody who only reads makes one.
+      // There is no bucket, and a process that only reads does not make one.
       if (isNoResponders(error)) return undefined;
       throw toThroughlineError(error, `reading the snapshot of ${key}`);
     }
@@ -196,7 +196,7 @@ export function isDeletion({ headers, foreign }: StreamMessage): boolean {
   return foreign === undefined && headers?.has('KV-Operation') === true;
 }
 
-/** The snapshot that a message is; `undefined` for what is foreign, and for any other text. */
+/** The snapshot in a message; `undefined` for a foreign message, and for any other text. */
 export function snapshotIn({ data, foreign }: StreamMessage): StoredSnapshot | undefined {
   if (foreign !== undefined) return undefined;
   const text = new TextDecoder().decode(data);

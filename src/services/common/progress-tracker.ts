@@ -36,7 +36,7 @@ export type Refreshed =
   /** The file cannot be had, holds no tasks, or too many, or the tools cannot be had: what was read before is still there. */
   | { readonly outcome: 'failed'; readonly message: string };
 
-/** What reading a document came to. */
+/** The outcome of reading a document. */
 export type ReadDocument =
   | { readonly ok: true; readonly document: TasksDocument; readonly parsed: ParsedTasks }
   | {

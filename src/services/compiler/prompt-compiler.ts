@@ -36,7 +36,7 @@ export interface PromptCompilerOptions {
   readonly afterTimeoutMs: number;
 }
 
-/** From a request's JSON to its reply. Throws a ThroughlineError for what cannot be answered. */
+/** From a request's JSON to its reply. Throws a ThroughlineError for a request that cannot be answered. */
 export type PromptCompiler = (request: unknown) => Promise<CompileReply>;
 
 export function createPromptCompiler(options: PromptCompilerOptions): PromptCompiler {

@@ -12,7 +12,7 @@ export interface CountedLogPorts {
   readonly snapshots?: Pick<SnapshotStore, 'loadAtOrBefore'>;
 }
 
-/** What a session's log says of dispatches. */
+/** What a session's log says about dispatches. */
 export interface Looked {
   /** Sequence up to which the log was looked through. */
   readonly through: number;

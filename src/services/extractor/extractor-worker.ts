@@ -71,7 +71,7 @@ export interface Extractor {
   inHand(): number;
   /** Sessions whose logs take nothing. */
   setAside(): SetAside;
-  /** Takes no further dispatches, puts back what waits for its turn, and waits for what is in work. */
+  /** Takes no further dispatches, puts back those that wait for their turn, and waits for those in progress. */
   stop(): Promise<void>;
 }
 

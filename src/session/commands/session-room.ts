@@ -1,8 +1,8 @@
 import { type Refusal, refuse } from '../../contracts/decision.js';
 
 /**
- * How much a session may keep. Commands refuse more: events that are there already are folded whatever their number, so
- * that no log ever means something else than it did.
+ * How much a session may keep. Commands refuse more. Stored events are folded whatever their number, so that the
+ * meaning of a log never changes.
  */
 export const MOST = {
   /** All of them stand in one reply of `note-list`. */
