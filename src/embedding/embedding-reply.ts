@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { float32FromBase64 } from '../shared/float32.js';
 
-/** Of the reply, what is needed: a vector for each text, as numbers or, from some servers whatever one asks, base64. */
+/** The used part of the reply: a vector for each text, as numbers or, from some servers in any case, as base64. */
 const reply = z.object({
   data: z.array(
     z.object({
@@ -12,7 +12,7 @@ const reply = z.object({
 });
 
 /**
- * The vectors of a reply, in the order of the texts, which `index` gives and not the place in the list.
+ * The vectors of a reply, in the order of the texts: `index` gives that order, not the place in the list.
  *
  * @returns `fault` completes "<endpoint> …"
  */

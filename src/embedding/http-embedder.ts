@@ -20,10 +20,10 @@ export interface RetryOptions {
 }
 
 const MAX_QUOTED = 200;
-/** Bad Request, Content Too Large, Unprocessable Content: other statuses say nothing of the texts. */
+/** Bad Request, Content Too Large, Unprocessable Content: other statuses say nothing about the texts. */
 const TEXTS_REFUSED = [400, 413, 422];
 
-/** What came of one attempt. */
+/** The outcome of one attempt. */
 type Attempt =
   | { readonly outcome: 'vectors'; readonly vectors: Float32Array[] }
   | {
@@ -147,7 +147,7 @@ export class HttpEmbedder implements Embedder {
     return `${this.#url.origin}${this.#url.pathname} ${fault}`;
   }
 
-  /** What the server said, as one short line; should it say the key, the line does not. */
+  /** The server's text as one short line, without the key. */
   #quoted(body: string): string {
     const { key } = this.#options;
     const safe = key === undefined ? body : body.replaceAll(key, '***');
@@ -170,7 +170,7 @@ function faultOf(error: unknown, ended: AbortSignal, timeoutMs: number): string 
   if (error instanceof DOMException && error.name === 'TimeoutError') {
     return `did not answer within ${timeoutMs} ms`;
   }
-  // What fetch throws says "fetch failed"; its cause says why.
+  // The error of fetch says "fetch failed"; its cause says why.
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   return `cannot be reached: ${messageOf(cause)}`;
 }

@@ -26,7 +26,7 @@ export interface CommanderOptions<State extends Timed, Event extends Stamped> {
   readonly pause?: (ms: number) => Promise<void>;
 }
 
-/** What a command needs to know of a state. */
+/** What a command needs to know about a state. */
 export interface Timed {
   sequence: number;
   lastEventAt: string;
@@ -68,8 +68,8 @@ export function createCommander<State extends Timed, Event extends Stamped>(
 }
 
 /**
- * A commander whose commands on a key take one place in the queue of another, however many there are: for work that
- * nobody waits for, so that a crowd of it keeps nobody waiting.
+ * A commander whose commands on a key take one place in the queue of another, however many there are: for background
+ * work, so that many of its commands keep no caller waiting.
  */
 export function inBackground<State, Event extends Stamped>(
   command: Commander<State, Event>,
@@ -112,7 +112,7 @@ async function execute<State extends Timed, Event extends Stamped>(
         const loaded = await reader.load(key);
         return answered(loaded.folded.state, arrived.reply, arrived.event.type);
       }
-      // Loads of others have moved the state past what was searched: the event may stand there.
+      // Other loads have moved the state past the searched part: the event may be there.
       if (state.sequence > through) continue;
     }
     const decision = decide(state);
@@ -179,7 +179,7 @@ function refusal({ code, message, details }: Refusal): ThroughlineError {
 /** An event's time never lies before that of the one it follows, whatever the clocks of several machines say. */
 function stamped<Event>(unstamped: Unstamped<Event>, id: string, now: string, state: Timed): Event {
   const at = now > state.lastEventAt ? now : state.lastEventAt;
-  // Type and data belong together before already; the envelope adds nothing to either.
+  // Type and data already belong together; the envelope adds nothing to either.
   return { v: EVENT_VERSION, type: unstamped.type, at, id, data: unstamped.data } as Event;
 }
 

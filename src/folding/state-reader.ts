@@ -7,7 +7,7 @@ import type { SnapshotStore, StoredSnapshot } from '../ports/snapshot-store.js';
 import type { Folding } from './folding.js';
 
 /**
- * Loads what events add up to, for each key: a session, or a project. Snapshot first, then only newer events; after
+ * Loads the state of each key from its events: a session, or a project. Snapshot first, then only newer events; after
  * that, only what has come since the last load.
  *
  * Folded states stay in a cache that is bounded in number and in memory. Once it is full, a state gets in when it is
@@ -28,7 +28,7 @@ export interface StateReaderOptions<State extends Sequenced, Event> {
   readonly onFolded?: (folded: Folded<State>) => void;
 }
 
-/** What a state must say: up to where its log has been folded. */
+/** A state must say up to where its log has been folded. */
 export interface Sequenced {
   sequence: number;
 }
@@ -128,7 +128,7 @@ export class StateReader<State extends Sequenced, Event> {
     const cached = this.#folded.get(key);
     const folded = cached ?? (await this.#start(key, await snapshots.load(key)));
     const read = await log.read(key, { after: folded.state.sequence });
-    // Should the fold throw halfway, the changed state is not to be found in the cache.
+    // If the fold throws halfway, the changed state must not be in the cache.
     this.#folded.delete(key);
     if (folded.epoch !== undefined && folded.epoch !== read.epoch) {
       logger.warn({ [folding.kind]: key }, 'the log was removed: folding again from the newest snapshot');
@@ -157,7 +157,7 @@ export class StateReader<State extends Sequenced, Event> {
     for (const stored of read.events) folding.evolve(state, stored);
     state.sequence = Math.max(state.sequence, read.through);
     folded.epoch = read.epoch;
-    // What is skipped costs a reading as well: a flood of it must not be read at each start.
+    // Skipped messages cost a read as well: many of them must not be read again at each start.
     folded.sinceSnapshot += read.events.length + read.skipped;
     if (read.skipped > 0) {
       logger.warn(
@@ -168,7 +168,7 @@ export class StateReader<State extends Sequenced, Event> {
     return read.events.length;
   }
 
-  /** Where the fold begins: at the newest snapshot that is of use, else at nothing. */
+  /** Where the fold begins: at the newest usable snapshot, else at nothing. */
   async #start(key: Token, snapshot: StoredSnapshot | undefined): Promise<Folded<State>> {
     const { folding, logger, snapshots } = this.#options;
     const decoded = snapshot && folding.decode(key, snapshot.text);

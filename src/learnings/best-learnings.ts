@@ -46,14 +46,14 @@ export function mostRecent(learnings: ReadonlyMap<string, Learning>, maxResults:
   return best.ranked;
 }
 
-/** What an index does when a learning comes or goes. */
+/** What an index does when a learning is added or removed. */
 export interface LearningChanges {
   added(learning: Learning): void;
   removed(learning: Learning): void;
 }
 
 /**
- * Brings `known` in step with `current`, and tells what that changed. A changed learning is another object: it is
+ * Brings `known` in step with `current`, and reports each change. A changed learning is another object: it is
  * removed as it was and added as it is.
  */
 export function follow(

@@ -36,7 +36,7 @@ export interface Retirement {
   readonly reason?: string;
 }
 
-/** A learning in force, or, with why, one that holds no more. */
+/** An active learning, or a retired one with the reason. */
 export interface ListedLearning extends Learning {
   readonly retired?: Retirement;
 }

@@ -102,7 +102,7 @@ function alreadyDecided({ id, proposal }: Entry & { readonly id: string }): Lear
   return refuse('already_decided', message, { id, status, decidedBy, decidedAt });
 }
 
-/** A proposal with what became of it, and the learning that says nearly the same. */
+/** A proposal with its outcome, and the learning that says nearly the same. */
 export function showing(id: string, more: object = {}): LearningReplyOn {
   return (state) => {
     const entry = state.entries.get(id);
