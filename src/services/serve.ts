@@ -18,7 +18,10 @@ import { serveTools } from './tools/serve-tools.js';
 export const SERVICES = ['extractor', 'compiler', 'tools', 'learnings'] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
-/** What a service needs there before it starts; the streams of sessions are made with their first event. */
+/**
+ * The streams and buckets that a service needs before it starts; the streams of sessions are made with their first
+ * event.
+ */
 const MAKES: Readonly<Record<ServiceName, readonly Made[]>> = {
   extractor: ['dispatches', 'rejected'],
   compiler: ['snapshots', 'learning-snapshots'],

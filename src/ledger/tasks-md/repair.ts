@@ -65,7 +65,7 @@ function decodeAgain(text: string, foreign: number, { name, bytes, sequence }: L
     return right;
   });
   if (count < 2 || covered < foreign * 0.9) return undefined;
-  const message = `UTF-8 that was read as ${name}; ${count} characters were put right`;
+  const message = `UTF-8 that was read as ${name}; ${count} characters were corrected`;
   return { text: fixed, misdecoded: { line: lineAt(text, first), message } };
 }
 

@@ -26,7 +26,7 @@ export function reportUnboxed(
   const report = () => {
     if (run.some(({ head }) => head.box !== undefined)) {
       for (const { line, ordinal } of run.filter(isPlain)) {
-        const message = `${ordinal} stands among tasks, but has neither checkbox nor status`;
+        const message = `${ordinal} is among tasks, but has neither checkbox nor status`;
         problems.push(problem('id_without_status', line, message));
       }
     }

@@ -85,7 +85,9 @@ async function compile(
   return { ...compilePrompt(state, request, budget, learnings), ledger, ...reflects };
 }
 
-/** What a prompt needs beside the state. The state may change meanwhile, and with it the tokenizer that it names. */
+/**
+ * The inputs of a prompt besides the state. The state may change meanwhile, and with it the tokenizer that it names.
+ */
 async function forPrompt(
   state: SessionState,
   request: CompileRequest,

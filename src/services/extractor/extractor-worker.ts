@@ -90,7 +90,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
         logger.warn({ session, dispatch, code: codeOf(error), rule, err: error }, 'extraction rule failed'),
     });
 
-  // Not async for what is fine: while its PubAck is out, nothing of a parsed dispatch shall be kept.
+  // Not async in the usual case: while its PubAck is pending, nothing of a parsed dispatch should be kept.
   function process(held: Held): Promise<Outcome> {
     const { delivery } = held;
     const { session, role } = parseDispatchSubject(delivery.subject);
@@ -117,7 +117,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     return guard.record(session, eventOf(parsed.value), again).then(recorded, (error: unknown) => {
       const triedTooOften = lanes.failures(held) + 1 >= options.maxDeliveries;
       if (!triedTooOften && !(isRefusal(error) && isGivenUp(held))) throw error;
-      // While nothing can be stored it cannot be rejected either: an outage, however long, costs no dispatch.
+      // While nothing can be stored it cannot be rejected either: an outage, however long, loses no dispatch.
       const reason = `still failing after ${options.maxDeliveries} deliveries`;
       return reject(held, session, role, { code: 'deliveries_exhausted', reason });
     });

@@ -58,7 +58,7 @@ export async function serveTools(
         bySession: true,
         description: TOOLS[name].summary,
         handle: (request: unknown) => tools(name, request),
-        ...(name.endsWith('-list') && { lower: 'its filters, or delete what is done with' }),
+        ...(name.endsWith('-list') && { lower: 'its filters, or delete what is no longer needed' }),
       })),
       {
         name: 'run-init',

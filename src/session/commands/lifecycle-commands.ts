@@ -69,7 +69,7 @@ export function showSession(): Decision {
   return answer(overview);
 }
 
-/** The session in numbers. */
+/** The figures of a session. */
 export interface SessionOverview extends Readonly<Charter> {
   readonly name: string;
   /** Sequence of its newest event; 0 for a session without events. */

@@ -15,7 +15,7 @@ export const MOST = {
   text: 1_000_000,
 } as const;
 
-/** The refusal of one more where `held` are as many as may be. */
+/** The refusal of one more if `held` has reached the limit. */
 export function full(what: string, held: number, most: number, fix: string): Refusal | undefined {
   return held < most
     ? undefined
