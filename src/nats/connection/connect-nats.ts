@@ -14,7 +14,7 @@ export type { NatsConnection };
 
 const GREETING_MS = 2000;
 const RECONNECT_WAIT_MS = 250;
-/** Longest wait for the server to take what is still to be sent. */
+/** Longest wait for the server to accept the pending messages. */
 const DRAIN_MS = 5000;
 
 export interface NatsConnectOptions {
@@ -71,10 +71,10 @@ export async function connectNats(options: NatsConnectOptions): Promise<NatsConn
   return connection;
 }
 
-/** The client does not tell what it was configured with. */
+/** The client does not reveal its configuration. */
 const inboxPrefixes = new WeakMap<NatsConnection, string>();
 
-/** Says what the connection was configured with. */
+/** Remembers the configuration of a connection. */
 export function setInboxPrefix(connection: NatsConnection, prefix: string): void {
   inboxPrefixes.set(connection, prefix);
 }
@@ -85,7 +85,7 @@ export function newInbox(connection: NatsConnection): string {
 }
 
 /**
- * Sends what is still to be sent, for at most five seconds, then closes. The client's own drain resolves without closing
+ * Sends the pending messages, for at most five seconds, then closes. The client's own drain resolves without closing
  * when the server is lost meanwhile: the connection would go on reconnecting, and keep the process alive, without end.
  */
 export async function closeConnection(connection: NatsConnection): Promise<void> {

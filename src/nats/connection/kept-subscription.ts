@@ -5,7 +5,7 @@ const FIRST_PAUSE_MS = 250;
 
 /** A subscription that lasts until it is closed. */
 export interface KeptSubscription {
-  /** Resolves when what the server had sent before has been handed on; then it is closed. */
+  /** Resolves when all earlier messages have been handed on; then it is closed. */
   drain(): Promise<void>;
   close(): void;
 }

@@ -32,11 +32,11 @@ export interface NatsAccess {
   readonly key?: string | undefined;
   /** Whether TLS comes before the server's greeting (`THROUGHLINE_TLS_FIRST`): its `handshake_first`. */
   readonly tlsFirst?: boolean | undefined;
-  /** What reply subjects begin with (`THROUGHLINE_INBOX_PREFIX`). Default: `_INBOX`. */
+  /** Prefix of reply subjects (`THROUGHLINE_INBOX_PREFIX`). Default: `_INBOX`. */
   readonly inboxPrefix?: string | undefined;
 }
 
-/** Servers, and what their URLs say of who connects. */
+/** Servers, and the credentials in their URLs. */
 interface Servers {
   readonly servers: string[];
   readonly access: NatsAccess;
@@ -94,7 +94,7 @@ function serversOf(url: string, given: NatsAccess): Servers {
   return { servers, access, tls };
 }
 
-/** The client lets a port that cannot be, or a scheme that it does not know, come to an error deep inside Node. */
+/** With an impossible port or an unknown scheme, the client would fail deep inside Node. */
 function requireServer(host: string, scheme: string, url: string): void {
   const [isHost, port = 4222] = /^(?:\[[\da-f:.]+\]|[^:/@\s]+)(?::(\d+))?\/?$/i.exec(host) ?? [];
   const isScheme = scheme === '' || SCHEMES.has(scheme.toLowerCase());
@@ -209,13 +209,13 @@ function readAnew(...file: Parameters<typeof readFile>): () => string {
     try {
       text = readFile(...file);
     } catch {
-      // A server that does not take what it was before says so, and is asked again.
+      // A server that rejects the old content says so, and is asked again.
     }
     return text;
   };
 }
 
-/** The text of a file that must look like `pattern`. What stands in it is never part of an error. */
+/** The text of a file that must look like `pattern`. Its content is never part of an error. */
 function readFile(variable: string, path: string, pattern: RegExp, expected: string): string {
   let text: string;
   try {

@@ -38,7 +38,7 @@ export function natsTransport(
   };
 }
 
-/** Asks a service, and gives the JSON of its answer. Throws what `ClientTransport` says. */
+/** Asks a service, and gives the JSON of its answer. Throws as `ClientTransport` says. */
 export async function requestJson(
   connection: NatsConnection,
   subject: string,

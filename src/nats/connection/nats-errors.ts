@@ -22,7 +22,7 @@ export const MAKE_ROOM =
 export const MAKE_ROOM_ON_DISK =
   'free space on the disk of the NATS server, and restart the server if it still cannot write ("throughline up" does so by itself)';
 
-/** The codes for no room, and what to do. */
+/** The codes for missing room, each with a fix. */
 const NO_ROOM: ReadonlyMap<number | undefined, string> = new Map([
   // In the account, on the server, in memory, on its disk, and in a stream with a limit of its own.
   ...[10002, 10023, 10028, 10047, 10077].map((code) => [code, MAKE_ROOM] as const),
@@ -36,7 +36,7 @@ const NO_ROOM: ReadonlyMap<number | undefined, string> = new Map([
   [10049, MAKE_ROOM_ON_DISK],
 ]);
 
-/** What JetStream refused to do. */
+/** A refusal of JetStream. */
 export function refusal(
   doing: string,
   { code, text }: { readonly code: number | undefined; readonly text: string },
@@ -50,7 +50,7 @@ export function refusal(
     : new ThroughlineError('store_full', `${doing}: ${text}; ${fix}`, { cause });
 }
 
-/** What keeps two applications from sharing an account. */
+/** How to keep two applications apart. */
 export function takenByAnother(subjects: string, owners: string, ours: string): ThroughlineError {
   return new ThroughlineError(
     'config_invalid',
@@ -77,12 +77,12 @@ export function isNoResponders(error: unknown): boolean {
   return error instanceof NatsError && error.code === NatsCode.NoResponders && error.api_error === undefined;
 }
 
-/** The one table from NATS faults to ours. What is ours already passes unchanged. */
+/** The one table from NATS faults to ours. Our own errors pass unchanged. */
 export function toThroughlineError(error: unknown, doing: string): ThroughlineError {
   if (error instanceof ThroughlineError) return error;
   if (error instanceof NatsError) {
     const text = error.api_error?.description ?? error.message;
-    // First of all: the client gives some of these the code of a request that nobody answers.
+    // First of all: the client gives some of these the code of a request without an answer.
     if (error.api_error !== undefined && NO_ROOM.has(error.api_error.err_code)) {
       return refusal(doing, { code: error.api_error.err_code, text }, error);
     }
@@ -118,7 +118,7 @@ export function toThroughlineError(error: unknown, doing: string): ThroughlineEr
   );
 }
 
-/** What a denied user needs: the subject stands in the server's own text. */
+/** What a denied user needs: the server's own text names the subject. */
 export function permissionDenied(doing: string, error: NatsError): ThroughlineError {
   const { operation, subject } = error.permissionContext ?? {};
   const what =
@@ -150,7 +150,7 @@ const AUTH_CODES: ReadonlySet<string> = new Set([
   NatsCode.BadCreds,
 ]);
 
-/** What kept us from connecting. `url` is shown: without secrets. */
+/** The error of a failed connection. `url` is shown: without secrets. */
 export function connectFault(cause: unknown, url: string): ThroughlineError {
   const code = codeOf(cause);
   const text = messageOf(cause);

@@ -18,7 +18,7 @@ import {
 } from './stream-findings.js';
 import { WRITES, writeFindings } from './write-findings.js';
 
-/** What an installation is measured by. */
+/** The expectations of an installation. */
 export interface Expected {
   readonly replicas: number;
   readonly ackWaitMs: number;

@@ -53,11 +53,11 @@ function eventsByProject(subjects: Record<string, number>): Map<Token, number> {
 
 interface Subjects {
   readonly subjects: Record<string, number>;
-  /** Sequence that the stream stands at. */
+  /** Last sequence of the stream. */
   readonly last: number;
 }
 
-/** How many events stand under each subject; none where the stream is missing, which has been told. */
+/** How many events each subject has; none where the stream is missing, which has been reported. */
 async function subjectsOf(jsm: JetStreamManager): Promise<Subjects> {
   try {
     const { state } = await jsm.streams.info(LEARNINGS_STREAM, { subjects_filter: LEARNINGS_SUBJECTS });

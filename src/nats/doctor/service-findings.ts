@@ -15,13 +15,13 @@ const SERVED: Readonly<Record<string, string>> = {
   [LEARNINGS_SERVICE]: 'learnings',
 };
 
-/** Sessions whose dispatches are set aside, of those that are told. */
+/** How many sessions with dispatches set aside are named. */
 const SHOWN = 3;
 const MEND =
   'remove the cause: they continue by themselves within a minute; "throughline rejected retry" brings back what was rejected meanwhile';
 const NO_ANSWER = 'check that the stream of the session has a leader: nats stream info SESSION_<session>';
 
-/** What a service met last is how things are for so long. */
+/** How long the last incident of a service describes its present state. */
 const RECENT_MS = 600_000;
 
 const setAside = z.object({
@@ -38,7 +38,7 @@ const health = z.object({
   setAside: setAside.optional(),
 });
 
-/** What services are asked for, and measured by. */
+/** Which services are asked, and the expectations of them. */
 export interface ExpectedServices {
   readonly version: string;
   /** Milliseconds since 1970. */
@@ -105,7 +105,7 @@ function healthIn(instance: ServiceStats): z.infer<typeof health> | undefined {
   return health.safeParse(data).data;
 }
 
-/** Sessions whose logs take nothing: what the extractor has of them waits, and is rejected in the end. */
+/** Sessions whose logs accept nothing: their dispatches wait in the extractor, and are rejected in the end. */
 function setAsideFindings(
   check: string,
   { sessions, dispatches, worst }: z.infer<typeof setAside>,

@@ -19,7 +19,7 @@ import { type Finding, fail, ok, warn } from './finding.js';
 /** Dispatches that wait without being a reason to worry. */
 const MUCH_TO_DO = 1000;
 
-/** What a stream should be like. */
+/** The expected configuration of a stream. */
 export interface ExpectedStream {
   readonly name: string;
   readonly subjects: string;
@@ -55,7 +55,7 @@ export async function streamFindings(jsm: JetStreamManager, expected: ExpectedSt
   }
 }
 
-/** What is looked at of a stream. */
+/** The parts of a stream that are checked. */
 export interface SeenStream {
   readonly config: {
     readonly subjects: readonly string[];
@@ -71,7 +71,7 @@ export interface SeenStream {
   };
 }
 
-/** What is not as it should be with a stream; nothing for one in order. */
+/** The faults of a stream; none for one in order. */
 export function streamFaults({ config, state, cluster }: SeenStream, expected: ExpectedStream): Finding[] {
   const check = `stream ${expected.name}`;
   const edit = `nats stream edit ${expected.name}`;
@@ -178,7 +178,7 @@ function judged(
     : [ok(check, `${waits}, ${counted(inHand, 'is', 'are')} in hand or set aside`)];
 }
 
-/** What could not be used. */
+/** Rejected results. */
 export async function rejectedFindings(jsm: JetStreamManager): Promise<Finding[]> {
   try {
     const { messages } = (await jsm.streams.info(REJECTED_STREAM)).state;
@@ -186,7 +186,7 @@ export async function rejectedFindings(jsm: JetStreamManager): Promise<Finding[]
     const fix = '"throughline rejected ls" says why, "throughline rejected retry" tries again';
     return [warn('rejected', `${counted(messages, 'result')} could not be used`, fix)];
   } catch (error) {
-    // That it is missing has been told.
+    // That it is missing has been reported.
     if (apiCode(error) === API.streamNotFound) return [];
     throw toThroughlineError(error, 'counting rejected results');
   }

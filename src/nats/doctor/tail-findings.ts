@@ -17,7 +17,7 @@ const MANY_MISSED = 5;
 export interface ExaminedLog {
   readonly key: Token;
   readonly events: number;
-  /** Sequence that its stream stands at. */
+  /** Last sequence of its stream. */
   readonly last: number;
   /** Events after a sequence. */
   readonly eventsAfter: (sequence: number) => Promise<number>;
@@ -33,7 +33,7 @@ export interface TailsExamined {
   readonly now: number;
   /** The command that writes a snapshot. */
   readonly writes: (key: Token) => string;
-  /** What else was found of them. */
+  /** Other findings about them. */
   readonly faults: readonly Finding[];
 }
 

@@ -60,7 +60,7 @@ function refused(cause: unknown): Finding {
     return { ...warn(WRITES, message, 'run it as a user with the permissions of an operator'), denied: true };
   }
   const message = `nothing can be stored: ${messageOf(error)} (${code})`;
-  // What is full, and what to do about it, differs: the error says both.
+  // The full part and its fix differ: the error names both.
   if (code === 'store_full') return { check: WRITES, level: 'fail', message };
   return fail(WRITES, message, 'check that the server answers, and read its log');
 }

@@ -35,7 +35,7 @@ export function foreignBy(headers: MsgHdrs | undefined, readBy: ReadBy): string 
   return undefined;
 }
 
-/** What was stored first comes first. */
+/** The first stored comes first. */
 function copyOf(headers: MsgHdrs): string {
   const [stream = '?'] = headers.values('Nats-Stream');
   const [sequence = '?'] = headers.values('Nats-Sequence');

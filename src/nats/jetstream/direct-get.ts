@@ -17,7 +17,7 @@ export interface StreamMessage {
   readonly subject: string;
   readonly data: Uint8Array;
   readonly headers: MsgHdrs | undefined;
-  /** What it is, where nobody who may publish there has published it: it must not count. */
+  /** Set for a foreign message, with what it is: it must not count. */
   readonly foreign?: string;
 }
 

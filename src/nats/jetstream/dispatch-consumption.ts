@@ -64,7 +64,7 @@ export class NatsConsumption implements DispatchConsumption {
   async close(): Promise<void> {
     this.#closing.abort();
     clearInterval(this.#watch);
-    // What is on its way when the pulling ends would otherwise come again only after the ack wait.
+    // Dispatches on their way when the pulling ends would otherwise come again only after the ack wait.
     const timeUp = new AbortController();
     const drained = Promise.all(this.#lanes.map((lane) => lane.drain())).catch(() => {});
     await Promise.race([drained, pause(DRAIN_MS, timeUp.signal)]);

@@ -20,7 +20,7 @@ export interface SeenDispatch {
   readonly stream: string;
 }
 
-/** Where the stream stands, when that is behind what sessions have seen. */
+/** The last sequence of the stream, when it is behind what sessions have seen. */
 export interface NumbersFault {
   readonly seen: SeenDispatch;
   readonly last: number;
@@ -78,7 +78,7 @@ async function highestIn(
   return highest;
 }
 
-/** What is wrong with the numbers of the stream `DISPATCH`, or `undefined`. */
+/** The fault in the numbers of the stream `DISPATCH`, or `undefined`. */
 export async function numbersFault(
   ports: NumbersPorts,
   seen: SeenDispatch | undefined,

@@ -15,7 +15,7 @@ export interface LogStream {
   /** When the stream was made: another one of the same name has another time. */
   readonly epoch: string;
   readonly replicas: number;
-  /** Sequence that an empty stream stands at: above 0 where it was made in the place of another. */
+  /** Last sequence of an empty stream: above 0 where it replaced another one. */
   readonly emptyAt: number;
   /** Highest sequence of the key that this process has appended to this stream. */
   readonly appended: number;
@@ -29,7 +29,7 @@ interface Known extends LogStream {
   floor: number;
   /** When it was last seen, in the process's own milliseconds. */
   seenAt: number;
-  /** Whether it is there. */
+  /** Whether it exists. */
   present: boolean;
   /** Whether it is known to be ahead of all that was seen of the key, snapshots included: only then it takes events. */
   sound: boolean;

@@ -4,7 +4,7 @@ import type { Logger } from '../../ports/logger.js';
 import type { SeenDispatch } from './dispatch-numbers.js';
 import { VOID_DISPATCHES } from './repair-streams.js';
 
-/** What was refused comes again after this time, and is looked at again then. */
+/** A refused dispatch comes again after this time, and is checked again then. */
 const AGAIN_MS = 5000;
 const UNSEEN =
   'cannot check whether dispatch numbers are used again: give the user the permissions that "throughline permissions --role worker" prints';

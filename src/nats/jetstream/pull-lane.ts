@@ -32,12 +32,12 @@ const EXPIRES_MS = 10_000;
 /** How often the server says that it still knows the request. */
 export const HEARTBEAT_MS = 2000;
 const REFUSED_PAUSE_MS = 250;
-/** What a delivery is to be answered on. */
+/** Where the answer to a delivery goes. */
 const ACK_SUBJECTS = '$JS.ACK.';
 /** How a request ends when the next message does not fit into what is left of its bytes. */
 const NO_ROOM = 'message size exceeds maxbytes';
 const COMPLETED = 'batch completed';
-/** Of what a request asked for, how much it will not bring. */
+/** How much of its messages a request will not bring. */
 const NOT_SENT = 'Nats-Pending-Messages';
 
 export class PullLane {

@@ -22,7 +22,7 @@ export interface RepairPorts extends NumbersPorts {
   readonly publisher: AckedPublisher;
 }
 
-/** What was mended, a line for each stream. */
+/** The repairs, a line for each stream. */
 export async function repairStreams(ports: RepairPorts): Promise<string[]> {
   return [
     ...(await repairDispatches(ports)),
@@ -47,7 +47,7 @@ async function repairDispatches(ports: RepairPorts): Promise<string[]> {
     timeoutMs,
   )) {
     if (subject === VOID_DISPATCHES || foreign !== undefined) continue;
-    // Cut off here, the next repair finds it again: so soon, its id is still known.
+    // If it is interrupted here, the next repair finds it again: its id is still known for a while.
     const published = await publisher.publish(subject, data, { messageId: `repaired:${sequence}` });
     if (published.outcome !== 'stored')
       throw new ThroughlineError('unavailable', `no stream takes ${subject}`);

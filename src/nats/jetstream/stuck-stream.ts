@@ -10,7 +10,7 @@ import { API, apiCode, MAKE_ROOM_ON_DISK } from '../connection/nats-errors.js';
  * a stuck stream answers this one, and nothing is ever stored by it. It needs no other permission than a publish.
  */
 const EXPECTED_STREAM = 'Nats-Expected-Stream';
-/** No stream may be called so. */
+/** No stream can have this name. */
 const NO_STREAM = 'none.of.all';
 
 /** Sends such a publish; its answer comes to `reply`. */

@@ -151,7 +151,7 @@ export async function newestLearningSnapshot(jsm: JetStreamManager): Promise<num
   return highest;
 }
 
-/** Where the snapshot that a message is stands. */
+/** The sequence of the snapshot in a message. */
 function snapshotAt(message: StoredMsg): number | undefined {
   return snapshotSequence(message.string()) || undefined;
 }

@@ -141,7 +141,7 @@ describe('a service on a server of small messages', () => {
       endpoints: [healthEndpoint('whole', async () => ({ well: true }))],
     });
     const info = (await ports.connection.request('$SRV.INFO.whole')).json();
-    const metadata = { description: 'how this instance does' };
+    const metadata = { description: 'health of this instance' };
     expect(info).toMatchObject({ description: 'all of it', endpoints: [{ name: 'health', metadata }] });
     const stats = (await ports.connection.request('$SRV.STATS.whole')).json();
     expect(stats).toMatchObject({ endpoints: [{ name: 'health', data: { well: true } }] });
