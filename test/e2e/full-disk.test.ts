@@ -52,7 +52,7 @@ it.skipIf(TMPFS_MISSING !== undefined)(
     const told = await doctor(url);
     expect(told.code).toBe(1);
     expect(of(told.found, 'JetStream writes')).toMatchObject([
-      { level: 'fail', message: expect.stringMatching(/nothing can be stored: .*make room.*\(store_full\)/) },
+      { level: 'fail', message: expect.stringMatching(/nothing can be stored: .*free space.*\(store_full\)/) },
     ]);
 
     await disk.makeRoom();
@@ -86,7 +86,7 @@ it.skipIf(TMPFS_MISSING !== undefined)(
     expect(of(found, 'JetStream writes')).toMatchObject([
       {
         level: 'fail',
-        message: expect.stringMatching(/DISPATCH.* cannot write since a write has failed/),
+        message: expect.stringMatching(/DISPATCH.* cannot write since a write failed/),
         fix: expect.stringMatching(/restart the server/),
       },
     ]);
