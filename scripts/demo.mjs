@@ -24,7 +24,7 @@ const NEXT_TASK = {
 const EXPECTED = [
   'task:4.2 must_fix Bound the wait of prompt.compile for `after` by a deadline',
   'task:4.2 must_fix Wake the wait on the event of the dispatch named in `after`',
-  'src/workers/prompt-compiler.ts issue No deadline: compile waits for ever',
+  'src/workers/prompt-compiler.ts issue No deadline: compile waits',
   'src/nats/session-log.ts issue watch stays open after a compile wait hits its deadline',
   'task:4.3 requires SessionLog.watch wakes a compile wait',
 ];

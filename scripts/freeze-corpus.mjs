@@ -1,5 +1,5 @@
 // Freezes events, a snapshot of their first part and the state that all of them give, for
-// test/fixtures/<what>/<version>. What is frozen must load for ever, so nothing that exists is written over: a new
+// test/fixtures/<what>/<version>. What is frozen must always load, so nothing that exists is written over: a new
 // kind of event or a new format gets a new folder.
 //
 //   npm run build && node scripts/freeze-corpus.mjs sessions v2

@@ -49,7 +49,10 @@ export type { TaskView } from './session/commands/task-commands.js';
 export type { Iteration } from './session/iterations.js';
 export type { InboxMessage, Note } from './session/notebook.js';
 
-/** Where and how to connect. Who connects and TLS are said as in the configuration, but the environment is not read. */
+/**
+ * Where and how to connect. Credentials and TLS have the same names as in the configuration, but the environment is not
+ * read.
+ */
 export interface ConnectOptions extends NatsAccess {
   /** `nats://host:port`, several separated by commas. Default: `nats://127.0.0.1:4222`. */
   readonly url?: string;
@@ -62,8 +65,8 @@ export interface ConnectOptions extends NatsAccess {
 /**
  * Connects to the NATS server that Throughline runs on.
  *
- * @throws ThroughlineError `unavailable` when nobody answers there, `auth_failed` or `tls_failed` when the server does
- * not let us in
+ * @throws ThroughlineError `unavailable` when nothing answers there, `auth_failed` when the server rejected the
+ * credentials, `tls_failed` when TLS failed
  */
 export async function connectThroughline(options: ConnectOptions = {}): Promise<ThroughlineClient> {
   const { url, name, timeoutMs = 10_000, ...access } = options;
@@ -77,7 +80,7 @@ export async function connectThroughline(options: ConnectOptions = {}): Promise<
   return new ThroughlineClient(natsTransport(connection, timeoutMs), { timeoutMs });
 }
 
-/** How a client uses a connection that is there already. */
+/** How a client uses an existing connection. */
 export interface SharedConnectionOptions {
   /** Longest wait for an answer, in milliseconds. Default 10 000. */
   readonly timeoutMs?: number;

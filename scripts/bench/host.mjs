@@ -15,7 +15,7 @@ import { natsOptions } from '../../dist/services/common/nats-options.js';
 
 export const throughlineBin = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
 
-/** The configuration of somebody who has set nothing. */
+/** The configuration with nothing set. */
 export const config = loadConfig({ THROUGHLINE_CACHE_DIR: process.env.THROUGHLINE_CACHE_DIR });
 
 /** The nats-server that the product itself would start. */

@@ -12,7 +12,7 @@ void runCli(process.argv).then((code) => {
 });
 
 /**
- * Ends the process soon, should something keep it alive that could not be stopped.
+ * Ends the process soon, even if something that could not be stopped keeps it alive.
  */
 function endByForce(): void {
   setTimeout(() => {

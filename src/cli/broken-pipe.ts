@@ -1,6 +1,6 @@
 /**
  * Lets the process outlive those who read what it writes: `head` that has seen enough, a terminal whose window was
- * closed. What is left to say is said to nobody, and the work goes on to its end; any other fault is thrown as before.
+ * closed. The rest of the output is lost, and the work continues to its end; any other fault is thrown as before.
  */
 export function outliveReaders(streams: readonly NodeJS.WriteStream[]): void {
   for (const stream of streams) {

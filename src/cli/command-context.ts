@@ -11,7 +11,7 @@ import { note } from './output.js';
 export type { Cli } from './cli-context.js';
 export { examples, note, out, outForAgent } from './output.js';
 
-/** What every command has at hand. What only some need is loaded by those. */
+/** What every command uses. Commands load what only some need. */
 
 export const DEFAULT_URL = 'nats://127.0.0.1:4222';
 
@@ -39,8 +39,8 @@ export function coloured({ config }: Cli): boolean {
 }
 
 /**
- * Connects with all ports, and closes again whatever happens. Streams and bucket are made only by who writes there:
- * looking needs no right to.
+ * Connects with all ports, and always closes again. Only a command that writes makes streams and bucket: reading needs
+ * no right to that.
  */
 export async function withNats<T>(
   cli: Cli,
@@ -56,7 +56,7 @@ export async function withNats<T>(
   }
 }
 
-/** Connects as a client of the services, and closes again whatever happens. */
+/** Connects as a client of the services, and always closes again. */
 export async function withClient<T>(cli: Cli, work: (client: ThroughlineClient) => Promise<T>): Promise<T> {
   const { openClient } = await import('./open-client.js');
   const client = await openClient(cli);
@@ -71,5 +71,5 @@ export async function withClient<T>(cli: Cli, work: (client: ThroughlineClient) 
 export function sessionOf(cli: Cli, given: string | undefined, flag = '--session'): Token {
   const session = given ?? cli.config.session;
   if (session !== undefined) return token(session, given === undefined ? 'THROUGHLINE_SESSION' : flag);
-  throw new ThroughlineError('usage', `which session? Give ${flag} NAME, or set THROUGHLINE_SESSION`);
+  throw new ThroughlineError('usage', `no session is named: give ${flag} NAME, or set THROUGHLINE_SESSION`);
 }

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 export interface CommandEntry {
   readonly name: string;
   readonly summary: string;
-  /** What it takes, as the overview shows it: `[options] <role>`. */
+  /** Its arguments, as the overview shows them: `[options] <role>`. */
   readonly takes?: string;
   readonly load: () => Promise<(program: Command) => void>;
 }
@@ -14,13 +14,13 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'up',
     takes: '[options]',
-    summary: 'start everything: a NATS server, if none is given, and all services',
+    summary: 'start all services, and a NATS server unless one is given',
     load: async () => (await import('./up-command.js')).upCommand,
   },
   {
     name: 'serve',
     takes: '[options]',
-    summary: 'start services on a NATS server that runs already',
+    summary: 'start services on a running NATS server',
     load: async () => (await import('./serve-command.js')).serveCommand,
   },
   {
@@ -65,12 +65,12 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'proposals',
-    summary: 'what waits to become a learning: look, accept, reject',
+    summary: 'list and review what may become a learning',
     load: async () => (await import('./proposals-command.js')).proposalsCommand,
   },
   {
     name: 'learnings',
-    summary: 'what a project has learned across its sessions',
+    summary: 'list, search and change what a project has learned',
     load: async () => (await import('./learnings-command.js')).learningsCommand,
   },
   {
@@ -80,81 +80,81 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'rejected',
-    summary: 'look at, and retry, results that could not be used',
+    summary: 'show and retry results that could not be used',
     load: async () => (await import('./rejected-command.js')).rejectedCommand,
   },
   {
     name: 'foreign',
-    summary: 'list, and remove, messages that were stored as the answer to a request',
+    summary: 'list and remove messages that were stored as the answer to a request',
     load: async () => (await import('./foreign-command.js')).foreignCommand,
   },
   {
     name: 'import',
-    summary: 'start a session with knowledge',
+    summary: 'give a session existing knowledge, such as git history',
     load: async () => (await import('./import-command.js')).importCommand,
   },
   {
     name: 'template',
-    summary: 'print the iteration template, or check one of your own',
+    summary: 'print the iteration template, or check your own',
     load: async () => (await import('./template-command.js')).templateCommand,
   },
   {
     name: 'init',
     takes: '[options]',
-    summary: 'make a tasks.md the progress of a session',
+    summary: 'track the progress of a session in a tasks.md',
     load: async () => (await import('./run-commands.js')).initCommand,
   },
   {
     name: 'status',
     takes: '[options] [session]',
-    summary: 'progress of a run, and what each task needs next',
+    summary: 'show the progress of a run and what each task needs next',
     load: async () => (await import('./run-commands.js')).statusCommand,
   },
   {
     name: 'ledger',
     takes: '[options] [session]',
-    summary: 'what the ledgers know of a task',
+    summary: 'show what the ledgers know about a task',
     load: async () => (await import('./run-commands.js')).ledgerCommand,
   },
   {
     name: 'telemetry',
     takes: '[options] [session]',
-    summary: 'what was compiled for a session, and how',
+    summary: 'show what was compiled for a session, and how',
     load: async () => (await import('./telemetry-command.js')).telemetryCommand,
   },
   {
     name: 'trace',
-    summary: 'what an agent did for an intent, and its compacted history',
+    summary: 'show what an agent did for an intent, with its compacted history',
     load: async () => (await import('./trace-command.js')).traceCommand,
   },
   {
     name: 'doctor',
     takes: '[options]',
-    summary: 'look whether everything is as it should be, and say what to do',
+    summary: 'check the whole installation and say what to fix',
     load: async () => (await import('./doctor-command.js')).doctorCommand,
   },
   {
     name: 'health',
     takes: '[options]',
-    summary: 'ask the running services how they are, in one line',
+    summary: 'print the health of the running services in one line',
     load: async () => (await import('./health-command.js')).healthCommand,
   },
   {
     name: 'repair',
     takes: '[options]',
-    summary: 'mend what a restored backup of single streams leaves behind',
+    summary: 'repair stream numbers after only some streams were restored',
     load: async () => (await import('./repair-command.js')).repairCommand,
   },
   {
     name: 'permissions',
     takes: '[options]',
-    summary: 'print the least NATS permissions of a role',
+    summary: 'print the minimal NATS permissions of a role',
     load: async () => (await import('./permissions-command.js')).permissionsCommand,
   },
   {
     name: 'nats-server',
     takes: '[options]',
-    summary: 'print the NATS server that `up` would start, installing the pinned one where there is none',
+    summary: 'print the NATS server that `up` would start; installs the pinned one if none is found',
     load: async () => (await import('./nats-server-command.js')).natsServerCommand,
   },
 ];

@@ -41,7 +41,7 @@ export function compileCommand(program: Command): void {
   program
     .command('compile')
     .description(
-      'Asks the prompt-compiler for a prompt. The prompt goes to standard output, what it holds to standard error.',
+      'Asks the prompt-compiler for a prompt. The prompt goes to standard output, a summary of it to standard error.',
     )
     .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
     .addOption(
@@ -50,16 +50,16 @@ export function compileCommand(program: Command): void {
         .default('dispatch'),
     )
     .option('-t, --task <id>', 'id of the task that the prompt is for')
-    .option('-p, --prompt <text>', 'what the agent is asked to do; facts and learnings are chosen by it')
-    .option('--template <file>', 'iteration: a template of your own, see `throughline template`')
+    .option('-p, --prompt <text>', 'what the agent must do; facts and learnings are chosen to fit it')
+    .option('--template <file>', 'iteration: your own template, see `throughline template`')
     .option(
       '--binary <command>',
       'iteration, session-start: the command that agents are told to use (default: throughline)',
     )
-    .option('--extra <text>', 'iteration: text that closes the prompt')
+    .option('--extra <text>', 'iteration: text at the end of the prompt')
     .addOption(new Option('--role <role>', 'who gets the prompt (default: implementer)').choices(ROLES))
     .addOption(new Option('--tags <tag...>', 'only facts with one of these').choices(FACT_TAGS))
-    .option('--max-facts <n>', 'most facts to show (default: 10)', wholeNumber(0, 1000))
+    .option('--max-facts <n>', 'maximum number of facts (default: 10)', wholeNumber(0, 1000))
     .option(
       '--max-tokens <n>',
       'token budget of facts and learnings (default: 500)',
@@ -67,16 +67,20 @@ export function compileCommand(program: Command): void {
     )
     .option(
       '--max-learnings <n>',
-      'most learnings to show (default: none; session-start: 5)',
+      'maximum number of learnings (default: none; session-start: 5)',
       wholeNumber(0, 100),
     )
-    .option('--min-similarity <n>', 'similarity that a learning found by meaning must have, 0 to 1', fraction)
+    .option(
+      '--min-similarity <n>',
+      'minimum similarity of learnings that are found by meaning, 0 to 1',
+      fraction,
+    )
     .option('--project <name>', "project whose learnings to use (default: the session's own)")
     .option('--after <sequence>', 'wait until this DISPATCH sequence has become facts', wholeNumber(1))
     .option('--as-of <sequence>', 'the prompt as it was at this session sequence', wholeNumber(1))
     .option('--learnings-as-of <sequence>', 'learnings as they were at this project sequence', wholeNumber(1))
-    .option('--intent <id>', 'the intent that is worked on: its compacted history stands before the prompt')
-    .option('--explain', 'say of each fact where it comes from and why it was chosen')
+    .option('--intent <id>', 'the active intent: its compacted history goes before the prompt')
+    .option('--explain', 'show where each fact comes from and why it was chosen')
     .option('--json', 'print the whole reply as JSON')
     .addHelpText(
       'after',
@@ -95,7 +99,7 @@ export function compileCommand(program: Command): void {
       if (options.json) return out(JSON.stringify(reply));
       outForAgent(reply.prompt);
       note(summary(reply, options.kind));
-      // The first prompt of a session comes before its first event, so this is no error.
+      // The first prompt of a session comes before its first event, so this is not an error.
       if (options.kind !== 'session-start' && reply.sequence === 0)
         note(`-- session ${request.session} does not exist yet: the prompt remembers nothing`);
       for (const line of warnings(reply)) note(line);
@@ -115,8 +119,9 @@ async function requestOf(session: string, options: CompileOptions): Promise<Comp
     const template = options.template === undefined ? undefined : await readTemplate(options.template);
     return { kind, ...common, taskId, taskPrompt, template, binary, extra };
   }
-  if (taskId === undefined) throw new ThroughlineError('usage', 'which task? Give --task ID');
-  if (taskPrompt === undefined) throw new ThroughlineError('usage', 'what is to be done? Give --prompt TEXT');
+  if (taskId === undefined) throw new ThroughlineError('usage', 'no task is named: give --task ID');
+  if (taskPrompt === undefined)
+    throw new ThroughlineError('usage', 'the task has no prompt: give --prompt TEXT');
   return { ...common, taskId, taskPrompt, role };
 }
 
@@ -142,7 +147,7 @@ function warnings(reply: CompileReply): string[] {
   const { ledger, budget } = reply;
   return [
     ...(ledger.mode === 'ledger_plus_fallback'
-      ? [`-- ${ledger.reason}: ${ledger.message ?? 'no more is known'}`]
+      ? [`-- ${ledger.reason}: ${ledger.message ?? 'no details'}`]
       : []),
     ...(budget.stage !== 'none'
       ? [

@@ -14,9 +14,9 @@ export function doctorCommand(program: Command): void {
   program
     .command('doctor')
     .description(
-      'Looks at the server, its limits and clock, whether it stores anything, streams, consumers and buckets, what waits and what was rejected,\n' +
-        'snapshots, an embedder where one is configured, and the services. Leaves everything as it was. Exit code 1 when something does not work; warnings leave it at 0.\n' +
-        'Streams are measured by THROUGHLINE_REPLICAS, THROUGHLINE_ACK_WAIT_MS and THROUGHLINE_SNAPSHOT_EVERY.',
+      'Checks the server, its limits and clock, whether it can store anything, streams, consumers and buckets, what waits and what was rejected,\n' +
+        'snapshots, an embedder where one is configured, and the services. Changes nothing. The exit code is 1 when something does not work, and 0 when there are only warnings.\n' +
+        'Streams are compared with THROUGHLINE_REPLICAS, THROUGHLINE_ACK_WAIT_MS and THROUGHLINE_SNAPSHOT_EVERY.',
     )
     .option('--json', 'one JSON array of {check, level, message, fix?, denied?}')
     .addHelpText('after', examples('throughline doctor', 'throughline doctor --json'))
@@ -29,7 +29,7 @@ export function doctorCommand(program: Command): void {
     });
 }
 
-/** Not being let in is a finding like any other. */
+/** Rejected credentials are a finding like any other. */
 async function examination(cli: Cli): Promise<Finding[]> {
   const { replicas, ackWaitMs, snapshotEvery, requestTimeoutMs } = cli.config;
   const expected = {

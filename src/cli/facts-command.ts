@@ -17,7 +17,7 @@ export function factsCommand(program: Command): void {
   onSession(program.command('facts'))
     .description('Lists the valid facts of a session, oldest first.')
     .option('-t, --task <id>', 'only facts from this task')
-    .option('-a, --all', 'also facts that a later dispatch has closed')
+    .option('-a, --all', 'include facts that a later dispatch has closed')
     .option('--json', 'one JSON array of facts')
     .addHelpText('after', examples('throughline facts demo', 'throughline facts demo --all --json'))
     .action(async (_: string | undefined, options: FactsOptions, command: Command) => {

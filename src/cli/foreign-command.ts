@@ -24,16 +24,16 @@ export function foreignCommand(program: Command): void {
   const foreign = program
     .command('foreign')
     .description(
-      'NATS does not check where an answer goes: whoever may ask for something can have the answer stored in any stream\n' +
-        'that takes its reply subject. Such messages count nowhere; they take room until they are removed.',
+      'NATS does not check the reply subject of a request: a user who may ask for something can have the answer\n' +
+        'stored in any stream that takes that subject. Such messages count nowhere. They take space until you remove them.',
     )
     .addHelpText('after', examples('throughline foreign ls', 'throughline foreign rm --yes'));
 
   foreign
     .command('ls')
-    .description('Reads all streams, and lists the foreign messages in them.')
+    .description('Reads all streams and lists their foreign messages.')
     .option('-s, --session <name>', 'only the stream of this session')
-    .option('--json', 'one line of JSON for each: {stream, sequence, subject, bytes, what}')
+    .option('--json', 'one JSON line for each: {stream, sequence, subject, bytes, what}')
     .addHelpText('after', examples('throughline foreign ls', 'throughline foreign ls --session demo --json'))
     .action(async (options: ForeignOptions, command: Command) => {
       const cli = cliOf(command);
@@ -49,13 +49,13 @@ export function foreignCommand(program: Command): void {
   foreign
     .command('rm')
     .description(
-      'Removes them, after asking. Needs a user who may delete: $JS.API.STREAM.MSG.DELETE.<stream>, and\n' +
-        '$JS.API.STREAM.PURGE.<stream> for buckets; no role that "throughline permissions" prints may.\n' +
+      'Asks, then removes them. The user needs the right to $JS.API.STREAM.MSG.DELETE.<stream>, and for buckets to\n' +
+        '$JS.API.STREAM.PURGE.<stream>. No role of "throughline permissions" has these rights.\n' +
         'The last message of a session stays until an event follows it.',
     )
     .option('-s, --session <name>', 'only the stream of this session')
     .option('--yes', 'do not ask')
-    .option('--json', 'one line of JSON for each that was removed')
+    .option('--json', 'one JSON line for each removed message')
     .addHelpText('after', examples('throughline foreign rm', 'throughline foreign rm --session demo --yes'))
     .action(async (options: ForeignOptions, command: Command) => {
       const cli = cliOf(command);
@@ -72,12 +72,12 @@ export function foreignCommand(program: Command): void {
         });
       });
       if (options.json) return;
-      for (const message of left) note(`-- left, as no event follows it yet: ${line(message)}`);
+      for (const message of left) note(`-- kept, since no event follows it yet: ${line(message)}`);
       note(`-- ${counted(removed, 'foreign message')} removed`);
     });
 }
 
-/** Gives the foreign messages stream by stream, and the sum of what `work` comes to. */
+/** Passes the foreign messages to `work`, stream by stream, and gives the sum of its results. */
 async function eachStream(
   { config }: Cli,
   nats: NatsPorts,
@@ -98,7 +98,7 @@ async function eachStream(
       for await (const message of foreignIn(scanned, stream)) found.push(message);
     } catch (error) {
       if (codeOf(error) !== 'permission_denied') throw error;
-      note(`-- ${name} was not looked at: this user may not read it`);
+      note(`-- ${name} was skipped: this user may not read it`);
     }
     if (found.length > 0) sum += await work(name, found);
   }
@@ -109,7 +109,7 @@ async function agreed(stream: string, messages: readonly ForeignMessage[]): Prom
   if (!process.stdin.isTTY) {
     throw new ThroughlineError(
       'usage',
-      'there is no terminal to ask on: give --yes, or see "foreign ls" first',
+      'there is no terminal to ask on: give --yes; "foreign ls" shows what would be removed',
     );
   }
   for (const message of messages.slice(0, SHOWN)) note(line(message));

@@ -18,8 +18,8 @@ export function healthCommand(program: Command): void {
   program
     .command('health')
     .description(
-      'Asks each service for its health, as `doctor` does, and looks at nothing else: for the health check of a container.\n' +
-        'Exit code 1 when a service does not answer or cannot work; warnings leave it at 0.',
+      'Asks each service for its health, as `doctor` does, and checks nothing else. Made for the health check of a container.\n' +
+        'The exit code is 1 when a service does not answer or cannot work, and 0 when there are only warnings.',
     )
     .addOption(new Option('--only <service...>', 'ask only these').choices(SERVICES))
     .option('--here', 'ask only the instances on this machine, or in this container')

@@ -18,7 +18,7 @@ const IN_FLIGHT = 64;
 export function importCommand(program: Command): void {
   program
     .command('import')
-    .description('Publishes what is known from elsewhere as results of a session.')
+    .description('Publishes existing knowledge as results of a session.')
     .addHelpText('after', examples('throughline import git --session demo --repo ../project'))
     .command('git')
     .description(
@@ -26,7 +26,7 @@ export function importCommand(program: Command): void {
     )
     .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
     .option('--repo <path>', 'the repository', '.')
-    .option('--limit <n>', 'newest commits to import', wholeNumber(1, 100_000), 200)
+    .option('--limit <n>', 'how many of the newest commits to import', wholeNumber(1, 100_000), 200)
     .option('--json', 'print {"commits":N,"sequence":N}')
     .addHelpText('after', examples('throughline import git --session demo --repo ../project --limit 500'))
     .action(async (options: ImportOptions, command: Command) => {

@@ -10,7 +10,7 @@ import { learningLine, outcomeLine, proposedLine, rankedLine, shortId } from './
 export function learningsCommand(program: Command): void {
   const learnings = program
     .command('learnings')
-    .description('Learnings are proposals that a person has accepted; only these reach prompts.')
+    .description('Learnings are proposals that a person has accepted. Only learnings reach prompts.')
     .addHelpText('after', examples('throughline learnings ls', 'throughline learnings search "write tests"'));
 
   addRequest(learnings, 'ls', 'learning.list', {

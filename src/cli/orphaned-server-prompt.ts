@@ -12,9 +12,9 @@ export async function offerToStopOrphan(storeDir: string, yes: boolean): Promise
   if (orphan === undefined) return;
   const { host, port, pid } = orphan;
   const what = `the nats-server at ${host}:${port}, process ${pid}, was left on ${storeDir} by a process that was killed`;
-  if (!yes && !(await agreed(`${what}. Stop it and go on? [y/N] `))) return;
+  if (!yes && !(await agreed(`${what}. Stop it and continue? [y/N] `))) return;
   await stopOrphan(orphan);
-  note(`-- ${what}: it is stopped`);
+  note(`-- ${what}; it has been stopped`);
 }
 
 async function agreed(question: string): Promise<boolean> {

@@ -39,9 +39,7 @@ export async function startOwnServer(
   follow(server);
 
   async function restart(): Promise<void> {
-    note(
-      '-- the disk was full, and there is room again: the NATS server is started again, which alone has it write',
-    );
+    note('-- the disk was full and has room again: restarting the NATS server, so that it can write');
     try {
       await server.stop();
       server = await start();

@@ -31,18 +31,20 @@ export function permissionsCommand(program: Command): void {
         'reader:    looks at sessions, snapshots and services, and writes nothing\n' +
         'operator:  a reader who also retries rejected results, reviews proposals, writes snapshots\n\n' +
         'Set THROUGHLINE_INBOX_PREFIX of each process to the prefix that its user may listen to.\n' +
-        'Wildcards of NATS stand for whole tokens: no permission says "all sessions that begin with team-".\n' +
-        '--session-prefix therefore asks the server which sessions there are, and names each; a session that is new\n' +
-        'needs a new print.\n\n' +
+        'NATS wildcards stand for whole tokens: no permission can say "all sessions that begin with team-".\n' +
+        '--session-prefix therefore asks the server for its sessions, and names each. Print again for new sessions.\n\n' +
         'NATS does not check the reply subject of a request: in one account, a user who may read a stream can have what it\n' +
         'reads sent to JetStream as a request, and so delete any stream. Give users that you do not trust an account of\n' +
         'their own: --account prints, with their permissions, what the accounts must export and import.',
     )
     .addOption(new Option('--role <role>', 'the role').choices(ACCESS_ROLES).makeOptionMandatory())
     .option('-s, --session <name...>', 'publisher and reader: only these sessions, which need not exist yet')
-    .option('--session-prefix <text>', 'the same with all sessions whose name begins so, now, on this server')
-    .option('--account <name>', 'users stand in another account than the streams, which are in this one')
-    .option('--inbox-prefix <prefix>', 'what its reply subjects begin with (default: _INBOX_<role>)')
+    .option(
+      '--session-prefix <text>',
+      'the same for all sessions that now exist on this server and begin with this text',
+    )
+    .option('--account <name>', 'account that holds the streams, where the users are in another one')
+    .option('--inbox-prefix <prefix>', 'prefix of its reply subjects (default: _INBOX_<role>)')
     .option('--json', 'print it as JSON')
     .addHelpText(
       'after',
@@ -72,7 +74,7 @@ function sharingOf(
 ): AccountSharing | undefined {
   if (account === undefined) return undefined;
   if (permissions.allowResponses) {
-    throw new ThroughlineError('usage', `a ${role} runs in the account of the streams: leave --account out`);
+    throw new ThroughlineError('usage', `a ${role} runs in the account of the streams: leave out --account`);
   }
   return sharingFor(permissions, token(account, '--account'));
 }
@@ -87,7 +89,7 @@ function shared(account: string, { exports, imports }: AccountSharing): string {
   return [
     `# in the account ${account}, which has JetStream`,
     ...list('exports', exports),
-    '# in the account of these users, which has none',
+    '# in the account of these users, which has no JetStream',
     ...list('imports', imports),
     '# of these users',
   ].join('\n');
@@ -99,7 +101,7 @@ async function sessionsOf(options: PermissionsOptions, command: Command): Promis
   if (!SESSION_ROLES.has(role)) {
     throw new ThroughlineError(
       'usage',
-      `a ${role} works for all sessions: leave --session and --session-prefix out, or give each team an account`,
+      `a ${role} works for all sessions: leave out --session and --session-prefix, or give each team an account`,
     );
   }
   const named = (session ?? []).map((name) => token(name, '--session'));
@@ -110,7 +112,7 @@ async function sessionsOf(options: PermissionsOptions, command: Command): Promis
   if (all.length > 0) return all;
   throw new ThroughlineError(
     'not_found',
-    `no session begins with ${prefix} yet, and NATS has no wildcard for a part of a token: name sessions by --session`,
+    `no session begins with ${prefix} yet, and NATS has no wildcard for a part of a token: name sessions with --session`,
   );
 }
 

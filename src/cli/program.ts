@@ -26,7 +26,7 @@ export async function createProgram(loads: (name: string) => boolean = () => tru
         'throughline compile -s demo -t 2 -p "Write the printer"',
       ),
     )
-    // What is wrong with an option is said by quoting it.
+    // The message about a wrong option quotes it.
     .configureOutput({
       writeOut: (text) => process.stdout.write(visible(text)),
       writeErr: (text) => process.stderr.write(visible(text)),
@@ -76,7 +76,7 @@ export async function runCli(argv: readonly string[]): Promise<number> {
     const chosen = chosenCommand(argv);
     const program = await createProgram((name) => name === chosen);
     await program.parseAsync([...argv]);
-    // A command that has said all there is to say, and found something that does not work.
+    // A command that has printed everything, and found something that does not work.
     return process.exitCode === undefined ? 0 : Number(process.exitCode);
   } catch (error) {
     return exitCode(error);
@@ -84,7 +84,7 @@ export async function runCli(argv: readonly string[]): Promise<number> {
 }
 
 function exitCode(error: unknown): number {
-  // Commander has printed what there is to say; help and version end with code 0.
+  // Commander has printed its message; help and version end with code 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof Interrupted) return error.exitCode;
   if (error instanceof ThroughlineError) {

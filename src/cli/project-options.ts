@@ -6,7 +6,7 @@ import { counted } from '../shared/counted.js';
 import { type Cli, coloured } from './command-context.js';
 import type { Colors } from './show-learning.js';
 
-/** What all commands on the learnings of a project take. */
+/** Options of all commands on the learnings of a project. */
 export interface ProjectOptions {
   readonly project?: string;
   readonly by?: string;
@@ -30,7 +30,7 @@ export function projectIn(cli: Cli, { project = cli.config.project }: ProjectOpt
   return project === undefined ? {} : { project };
 }
 
-/** ` --project NAME`, for a hint that must lead to the same project; empty for the one that is meant anyway. */
+/** ` --project NAME`, for a hint that must lead to the same project; empty for the default one. */
 export function projectOption(cli: Cli, project: string): string {
   return project === projectOf(cli.config.project) ? '' : ` --project ${project}`;
 }

@@ -10,7 +10,7 @@ import { coloursOf, nextPage, projectOption, shownOf } from './project-options.j
 import { addReview } from './review/review-command.js';
 import { learningLine, outcomeLine, proposalFields, shortId } from './show-learning.js';
 
-/** `throughline proposals …`: what may become a learning, when a person accepts it. */
+/** `throughline proposals …`: what becomes a learning when a person accepts it. */
 export function proposalsCommand(program: Command): void {
   const proposals = program
     .command('proposals')
@@ -47,7 +47,7 @@ function listed(
   if (proposals.length === 0) {
     const origin =
       status === 'accepted' || status === 'rejected'
-        ? `"throughline proposals review${option}" decides on those that wait`
+        ? `"throughline proposals review${option}" decides on pending ones`
         : 'they come from notes and from recurring reviews; "throughline learnings propose" adds one';
     return `-- project ${project} has no ${kind}proposals: ${origin}`;
   }
@@ -55,14 +55,14 @@ function listed(
     ? `: "throughline proposals review${option}" decides on them one by one`
     : '';
   const paused = rulesPaused
-    ? '\n-- so many wait that rules propose nothing more until some are decided'
+    ? '\n-- too many are pending: rules propose nothing more until some are decided'
     : sessionsPaused
-      ? `\n-- so many wait that rules propose nothing more of ${sessionsPaused.slice(0, 5).join(', ')} until some are decided`
+      ? `\n-- too many are pending: rules propose nothing more of ${sessionsPaused.slice(0, 5).join(', ')} until some are decided`
       : '';
   return `-- ${shownOf(proposals.length, total, `${kind}proposal`)} of project ${project}${next}${paused}${nextPage(more)}`;
 }
 
-/** The refusal of a near-duplicate in words of the command line, with both ways out; any other fault as it is. */
+/** The refusal of a near-duplicate in terms of the command line, with both ways out; any other fault unchanged. */
 async function withWaysOut(
   fault: unknown,
   client: ThroughlineClient,

@@ -21,11 +21,11 @@ export function publishCommand(program: Command): void {
       'Publishes a result: a JSON object, or raw text with one BEGIN_DISPATCH_RESULT … END_DISPATCH_RESULT pair.\n' +
         'Prints its DISPATCH sequence, which `compile --after` waits for.',
     )
-    .addArgument(new Argument('<role>', 'who returned it').choices(ROLES))
+    .addArgument(new Argument('<role>', 'role of the agent that returned it').choices(ROLES))
     .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
-    .option('-f, --file <path>', 'file that holds the result; - is standard input', '-')
-    .option('--no-check', 'send it as it is: what is wrong with it then shows in `throughline rejected ls`')
-    .option('--id <id>', 'message id, when it is tried again: within two minutes the same one is stored once')
+    .option('-f, --file <path>', 'file with the result; - is standard input', '-')
+    .option('--no-check', 'send it unchecked: `throughline rejected ls` then shows what is wrong with it')
+    .option('--id <id>', 'message id, to try again safely: within two minutes the same id is stored once')
     .option('--json', 'print {"sequence":N}')
     .addHelpText(
       'after',
@@ -56,7 +56,7 @@ export function publishCommand(program: Command): void {
 function withWayOut(fault: unknown): unknown {
   const id = fault instanceof ThroughlineError ? fault.details?.messageId : undefined;
   if (!(fault instanceof ThroughlineError) || id === undefined) return fault;
-  const message = `${fault.message}; it can be tried again, and counts once, with --id ${id}`;
+  const message = `${fault.message}; try again with --id ${id}, and it counts once`;
   return new ThroughlineError(fault.code, message, { cause: fault });
 }
 

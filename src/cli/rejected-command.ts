@@ -20,7 +20,7 @@ export function rejectedCommand(program: Command): void {
   rejected
     .command('ls')
     .description('Lists rejected results, oldest first.')
-    .option('--limit <n>', 'most to list', wholeNumber(1, MAX_LISTED), 100)
+    .option('--limit <n>', 'maximum number to list', wholeNumber(1, MAX_LISTED), 100)
     .option('--json', 'one JSON array')
     .addHelpText('after', examples('throughline rejected ls', 'throughline rejected ls --json'))
     .action(async (options: { limit: number; json?: boolean }, command: Command) => {
@@ -35,7 +35,7 @@ export function rejectedCommand(program: Command): void {
       if (json) return out(JSON.stringify(entries));
       for (const entry of entries) out(line(entry));
       const hint = limit < MAX_LISTED ? ': --limit shows them' : '';
-      const more = found.length > limit ? `, the oldest of more${hint}` : '';
+      const more = found.length > limit ? `; there are more, and these are the oldest${hint}` : '';
       note(`-- ${counted(entries.length, 'rejected result')}${more}`);
     });
 
@@ -82,8 +82,9 @@ export function rejectedCommand(program: Command): void {
         }
         if (id === undefined) noteForeign(await nats.rejected.foreign());
         if (ids.length === 0) note('-- nothing to retry');
-        // Not by itself: what is rejected again right away would be retried without end.
-        if (ids.length > MAX_LISTED) note(`-- the oldest ${MAX_LISTED} of more: run it again for the others`);
+        // Not in a loop: what is rejected again at once would be retried without end.
+        if (ids.length > MAX_LISTED)
+          note(`-- these were the oldest ${MAX_LISTED}: run it again for the others`);
       });
     });
 }
@@ -95,7 +96,7 @@ function noteForeign(ids: readonly number[]): void {
   if (ids.length === 0) return;
   const named = `${ids.slice(0, MAX_NAMED).join(', ')}${ids.length > MAX_NAMED ? ' …' : ''}`;
   const are = counted(ids.length, 'message that is', 'messages that are');
-  note(`-- passed over ${are} no rejected result: ${named}; throughline foreign ls says what they are`);
+  note(`-- passed over ${are} not a rejected result: ${named}; "throughline foreign ls" says what they are`);
 }
 
 async function found(nats: NatsPorts, id: number) {

@@ -7,7 +7,7 @@ export function repairCommand(program: Command): void {
     .description(
       'Where DISPATCH was restored behind what sessions have seen, or the stream of a session behind its snapshot, moves\n' +
         'their numbers up, and publishes results again that have numbers which were used before. Removes nothing else.\n' +
-        'Run it again if it is cut off. Needs the rights of an administrator of the account.',
+        'Run it again if it is interrupted. Needs the rights of an administrator of the account.',
     )
     .option('--json', 'print {"repaired":[…]}, a text for each stream')
     .addHelpText('after', examples('throughline repair', 'throughline doctor && throughline repair --json'))

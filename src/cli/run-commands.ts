@@ -70,11 +70,11 @@ export function initCommand(program: Command): void {
     )
     .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
     .requiredOption('--spec <name>', 'name of the specification')
-    .requiredOption('--tasks <file>', 'the tasks.md')
-    .option('--goal <text>', 'what the run is to achieve')
+    .requiredOption('--tasks <file>', 'path of the tasks.md')
+    .option('--goal <text>', 'goal of the run')
     .option(
       '--settings <key=value...>',
-      'what shapes its prompts, such as implementerTokens=8000',
+      'settings of its prompts, such as implementerTokens=8000',
       settingPair,
     )
     .option('--push', 'send the text of the file: for a service that cannot read it')
@@ -114,13 +114,13 @@ export function statusCommand(program: Command): void {
       if (options.json) return out(JSON.stringify(reply));
       const shown = statusReply.parse(reply);
       for (const line of statusLines(shown)) out(line);
-      if ((shown.run?.problems ?? 0) > 0) note('-- "throughline init", run once more, names each such line');
+      if ((shown.run?.problems ?? 0) > 0) note('-- run "throughline init" again to see each such line');
     });
 }
 
 export function ledgerCommand(program: Command): void {
   onSession(program.command('ledger'))
-    .description('Prints the known entries of a task, ledger.task.* and ledger.progress.*, one a line.')
+    .description('Prints the known entries of a task, ledger.task.* and ledger.progress.*, one per line.')
     .requiredOption('-t, --task <id>', 'id of the task')
     .option('--json', 'print the entries as one JSON object')
     .addHelpText(
@@ -137,7 +137,7 @@ export function ledgerCommand(program: Command): void {
       for (const [key, value] of Object.entries(entries)) {
         out(`${key}  ${typeof value === 'string' ? oneLine(value) : JSON.stringify(value)}`);
       }
-      if (Object.keys(entries).length === 0) note(`-- nothing is known of task ${options.task}`);
+      if (Object.keys(entries).length === 0) note(`-- nothing is known about task ${options.task}`);
     });
 }
 
@@ -153,7 +153,8 @@ function statusLines({ run, tasks, degraded }: z.infer<typeof statusReply>): str
       `${completed} of ${counted(total, 'task')} completed, ${inProgress} in progress, ${pending} pending`,
     );
     lines.push(`active task: ${run.active_task_id ?? 'none'}`);
-    if (run.problems > 0) lines.push(`${counted(run.problems, 'line')} of the tasks.md could not be placed`);
+    if (run.problems > 0)
+      lines.push(`${counted(run.problems, 'line')} of the tasks.md could not be understood`);
   }
   if (degraded !== undefined) lines.push(`the tasks.md cannot be read now: ${oneLine(degraded)}`);
   for (const task of tasks) {

@@ -19,7 +19,7 @@ export function serveCommand(program: Command): void {
         'start only these; any number of processes may run the same one',
       ).choices(SERVICES),
     )
-    .option('--check', 'only read the settings and what they name, and end; exit code 2 when one is wrong')
+    .option('--check', 'only check the settings and the files they name; exit code 2 when one is wrong')
     .addHelpText(
       'after',
       examples(
@@ -32,7 +32,7 @@ export function serveCommand(program: Command): void {
       const cli = withLogger(cliOf(command));
       if (options.check) {
         await checkSettings(cli);
-        return out('the settings are in order');
+        return out('the settings are valid');
       }
       growHeapSlowly();
       const shutdown = new Shutdown();

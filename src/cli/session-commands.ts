@@ -13,7 +13,7 @@ import { addTool } from './tool-command.js';
 export function sessionCommand(program: Command): void {
   const session = program
     .command('session')
-    .description('Sessions that this NATS server holds.')
+    .description('Lists and shows the sessions on this NATS server.')
     .addHelpText('after', examples('throughline session ls', 'throughline session show demo'));
 
   session
@@ -28,7 +28,7 @@ export function sessionCommand(program: Command): void {
       note(`-- ${counted(names.length, 'session')}`);
     });
 
-  reading(session.command('show'), 'Shows a session in numbers.', 'session show', 'session-show', {});
+  reading(session.command('show'), 'Shows the figures of a session.', 'session show', 'session-show', {});
   // The same requests as under `tool`, where people look for them.
   for (const word of ['open', 'complete', 'restart'] as const) {
     const command = onSession(session.command(word));
@@ -63,7 +63,7 @@ function reading<Name extends ToolName>(
       const state = await withNats(cli, (nats) => foldedState(nats, cli.logger, session));
       requireEvents(session, state.sequence);
       const decision = decide(tool, state, args);
-      if (decision.kind !== 'answer') throw new Error(`${tool} does not only read`);
+      if (decision.kind !== 'answer') throw new Error(`${tool} is not a reading command`);
       const reply = decision.reply(state);
       if (command.opts<{ json?: boolean }>().json) return out(JSON.stringify(reply));
       out(showReply(reply, coloured(cli)), coloured(cli));

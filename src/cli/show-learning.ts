@@ -97,7 +97,7 @@ export function similarText({ learning, similarity, content }: NonNullable<Propo
   return oneLine(`${shortId(learning)} (${similarity.toFixed(2)}) ${content}`);
 }
 
-/** What a decision came to: `abc12 accepted: Run the linter`, `abc12 superseded by def45`. */
+/** The result of a decision: `abc12 accepted: Run the linter`, `abc12 superseded by def45`. */
 export function outcomeLine(pc: Colors, { proposal, learning, retired }: ProposalView): string {
   const { id, content, mergedInto } = proposal;
   const done =
@@ -108,7 +108,7 @@ export function outcomeLine(pc: Colors, { proposal, learning, retired }: Proposa
   return `${pc.bold(shortId(id))} ${done}${by}${text}`;
 }
 
-/** What proposing came to. */
+/** The result of proposing. */
 export function proposedLine(pc: Colors, reply: LearningReply<'learning.propose'>): string {
   const { proposal, learning, existing } = reply;
   const what = !existing ? 'proposed' : learning ? 'is a learning already' : 'is proposed already';

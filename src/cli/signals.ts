@@ -34,7 +34,7 @@ export async function runUntilSignal(
     stopping = true;
     if (!started) {
       note(
-        `throughline: will stop once started, at most ${shutdownMs} ms from now; another SIGINT or SIGTERM ends it`,
+        `throughline: stops once it has started, in at most ${shutdownMs} ms; another SIGINT or SIGTERM ends it at once`,
       );
       giveUp = setTimeout(refuse, shutdownMs, new ThroughlineError('unavailable', NOT_STARTED));
     }
@@ -62,4 +62,4 @@ export async function runUntilSignal(
   if (failure !== undefined) throw failure;
 }
 
-const NOT_STARTED = 'was told to stop, and had not started by the deadline';
+const NOT_STARTED = 'was told to stop before it had started, and did not start by the deadline';

@@ -72,7 +72,7 @@ export function snapshotCommand(program: Command): void {
         out(
           outcome === 'saved'
             ? `snapshot written at sequence ${sequence}`
-            : `a snapshot at sequence ${sequence} or later is there`,
+            : `a snapshot at sequence ${sequence} or later exists already`,
         );
       };
       await withNats(cli, write, ['snapshots']);

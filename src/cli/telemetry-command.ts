@@ -27,7 +27,7 @@ export function telemetryCommand(program: Command): void {
   onSession(program.command('telemetry'))
     .description(
       'Adds up what all running prompt-compilers have counted for a session since they started,\n' +
-        'and what the session itself says of its dispatches.',
+        'and what the session records about its dispatches.',
     )
     .option('--json', 'print it as JSON')
     .addHelpText('after', examples('throughline telemetry demo', 'throughline telemetry demo --json'))

@@ -14,14 +14,14 @@ export function templateCommand(program: Command): void {
 
   template
     .command('print')
-    .description('Prints the built-in template, to begin one of your own with.')
+    .description('Prints the built-in template, as a start for your own.')
     .addHelpText('after', examples('throughline template print > my-template.md'))
     .action(() => out(ITERATION_TEMPLATE));
 
   template
     .command('check')
     .description('Checks that a template holds no unknown placeholder.')
-    .argument('<file>', 'the template')
+    .argument('<file>', 'template file')
     .addHelpText('after', examples('throughline template check my-template.md'))
     .action(async (file: string) => {
       checkTemplate(await readTemplate(file));

@@ -8,7 +8,7 @@ import { showReply } from './show-reply.js';
 export function toolCommand(program: Command): void {
   const tool = program
     .command('tool')
-    .description('What agents use while they work: each command is a request to the service session-tools.')
+    .description('Tools for agents at work: each command is a request to the service session-tools.')
     .addHelpText('after', examples('throughline tool task-next --session demo --claim agent-1'));
   for (const name of TOOL_NAMES) {
     const command = tool

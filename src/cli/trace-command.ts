@@ -24,7 +24,7 @@ export function traceCommand(program: Command): void {
     .command('append')
     .description('Adds entries to the trace: JSON lines, one entry each.')
     .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
-    .option('-f, --file <path>', 'file that holds the entries; - is standard input', '-')
+    .option('-f, --file <path>', 'file with the entries; - is standard input', '-')
     .option('--json', 'print the reply as JSON')
     .addHelpText(
       'after',
@@ -80,12 +80,12 @@ async function appendAll(
 
 function parsedLines(input: string): TraceEntryInput[] {
   const lines = input.split('\n').filter((line) => line.trim() !== '');
-  if (lines.length === 0) throw new ThroughlineError('usage', 'no entries: give one JSON object a line');
+  if (lines.length === 0) throw new ThroughlineError('usage', 'no entries: give one JSON object per line');
   return lines.map((line) => {
     try {
       return JSON.parse(line);
     } catch {
-      // As text it is no entry: the service skips and counts it like any other that cannot be read.
+      // As text it is not a valid entry: the service skips it and counts it as unreadable.
       return line;
     }
   });

@@ -44,7 +44,7 @@ export function upCommand(program: Command): void {
       'HTTP monitoring port of that server (default: none)',
       wholeNumber(1, 65_535),
     )
-    .option('--yes', 'stop a NATS server that an `up` which was killed left on the store, without asking')
+    .option('--yes', 'without asking, stop a NATS server that a killed `up` left on the store')
     .addHelpText(
       'after',
       examples('throughline up', 'throughline up --port 14222 --store /var/lib/throughline'),
@@ -74,7 +74,7 @@ function refuseServerOptions(options: UpOptions): void {
     const flag = name === 'monitorPort' ? 'monitor-port' : name;
     throw new ThroughlineError(
       'usage',
-      `--${flag} is for a server of our own: unset NATS_URL, or leave the option out`,
+      `--${flag} is only for a server that "up" starts: unset NATS_URL, or leave out the option`,
     );
   }
 }

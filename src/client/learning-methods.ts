@@ -2,7 +2,10 @@ import type { LearningInput } from '../contracts/learning-requests.js';
 import { LEARNING_REQUEST_SUBJECTS, type LearningRequest } from '../contracts/request-names.js';
 import type { LearningReply } from './learning-replies.js';
 
-/** One method a request of a group: `learning.propose` is `propose`. Where nothing must be said, nothing need be. */
+/**
+ * One method a request of a group: `learning.propose` is `propose`. The input may be left out where nothing in it is
+ * required.
+ */
 type Methods<Group extends string> = {
   readonly [Subject in LearningRequest as Subject extends `${Group}.${infer Name}`
     ? Name

@@ -3,7 +3,7 @@ import type { Learning, Proposal, RankedLearning, RelevanceMethod } from '../lea
 import type { ListedLearning, Retirement } from '../learnings/learnings-state.js';
 import type { NearDuplicate } from '../learnings/near-duplicate.js';
 
-/** What the service `learnings` answers. */
+/** Replies of the service `learnings`. */
 
 interface OfProject {
   readonly project: string;
@@ -11,21 +11,21 @@ interface OfProject {
   readonly sequence: number;
 }
 
-/** A proposal with what became of it. */
+/** A proposal with its outcome. */
 export interface ProposalView extends OfProject {
   readonly proposal: Proposal;
-  /** The learning in force that it became, or was merged into. */
+  /** The active learning that it became, or was merged into. */
   readonly learning: Learning | null;
-  /** Why the learning that it became holds no more. */
+  /** Why the learning that it became was retired. */
   readonly retired?: Retirement;
-  /** A learning in force that says nearly the same. */
+  /** An active learning that says nearly the same. */
   readonly similar: NearDuplicate | null;
 }
 
 interface Replies {
   /** `existing`: it was proposed, or was a learning, already. */
   readonly 'learning.propose': ProposalView & { readonly existing: boolean };
-  /** The newest first; of those that hold no more, the one that was taken away last. */
+  /** The newest first; of retired ones, the one that was retired last. */
   readonly 'learning.list': OfProject & {
     readonly learnings: readonly ListedLearning[];
     /** Of all pages. */
@@ -47,9 +47,9 @@ interface Replies {
     readonly total: number;
     /** Where there are more: the `cursor` of the next page. */
     readonly next?: string;
-    /** There where so many wait that rules propose nothing more. */
+    /** Set when so many are pending that rules propose nothing more. */
     readonly rulesPaused?: boolean;
-    /** Sessions of which so many wait that rules propose nothing more of theirs. */
+    /** Sessions with so many pending ones that rules propose nothing more of theirs. */
     readonly sessionsPaused?: readonly string[];
   };
 }

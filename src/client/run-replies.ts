@@ -1,17 +1,17 @@
 import type { TaskProblem } from '../ledger/tasks-md/parsed-tasks.js';
 import type { RunStatus } from '../session/run-status.js';
 
-/** What `run.status` answers. */
+/** The reply of `run.status`. */
 export interface RunStatusReply extends RunStatus {
-  /** Why the tasks.md cannot be read now; what is said of the run is older then. */
+  /** Why the tasks.md cannot be read now; the rest of the reply is older then. */
   readonly degraded?: string;
   /** Session sequence that the answer reflects. */
   readonly sequence: number;
 }
 
-/** What `run.init` answers. */
+/** The reply of `run.init`. */
 export interface RunInitReply extends RunStatus {
   readonly sequence: number;
-  /** Lines that could not be placed. */
+  /** Lines that could not be understood. */
   readonly problems: readonly TaskProblem[];
 }

@@ -28,7 +28,7 @@ import type { RunInitReply, RunStatusReply } from './run-replies.js';
 import { createTools, type Tools } from './tool-methods.js';
 import type { ToolReply } from './tool-replies.js';
 
-/** Where a published result stands: pass `sequence` as `after` to see it in the next prompt. */
+/** The place of a published result: pass `sequence` as `after` to see it in the next prompt. */
 export interface Published {
   /** Sequence in the `DISPATCH` stream. */
   readonly sequence: number;
@@ -63,14 +63,14 @@ export interface TraceCompacted {
 }
 
 export interface ClientOptions {
-  /** Longest wait for an answer, in milliseconds. A prompt with `after` is waited for no longer than that. Default 10 000. */
+  /** Longest wait for an answer, in milliseconds. Also limits the wait for a prompt with `after`. Default 10 000. */
   readonly timeoutMs?: number;
 }
 
 /** What may stand in a header. */
 const MESSAGE_ID = /^[!-~]{1,256}$/;
 
-/** Of the wait for an answer, what a service may wait for the dispatch named in `after`. */
+/** Share of the wait for an answer that a service may wait for the dispatch named in `after`. */
 const AFTER_SHARE = 0.8;
 
 /**
@@ -116,7 +116,7 @@ export class ThroughlineClient {
     return this.publishText(session, 'reviewer', JSON.stringify(result), options);
   }
 
-  /** Publishes an agent's raw text as it is; should it not hold a result, it ends up in `DISPATCH_REJECTED`. */
+  /** Publishes an agent's raw text as it is; if it does not hold a result, it ends up in `DISPATCH_REJECTED`. */
   async publishText(
     session: string,
     role: Role,
@@ -128,7 +128,7 @@ export class ThroughlineClient {
     if (!MESSAGE_ID.test(messageId)) {
       throw new ThroughlineError(
         'schema_invalid',
-        'messageId: use 1 to 256 letters, digits and signs of ASCII',
+        'messageId: use 1 to 256 printable ASCII characters without spaces',
       );
     }
     try {
@@ -140,7 +140,7 @@ export class ThroughlineClient {
 
   /** Asks for the next prompt. The kind of the request is that of the reply. */
   async compile<Request extends CompileRequestInput>(request: Request): Promise<CompileReplyTo<Request>> {
-    // The service gives up before we do: its refusal says where the session stands, a timeout says nothing.
+    // The service gives up before we do: its refusal says how far the session is, a timeout says nothing.
     const waiting =
       request.after === undefined ? {} : { afterTimeoutMs: Math.floor(this.#timeoutMs * AFTER_SHARE) };
     return (await this.#ofSession(COMPILE_SUBJECT, { ...waiting, ...request })) as CompileReplyTo<Request>;
@@ -151,7 +151,7 @@ export class ThroughlineClient {
     return (await this.#ofSession(toolSubject(name), input)) as ToolReply<Name>;
   }
 
-  /** Makes a run's `tasks.md` the progress of a session. */
+  /** Tracks the progress of a session in the `tasks.md` of a run. */
   async initRun(request: RunInitInput): Promise<RunInitReply> {
     return (await this.#ofSession(RUN_INIT_SUBJECT, request)) as RunInitReply;
   }
@@ -184,7 +184,7 @@ export class ThroughlineClient {
     return new HookEngine().registerPreLLM(new PreCompactHook(source).hook);
   }
 
-  /** Sends any request to a service of Throughline: for those that this version has no method for. */
+  /** Sends any request to a service of Throughline, for requests that this version has no method for. */
   request(subject: string, body: object): Promise<unknown> {
     return this.#transport.request(subject, body, this.#timeoutMs);
   }
@@ -211,7 +211,7 @@ async function requireValid(role: Role, result: object): Promise<void> {
 /** The subject of the session that a request names: a user who may only work on that session can send it there. */
 function scoped(subject: string, body: object): string {
   const session = 'session' in body ? body.session : undefined;
-  // A name that is no token goes where the service says what is wrong with it.
+  // An invalid name goes to the unscoped subject, where the service says what is wrong with it.
   return isToken(session) ? sessionRequest(subject, session) : subject;
 }
 

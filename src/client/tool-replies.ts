@@ -4,9 +4,9 @@ import type { TaskView } from '../session/commands/task-commands.js';
 import type { Iteration } from '../session/iterations.js';
 import type { InboxMessage, Note } from '../session/notebook.js';
 
-/** What the tools answer. */
+/** Replies of the tools. */
 
-/** Null where a task was to be found, and none is ready. */
+/** Null when no task is ready. */
 interface OneTask {
   readonly task: TaskView | null;
 }
@@ -32,7 +32,7 @@ interface Replies {
   readonly 'iteration-list': { readonly iterations: readonly Iteration[] };
 }
 
-/** What a tool shows that neither lists nor deletes: what it worked on, as it is afterwards. */
+/** The reply of a tool that neither lists nor deletes: the entry that it worked on, as it is afterwards. */
 type Shown<Name extends ToolName> = Name extends `task-${string}`
   ? OneTask
   : Name extends `note-${string}`

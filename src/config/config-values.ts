@@ -1,6 +1,6 @@
 /**
  * How variables are read: each from its text to its value. A variable that is unset, or empty, has no text. Written
- * without a schema library: every command reads the configuration, also one that has no time to load anything else.
+ * without a schema library: every command reads the configuration, and some must start too fast to load more.
  */
 export interface VariableReader<Value> {
   /** @throws WrongVariable */
@@ -9,7 +9,7 @@ export interface VariableReader<Value> {
   readonly shown: string;
 }
 
-/** What is wrong with a variable, said so that it completes its name. */
+/** What is wrong with a variable, worded to follow its name. */
 export class WrongVariable extends Error {}
 
 export function wholeNumber(low: number, high: number, fallback: number): VariableReader<number> {
@@ -23,12 +23,12 @@ export function wholeNumber(low: number, high: number, fallback: number): Variab
   return { read, shown: String(fallback) };
 }
 
-/** @param shown what holds where it is not set */
+/** @param shown the default, as the reference shows it */
 export function optional(shown = '–'): VariableReader<string | undefined> {
   return { read: (raw) => raw, shown };
 }
 
-/** A web address. What it holds is not repeated: it may be a password. */
+/** A web address. Errors do not repeat its value: it may hold a password. */
 export const address: VariableReader<string | undefined> = {
   read(raw) {
     if (raw === undefined || isPlainAddress(raw)) return raw;
@@ -45,11 +45,11 @@ function isPlainAddress(raw: string): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === '';
 }
 
-/** Goes into a header of each request; what it holds is not repeated. */
+/** Goes into a header of each request. Errors do not repeat its value. */
 export const secret: VariableReader<string | undefined> = {
   read(raw) {
     if (raw === undefined || /^[!-~]+$/.test(raw)) return raw;
-    throw new WrongVariable('holds characters that no key has: use printable ASCII without spaces');
+    throw new WrongVariable('holds characters that a key cannot have: use printable ASCII without spaces');
   },
   shown: '–',
 };

@@ -52,8 +52,8 @@ export function loadConfig(env: Variables = process.env, fixed: Partial<Fixed> =
 }
 
 /**
- * The configuration of services inside another program: these settings alone. What else is in the environment says where
- * programs and folders are.
+ * The configuration of services inside another program: these settings alone. The rest of the environment only says
+ * where programs and folders are.
  *
  * @throws ThroughlineError `config_invalid` that names each wrong setting
  */
@@ -69,7 +69,7 @@ export function embeddedConfig(
   return loadConfig({ ...Object.fromEntries(around), ...settings });
 }
 
-/** Every setting as the variables say it. */
+/** The value of every setting. */
 function valuesOf(env: Variables): SettingValues {
   const wrong: string[] = [];
   const values = Object.entries(SETTINGS).map(([name, { variable, read }]) => {

@@ -4,8 +4,8 @@ import { address, flag, oneOf, optional, secret, type VariableReader, wholeNumbe
  * Every setting: its variable, how it is read, its default, and what it does. One entry is a new setting; its field of
  * `Config` and its row of docs/reference/configuration.md come from here.
  *
- * What changes a fold or a prompt is not among them: that is a constant, a setting of the session
- * (`contracts/session-settings.ts`), or part of a request.
+ * No setting here may change a fold or a prompt: that takes a constant, a setting of the session
+ * (`contracts/session-settings.ts`), or a part of the request.
  */
 export interface Setting<Value, Variable extends string = string> extends VariableReader<Value> {
   readonly variable: Variable;
@@ -26,21 +26,21 @@ export const SETTINGS = {
   natsUrl: setting(
     'NATS_URL',
     optional(),
-    'server to use, several separated by commas. Unset, `throughline up` starts its own, and the other commands use `nats://127.0.0.1:4222`',
+    'URL of the NATS server, or several separated by commas. If unset, `throughline up` starts its own, and the other commands use `nats://127.0.0.1:4222`',
   ),
-  user: setting('NATS_USER', optional(), 'who connects, by user and password: both or neither'),
+  user: setting('NATS_USER', optional(), 'user name: set it together with `NATS_PASSWORD`'),
   password: setting('NATS_PASSWORD', optional(), 'the password of `NATS_USER`'),
-  token: setting('NATS_TOKEN', optional(), 'who connects, by token'),
-  nkey: setting('NATS_NKEY', optional(), 'who connects, by NKey: the file with the seed'),
+  token: setting('NATS_TOKEN', optional(), 'authentication token'),
+  nkey: setting('NATS_NKEY', optional(), 'file with the seed of an NKey'),
   creds: setting(
     'NATS_CREDS',
     optional(),
-    'who connects, by JWT: the creds file. One of the four ways; also `nats://user:password@host`',
+    'creds file, with a JWT and its seed. Use one of these four ways, or `nats://user:password@host`',
   ),
   ca: setting(
     'NATS_CA',
     optional(),
-    "PEM file of the authorities that the server's certificate may come from; the connection then must use TLS",
+    "PEM file of the authorities that may sign the server's certificate; the connection must then use TLS",
   ),
   cert: setting(
     'NATS_CERT',
@@ -52,18 +52,18 @@ export const SETTINGS = {
   tlsFirst: setting(
     'THROUGHLINE_TLS_FIRST',
     flag,
-    '1 where the server wants TLS before its greeting (`handshake_first`)',
+    '1 if the server expects TLS before its greeting (`handshake_first`)',
   ),
   inboxPrefix: setting(
     'THROUGHLINE_INBOX_PREFIX',
     optional('`_INBOX`'),
-    'what reply subjects begin with: one for each user, so that no user hears the replies of another',
+    'prefix of reply subjects: give each user its own, so that no user hears the replies of another',
   ),
-  session: setting('THROUGHLINE_SESSION', optional(), 'session of commands that are given none'),
+  session: setting('THROUGHLINE_SESSION', optional(), 'session for commands that name none'),
   project: setting(
     'THROUGHLINE_PROJECT',
     optional('`default`'),
-    'project of `learnings` and `proposals` commands that are given none',
+    'project for `learnings` and `proposals` commands that name none',
   ),
   logLevel: setting(
     'THROUGHLINE_LOG_LEVEL',
@@ -73,7 +73,7 @@ export const SETTINGS = {
   replicas: setting(
     'THROUGHLINE_REPLICAS',
     wholeNumber(1, 5, 1),
-    'copies of each stream and bucket that is made: 3 in a cluster. More copies survive more, and cost speed',
+    'copies of each new stream and bucket: 3 in a cluster. More copies survive more failures, and cost speed',
   ),
   maxBodyBytes: setting(
     'THROUGHLINE_MAX_BODY_BYTES',
@@ -83,49 +83,49 @@ export const SETTINGS = {
   requestsPerSecond: setting(
     'THROUGHLINE_REQUESTS_PER_SECOND',
     wholeNumber(0, 1_000_000, 1000),
-    'requests of one session to one service over time, and twice as many at once; beyond that the error is `rate_limited`. 0: without a limit, of bytes as well',
+    'requests per second of one session to one service, and up to twice as many at once; beyond that the error is `rate_limited`. 0 removes the limit, and the one on bytes',
   ),
   redact: setting(
     'THROUGHLINE_REDACT',
     oneOf(['on', 'off'], 'on'),
-    '`off` keeps secrets that agents write, in place of `<redacted:rule>`; logs never hold them',
+    '`on` replaces secrets that agents write by `<redacted:rule>`, `off` keeps them; logs never hold them',
   ),
   ackWaitMs: setting(
     'THROUGHLINE_ACK_WAIT_MS',
     wholeNumber(500, 3_600_000, 10_000),
-    'milliseconds after which a result without an acknowledgement comes again: a short time finds a dead worker soon',
+    'milliseconds after which an unacknowledged result is delivered again: a short time finds a dead worker soon',
   ),
   tasksRoots: setting(
     'THROUGHLINE_TASKS_ROOTS',
     optional('working directory'),
-    'folders that task files may be read from, separated as in `PATH`',
+    'folders that services may read task files from, separated as in `PATH`',
   ),
   embedUrl: setting(
     'THROUGHLINE_EMBED_URL',
     address,
     "endpoint with OpenAI's `/v1/embeddings` (Ollama, vLLM, LM Studio, OpenAI): learnings are then found by meaning",
   ),
-  embedModel: setting('THROUGHLINE_EMBED_MODEL', optional(), 'model that the endpoint is asked for'),
+  embedModel: setting('THROUGHLINE_EMBED_MODEL', optional(), 'model to request from the endpoint'),
   embedKey: setting('THROUGHLINE_EMBED_KEY', secret, 'bearer token for the endpoint'),
   embedDir: setting(
     'THROUGHLINE_EMBED_DIR',
     optional(),
-    'in place of an endpoint: a directory with a sentence model in ONNX, run in the process. Needs `npm install @huggingface/transformers`',
+    'instead of an endpoint: a directory with a sentence model in ONNX, run in the process. Needs `npm install @huggingface/transformers`',
   ),
   embedDeadlineMs: setting(
     'THROUGHLINE_EMBED_DEADLINE_MS',
     wholeNumber(1, 60_000, 150),
-    "longest that a prompt waits for its query's vector, in milliseconds; then words decide",
+    "longest wait of a prompt for its query's vector, in milliseconds; after that, learnings are found by words",
   ),
   snapshotEvery: setting(
     'THROUGHLINE_SNAPSHOT_EVERY',
     wholeNumber(1, 100_000, 100),
-    'folded events after which a snapshot is written: few make loads short, and writes many',
+    'folded events after which a snapshot is written: a low number makes loads fast, and writes frequent',
   ),
   cacheMb: setting(
     'THROUGHLINE_CACHE_MB',
     wholeNumber(1, 100_000, 24),
-    'megabytes that folded sessions may take in a service, about, and folded projects as many: a session of 5 results takes 0.07, one of 70 takes 0.7. The process grows by two to three times as much',
+    'approximate megabytes for folded sessions in a service, and as many for folded projects. A session of 5 results takes 0.07, one of 70 takes 0.7. The process grows by two to three times as much',
   ),
   afterTimeoutMs: setting(
     'THROUGHLINE_AFTER_TIMEOUT_MS',
@@ -140,7 +140,7 @@ export const SETTINGS = {
   shutdownMs: setting(
     'THROUGHLINE_SHUTDOWN_MS',
     wholeNumber(100, 600_000, 10_000),
-    'milliseconds for a graceful shutdown before it is forced',
+    'milliseconds that a graceful shutdown may take before it is forced',
   ),
   cacheDir: setting(
     'THROUGHLINE_CACHE_DIR',
@@ -152,18 +152,18 @@ export const SETTINGS = {
 type Settings = typeof SETTINGS;
 /** Names of the variables. */
 export type VariableName = Settings[keyof Settings]['variable'];
-/** What the variables say, by setting. */
+/** The values of the variables, by setting. */
 export type SettingValues = { readonly [Name in keyof Settings]: ReturnType<Settings[Name]['read']> };
 
 /**
  * Limits that need no setting. Tests shorten some.
  */
 export const FIXED = {
-  /** Dispatches that an extractor works on at a time: more is faster, and more to do again after a crash. */
+  /** Dispatches that an extractor works on at a time: more are faster, and leave more to repeat after a crash. */
   maxInHand: 500,
   /** KiB of requests a second that one session, or one caller, may send over time, and twice as much at once. */
   requestKbPerSecond: 8192,
-  /** Failed attempts after which a dispatch is rejected; that it was put back for a while does not count. */
+  /** Failed attempts after which a dispatch is rejected; being put back for a while does not count. */
   maxDeliveries: 20,
   /** Tasks in which reviewers must have demanded the same before it is proposed as a learning. */
   recurrence: 2,

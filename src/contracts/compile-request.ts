@@ -6,7 +6,7 @@ import { maxLearnings, minSimilarity } from './learning-requests.js';
 import { ROLES } from './names.js';
 import { taskId } from './results.js';
 
-/** `prompt.compile`: what is asked and what comes back. Unknown keys are ignored. */
+/** `prompt.compile`: the request and its reply. Unknown keys are ignored. */
 
 export const DEFAULT_MAX_FACTS = 10;
 export const DEFAULT_MAX_TOKENS = 500;
@@ -18,17 +18,17 @@ const taskPrompt = z.string().min(1, 'must not be empty').max(200_000, 'must be 
 
 /** What chooses among the learnings of a project. */
 const learningFields = {
-  /** Learnings to show: none by default, but for a session start, where the configuration says how many. */
+  /** Maximum number of learnings: by default 5 at a session start, and none in other prompts. */
   maxLearnings: maxLearnings.optional(),
-  /** Similarity that a learning found by meaning must have; the configuration says how much by default. */
+  /** Minimum similarity of learnings that are found by meaning; there is a default. */
   minSimilarity: minSimilarity.optional(),
   /** A project sequence, from `learningsSequence` of a reply: the learnings as they were then. */
   learningsAsOf: sequence.optional(),
-  /** The project whose learnings to use, in place of the session's own. */
+  /** The project whose learnings to use, instead of the session's own. */
   project: z.string().trim().min(1, 'must not be empty').max(64, 'must be at most 64 characters').optional(),
 };
 
-/** What every kind of prompt takes. */
+/** Fields of every kind of prompt. */
 const common = {
   /** The session to remember. */
   session: z.string(),
@@ -48,7 +48,7 @@ const common = {
   afterTimeoutMs: z.int().min(0, 'must be 0 to 600000').max(600_000, 'must be 0 to 600000').optional(),
   /** A session sequence: the prompt as it was when that event was the last. */
   asOf: sequence.optional(),
-  /** The intent that is worked on: the compacted history of its trace stands before the prompt. */
+  /** The active intent: the compacted history of its trace goes before the prompt. */
   activeIntentId: z
     .string()
     .trim()
@@ -66,7 +66,7 @@ const dispatchRequest = z.object({
   /** What the next agent is asked to do; the facts are chosen by its words. */
   taskPrompt,
   role: z.enum(ROLES).default('implementer'),
-  /** A system text of one's own, in place of the built-in one of the role. */
+  /** Your own system text, instead of the built-in one of the role. */
   systemPrompt: z
     .string()
     .min(1, 'must not be empty')
@@ -80,7 +80,7 @@ const iterationRequest = z.object({
   /** Chooses the facts; by default the session's goal and its ready tasks do. */
   taskPrompt: taskPrompt.optional(),
   taskId: taskId.optional(),
-  /** A template of one's own, in place of the built-in one. */
+  /** Your own template, instead of the built-in one. */
   template: z
     .string()
     .min(1, 'must not be empty')
@@ -92,7 +92,7 @@ const iterationRequest = z.object({
     .min(1, 'must not be empty')
     .max(1024, 'must be at most 1024 characters')
     .default('throughline'),
-  /** Text that closes the prompt. */
+  /** Text at the end of the prompt. */
   extra: z.string().max(50_000, 'must be at most 50000 characters').optional(),
 });
 
@@ -177,7 +177,7 @@ export interface PromptMessage {
   readonly content: string;
 }
 
-/** `ledger`: all that is known was used; `ledger_plus_fallback`: a part is missing or may be out of date. */
+/** `ledger`: all known data was used; `ledger_plus_fallback`: a part is missing or may be out of date. */
 export interface LedgerReport {
   readonly mode: 'none' | 'ledger' | 'ledger_plus_fallback';
   readonly reason?: 'rebuild_failed' | 'progress_ledger_incomplete';
@@ -195,10 +195,10 @@ export interface CompactedReport {
   readonly tokensAfter: number;
 }
 
-/** What every kind of reply says. */
+/** Fields of every kind of reply. */
 interface CompileReplyBase {
   readonly prompt: string;
-  /** The facts as they stand in the prompt; empty without any. */
+  /** The facts as the prompt shows them; empty without any. */
   readonly sessionContext: string;
   readonly facts: readonly (CompiledFact | ExplainedFact)[];
   readonly factsShown: number;
@@ -206,7 +206,7 @@ interface CompileReplyBase {
   readonly factsTotal: number;
   /** Tokens of the whole prompt, by the configured tokenizer. */
   readonly tokenEstimate: number;
-  /** The summary that stands before the prompt; null without an intent, or below the threshold. */
+  /** The summary before the prompt; null without an intent, or below the threshold. */
   readonly compacted: CompactedReport | null;
   /** The session sequence that the prompt reflects; 0 for a session without events. */
   readonly sequence: number;
@@ -221,7 +221,7 @@ export interface LearningsReport {
   /** Those shown. */
   readonly learnings: readonly CompiledLearning[];
   readonly learningsShown: number;
-  /** Learnings in force in the project. */
+  /** Active learnings in the project. */
   readonly learningsTotal: number;
   /** Proposals that wait for a decision. */
   readonly proposalCount: number;
@@ -236,7 +236,7 @@ export interface DispatchReply extends CompileReplyBase, Partial<LearningsReport
   readonly kind: 'dispatch';
   /** The same prompt as messages, system and user. */
   readonly messages: readonly PromptMessage[];
-  /** Hash of what comes first and stays the same for a role. */
+  /** Hash of the first part, which stays the same for a role. */
   readonly stablePrefixHash: string;
   /** Hash of the whole prompt. */
   readonly fullPromptHash: string;

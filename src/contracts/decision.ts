@@ -1,8 +1,8 @@
 import type { ErrorCode } from './error-codes.js';
 
 /**
- * What a command comes to on a state: an event to append, an answer without one, or a refusal. Pure: the caller
- * stamps time and id, appends expecting the state's sequence, and decides again when somebody else came first.
+ * The outcome of a command on a state: an event to append, an answer without one, or a refusal. Pure: the caller
+ * stamps time and id, appends expecting the state's sequence, and decides again when another writer came first.
  */
 export type DecisionOn<State, Event> =
   | { readonly kind: 'append'; readonly event: Unstamped<Event>; readonly reply: ReplyOn<State> }

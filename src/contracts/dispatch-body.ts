@@ -35,7 +35,7 @@ export interface ResultSchemas {
 
 const PLAIN: ResultSchemas = { implementer: () => implementerResult, reviewer: () => reviewerResult };
 
-/** Changes what was parsed before anybody looks at it; it also gets the text. */
+/** Changes the parsed value before it is checked; it also gets the text. */
 export type Cleaning = (json: unknown, text: string) => unknown;
 
 /**
@@ -119,7 +119,7 @@ function parseJson(text: string, clean: Cleaning): FoundJson {
 function whyNotJson(cleaned: unknown): string {
   try {
     JSON.parse(String(cleaned));
-    return 'a secret stands where it cannot be read';
+    return 'the fault is inside a secret, which is not shown';
   } catch (error) {
     return messageOf(error);
   }

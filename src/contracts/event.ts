@@ -3,8 +3,8 @@ import { z } from 'zod';
 /**
  * The envelope of every event: `{"v":1,"type":…,"at":…,"id"?:…,"session"|"project":…,"after"?:…,"data":{…}}`.
  *
- * Which session or project it belongs to, and for a command the sequence that it was decided on, stand inside: a copy
- * of an event in another log, or later in its own, must not count. Events of earlier versions have neither.
+ * It names its session or project and, for a command, the sequence that it was decided on: a copy of an event in
+ * another log, or later in its own, must not count. Events of earlier versions have neither.
  */
 export const EVENT_VERSION = 1;
 
@@ -38,10 +38,10 @@ export function counts({ after }: Pick<Stored<unknown>, 'after'>, last: number):
   return after === undefined || after >= last;
 }
 
-/** What a log is of. */
+/** What a log belongs to. */
 export type LogKind = 'session' | 'project';
 
-/** How the events of a kind of log are read: from the JSON of a message, or `undefined` for what is no event. */
+/** How the events of a kind of log are read: from the JSON of a message, or `undefined` for anything else. */
 export interface EventFormat<Event> {
   readonly kind: LogKind;
   readonly parse: (json: unknown) => Event | undefined;
@@ -60,8 +60,9 @@ export function writeEvent<Event extends object>(
 }
 
 /**
- * Reads an event of the log of a session or project from its bytes, or gives `undefined` for what is none, or one of
- * another. A reader skips such a message and goes on: one bad message must not make a whole log unreadable.
+ * Reads an event of the log of a session or project from its bytes, or gives `undefined` for anything else. An event of
+ * another session or project gives `undefined` too. A reader skips such a message and goes on: one bad message must not
+ * make a whole log unreadable.
  */
 export function readEvent<Event>(
   { kind, parse }: EventFormat<Event>,
@@ -76,7 +77,7 @@ export function readEvent<Event>(
   return event && { event, ...(after !== undefined && { after }) };
 }
 
-/** Whether what was stored names another session or project than that of its log. */
+/** Whether a stored message names another session or project than that of its log. */
 export function belongsElsewhere(json: object, kind: LogKind, key: string): boolean {
   const { session, project }: { session?: unknown; project?: unknown } = json;
   const owner = kind === 'session' ? session : project;

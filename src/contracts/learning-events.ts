@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { type EventFormat, eventOf, parseEvent, type Stored } from './event.js';
 
 /**
- * The events of a project's learnings, version 1, on `learning.<project>.<type>`. What nobody has accepted is a
- * proposal; an accepted one is a learning under the same id.
+ * The events of a project's learnings, version 1, on `learning.<project>.<type>`. A proposal that is accepted becomes a
+ * learning under the same id.
  */
 export const LEARNING_TYPES = ['pattern', 'insight', 'self_knowledge'] as const;
 export type LearningType = (typeof LEARNING_TYPES)[number];

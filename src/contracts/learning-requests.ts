@@ -6,7 +6,7 @@ import type { LearningRequest } from './request-names.js';
 export { isLearningRequest, LEARNING_REQUEST_SUBJECTS, type LearningRequest } from './request-names.js';
 
 /**
- * What the service `learnings` answers: one subject each, JSON in and out. The same table makes its endpoints, the
+ * The requests of the service `learnings`: one subject each, JSON in and out. The same table makes its endpoints, the
  * SDK's methods and the commands `throughline learnings` and `throughline proposals`.
  */
 const text = (max: number) =>
@@ -25,12 +25,12 @@ const name = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 characte
 /** An id, or a prefix of at least three characters that fits only one. */
 const id = text(64);
 const reason = text(MAX_LEARNING).transform(quoted).optional();
-/** How many of a list are given. */
+/** Maximum length of a list. */
 const limit = z.int().min(1, 'must be 1 to 1000').max(1000, 'must be 1 to 1000').default(200);
-/** Where a page begins: `next` of the page before. */
+/** Where a page begins: `next` of the previous page. */
 const cursor = id.optional();
 const flag = z.boolean().default(false);
-/** Relevance that a learning must have, 0 to 1. */
+/** Minimum relevance of a learning, 0 to 1. */
 /** Learnings of a search or a session start that names no number. */
 export const DEFAULT_MAX_LEARNINGS = 5;
 /** Least cosine of a learning that is found by meaning. */
@@ -64,7 +64,7 @@ export const LEARNING_REQUESTS = {
   'learning.propose': request(
     'propose a learning',
     {
-      about: 'Proposes a learning. It reaches no prompt before a person accepts it.',
+      about: 'Proposes a learning. It reaches prompts only after a person accepts it.',
       example: '"Run the linter before you hand in" --type pattern --tags lint',
       places: { content: 'one sentence of at most 200 characters' },
     },
@@ -124,18 +124,18 @@ export const LEARNING_REQUESTS = {
     },
   ),
   'learning.supersede': request(
-    'let another learning take the place of one',
+    'replace a learning by another one',
     {
-      about: 'Lets another learning take the place of one.',
+      about: 'Replaces a learning by another one.',
       example: 'abc12 def45',
       places: { id: 'the learning that is replaced', replacement: 'the learning that takes its place' },
     },
     { id, replacement: id, by },
   ),
   'learning.retract': request(
-    'take a learning back',
+    'retract a learning',
     {
-      about: 'Takes a learning back: it stays on record, and reaches prompts no more.',
+      about: 'Retracts a learning: it stays on record, but no longer reaches prompts.',
       example: 'abc12 --reason "We use biome now"',
       places: { id: ID },
     },
@@ -179,9 +179,9 @@ export const LEARNING_REQUESTS = {
     },
   ),
   'proposal.reject': request(
-    'turn a proposal down',
+    'reject a proposal',
     {
-      about: 'Turns a proposal down. It stays on record; only a person can propose the same again.',
+      about: 'Rejects a proposal. It stays on record; only a person can propose the same again.',
       example: 'abc12 --reason "True of one module only"',
       places: { id: ID },
     },

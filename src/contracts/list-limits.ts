@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** A list of a request that holds more than its schema allows. */
 export interface LongList {
-  /** Where it stands: `payload.target_files`. */
+  /** Its path: `payload.target_files`. */
   readonly path: string;
   readonly length: number;
   readonly limit: number;

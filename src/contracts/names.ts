@@ -38,7 +38,7 @@ function quotedName(value: string): string {
   return value.length <= MAX_QUOTED ? JSON.stringify(value) : `a text of ${value.length} characters`;
 }
 
-/** Longest wrong name that is quoted in a message; half a name helps nobody, and may be half a secret. */
+/** Longest wrong name that a message quotes. Half a name does not help, and may be half a secret. */
 const MAX_QUOTED = 80;
 
 /** Who returned a result. */
@@ -84,15 +84,15 @@ const OWN_NAMESPACES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a subject is one of ours, or of NATS itself (`$JS.`, `$KV.`, `$SRV.` …): never where an answer is awaited. A
- * service that answered there would write for its caller, who may not.
+ * Whether a subject is one of ours, or of NATS itself (`$JS.`, `$KV.`, `$SRV.` …): no answer is ever expected there. A
+ * service that answered there would write what its caller may not write.
  */
 export function isOwnSubject(subject: string): boolean {
   const [first = ''] = subject.split('.', 1);
   return first.startsWith('$') || OWN_NAMESPACES.has(first);
 }
 
-/** Headers that Throughline writes; the README lists them. */
+/** Headers that Throughline writes. */
 export const HEADERS = {
   errorCode: 'Throughline-Error-Code',
   errorReason: 'Throughline-Error-Reason',
@@ -110,10 +110,10 @@ export function dispatchSubject(session: Token, role: Role): string {
 }
 
 /**
- * The `Nats-Msg-Id` of a dispatch. Ids count within the whole stream `DISPATCH`: one that others could guess, they could
- * use up beforehand, and the result that bears it would be taken for a repetition of theirs.
+ * The `Nats-Msg-Id` of a dispatch. Ids count within the whole stream `DISPATCH`: if others could guess one, they could
+ * use it first, and the result that carries it would be taken for a repetition of theirs.
  *
- * @param random at least 128 bits that no other can know
+ * @param random at least 128 bits that no one else can know
  */
 export function dispatchMessageId(session: Token | undefined, random: string): string {
   return `${session ?? '_'}:${random}`;

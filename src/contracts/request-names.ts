@@ -9,7 +9,7 @@ export const TRACE_APPEND_SUBJECT = 'trace.append';
 export const TRACE_RECORD_SUBJECT = 'trace.record';
 export const TRACE_COMPACT_SUBJECT = 'trace.compact';
 
-/** The tools of service `session-tools`. `TOOLS` says what each takes. */
+/** The tools of service `session-tools`. `TOOLS` has the input of each. */
 export const TOOL_NAMES = [
   'task-add',
   'task-status',
@@ -48,7 +48,7 @@ export function toolSubject(name: ToolName): string {
   return `tool.${name}`;
 }
 
-/** What the service `learnings` answers. `LEARNING_REQUESTS` says what each takes. */
+/** The requests of the service `learnings`. `LEARNING_REQUESTS` has the input of each. */
 export const LEARNING_REQUEST_SUBJECTS = [
   'learning.propose',
   'learning.list',

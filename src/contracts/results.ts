@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * What an agent returned: version 1 of the dispatch contract. Unknown extra keys are let through and ignored, so
- * that a runtime may send its own beside ours.
+ * What an agent returned: version 1 of the dispatch contract. Unknown extra keys are ignored, so that a runtime may
+ * send its own.
  */
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this pattern refuses

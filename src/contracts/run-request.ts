@@ -26,7 +26,7 @@ export const tasksDocument = z.object({
   /** Modification time in milliseconds (0 for a pushed document), and a hash of the text. */
   fingerprint: z.object({ mtimeMs: z.number(), hash: z.string() }),
   tasks: z.array(progressTask),
-  /** Lines that could not be placed. */
+  /** Lines that could not be understood. */
   problems: z.number(),
 });
 

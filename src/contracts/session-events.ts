@@ -9,7 +9,7 @@ import { taskEvents } from './task-events.js';
 import { traceEvents } from './trace-entry.js';
 
 /**
- * The events of a session stream, version 1. The type of each stands in its subject as well. Events are never
+ * The events of a session stream, version 1. The subject of each names its type as well. Events are never
  * rewritten: a new shape is a new version beside the old one.
  */
 const sequence = z.int().positive();

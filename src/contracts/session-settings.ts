@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * Settings of a session. They shape its prompts, so they stand on its log, not in the environment of a process: every
+ * Settings of a session. They shape its prompts, so its log records them, not the environment of a process: every
  * process compiles the same bytes from the same log. `session-open` and `run.init` record them; what is left out keeps the
  * value that it had.
  */

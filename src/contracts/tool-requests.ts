@@ -65,7 +65,7 @@ export const TOOLS = {
     id,
     dependsOn: ids,
   }),
-  'task-undepends': tool('make a task wait for others no longer', '--id TAS-2 --depends-on TAS-1', {
+  'task-undepends': tool('stop a task from waiting for others', '--id TAS-2 --depends-on TAS-1', {
     id,
     dependsOn: ids,
   }),
@@ -74,13 +74,13 @@ export const TOOLS = {
     content,
   }),
   'task-delete': tool('delete a task', '--id TAS-1', { id }),
-  'task-next': tool('the ready task that comes next; --claim takes it', '--claim agent-1', {
+  'task-next': tool('show the next ready task; --claim takes it', '--claim agent-1', {
     claim: agent.optional(),
   }),
   'task-release': tool('give a claimed task back', '--id TAS-1', { id, claim: agent.optional() }),
   'task-list': tool('all tasks', '--status remaining', { status: status.optional() }),
   'note-add': tool(
-    'write a note for the agents to come',
+    'write a note for later agents',
     '--content "The CI machine has no docker" --type learning',
     { content, type: noteType.default('learning') },
   ),
@@ -100,7 +100,7 @@ export const TOOLS = {
   'inbox-list': tool('unread messages', '--all', { all: flag }),
   'iteration-start': tool('begin an iteration', '', { number: number.optional() }),
   'iteration-complete': tool('end an iteration', '', { number: number.optional() }),
-  'iteration-summary': tool('say what an iteration accomplished', '--summary "Parser done, all tests pass"', {
+  'iteration-summary': tool('summarize an iteration', '--summary "Parser done, all tests pass"', {
     summary: content,
     number: number.optional(),
     tasksWorked: ids.optional(),
@@ -108,7 +108,7 @@ export const TOOLS = {
   }),
   'iteration-list': tool('all iterations', '', {}),
   'session-open': tool(
-    'say what the session is for',
+    'set the goal of the session',
     '--goal "A parser for the query language" --spec-path specs/parser.md',
     {
       goal: content.optional(),
@@ -119,14 +119,14 @@ export const TOOLS = {
     },
   ),
   'session-complete': tool(
-    'end the session, when all tasks are done',
+    'complete the session when all tasks are done',
     '--force --reason "The rest moved to the next release"',
     { force: flag, reason: content.optional() },
   ),
   'session-restart': tool('reopen a completed session', '--reason "One more fix"', {
     reason: content.optional(),
   }),
-  'session-show': tool('the session in numbers', '', {}),
+  'session-show': tool('show the figures of the session', '', {}),
 } as const satisfies Readonly<Record<ToolName, ReturnType<typeof tool>>>;
 
 type Arguments<Name extends ToolName> = (typeof TOOLS)[Name]['arguments'];

@@ -1,4 +1,4 @@
-/** Where vectors come from, as the configuration says it. */
+/** Where vectors come from, by the configuration. */
 export type EmbedderOptions = HttpEmbedderOptions | LocalEmbedderOptions;
 
 export interface HttpEmbedderOptions {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { float32FromBase64 } from '../shared/float32.js';
 
-/** Of the reply, what is needed: a vector for each text, as numbers or, from some servers whatever one asks, base64. */
+/** The used part of the reply: a vector for each text, as numbers or, from some servers in any case, as base64. */
 const reply = z.object({
   data: z.array(
     z.object({
@@ -12,7 +12,7 @@ const reply = z.object({
 });
 
 /**
- * The vectors of a reply, in the order of the texts, which `index` gives and not the place in the list.
+ * The vectors of a reply, in the order of the texts: `index` gives that order, not the place in the list.
  *
  * @returns `fault` completes "<endpoint> …"
  */
@@ -32,7 +32,7 @@ export function vectorsOf(
   const vectors: Float32Array[] = [];
   for (const { index, embedding } of data) {
     if (index >= count || vectors[index] !== undefined)
-      return { fault: `gave no vector of its own to each text` };
+      return { fault: `did not give each text a vector of its own` };
     const vector =
       typeof embedding === 'string' ? float32FromBase64(embedding) : Float32Array.from(embedding);
     const fault = vectorFault(vector);
@@ -45,7 +45,7 @@ export function vectorsOf(
 /** What is wrong with a vector, or `undefined`. */
 export function vectorFault(vector: Float32Array | undefined): string | undefined {
   if (vector === undefined || vector.length === 0) return 'an empty vector';
-  if (!vector.every(Number.isFinite)) return 'a vector with something that is no finite number';
+  if (!vector.every(Number.isFinite)) return 'a vector with a value that is not a finite number';
   if (vector.every((value) => value === 0)) return 'a vector of zeros';
   return undefined;
 }

@@ -20,10 +20,10 @@ export interface RetryOptions {
 }
 
 const MAX_QUOTED = 200;
-/** Bad Request, Content Too Large, Unprocessable Content: other statuses say nothing of the texts. */
+/** Bad Request, Content Too Large, Unprocessable Content: other statuses say nothing about the texts. */
 const TEXTS_REFUSED = [400, 413, 422];
 
-/** What came of one attempt. */
+/** The outcome of one attempt. */
 type Attempt =
   | { readonly outcome: 'vectors'; readonly vectors: Float32Array[] }
   | {
@@ -37,7 +37,7 @@ type Attempt =
  * Vectors from any endpoint that speaks OpenAI's `/v1/embeddings`.
  *
  * Texts go in batches, one request after the other. A request that meets a lost connection, a timeout, 429 or 5xx is
- * repeated after a pause; any other status and a reply that is no embedding are not, since they would come again.
+ * repeated after a pause. Any other status is not, nor is a reply without embeddings: they would come again.
  */
 export class HttpEmbedder implements Embedder {
   readonly model: string;
@@ -147,7 +147,7 @@ export class HttpEmbedder implements Embedder {
     return `${this.#url.origin}${this.#url.pathname} ${fault}`;
   }
 
-  /** What the server said, as one short line; should it say the key, the line does not. */
+  /** The server's text as one short line, without the key. */
   #quoted(body: string): string {
     const { key } = this.#options;
     const safe = key === undefined ? body : body.replaceAll(key, '***');
@@ -155,7 +155,7 @@ export class HttpEmbedder implements Embedder {
   }
 }
 
-/** The address of embeddings under a base address. Throws `TypeError` on what is no address. */
+/** The address of embeddings under a base address. Throws `TypeError` on an invalid address. */
 export function endpoint(base: string): URL {
   const url = new URL(base);
   let path = url.pathname;
@@ -166,11 +166,11 @@ export function endpoint(base: string): URL {
 }
 
 function faultOf(error: unknown, ended: AbortSignal, timeoutMs: number): string {
-  if (ended.aborted) return 'was not waited for any longer';
+  if (ended.aborted) return 'was cancelled';
   if (error instanceof DOMException && error.name === 'TimeoutError') {
     return `did not answer within ${timeoutMs} ms`;
   }
-  // What fetch throws says "fetch failed"; its cause says why.
+  // The error of fetch says "fetch failed"; its cause says why.
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   return `cannot be reached: ${messageOf(cause)}`;
 }

@@ -3,15 +3,15 @@ import { setMaxListeners } from 'node:events';
 /** A signal that fires with others, until it is released. */
 export interface LinkedSignal {
   readonly signal: AbortSignal;
-  /** Lets go of the others and of the timer. The signal may still fire for nobody. */
+  /** Releases the others and the timer. The signal may still fire, without an effect. */
   release(): void;
 }
 
 /**
  * A signal that fires, with the same reason, as soon as one of the others does, or with a `TimeoutError` after a time.
  *
- * Its sources and its timer hold it. What `AbortSignal.any` makes of them is held by nobody in Node 20: once it is
- * collected, a request that waits for it waits for good.
+ * Its sources and its timer hold it. In Node 20 nothing holds the result of `AbortSignal.any`: once it is collected, a
+ * request that waits for it waits for good.
  *
  * @param timeoutMs milliseconds; without it there is no timeout
  */
@@ -29,7 +29,7 @@ export function linkedSignal(
       continue;
     }
     const fire = () => controller.abort(source.reason);
-    // As many as there are requests at once: their number is bounded by who asks.
+    // One for each concurrent request: the caller bounds their number.
     setMaxListeners(0, source);
     source.addEventListener('abort', fire, { once: true });
     releases.push(() => source.removeEventListener('abort', fire));

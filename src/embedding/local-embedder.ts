@@ -53,7 +53,8 @@ function localEmbedder({ name, pooling }: ModelDir, extract: FeatureExtractor): 
   const one = async (text: string): Promise<Float32Array> => {
     const { dims, data } = await extract([text], { pooling, normalize: true });
     const vector = Float32Array.from(data);
-    const fault = dims.at(-1) === vector.length ? vectorFault(vector) : 'something that is no single vector';
+    const fault =
+      dims.at(-1) === vector.length ? vectorFault(vector) : 'something other than a single vector';
     if (fault !== undefined) throw new TextsRefusedError(`${name} gave ${fault}`);
     return vector;
   };
@@ -61,7 +62,7 @@ function localEmbedder({ name, pooling }: ModelDir, extract: FeatureExtractor): 
     const vectors: Float32Array[] = [];
     for (const text of texts) {
       if (closed.signal.aborted || signal?.aborted) {
-        throw new ThroughlineError('unavailable', `${name} was not waited for any longer`);
+        throw new ThroughlineError('unavailable', `${name} was cancelled`);
       }
       vectors.push(await one(text));
       await turn();

@@ -33,7 +33,7 @@ const poolingConfig = z.object({
 export async function readModelDir(given: string): Promise<ModelDir> {
   const dir = resolve(given);
   const files = await filesOf(dir);
-  if (files === undefined) throw invalid(dir, 'is no directory that can be read');
+  if (files === undefined) throw invalid(dir, 'is not a readable directory');
   const missing = NEEDED.filter((name) => !files.includes(name));
   if (missing.length > 0) throw invalid(dir, `lacks ${missing.join(' and ')}`);
   const found = [
@@ -41,7 +41,7 @@ export async function readModelDir(given: string): Promise<ModelDir> {
     ...onnxFiles('', files),
   ].sort((a, b) => rank(a.file) - rank(b.file));
   const [best] = found;
-  if (best === undefined) throw invalid(dir, 'holds no .onnx file, neither itself nor in onnx/');
+  if (best === undefined) throw invalid(dir, 'holds no .onnx file, and neither does its folder onnx/');
   const { size } = await stat(join(dir, best.subfolder, `${best.file}.onnx`));
   const name = `local/${basename(dir)}/${best.file}.onnx:${size}`;
   return { dir, ...best, pooling: await poolingOf(dir), name };
@@ -64,7 +64,7 @@ async function poolingOf(dir: string): Promise<ModelDir['pooling']> {
   }
   if (config.pooling_mode_mean_tokens) return 'mean';
   if (config.pooling_mode_cls_token) return 'cls';
-  throw invalid(file, 'asks for a pooling other than mean and cls');
+  throw invalid(file, 'asks for a pooling other than mean or cls');
 }
 
 function onnxFiles(subfolder: ModelDir['subfolder'], files: readonly string[]) {

@@ -18,9 +18,9 @@ export class QueryVectors {
   }
 
   /**
-   * The vector of a text; it is kept even if nobody waits for it any more.
+   * The vector of a text; it is kept even if its caller no longer waits for it.
    *
-   * @param fits whether a kept vector is still of use: a model may have been exchanged under its name
+   * @param fits whether a kept vector is still usable: a model may have been replaced under its name
    */
   async get(text: string, fits: (vector: Float32Array) => boolean): Promise<Float32Array> {
     const cached = this.#cache.get(text);
@@ -30,7 +30,7 @@ export class QueryVectors {
     if (this.#running.size >= MAX_IN_FLIGHT) {
       throw new ThroughlineError(
         'unavailable',
-        `${this.#embedder.model} has ${MAX_IN_FLIGHT} queries to answer still`,
+        `${this.#embedder.model} still has ${MAX_IN_FLIGHT} queries to answer`,
       );
     }
     const embedding = this.#embed(text).finally(() => this.#running.delete(text));

@@ -13,7 +13,7 @@ import { LATE, withinDeadline } from '../shared/deadline.js';
 import { QueryVectors } from './query-vectors.js';
 
 /**
- * Finds the learnings that matter for a query: by meaning where that can be had in time, else by words, else the
+ * Finds the learnings that matter for a query: by meaning if that answers in time, else by words, else the
  * newest.
  *
  * - semantic: cosine of vectors, at least `minSimilarity`. It needs an embedder, vectors of its model and the query's
@@ -46,7 +46,7 @@ export interface Relevant {
 
 export interface Relevance {
   /**
-   * The most relevant of a project's learnings in force. Does not fail: neither embedder nor vectors are needed.
+   * The most relevant of a project's active learnings. Does not fail: neither embedder nor vectors are needed.
    *
    * @param query only its first 2,000 characters count
    */
@@ -58,7 +58,7 @@ export interface Relevance {
   ): Promise<Relevant>;
 
   /**
-   * Has `listener` told of each query whose vector has a dimension that no learning's vector has: a model was exchanged
+   * Calls `listener` for each query whose vector has a dimension that no learning's vector has: a model was replaced
    * under its name, and its vectors are out of step.
    */
   onExchanged(listener: (project: Token, dimension: number) => void): void;
@@ -67,7 +67,7 @@ export interface Relevance {
   stop(): Promise<void>;
 }
 
-/** As much as a small model reads, and more words than a search needs. */
+/** As much as a small model can read, and more words than a search needs. */
 const MAX_QUERY = 2000;
 
 type Learnings = ReadonlyMap<string, Learning>;
@@ -122,12 +122,12 @@ export function createRelevance(options: RelevanceOptions): Relevance {
     if (!semantic.usable || semantic.covers(dimension)) return;
     warn(
       { project: name, code: 'unavailable', dimension },
-      'query vector of a dimension that no learning has: learnings are chosen by words',
+      'no learning has the dimension of the query vector: learnings are chosen by words',
     );
     for (const listener of listeners) listener(name, dimension);
   }
 
-  /** The query's vector, unless there is nothing to compare it with or it cannot be had. */
+  /** The query's vector, unless there is nothing to compare it with or it is not available. */
   async function queryVector(
     name: Token,
     project: Project,
@@ -157,7 +157,7 @@ export function createRelevance(options: RelevanceOptions): Relevance {
         if (vector === LATE)
           warn(
             { project: name, code: 'unavailable', deadlineMs },
-            'query vector late: learnings are chosen by words',
+            'query vector came too late: learnings are chosen by words',
           );
         // Another query may have brought the index to learnings of another time meanwhile.
         if (project.semanticOf !== learnings) bring(project, learnings);

@@ -1,15 +1,15 @@
 import { TextsRefusedError } from '../contracts/errors.js';
 import type { Embedder } from '../ports/embedder.js';
 
-/** Texts that are tried at a time, one by one, for one that the embedder takes. */
+/** Texts that one search tries, one by one, to find one that the embedder accepts. */
 const PROBES = 8;
 
-/** Embeds texts of which the embedder may refuse some: those are found by halving. */
+/** Embeds texts of which the embedder may refuse some. Halving the batch finds these. */
 export class TolerantEmbedder {
   readonly #embedder: Embedder;
-  /** A text that the embedder took: where it is refused now, all may be, and no text is at fault. */
+  /** A text that the embedder accepted before: if it is refused now, all may be, and no text is at fault. */
   #taken: string | undefined;
-  /** Texts that were tried for that in vain. */
+  /** Texts that were tried in vain. */
   #tried = 0;
 
   constructor(embedder: Embedder) {
@@ -17,7 +17,7 @@ export class TolerantEmbedder {
   }
 
   /**
-   * Finds a text that the embedder takes, where none is known.
+   * Finds a text that the embedder accepts, where none is known.
    *
    * @returns its vector, if one was looked for
    * @throws what the embedder throws where it refuses all that are tried; the next call tries others
@@ -57,7 +57,9 @@ export class TolerantEmbedder {
     return [...first, ...(await this.embed(texts.slice(middle), signal))];
   }
 
-  /** Throws unless the text that was taken is taken still; if it is refused, `probe` looks for another one. */
+  /**
+   * Throws unless the text that was accepted before is still accepted; if it is refused, `probe` looks for another one.
+   */
   async #confirm(refusal: TextsRefusedError, signal: AbortSignal): Promise<void> {
     if (this.#taken === undefined) throw refusal;
     try {
@@ -68,7 +70,7 @@ export class TolerantEmbedder {
     }
   }
 
-  /** What was refused for a moment only, as everything else was then, is not the text's fault. */
+  /** A refusal that hit everything for a moment is not the text's fault. */
   async #again(texts: readonly string[], signal: AbortSignal): Promise<(Float32Array | TextsRefusedError)[]> {
     try {
       return await this.#embedder.embed(texts, signal);

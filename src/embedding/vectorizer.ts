@@ -15,8 +15,8 @@ import { TolerantEmbedder } from './tolerant-embedder.js';
  *
  * A vector is in step while its model, its text and its dimension are those of today. Text and model are seen in the
  * store; the dimension only in what the embedder gives, so the first run asks for one vector even where none is
- * missing: a model exchanged under its name is noticed, and all is computed anew. While all runs, the next learning
- * shows it, or whoever meets it first says so with `exchanged`.
+ * missing: a model replaced under its name is noticed, and all vectors are computed again. While everything runs, the
+ * next learning shows it, or the first caller to notice says so with `exchanged`.
  *
  * A text that the embedder refuses keeps no other from its vector: it is found by halving the batch, named in the log,
  * and left to the words, where these decide, until it reads differently or the model is exchanged. An embedder that
@@ -45,7 +45,7 @@ export interface VectoriserOptions {
 
 type Learnings = ReadonlyMap<string, Learning>;
 
-/** What a stored vector of the embedder's model was made of, or what the embedder refused. */
+/** The text behind a stored vector of the embedder's model, or a text that the embedder refused. */
 interface Known {
   readonly text: string;
   /** Of the embedder's vectors then. */
@@ -86,7 +86,7 @@ export class Vectoriser {
     this.#projects = new LRUCache({ max: maxProjects });
   }
 
-  /** Schedules what these learnings, all that are in force, need. Costs the caller nothing. */
+  /** Schedules the vectors that these learnings, all active ones, need. Costs the caller nothing. */
   sync(project: Token, learnings: Learnings): void {
     if (this.#stopping.signal.aborted) return;
     const slot = this.#slot(project);
@@ -107,7 +107,7 @@ export class Vectoriser {
     await this.#projects.get(project)?.running;
   }
 
-  /** Ends what is under way; what was computed and stored stays. */
+  /** Ends the current run; stored vectors stay. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#running);
@@ -125,7 +125,7 @@ export class Vectoriser {
     return slot;
   }
 
-  /** Must not reject: nobody waits for it. */
+  /** Must not reject: nothing waits for it. */
   async #run(project: Token, slot: Project): Promise<void> {
     const { signal } = this.#stopping;
     await turn();
@@ -160,7 +160,7 @@ export class Vectoriser {
     const started = this.#dimension;
     let computed = 0;
     for (;;) {
-      // Looked for anew each time: a batch that comes in another dimension puts all others out of step.
+      // Looked for again each time: a batch that comes in another dimension puts all others out of step.
       const missing = this.#missing(slot, learnings).slice(0, batch);
       if (missing.length === 0) break;
       const texts = missing.map(([, text]) => text);
@@ -179,7 +179,7 @@ export class Vectoriser {
       logger.info({ project, computed, model: embedder.model }, 'vectors of learnings computed');
   }
 
-  /** Learns the dimension from a single text, where none is known that the embedder takes. */
+  /** Learns the dimension from a single text, where no accepted text is known. */
   async #probe(learnings: Learnings): Promise<void> {
     const texts = [...learnings.values()].filter(embeddable).map(({ content }) => content);
     const vector = await this.#tolerant.probe(texts, this.#stopping.signal);
@@ -212,7 +212,7 @@ export class Vectoriser {
     slot.through = read.through;
   }
 
-  /** Keeps the vectors that were given, and notes what was refused. Gives how many were kept. */
+  /** Keeps the given vectors, and notes refused texts. Returns how many were kept. */
   async #store(
     project: Token,
     slot: Project,

@@ -7,7 +7,7 @@ import { type Logger, silentLogger } from '../ports/logger.js';
 import { Shutdown } from '../runtime/shutdown.js';
 import { SERVICES, type ServiceName, serve } from '../services/serve.js';
 
-/** `throughline/server`: the services inside a process of one's own, as `throughline up` and `serve` run them. */
+/** `throughline/server`: the services inside your own process, as `throughline up` and `serve` run them. */
 
 export type { Logger } from '../ports/logger.js';
 export { SERVICES, type ServiceName, type VariableName };
@@ -33,7 +33,7 @@ export interface ServerOptions {
 export interface RunningThroughline extends AsyncDisposable {
   /** Where clients connect to. */
   readonly url: string;
-  /** Finishes what is in hand, then stops services, connection and server, within `THROUGHLINE_SHUTDOWN_MS`. */
+  /** Finishes what is in progress, then stops services, connection and server, within `THROUGHLINE_SHUTDOWN_MS`. */
   close(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export interface RunningThroughline extends AsyncDisposable {
  * nothing is left running.
  *
  * @throws ThroughlineError `config_invalid` for a wrong setting, `server_missing` when no nats-server is found,
- * `unavailable` when nobody answers
+ * `unavailable` when no server answers
  */
 export async function startThroughline(options: ServerOptions = {}): Promise<RunningThroughline> {
   const { server, services = SERVICES, logger = silentLogger } = options;
@@ -61,7 +61,7 @@ export async function startThroughline(options: ServerOptions = {}): Promise<Run
     await serve(url, { config, logger, shutdown }, services);
     return { url, close, [Symbol.asyncDispose]: close };
   } catch (error) {
-    // What keeps it from starting is what counts.
+    // The error that kept it from starting is the one that counts.
     await close().catch(() => {});
     throw error;
   }

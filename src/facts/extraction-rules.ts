@@ -95,7 +95,7 @@ function facts(
   return each(objects, (object) => recordedFact(subject, relation, object, tags));
 }
 
-/** What `toFact` makes of each item, but for those of which nothing is left. */
+/** The facts that `toFact` makes of the items, without empty ones. */
 function each<Item>(
   items: readonly Item[] | undefined,
   toFact: (item: Item) => RecordedFact | undefined,

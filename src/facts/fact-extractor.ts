@@ -15,7 +15,7 @@ export interface FactExtractorOptions {
 /** What the rules found in one result. */
 export interface Extraction {
   readonly facts: readonly RecordedFact[];
-  /** How often more were found than `maxFacts`: they stand in the dispatch, not in the memory. */
+  /** How many more were found than `maxFacts`: these are in the dispatch, not in the memory. */
   readonly omitted: number;
 }
 
@@ -43,7 +43,7 @@ export class RuleBasedFactExtractor implements IFactExtractor {
     return facts.map((fact) => sessionFact(fact, { ...origin, role: 'reviewer' }));
   }
 
-  /** The facts of a result as they travel on an event, each once. */
+  /** The facts of a result as an event carries them, each once. */
   extract({ role, result }: RoleResult, taskId: string): Extraction {
     return role === 'implementer'
       ? this.#run(this.#implementerRules, result, taskId)

@@ -31,7 +31,7 @@ function escaped(field: string): string {
     : field;
 }
 
-/** Makes a recorded fact from raw words: one quoted, clipped line each; `undefined` where nothing is left of one. */
+/** Makes a recorded fact from raw words: one quoted, clipped line each; `undefined` if one of them is empty. */
 export function recordedFact(
   subject: string,
   relation: string,

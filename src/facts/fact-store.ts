@@ -23,7 +23,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   /** `must_fix` and `issue` facts by their task: what an approval closes. */
   readonly #findingsByTask: Index;
   readonly #approvalsByTask: Index;
-  /** Words of the valid facts; made at the first question, kept up to date from then on. */
+  /** Words of the valid facts; built at the first query, kept up to date from then on. */
   #terms: TermIndex | undefined;
   #valid: number;
 

@@ -24,7 +24,7 @@ export interface SessionFact {
   readonly closedBy?: number;
   readonly sourceTaskId: string;
   readonly sourceRole: Role;
-  /** `DISPATCH` sequence of the dispatch that said it: the order in which facts are told apart. */
+  /** `DISPATCH` sequence of the dispatch that said it: the order of facts. */
   readonly sourceSequence: number;
   /** Sequence of the session event that carries it; 0 while it has not been appended. */
   readonly eventSequence: number;
@@ -102,7 +102,7 @@ export interface FactSelection {
   readonly maxFacts: number;
 }
 
-/** What a prompt needs facts for. */
+/** A request for facts for a prompt. */
 export interface FactQuery extends FactSelection {
   readonly taskDescription: string;
   /** Budget in tokens, four characters each. */

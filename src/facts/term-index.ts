@@ -9,7 +9,7 @@ import type { FactSelection, Match, SessionFact } from './fact-types.js';
  *
  * Each fact has a slot, and 32 slots make a block. A question counts its words for a block at a time, and looks only
  * at facts that may be among the best. A fact that is removed leaves its slot empty until half of them are: then
- * everything is filed anew.
+ * the index is rebuilt.
  */
 export class TermIndex {
   #facts: (SessionFact | undefined)[] = [];

@@ -7,7 +7,7 @@ import type { TasksFile, TasksFileFault } from '../ports/tasks-file.js';
 
 const MAX_BYTES = 4 * 1024 * 1024;
 const NOT_A_FILE = 'is not a file';
-const EXCHANGED = 'was exchanged while it was opened: try again';
+const EXCHANGED = 'was replaced while it was being opened: try again';
 /** A pipe without a writer would otherwise hold its reader, a link would lead on, and a terminal would take us over. */
 const SAFELY = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY;
 
@@ -16,7 +16,7 @@ type Found<T> = T | TasksFileFault;
 /**
  * Task files on this machine, under `roots` only; a relative path starts at the first root.
  *
- * What stands at a path may be exchanged at any moment. Whether it is a file, and which one, is therefore asked of the
+ * The file at a path may be replaced at any moment. Whether it is a file, and which one, is therefore asked of the
  * open handle, and whether it lies under a root once more after it was opened.
  */
 export function localTasksFile(roots: readonly string[]): TasksFile {
@@ -50,9 +50,9 @@ async function located(
   const real = await realpath(isAbsolute(path) ? path : resolve(first, path));
   const allowed = await Promise.all(roots.map((root) => realpath(root).catch(() => undefined)));
   if (!allowed.some((root) => root !== undefined && isInside(root, real))) {
-    return { fault: `lies outside the configured roots (${roots.join(', ')}): see THROUGHLINE_TASKS_ROOTS` };
+    return { fault: `is outside the configured roots (${roots.join(', ')}): see THROUGHLINE_TASKS_ROOTS` };
   }
-  // To open a device may have effects: what is none of ours is not even opened.
+  // Opening a device may have effects: a path outside the roots is not even opened.
   const seen = await lstat(real);
   return seen.isFile() ? { real, seen } : { fault: NOT_A_FILE };
 }
@@ -62,7 +62,7 @@ async function readWhole(
   { size, mtimeMs }: Stats,
 ): Promise<Found<{ readonly text: string; readonly mtimeMs: number }>> {
   if (size > MAX_BYTES) return { fault: tooLarge(size) };
-  // It may grow while it is read: one byte more than allowed tells.
+  // It may grow while it is read: one byte more than allowed shows that.
   const bytes = await buffer(handle.createReadStream({ start: 0, end: MAX_BYTES, autoClose: false }));
   if (bytes.length > MAX_BYTES) return { fault: tooLarge((await handle.stat()).size) };
   return { text: bytes.toString('utf8'), mtimeMs };

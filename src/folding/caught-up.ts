@@ -6,13 +6,13 @@ import type { LoadedSession, SessionReader } from './session-folding.js';
 
 /** An announced event may take a moment until it can be read. */
 const FIRST_WAIT_MS = 1;
-/** Should an announcement get lost, the session is read anyway. */
+/** If an announcement gets lost, the session is read anyway. */
 const LONGEST_WAIT_MS = 100;
 
 /**
  * Loads a session once it has folded a dispatch: read your writes.
  *
- * @throws ThroughlineError `not_caught_up` after `timeoutMs`, with where the session stands
+ * @throws ThroughlineError `not_caught_up` after `timeoutMs`, with the sequence of the session
  */
 export async function caughtUp(
   { reader, log }: { reader: SessionReader; log: SessionLog },
@@ -79,7 +79,7 @@ function notCaughtUp(
   return new ThroughlineError(
     'not_caught_up',
     `session ${session} has not folded dispatch ${dispatch} after ${timeoutMs} ms; its newest is ${newest}. ` +
-      'Is an extractor running, and does the dispatch belong to this session?',
+      'Check that an extractor runs, and that the dispatch belongs to this session',
     { details: { session, after: dispatch, newestDispatch: newest, sequence } },
   );
 }

@@ -8,8 +8,8 @@ import type { EventLog } from '../ports/event-log.js';
 import type { StateReader } from './state-reader.js';
 
 /**
- * Carries out commands on a session or a project: load it at sequence N, decide, append expecting N. When somebody
- * else came first, load and decide again: so ids never collide, and no task is claimed twice.
+ * Carries out commands on a session or a project: load it at sequence N, decide, append expecting N. When another
+ * writer came first, load and decide again: so ids never collide, and no task is claimed twice.
  *
  * Commands of one process on one key queue up, since only one of them could win anyway. An append whose answer
  * got lost is looked for by the event's id before it is tried again.
@@ -26,7 +26,7 @@ export interface CommanderOptions<State extends Timed, Event extends Stamped> {
   readonly pause?: (ms: number) => Promise<void>;
 }
 
-/** What a command needs to know of a state. */
+/** What a command needs to know about a state. */
 export interface Timed {
   sequence: number;
   lastEventAt: string;
@@ -40,7 +40,7 @@ export interface Stamped {
   readonly data: unknown;
 }
 
-/** What a command came to: the answer, and the type of the event that was appended, if any. */
+/** The outcome of a command: the answer, and the type of the event that was appended, if any. */
 export interface Executed<Event extends Stamped> {
   readonly reply: object;
   readonly appended?: Event['type'];
@@ -68,8 +68,8 @@ export function createCommander<State extends Timed, Event extends Stamped>(
 }
 
 /**
- * A commander whose commands on a key take one place in the queue of another, however many there are: for work that
- * nobody waits for, so that a crowd of it keeps nobody waiting.
+ * A commander whose commands on a key take one place in the queue of another, however many there are: for background
+ * work, so that many of its commands keep no caller waiting.
  */
 export function inBackground<State, Event extends Stamped>(
   command: Commander<State, Event>,
@@ -112,7 +112,7 @@ async function execute<State extends Timed, Event extends Stamped>(
         const loaded = await reader.load(key);
         return answered(loaded.folded.state, arrived.reply, arrived.event.type);
       }
-      // Loads of others have moved the state past what was searched: the event may stand there.
+      // Other loads have moved the state past the searched part: the event may be there.
       if (state.sequence > through) continue;
     }
     const decision = decide(state);
@@ -135,7 +135,7 @@ async function execute<State extends Timed, Event extends Stamped>(
   }
   throw new ThroughlineError(
     'conflict',
-    `${key} changes too fast: ${name} came too late ${MAX_ATTEMPTS} times, try again`,
+    `${key} changes too fast: ${name} lost ${MAX_ATTEMPTS} write conflicts; try again`,
   );
 }
 
@@ -156,7 +156,7 @@ async function findLost<State, Event extends Stamped>(
   const [first] = lost;
   const { events, through } = await log.read(key, { after: first?.after ?? 0 });
   const found = events.find(({ event }) => event.id === id)?.event;
-  // Decided anew in between, the same command may have come to another event.
+  // Decided again in between, the same command may have produced another event.
   const same = (each: Lost<State, Event>) => isDeepStrictEqual(each.event.data, found?.data);
   return { arrived: found && (lost.find(same) ?? lost.at(-1)), through };
 }
@@ -179,7 +179,7 @@ function refusal({ code, message, details }: Refusal): ThroughlineError {
 /** An event's time never lies before that of the one it follows, whatever the clocks of several machines say. */
 function stamped<Event>(unstamped: Unstamped<Event>, id: string, now: string, state: Timed): Event {
   const at = now > state.lastEventAt ? now : state.lastEventAt;
-  // Type and data belong together before already; the envelope adds nothing to either.
+  // Type and data already belong together; the envelope adds nothing to either.
   return { v: EVENT_VERSION, type: unstamped.type, at, id, data: unstamped.data } as Event;
 }
 

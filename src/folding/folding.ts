@@ -8,11 +8,11 @@ export interface Folding<State, Event> {
   empty(key: string): State;
   /** Folds one event into the state, in place. */
   evolve(state: State, stored: Stored<Event>): unknown;
-  /** About how many bytes of memory a state takes; asked after each fold. */
+  /** Approximate bytes of memory of a state; asked for after each fold. */
   bytes(state: State): number;
   /** Writes a snapshot. */
   encode(state: State, createdAt: string): string;
-  /** Reads a snapshot back, or says why it is of no use. */
+  /** Reads a snapshot back, or says why it cannot be used. */
   decode(
     key: string,
     text: string,

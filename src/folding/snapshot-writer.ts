@@ -7,7 +7,7 @@ import type { Folding } from './folding.js';
 import type { Folded, Sequenced } from './state-reader.js';
 
 /**
- * Writes snapshots after every so many folded events, off the request path: the state is turned into text in a turn
+ * Writes a snapshot after a number of folded events, off the request path: the state is turned into text in a turn
  * of its own, and no request waits for the write. A write that fails is logged and comes again with the next events.
  */
 export interface SnapshotWriterOptions<State> {

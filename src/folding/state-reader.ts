@@ -7,11 +7,11 @@ import type { SnapshotStore, StoredSnapshot } from '../ports/snapshot-store.js';
 import type { Folding } from './folding.js';
 
 /**
- * Loads what events add up to, for each key: a session, or a project. Snapshot first, then only newer events; after
+ * Loads the state of each key from its events: a session, or a project. Snapshot first, then only newer events; after
  * that, only what has come since the last load.
  *
  * Folded states stay in a cache that is bounded in number and in memory. Once it is full, a state gets in when it is
- * loaded for the second time, and the least recently used ones go: whoever looks at thousands once pushes out none.
+ * loaded for the second time, and the least recently used ones go: looking at thousands once pushes out none.
  * However many requests ask for one key, at most one read of it runs and one waits; a request that comes while a read
  * runs waits for the next one, so it sees everything that was stored before it asked.
  */
@@ -28,7 +28,7 @@ export interface StateReaderOptions<State extends Sequenced, Event> {
   readonly onFolded?: (folded: Folded<State>) => void;
 }
 
-/** What a state must say: up to where its log has been folded. */
+/** A state must say up to where its log has been folded. */
 export interface Sequenced {
   sequence: number;
 }
@@ -85,10 +85,10 @@ export class StateReader<State extends Sequenced, Event> {
   }
 
   /**
-   * The state as it was when the event at `sequence` was the last. Folded anew, from a snapshot where one is old
-   * enough.
+   * The state as it was when the event at `sequence` was the last. Folded again, from a snapshot where one is
+   * old enough.
    *
-   * @throws ThroughlineError `not_caught_up` when the log has not come that far
+   * @throws ThroughlineError `not_caught_up` when the log does not reach that sequence yet
    */
   async loadAsOf(key: Token, sequence: number): Promise<Loaded<State>> {
     const { log, snapshots, folding } = this.#options;
@@ -98,7 +98,7 @@ export class StateReader<State extends Sequenced, Event> {
       const { kind } = folding;
       throw new ThroughlineError(
         'not_caught_up',
-        `asOf is ${sequence}, but ${kind} ${key} stands at ${at}: ask for that sequence or an earlier one`,
+        `asOf is ${sequence}, but ${kind} ${key} is at ${at}: ask for that sequence or an earlier one`,
         { details: { [kind]: key, asOf: sequence, sequence: at } },
       );
     }
@@ -113,7 +113,7 @@ export class StateReader<State extends Sequenced, Event> {
     return this.#folded.size;
   }
 
-  /** One read, once the one before it is over. The read that waits comes next, whoever else asks in that moment. */
+  /** One read, once the one before it is over. The read that waits comes next, whatever else is asked for meanwhile. */
   #turn(key: Token, reads: Reads<State>, before?: Promise<unknown>): Promise<Loaded<State>> {
     const read = () => this.#refresh(key);
     return (before === undefined ? read() : before.then(read, read)).finally(() => {
@@ -128,10 +128,10 @@ export class StateReader<State extends Sequenced, Event> {
     const cached = this.#folded.get(key);
     const folded = cached ?? (await this.#start(key, await snapshots.load(key)));
     const read = await log.read(key, { after: folded.state.sequence });
-    // Should the fold throw halfway, the changed state is not to be found in the cache.
+    // If the fold throws halfway, the changed state must not be in the cache.
     this.#folded.delete(key);
     if (folded.epoch !== undefined && folded.epoch !== read.epoch) {
-      logger.warn({ [folding.kind]: key }, 'log removed: folding anew from the newest snapshot');
+      logger.warn({ [folding.kind]: key }, 'the log was removed: folding again from the newest snapshot');
       return this.#refresh(key);
     }
     const replayed = this.#fold(folded, read);
@@ -157,18 +157,18 @@ export class StateReader<State extends Sequenced, Event> {
     for (const stored of read.events) folding.evolve(state, stored);
     state.sequence = Math.max(state.sequence, read.through);
     folded.epoch = read.epoch;
-    // What is skipped costs a reading as well: a flood of it must not be read at each start.
+    // Skipped messages cost a read as well: many of them must not be read again at each start.
     folded.sinceSnapshot += read.events.length + read.skipped;
     if (read.skipped > 0) {
       logger.warn(
         { [folding.kind]: key, code: 'schema_invalid', skipped: read.skipped },
-        'messages that are no valid events were skipped',
+        'messages that are not valid events were skipped',
       );
     }
     return read.events.length;
   }
 
-  /** Where the fold begins: at the newest snapshot that is of use, else at nothing. */
+  /** Where the fold begins: at the newest usable snapshot, else at nothing. */
   async #start(key: Token, snapshot: StoredSnapshot | undefined): Promise<Folded<State>> {
     const { folding, logger, snapshots } = this.#options;
     const decoded = snapshot && folding.decode(key, snapshot.text);

@@ -20,7 +20,7 @@ export class BestLearnings {
   add(learning: Learning, score: number): void {
     const last = this.#best.at(-1);
     const full = this.#best.length >= this.#max;
-    // Most are no better than the worst that is kept: those cost one comparison.
+    // Most do not beat the worst that is kept: those cost one comparison.
     if (full && (last === undefined || score < last.score)) return;
     const ranked = { learning, score };
     let place = this.#best.length;
@@ -46,14 +46,14 @@ export function mostRecent(learnings: ReadonlyMap<string, Learning>, maxResults:
   return best.ranked;
 }
 
-/** What an index does when a learning comes or goes. */
+/** What an index does when a learning is added or removed. */
 export interface LearningChanges {
   added(learning: Learning): void;
   removed(learning: Learning): void;
 }
 
 /**
- * Brings `known` in step with `current`, and tells what that changed. A changed learning is another object: it is
+ * Brings `known` in step with `current`, and reports each change. A changed learning is another object: it is
  * removed as it was and added as it is.
  */
 export function follow(

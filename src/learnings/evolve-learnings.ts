@@ -8,8 +8,8 @@ import { type Entry, type LearningState, learningOf, type Observation } from './
 /**
  * Folds one event into the state, in place. An event that no longer fits, such as a second decision, changes nothing.
  *
- * What reviews demanded comes to the same in whatever order, and however often, its events come: as long as nothing
- * had to be forgotten.
+ * The demands of reviews add up to the same in any order of their events, and however often these come, as long as
+ * nothing had to be forgotten.
  */
 export function evolveLearnings(state: LearningState, stored: StoredLearningEvent): void {
   const { sequence, event } = stored;
@@ -45,13 +45,13 @@ export function evolveLearnings(state: LearningState, stored: StoredLearningEven
   }
 }
 
-/** Demands that are remembered; those that no review has made for longest are forgotten. */
+/** Demands that are remembered; the ones that were made longest ago are forgotten. */
 const MAX_OBSERVATIONS = 2000;
 
 function propose(state: LearningState, { at, data }: LearningEventOf<'proposed'>): void {
   const { proposal: id, ...words } = data;
   const known = state.entries.get(id);
-  // Pending or in force it stands as it is. Turned down or taken away, somebody may propose it once more; no rule does.
+  // Pending or in force, it stays as it is. Rejected or retracted, a person may propose it again; rules do not.
   if (known?.proposal.status === 'pending' || state.active.has(id)) return;
   if (known !== undefined && words.method !== 'manual') return;
   state.entries.delete(id);
@@ -116,7 +116,7 @@ function forgetOldest({ observations }: LearningState): void {
     let [oldest, at] = ['', Number.POSITIVE_INFINITY];
     for (const [id, observation] of observations) {
       const newest = newestOf(observation);
-      // Of one review, always the same one goes, whatever order they stand in.
+      // Of one review, always the same one goes, in whatever order they come.
       if (newest < at || (newest === at && id < oldest)) [oldest, at] = [id, newest];
     }
     observations.delete(oldest);
@@ -128,7 +128,7 @@ function newestOf({ evidence }: Observation): number {
   return evidence.at(-1)?.dispatch ?? 0;
 }
 
-/** More evidence makes a demand surer while nobody has decided on it. */
+/** More evidence makes a demand surer while it is pending. */
 function addEvidence(state: LearningState, id: string, { evidence }: Pick<Proposal, 'evidence'>): void {
   changePending(state, id, (proposal) => {
     const all = withEvidence(proposal.evidence, evidence);

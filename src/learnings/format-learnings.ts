@@ -4,12 +4,12 @@ import type { Proposal, RankedLearning, RelevanceMethod } from './learning-types
 
 /** Learnings and proposals as a prompt shows them: one quoted line each. Empty where there are none. */
 
-/** What a prompt may show of a project's learnings. */
+/** The part of a project's learnings that a prompt may show. */
 export interface LearningsInPrompt {
   readonly method: RelevanceMethod;
   /** The most relevant first. */
   readonly ranked: readonly RankedLearning[];
-  /** Learnings in force. */
+  /** Active learnings. */
   readonly total: number;
   /** Proposals that wait for a decision, the newest first. */
   readonly pending: readonly Proposal[];

@@ -15,7 +15,7 @@ import { Room } from './proposal-room.js';
  */
 export type Proposed = Extract<Unstamped<LearningEvent>, { type: 'proposed' }>;
 
-/** Notes that are proposed, and as what. `stuck` is about one moment. */
+/** Types of notes that are proposed, and the type of the proposal. `stuck` is about one moment. */
 const NOTES_PROPOSED: Readonly<Partial<Record<NoteType, 'insight' | 'pattern'>>> = {
   learning: 'insight',
   tip: 'pattern',
@@ -58,7 +58,7 @@ export function noteProposals(project: LearningState, session: string, notes: It
   return [...found.values()].filter(() => room.take([{ session }]) !== undefined);
 }
 
-/** What a review demands, each demand once; empty where it demands nothing. */
+/** The demands of a review, each once; empty if it has none. */
 export function demandsOf(
   project: string,
   result: ReviewerResult,
@@ -86,7 +86,7 @@ export function dueProposals(state: LearningState, ids: readonly string[], thres
     const demand = state.observations.get(id);
     if (demand === undefined || demand.evidence.length < threshold || state.entries.has(id)) return [];
     room ??= new Room(state);
-    // The first session that made the demand, or one that made it too, where that has taken all its places.
+    // The first session that made the demand, or another one that made it, if the first has used all its places.
     const source = room.take(demand.evidence);
     if (source === undefined) return [];
     const { session, dispatch } = source;

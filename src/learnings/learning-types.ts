@@ -25,7 +25,7 @@ export interface Learning {
   readonly confidence?: number;
 }
 
-/** What somebody has to decide on, and, once decided, what was decided. */
+/** What a person has to decide on and, once decided, the decision. */
 export interface Proposal extends Omit<Learning, 'confirmedAt'> {
   readonly status: 'pending' | 'accepted' | 'rejected';
   readonly method: ProposalMethod;

@@ -157,12 +157,13 @@ export function decodeLearnings(project: string, snapshot: string): DecodedLearn
     }
     const { after_sequence: sequence, last_event: lastEvent = sequence, state } = parsed.data;
     const owner = parsed.data.project ?? project;
-    if (owner !== project) return { ok: false, reason: `it is of project ${owner}` };
+    if (owner !== project) return { ok: false, reason: `it belongs to project ${owner}` };
     const entries = new Map(state.entries.map((each) => [each.proposal.id, entryFromJson(each)]));
     const active = new Map<string, Learning>();
     for (const [index, id] of state.active.entries()) {
       const learning = entries.get(id)?.learning;
-      if (learning === undefined) return { ok: false, reason: `state.active.${index}: ${id} is no learning` };
+      if (learning === undefined)
+        return { ok: false, reason: `state.active.${index}: ${id} is not a learning` };
       active.set(id, learning);
     }
     const observations = new Map(state.observations.map(({ id, ...observation }) => [id, observation]));

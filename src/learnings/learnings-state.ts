@@ -12,7 +12,7 @@ export interface LearningState {
   readonly observations: Map<string, Observation>;
   /** Sequence up to which the log has been folded; 0 before the first event. */
   sequence: number;
-  /** Sequence of the newest event that counted; 0 before the first. What is no event of the project stands beyond it. */
+  /** Sequence of the newest event that counted; 0 before the first. Other messages may follow it. */
   lastEvent: number;
   /** Time of the newest event, ISO 8601; empty before the first. */
   lastEventAt: string;
@@ -36,7 +36,7 @@ export interface Retirement {
   readonly reason?: string;
 }
 
-/** A learning in force, or, with why, one that holds no more. */
+/** An active learning, or a retired one with the reason. */
 export interface ListedLearning extends Learning {
   readonly retired?: Retirement;
 }
@@ -109,7 +109,7 @@ export interface LearningsView {
   readonly sequence: number;
 }
 
-/** Made anew only after an event: thousands of learnings are not copied for each prompt. */
+/** Made again only after an event: thousands of learnings are not copied for each prompt. */
 const views = new WeakMap<LearningState, LearningsView>();
 
 export function viewOf(state: LearningState): LearningsView {

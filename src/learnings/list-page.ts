@@ -27,7 +27,7 @@ export function pageOf<Item extends { readonly id: string }>(
   if (cursor !== undefined && at < 0) {
     return refuse(
       'not_found',
-      `cursor: ${JSON.stringify(cursor)} is not in the list any more: begin with the first page`,
+      `cursor: ${JSON.stringify(cursor)} is no longer in the list: start again with the first page`,
     );
   }
   const rest = items.slice(at + 1).filter(fits);

@@ -19,7 +19,7 @@ function wordsOfLearning(learning: Learning): WordSet {
   return known;
 }
 
-/** The learning in force that comes closest to a text, if one says nearly the same; `except` is left out. */
+/** The active learning that comes closest to a text, if one says nearly the same; `except` is left out. */
 export function nearDuplicate(state: LearningState, text: string, except: string): NearDuplicate | undefined {
   let best: NearDuplicate | undefined;
   let closest = 0;

@@ -4,7 +4,7 @@ import type { LearningState } from './learnings-state.js';
 
 /**
  * How many proposals may wait in a project, so that people can keep up with them and no session crowds out the others.
- * Only what is proposed from now on is measured: events that are there already are folded as they always were.
+ * Only new proposals are measured: stored events are folded as before.
  */
 
 /** Proposals that rules may have waiting: notes and demands beyond that stay on record, and are proposed when seen again. */
@@ -58,7 +58,7 @@ export function noRoomByHand(state: LearningState, session: string | undefined):
   const full = (count: number, of: string, limit: number) =>
     refuse(
       'limit_reached',
-      `${count} proposals made by hand ${of} wait, the limit is ${limit}: decide on some first by "throughline proposals review"`,
+      `${count} proposals made by hand ${of} are pending, and the limit is ${limit}: decide on some first with "throughline proposals review"`,
       { project: state.project, ...(session !== undefined && { session }), limit },
     );
   if (all >= MAX_MANUAL) return full(all, `in project ${state.project}`, MAX_MANUAL);

@@ -35,8 +35,8 @@ export class VectorIndex {
   /**
    * Takes in the vector of a learning, in place of an earlier one.
    *
-   * @returns `false` for one of no use: of another model, without a direction, or with something that is no number;
-   *   the earlier one is gone then too
+   * @returns `false` for an unusable one: of another model, without a direction, or with a value that is not a number.
+   *   The earlier one is gone then too
    */
   put(id: string, { model, text, vector }: LearningVector): boolean {
     this.#drop(id);
@@ -92,7 +92,7 @@ export class VectorIndex {
   }
 }
 
-/** The vector at length 1; `undefined` where it has no direction or holds something that is no finite number. */
+/** The vector at length 1; `undefined` where it has no direction or holds a value that is not a finite number. */
 function unitVector(vector: Float32Array): Float32Array | undefined {
   let squares = 0;
   for (let i = 0; i < vector.length; i += 1) squares += (vector[i] ?? 0) ** 2;

@@ -1,8 +1,8 @@
 /**
  * Where in the code a demand was made, which differs from task to task: paths, files with line and column, numbers.
  *
- * What only looks like a place counts: `input/output` is no path, and `path.join` no file. A demand taken for another
- * one is worse than one that is not seen to recur.
+ * What only looks like a place counts: `input/output` is not a path, nor is `path.join` a file. A demand taken for
+ * another one is worse than one that is not seen to recur.
  */
 const EXTENSIONS =
   'bash|c|cc|cjs|conf|cpp|cs|css|csv|cts|dart|env|ex|exs|go|gradle|h|hpp|htm|html|ini|java|js|json|jsonl|jsx|kt|kts|' +

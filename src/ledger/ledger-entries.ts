@@ -41,7 +41,7 @@ export function ledgerEntries(
   return { ...taskEntries(ledger, document, thresholds), ...progressEntries(document) };
 }
 
-/** One line that says why a task must be planned anew, with its evidence. */
+/** One line that says why a task must be planned again, with its evidence. */
 export function replanHint(signals: readonly RaisedSignal[]): string | undefined {
   if (signals.length === 0) return undefined;
   return signals

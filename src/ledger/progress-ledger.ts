@@ -3,7 +3,7 @@ import type { ProgressTask, TasksDocument, TasksSource } from '../contracts/run-
 import { clipText, quoted } from '../shared/text.js';
 import type { ParsedTasks } from './tasks-md/parsed-tasks.js';
 
-/** What a `tasks.md` says of a run, seen from one task. */
+/** What a `tasks.md` says about a run, seen from one task. */
 export interface ProgressLedger {
   readonly specName: string;
   readonly taskId: string;

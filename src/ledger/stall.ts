@@ -2,7 +2,7 @@ import type { StallSignal } from '../contracts/session-settings.js';
 import type { OutcomeDigest } from './outcome-digest.js';
 
 /**
- * Signs that a task goes in circles. Each has a counter, and evidence for whoever has to plan anew:
+ * Signs that a task is stalled. Each has a counter, and evidence for the agent that has to plan it again:
  *
  * - `non_progress`: outcomes blocked or failed, one after the other; a completed result or an approval ends them
  * - `ping_pong`: rounds of a completed result that a review sends back; an approval ends them

@@ -9,11 +9,11 @@ import {
 } from './stall.js';
 
 /**
- * The ledger of one task: what its dispatches came to. Immutable and bounded; folded in the order of the dispatches.
+ * The ledger of one task: the outcomes of its dispatches. Immutable and bounded; folded in the order of the dispatches.
  */
 export interface TaskLedger {
   readonly task: string;
-  /** 1 at first; one more each time the task is found to be stalled and must be planned anew. */
+  /** 1 at first; one more each time the task is found to be stalled and must be planned again. */
   readonly planVersion: number;
   readonly dispatches: number;
   /** Reviews that asked for changes. */
@@ -29,7 +29,7 @@ export interface TaskLedger {
   readonly stalled: boolean;
 }
 
-/** The newest dispatch of the task, and what it came to. */
+/** The newest dispatch of the task, and its outcome. */
 export interface LastOutcome {
   readonly sequence: number;
   readonly at: string;
@@ -139,7 +139,7 @@ function outcomeOf(digest: OutcomeDigest): LastOutcome['outcome'] {
   return digest.role === 'implementer' ? `implementer_${digest.status}` : `reviewer_${digest.assessment}`;
 }
 
-/** A result says anew what stands in its way; what a review asked for stays until the next review. */
+/** Each result replaces the blockers; what a review asked for stays until the next review. */
 function implemented(before: Said, { summary, blockers }: ImplementerDigest): Said {
   return { ...before, summary, blockers };
 }

@@ -18,7 +18,7 @@ export function cacheDirOf(env: Environment, home: string): string {
 /**
  * Puts one file into the cache in one step. `build` gets an empty folder and returns the path of the finished
  * file in it; the file is then renamed to `target`. Processes that install the same thing at once both succeed,
- * and nobody ever sees half a file. Throws what `build` throws; the folder is removed in any case.
+ * and none ever sees half a file. Throws what `build` throws; the folder is removed in any case.
  */
 export async function installIntoCache(
   target: string,

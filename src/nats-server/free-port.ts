@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 
 /**
- * A TCP port that nothing listens on at this moment. Somebody else may take it before its user does: retry
+ * A TCP port that nothing listens on at this moment. Another process may take it before its user does: retry
  * then.
  */
 export function freePort(host: string): Promise<number> {

@@ -1,6 +1,6 @@
 /**
- * Servers run in sessions of their own, so nothing ends them when this process ends by `process.exit` or by a
- * fault that nobody caught. This does: as long as a server is registered, its kill function runs at exit.
+ * Servers run in sessions of their own, so nothing ends them when this process ends by `process.exit` or by an uncaught
+ * fault. This does: as long as a server is registered, its kill function runs at exit.
  */
 const kills = new Set<() => void>();
 

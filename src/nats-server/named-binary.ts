@@ -5,7 +5,7 @@ import type { Place } from './server-search.js';
 import { requireSupportedServer } from './server-version.js';
 
 /**
- * The path that `NATS_SERVER_BIN` names. Whoever names one means it: one that does not work ends the search.
+ * The path that `NATS_SERVER_BIN` names. It was named on purpose: if it does not work, the search ends.
  * Throws `config_invalid` when it cannot be run, `server_unsupported` when it is too old.
  */
 export const namedBinary: Place = {

@@ -31,7 +31,7 @@ export async function stopOrphan(server: LockedServer): Promise<void> {
   const { pid, started } = server;
   // With the time of its start the process is known to be the one that the lock names.
   if (!isRunning(server) || (started === undefined && !(await answers(server)))) {
-    throw cannotStop(server, 'its process cannot be told from others');
+    throw cannotStop(server, 'its process cannot be identified');
   }
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
     try {

@@ -18,7 +18,7 @@ export function serverMissing(tried: readonly FailedPlace[]): ThroughlineError {
     ...tried.map(({ place, reason }) => `  - ${place}: ${reason}`),
     `Install one, ${minimum} or newer (${version} is what Throughline is tested with), and try again:`,
     '  macOS           brew install nats-server',
-    '  Debian, Ubuntu  their own package is too old: take the release archive (below), or go install',
+    '  Debian, Ubuntu  their own package is too old: use the release archive (below), or go install',
     '  Windows         scoop install nats-server',
     `  with Go         go install ${goModule}@v${version}`,
     `  with Docker     docker run -p 127.0.0.1:4222:4222 ${image} -js, then NATS_URL=nats://127.0.0.1:4222`,

@@ -76,7 +76,7 @@ async function portFault({ host, port, monitorPort }: Location): Promise<Through
   for (const { noun, option, value } of ports) {
     const problem = await portProblem(host, value);
     if (problem === undefined) continue;
-    const what = problem === 'EADDRINUSE' ? 'is in use' : `cannot be listened on (${problem})`;
+    const what = problem === 'EADDRINUSE' ? 'is in use' : `cannot be used (${problem})`;
     return new ThroughlineError(
       'config_invalid',
       `${noun} ${value} on ${host} ${what}: choose another with ${option}, or stop what listens there`,
@@ -86,7 +86,7 @@ async function portFault({ host, port, monitorPort }: Location): Promise<Through
   return undefined;
 }
 
-/** What one attempt came to, other than a fault. */
+/** The outcome of one attempt, other than a fault. */
 type Started = { readonly server: RunningServer } | { readonly portFault: ThroughlineError };
 
 /** One attempt to start a server at one place. */

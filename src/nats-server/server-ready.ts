@@ -16,7 +16,7 @@ export interface ServerInfo {
 
 /**
  * Asks whatever listens on `host:port` for its INFO, and for a PONG unless it wants credentials first.
- * Answers undefined when nothing listens, when it is no NATS server, or when it stays silent for `timeoutMs`.
+ * Answers undefined when nothing listens, when it is not a NATS server, or when it stays silent for `timeoutMs`.
  */
 export function askServer(host: string, port: number, timeoutMs: number): Promise<ServerInfo | undefined> {
   return new Promise((resolve) => {

@@ -29,7 +29,7 @@ export interface NatsServerSource {
   readonly foundBy: 'NATS_SERVER_BIN' | 'PATH' | 'cache' | 'go install' | 'release archive';
 }
 
-/** What one place of the search came to; `reason` completes "<place>: …". */
+/** The outcome of one place of the search; `reason` completes "<place>: …". */
 export type Attempt = { readonly found: NatsServerSource } | { readonly reason: string };
 
 /**

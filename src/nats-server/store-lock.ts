@@ -53,7 +53,7 @@ export interface StoreLock {
 }
 
 /**
- * Takes the lock of a store. `storeDir` is there, and without symbolic links.
+ * Takes the lock of a store. `storeDir` exists, and has no symbolic links.
  *
  * @throws ThroughlineError `store_in_use` that names the process which has it, and the file system's error
  */
@@ -64,7 +64,7 @@ export async function lockStore(storeDir: string): Promise<StoreLock> {
     if (use !== undefined) throw inUse(storeDir, use);
     const number = highest + 1;
     if (create(storeDir, number, { starter: identityOf(process.pid) })) {
-      // Whoever looked before others took and left higher numbers comes too late.
+      // Others may have taken and left higher numbers since we looked: then we come too late.
       if (highestLock(storeDir) === number) return heldLock(storeDir, number);
       rmSync(pathOf(storeDir, number), { force: true });
     }
@@ -72,7 +72,7 @@ export async function lockStore(storeDir: string): Promise<StoreLock> {
   }
 }
 
-/** What uses a store, or `undefined`. `storeDir` is there. */
+/** What uses a store, or `undefined`. `storeDir` exists. */
 export async function storeUse(storeDir: string): Promise<StoreUse | undefined> {
   const highest = highestLock(storeDir);
   return highest === 0 ? undefined : useOf(readNote(storeDir, highest));
@@ -137,7 +137,7 @@ function toldUse(use: StoreUse): string {
   const connect = `use it (NATS_URL=nats://${host}:${port})`;
   return use.by === 'server'
     ? `${server}, which process ${use.starter.pid} started: stop that ("kill ${use.starter.pid}"), ${connect}`
-    : `${server}, which was left behind when the process that had started it was killed: stop it ("throughline up --yes" does, and goes on), ${connect}`;
+    : `${server}, left behind by a process that was killed: stop it ("throughline up --yes" does, and continues), ${connect}`;
 }
 
 function pathOf(storeDir: string, number: number): string {

@@ -57,7 +57,7 @@ export interface NatsOptions {
   readonly ackWaitMs: number;
   /** Dispatches that an extractor asks for at a time. */
   readonly maxInHand: number;
-  /** Default: everything. Whoever only reads makes nothing. */
+  /** Default: everything. A process that only reads makes nothing. */
   readonly makes?: readonly Made[];
 }
 

@@ -127,7 +127,7 @@ const RAW = [DISPATCH_STREAM, REJECTED_STREAM].flatMap((stream) => [
   `$JS.API.DIRECT.GET.${stream}.>`,
 ]);
 
-/** Results in, prompts out, and the tools. Whoever is held to sessions has no learnings: those are of a project. */
+/** Results in, prompts out, and the tools. A user bound to sessions has no learnings: those belong to a project. */
 function publishing(sessions: readonly Token[] | undefined): string[] {
   if (sessions === undefined) {
     return [

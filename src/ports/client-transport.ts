@@ -1,6 +1,6 @@
 /**
- * How the SDK reaches Throughline. An implementer must reject with a ThroughlineError: `unavailable` when nobody
- * answers in time, or the code that an error reply carries.
+ * How the SDK reaches Throughline. An implementer must reject with a ThroughlineError: `unavailable` without an answer
+ * in time, or the code that an error reply carries.
  */
 export interface ClientTransport {
   /** Stores a dispatch and gives its sequence; one with the same id is not stored again within two minutes. */
@@ -11,7 +11,7 @@ export interface ClientTransport {
   ): Promise<{ readonly sequence: number }>;
   /** Asks a service and gives the JSON of its answer. */
   request(subject: string, body: unknown, timeoutMs: number): Promise<unknown>;
-  /** Sends a request without waiting for an answer; whether anybody got it, nobody says. */
+  /** Sends a request without waiting for an answer: it may get lost, and nothing says so. */
   send(subject: string, body: unknown): void;
   close(): Promise<void>;
 }

@@ -19,8 +19,8 @@ export interface DispatchSource {
   /**
    * Delivers dispatches to `handler` until closed. The handler must not throw.
    *
-   * @param hasRoom whether more may be asked for now; asked again whenever a delivery has been answered. What is on its
-   * way comes all the same.
+   * @param hasRoom whether more may be asked for now; asked again whenever a delivery has been answered. Dispatches
+   *   already on their way still arrive.
    */
   consume(
     handler: (delivery: DispatchDelivery) => void,
@@ -39,7 +39,7 @@ export interface DispatchDelivery {
   readonly delivery: number;
   /** It has been dealt with. */
   ack(): void;
-  /** It is in hand still: the time after which it comes again begins anew. */
+  /** It is still being worked on: the time until it is delivered again starts over. */
   working(): void;
   /** Deliver it again after `delayMs`. */
   nak(delayMs: number): void;
@@ -48,6 +48,6 @@ export interface DispatchDelivery {
 }
 
 export interface DispatchConsumption {
-  /** Takes no further dispatches; resolves when none will be delivered any more. */
+  /** Takes no further dispatches; resolves when no more will be delivered. */
   close(): Promise<void>;
 }

@@ -12,9 +12,9 @@ export interface Embedder {
    * Embeds texts: at least one, none empty.
    *
    * @param signal ends the attempt when it fires
-   * @throws ThroughlineError `unavailable` when no vectors can be had, also after it has tried again;
+   * @throws ThroughlineError `unavailable` when it gets no vectors, even after retries;
    *   `config_invalid` when it is set up wrongly, as with a key that is refused
-   * @throws TextsRefusedError when it answered, and would answer these texts so again
+   * @throws TextsRefusedError when it refused these texts, and would refuse them again
    */
   embed(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>;
 

@@ -8,12 +8,12 @@ import type { Token } from '../contracts/names.js';
  * - give each event a sequence that is higher than that of every earlier event of the key; gaps are allowed, and
  *   callers must not read anything into them;
  * - have an event stored, as durably as it ever will be, before `append` resolves;
- * - make a key's log on the first append, whoever comes first;
+ * - make a key's log on the first append, by any writer;
  * - show an appended event to every `read` that starts after the append has resolved;
- * - when a log is removed and made anew, give higher sequences than the newest snapshot of the key has.
+ * - when a log is removed and made again, give higher sequences than the newest snapshot of the key has.
  *
- * It must not reorder events, nor drop one that it could read; a message that is no valid event is left out of what
- * `read` gives, but counts in `through`.
+ * It must not reorder events, nor drop one that it could read. `read` leaves out a message that is not a valid event,
+ * but counts it in `through`.
  */
 export interface EventLog<Event> {
   /**
@@ -31,8 +31,8 @@ export interface EventLog<Event> {
   read(key: Token, range: ReadRange): Promise<ReadResult<Event>>;
 
   /**
-   * Calls `onEvent` soon after an event was appended to the key by anybody: a hint to read, no more; it may come
-   * a moment before the event can be read, twice, or, while disconnected, not at all.
+   * Calls `onEvent` soon after any process appended an event to the key. It is only a hint to read: it may come a
+   * moment before the event can be read, twice, or, while disconnected, not at all.
    */
   watch(key: Token, onEvent: () => void): Unwatch;
 }
@@ -67,11 +67,11 @@ export interface ReadResult<Event> {
   readonly events: readonly Stored<Event>[];
   /** Sequence up to which the key has now been read: pass it as the next `after`. */
   readonly through: number;
-  /** Messages that were no valid events. */
+  /** Messages that were not valid events. */
   readonly skipped: number;
   /**
    * Names the log for as long as it is there; none while there is no log. When it changes, the log was removed, and
-   * what was folded from it does not stand any more: fold anew, from the newest snapshot. An implementer must notice
+   * what was folded from it is no longer valid: fold again, from the newest snapshot. An implementer must notice
    * within seconds.
    */
   readonly epoch?: string;

@@ -1,7 +1,7 @@
 import type { Role, Token } from '../contracts/names.js';
 
 /**
- * Keeps what could not be used, whole, with the reason, until somebody retries or removes it.
+ * Keeps results that could not be used, whole, with the reason, until someone retries or removes them.
  *
  * An implementer must give the body back byte for byte, up to the largest message that the source accepts, and must
  * not keep the same dispatch twice when `put` is repeated soon after.
@@ -10,7 +10,7 @@ export interface RejectedStore {
   put(rejected: Rejection): Promise<void>;
   /** The oldest `limit` rejections, without their bodies. */
   list(limit: number): Promise<RejectedEntry[]>;
-  /** Ids of what is stored among the rejections and is none: `list`, `get` and `remove` pass it over. */
+  /** Ids of stored messages that are not rejections: `list`, `get` and `remove` skip them. */
   foreign(): Promise<number[]>;
   /** One rejection with its body, or `undefined`. */
   get(id: number): Promise<WholeRejection | undefined>;
@@ -38,6 +38,6 @@ export interface RejectedEntry extends Omit<Rejection, 'body'> {
 
 export interface WholeRejection extends RejectedEntry {
   readonly body: Uint8Array;
-  /** Always the same for one rejection, and known only to those who may read the store: what a retry is known by. */
+  /** Always the same for one rejection, and known only to those who may read the store: it identifies a retry. */
   readonly retryId: string;
 }

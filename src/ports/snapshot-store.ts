@@ -4,7 +4,7 @@ import type { Token } from '../contracts/names.js';
  * Keeps the newest snapshot of each key, a session or a project, as opaque text, so that a load replays only newer events.
  *
  * An implementer must refuse a write that is not newer than what it holds, also when two writers come at once; and
- * must give back the text as it was written. A value that is no snapshot, or that was not saved by a `save`, is passed over
+ * must give back the text as it was written. A value that is not a snapshot, or that no `save` stored, is passed over
  * for the newest one before it. Losing a snapshot costs time, never truth.
  */
 export interface SnapshotStore {

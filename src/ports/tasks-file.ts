@@ -2,7 +2,7 @@
  * Reads task files for the service.
  *
  * An implementer must read only files under the roots that its owner has configured, after all symbolic links are
- * followed, and must answer with a fault rather than throw for any file that cannot be had.
+ * followed, and must answer with a fault rather than throw for any file that it cannot read.
  */
 export interface TasksFile {
   /** When the file was last modified, in milliseconds. */

@@ -1,7 +1,7 @@
 import type { Token } from '../contracts/names.js';
 
 /**
- * Keeps the vectors of a project's learnings beside their events: what can be computed anew, at a price.
+ * Keeps the vectors of a project's learnings beside their events: what can be computed again, at a price.
  *
  * An implementer must give back vectors bit for bit. Losing one costs time only.
  */
@@ -14,8 +14,8 @@ export interface VectorStore {
   put(project: Token, learning: Token, vector: StoredVector): Promise<void>;
 
   /**
-   * What was written after `after`, oldest first, of each learning the newest only; 0 gives all there is. What cannot
-   * be read as a vector is left out.
+   * Vectors written after `after`, oldest first, only the newest of each learning; 0 gives all. Values that are not
+   * vectors are left out.
    *
    * @throws ThroughlineError `unavailable` when the store cannot be reached
    */

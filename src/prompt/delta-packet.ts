@@ -51,7 +51,7 @@ export function deltaPacket(state: SessionState, taskId: string): DeltaPacket {
   return { ...taskFields(state, ledger), ...progressFields(state, taskId) };
 }
 
-/** Lines that tell why the task must be planned anew; empty while it makes progress. */
+/** Lines that tell why the task must be planned again; empty while it makes progress. */
 export function replanLines(state: SessionState, taskId: string): string[] {
   const ledger = state.dispatches.current().ledgers.get(taskId);
   const signals =

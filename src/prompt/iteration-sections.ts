@@ -7,7 +7,7 @@ import { isBlocked, isReady, type Unresolved, unresolved } from '../session/task
 import { age } from '../shared/age.js';
 import { clipText, quoted } from '../shared/text.js';
 
-/** The lists of an iteration prompt. Each line quotes what somebody wrote: one line, capped. */
+/** The lists of an iteration prompt. Each quotes what an agent or a person wrote, as one capped line. */
 
 const MAX_LINE = 500;
 const SHOWN_ITERATIONS = 5;

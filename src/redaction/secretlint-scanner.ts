@@ -30,7 +30,7 @@ const PREFIX = '@secretlint/secretlint-rule-';
 
 /** Text must not switch its own check off. */
 const NOT_USED = 'filter-comments';
-/** An account number is no secret. */
+/** An account number is not a secret. */
 const NO_SECRET = 'AWSAccountID';
 
 const URL_WITH_USER = String.raw`:\/\/[^\s/]*@`;

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from '../ports/logger.js';
 
 const EVERY_MS = 60_000;
-/** What was warned of last is remembered; of more things at once, some are said more often. */
+/** Only the latest warnings are remembered: with more at once, some are repeated more often. */
 const MAX_KNOWN = 1000;
 
 /**

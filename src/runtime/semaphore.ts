@@ -1,4 +1,4 @@
-/** Lets so many run at a time; the others wait for their turn, in the order in which they came. */
+/** Lets a fixed number run at a time; the others wait for their turn, in the order of their arrival. */
 export class Semaphore {
   readonly #most: number;
   #running = 0;
@@ -9,7 +9,7 @@ export class Semaphore {
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {
-    // Whoever ends hands its place on, so that nobody who comes just then slips in.
+    // Work that ends hands its place on, so that no newcomer slips in between.
     if (this.#running < this.#most) this.#running += 1;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {

@@ -22,7 +22,10 @@ import { serveTools } from './tools/serve-tools.js';
 export const SERVICES = ['extractor', 'compiler', 'tools', 'learnings'] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
-/** What a service needs there before it starts; the streams of sessions are made with their first event. */
+/**
+ * The streams and buckets that a service needs before it starts; the streams of sessions are made with their first
+ * event.
+ */
 const MAKES: Readonly<Record<ServiceName, readonly Made[]>> = {
   extractor: ['dispatches', 'rejected'],
   compiler: ['snapshots', 'learning-snapshots'],
@@ -45,7 +48,7 @@ export async function serve(
   only: readonly ServiceName[] = SERVICES,
 ): Promise<NatsPorts> {
   const { config, shutdown } = context;
-  // Ports alone are for whoever comes next: all is made for them.
+  // Without services the caller may use any port: everything is made.
   const makes = only.length === 0 ? {} : { makes: [...new Set(only.flatMap((each) => MAKES[each]))] };
   const name = `throughline ${only.join('+')}`;
   const { logger, incidents } = countingLogger(namedLogger(context.logger, 'throughline'), systemClock);

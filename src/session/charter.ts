@@ -2,7 +2,7 @@ import type { EventOf } from '../contracts/session-events.js';
 import type { SessionSettings } from '../contracts/session-settings.js';
 import { mergedSettings } from './resolved-settings.js';
 
-/** What the session is for, and whether it is done. */
+/** The purpose of a session, and whether it is done. */
 export interface Charter {
   goal?: string;
   /** The specification itself, or … */
@@ -10,7 +10,7 @@ export interface Charter {
   /** … where it is to be read. */
   spec_path?: string;
   project?: string;
-  /** What shapes its prompts, where that was set. */
+  /** The settings of its prompts that were set. */
   settings?: SessionSettings;
   status: 'open' | 'completed';
   /** Why it was completed in spite of open tasks. */

@@ -115,7 +115,7 @@ export class DispatchWindow<Entry extends { readonly sequence: number }, Folded>
     return this.#current;
   }
 
-  /** Changes the settled part by something that is no dispatch. */
+  /** Changes the settled part by something other than a dispatch. */
   change(how: (settled: Folded) => void): void {
     how(this.#settledPart);
     this.#current = undefined;

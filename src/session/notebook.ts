@@ -36,7 +36,7 @@ export function emptyNotebook(): Notebook {
   return { notes: new Map(), lastNote: 0, inbox: new Map(), lastMessage: 0 };
 }
 
-/** Messages that nobody has marked as read. */
+/** Unread messages. */
 export function unread(notebook: Notebook): InboxMessage[] {
   return [...notebook.inbox.values()].filter((message) => !message.read);
 }

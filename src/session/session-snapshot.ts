@@ -247,7 +247,7 @@ export function decodeSnapshot(session: string, text: string): DecodedSnapshot {
       return { ok: false, reason: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}` };
     }
     const { after_sequence: sequence, created_at: createdAt, state, session: owner = session } = parsed.data;
-    if (owner !== session) return { ok: false, reason: `it is of session ${owner}` };
+    if (owner !== session) return { ok: false, reason: `it belongs to session ${owner}` };
     const at = { sequence, lastEvent: parsed.data.last_event ?? sequence };
     return { ok: true, state: stateFromJson(session, at, state), createdAt };
   } catch {

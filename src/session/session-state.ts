@@ -83,7 +83,7 @@ export interface SessionState {
   readonly history: IterationHistory;
   /** Sequence up to which the session's log has been folded; 0 before the first event. */
   sequence: number;
-  /** Sequence of the newest event that counted; 0 before the first. What is no event of the session stands beyond it. */
+  /** Sequence of the newest event that counted; 0 before the first. Other messages may follow it. */
   lastEvent: number;
   /** Time of the newest event, ISO 8601; empty before the first. Ages in prompts are counted from it. */
   lastEventAt: string;

@@ -14,7 +14,7 @@ const TRACE = 10_000;
 /** An appended trace entry that waits for its place. */
 const PENDING = 500;
 
-/** About how many bytes of memory a state takes: by what it holds, so that asking costs nothing. */
+/** The approximate bytes of memory of a state, from its counts: cheap to ask for. */
 export function stateBytes(state: SessionState): number {
   const { facts, ledgers, traces } = state.dispatches.settled();
   const recent = state.dispatches.recent();

@@ -5,8 +5,8 @@ export interface BackoffLimits {
 }
 
 /**
- * The wait after so many failures, 1 for the first. It varies by half, so that attempts that failed together do not come
- * back together.
+ * The wait after a number of failures, 1 for the first. It varies by half, so that attempts that failed together do not
+ * come back together.
  *
  * @param random 0 to 1
  */

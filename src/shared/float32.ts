@@ -9,7 +9,7 @@ export function float32ToBase64(vector: Float32Array): string {
   return bytes.toString('base64');
 }
 
-/** `undefined` for bytes that are no whole number of floats. */
+/** `undefined` where the bytes are not a whole number of floats. */
 export function float32FromBase64(text: string): Float32Array | undefined {
   const bytes = Buffer.from(text, 'base64');
   if (bytes.length % BYTES !== 0) return undefined;

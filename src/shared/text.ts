@@ -14,14 +14,14 @@ const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 // It ends at the next opening bracket as well, which may begin another one.
 const PROVENANCE = /\[(\s*task\s*:[^[\]]*)\]?/giu;
 const HEADER = /\[(\s*(?:session\s+context|compacted\s+history|recent\s+steps)\s*)\]?/giu;
-// How chats are written down for models: whoever renders a prompt may take these for the beginning of another role.
+// How chats are written down for models: a renderer may take these for the beginning of another role.
 const ROLE_TAG = /<(\/?\s*(?:system|developer|user|human|assistant|tool|start_of_turn|end_of_turn|s)\s*)>/giu;
 const SYSTEM_TAG = /<<\s*(\/?SYS)\s*>>/giu;
 const BARRED_ROLE = /<\|([^<>|]*)\|?>/gu;
 /** Longest role between bars, in characters. */
 const MAX_ROLE = 64;
 const INSTRUCTION = /\[(\s*(?:\/\s*)?INST\s*)\]/giu;
-// Within a word too: whoever parses a body finds it there.
+// Within a word too: a parser of the body would find it there.
 const MARKER = /(BEGIN|END)_DISPATCH_RESULT/giu;
 const LINE_BREAK = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/u;
 const ELLIPSIS = '...';

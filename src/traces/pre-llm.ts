@@ -67,7 +67,7 @@ export function withPreLlmCompaction<Rest extends readonly unknown[], Answer>(
   };
 }
 
-/** A logger that throws is no reason not to call the model. */
+/** A logger that throws must not keep the model from being called. */
 function tell(logger: PreLlmOptions['logger'], fields: object, message: string): void {
   try {
     logger.error(fields, message);

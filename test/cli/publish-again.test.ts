@@ -17,7 +17,8 @@ it('publish without an answer says how to try again so that the result counts on
   await deaf.flush();
   const failed = await cli(['publish', 'implementer', '-s', 'demo'], { env, input });
   expect(failed).toMatchObject({ code: 1, stdout: '' });
-  const [, id = ''] = /and counts once, with --id (demo:\S+) \(unavailable\)/.exec(failed.stderr) ?? [];
+  const [, id = ''] =
+    /try again with --id (demo:\S+), and it counts once \(unavailable\)/.exec(failed.stderr) ?? [];
   expect(id).toMatch(/^demo:/);
   await deaf.close();
   await jsm.streams.add(config);

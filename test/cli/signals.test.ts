@@ -28,9 +28,11 @@ it('a stop signal ends a start that hangs within its deadline', async () => {
   expect(await serve.ended).toEqual([1, null]);
   const said = await serve.stderr;
   expect(said).toContain(
-    'will stop once started, at most 300 ms from now; another SIGINT or SIGTERM ends it',
+    'stops once it has started, in at most 300 ms; another SIGINT or SIGTERM ends it at once',
   );
-  expect(said).toContain('was told to stop, and had not started by the deadline (unavailable)');
+  expect(said).toContain(
+    'was told to stop before it had started, and did not start by the deadline (unavailable)',
+  );
 });
 
 it('a second signal ends the process at once, also while it starts', async () => {

@@ -83,14 +83,14 @@ describe('a server whose command was killed', () => {
     const refused = await cli(next);
     expect(refused.stderr).toMatch(
       new RegExp(
-        `^throughline: the store ${store} is in use by the nats-server at 127.0.0.1:${left[2]}, process \\d+, which was left behind .*"throughline up --yes"`,
+        `^throughline: the store ${store} is in use by the nats-server at 127.0.0.1:${left[2]}, process \\d+, left behind .*"throughline up --yes"`,
       ),
     );
     expect(refused.code).toBe(1);
     expect(await answers(left)).toBe(true);
 
     const up = await started([...next, '--yes']);
-    expect(up.stderr()).toMatch(/process \d+, was left on .* it is stopped/);
+    expect(up.stderr()).toMatch(/process \d+, was left on .*; it has been stopped/);
     expect(await answers(left)).toBe(false);
     expect(await answers(next)).toBe(true);
   });
@@ -112,20 +112,20 @@ describe('a server whose command was killed', () => {
       const left = await orphaned(store);
       const next = await upArgs(store);
       await using no = await onTerminal(next, {});
-      await no.shows('Stop it and go on? [y/N]');
+      await no.shows('Stop it and continue? [y/N]');
       no.type('n\n');
       await no.shows('(store_in_use)');
       expect((await no.ended()).code).toBe(1);
       expect(await answers(left)).toBe(true);
 
       await using interrupted = await onTerminal(next, {});
-      await interrupted.shows('Stop it and go on? [y/N]');
+      await interrupted.shows('Stop it and continue? [y/N]');
       interrupted.signal('SIGINT');
       expect((await interrupted.ended()).code).toBe(130);
       expect(await answers(left)).toBe(true);
 
       await using yes = await onTerminal(next, {});
-      await yes.shows('Stop it and go on? [y/N]');
+      await yes.shows('Stop it and continue? [y/N]');
       yes.type('y\n');
       await yes.shows('throughline ready');
       expect(await answers(left)).toBe(false);

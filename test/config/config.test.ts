@@ -206,7 +206,7 @@ describe('the embedder', () => {
   it.each(['sk-1\n', 'sk 1', 'schlüssel'])('the embedder refuses the key %j without repeating it', (key) => {
     const text = refusal({ ...URL_AND_MODEL, THROUGHLINE_EMBED_KEY: key });
     expect(text).toBe(
-      'THROUGHLINE_EMBED_KEY holds characters that no key has: use printable ASCII without spaces',
+      'THROUGHLINE_EMBED_KEY holds characters that a key cannot have: use printable ASCII without spaces',
     );
   });
 });

@@ -110,14 +110,14 @@ describe('the commands of docker-compose.yml, in the image', () => {
     await using system = await startSystem({ only: ['extractor', 'compiler', 'tools'] });
     expect(await ran(test, { NATS_URL: system.url })).toEqual({
       code: 1,
-      stdout: `fail  service learnings: nobody answers on ${hostname()}\n`,
+      stdout: `fail  service learnings: no instance answers on ${hostname()}\n`,
       stderr: '',
     });
   });
 
   it('the compose settings check in the image works without a server, and says in one line what is wrong', async () => {
     const command = services.settings?.command;
-    expect(await ran(command)).toEqual({ code: 0, stdout: 'the settings are in order\n', stderr: '' });
+    expect(await ran(command)).toEqual({ code: 0, stdout: 'the settings are valid\n', stderr: '' });
     expect(await ran(command, { THROUGHLINE_LOG_LEVEL: 'loud' })).toEqual({
       code: 2,
       stdout: '',

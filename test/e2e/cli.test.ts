@@ -151,7 +151,7 @@ describe('compile', () => {
     const env = { THROUGHLINE_AFTER_TIMEOUT_MS: '5000' };
     const late = await up.cli([...base, '--as-of', '77'], { env });
     expect(late).toMatchObject({ code: 1, stdout: '' });
-    expect(late.stderr).toMatch(/asOf is 77, but session .* stands at 2.*\(not_caught_up\)/);
+    expect(late.stderr).toMatch(/asOf is 77, but session .* is at 2.*\(not_caught_up\)/);
     const both = await up.cli([...base, '--as-of', '1', '--after', '1']);
     expect(both.stderr).toMatch(/asOf: cannot be combined with after/);
   });
@@ -160,7 +160,7 @@ describe('compile', () => {
     ['--after 0', [...base, '--after', '0'], /--after <sequence>.*whole number of at least 1/],
     ['--max-facts many', [...base, '--max-facts', 'many'], /whole number from 0 to 1000/],
     ['an unknown option', [...base, '--fancy'], /unknown option '--fancy'/],
-    ['no task', ['compile', '-s', session, '-p', 'x'], /which task\? Give --task ID/],
+    ['no task', ['compile', '-s', session, '-p', 'x'], /no task is named: give --task ID/],
   ])('compile exits 2 for %s', async (_name, args, text) => {
     const refused = await up.cli(args);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
@@ -239,7 +239,9 @@ describe('rejected', () => {
     expect(plain.stderr).toBe('-- 2 rejected results\n');
     const one = await cli(['rejected', 'ls', '--limit', '1'], { env });
     expect(one.stdout).toBe(`${plain.stdout.split('\n')[0]}\n`);
-    expect(one.stderr).toBe('-- 1 rejected result, the oldest of more: --limit shows them\n');
+    expect(one.stderr).toBe(
+      '-- 1 rejected result; there are more, and these are the oldest: --limit shows them\n',
+    );
     const json = await cli(['rejected', 'show', id, '--json'], { env });
     expect(JSON.parse(json.stdout)).toMatchObject({ code: 'json_parse_failed', body: '{"task_id":' });
     const shown = await cli(['rejected', 'show', id], { env });
@@ -350,7 +352,7 @@ describe('serve', () => {
     const unanswered = await cli(compile, { env });
     expect(unanswered).toMatchObject({ code: 1, stdout: '' });
     expect(unanswered.stderr).toMatch(
-      /nobody answers prompt\.compile\.served: start the services with "throughline up"/,
+      /no service answers prompt\.compile\.served: start the services with "throughline up"/,
     );
 
     const compiler = await startCli(['--nats', nats.url, 'serve', '--only', 'compiler']);
@@ -420,7 +422,7 @@ describe('up', () => {
   it('up refuses options for a server of its own when it is given a server', async () => {
     const refused = await up.cli(['up', '--port', '4333']);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toMatch(/--port is for a server of our own: unset NATS_URL/);
+    expect(refused.stderr).toMatch(/--port is only for a server that "up" starts: unset NATS_URL/);
   });
 
   it('up ends with an error when its server dies', async () => {

@@ -305,7 +305,7 @@ describe('a request that cannot be answered', () => {
       'schema_invalid',
       /maxFacts is "9": use a number/,
     ],
-    ['a sequence not there yet', JSON.stringify({ ...ok, asOf: 5 }), 409, 'not_caught_up', /stands at 0/],
+    ['a sequence not there yet', JSON.stringify({ ...ok, asOf: 5 }), 409, 'not_caught_up', /is at 0/],
   ];
 
   it.each(cases)(

@@ -56,7 +56,7 @@ describe('a conflict', () => {
     const tools = toolsOn({ append: () => Promise.resolve({ outcome: 'conflict' }) });
     await expect(tools('task-add', { session, content: 'x' })).rejects.toMatchObject({
       code: 'conflict',
-      message: expect.stringContaining('task-add came too late'),
+      message: expect.stringContaining('task-add lost'),
     });
   });
 });

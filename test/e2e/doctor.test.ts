@@ -55,8 +55,8 @@ describe('throughline doctor on a healthy installation', () => {
   it('colours the levels as other commands colour what they print', async () => {
     const env = { NATS_URL: system.url, NO_COLOR: '', FORCE_COLOR: '1' };
     const { stdout } = await cli(['doctor'], { env });
-    expect(stdout).toMatch(/^\u001b\[32mok {2}\u001b\[39m {2}server: nats-server \d/);
-    expect((await cli(['health'], { env })).stdout).toMatch(/^\u001b\[32mok {2}\u001b\[39m {2}/);
+    expect(stdout.startsWith('\u001b[32mok  \u001b[39m  server: nats-server ')).toBe(true);
+    expect((await cli(['health'], { env })).stdout.startsWith('\u001b[32mok  \u001b[39m  ')).toBe(true);
     expect((await cli(['doctor', '--json'], { env })).stdout).not.toContain('\u001b');
   });
 
@@ -208,7 +208,7 @@ describe('throughline doctor on a broken one', () => {
       'takes dispatch.broken.>, not dispatch.>',
       expect.stringContaining('acknowledges by none'),
       expect.stringContaining('gives up after 3'),
-      expect.stringContaining('1 dispatch waits, and nobody fetches them'),
+      expect.stringContaining('1 dispatch waits, and no service fetches them'),
     ]);
   });
 
@@ -331,7 +331,7 @@ describe('throughline doctor', () => {
     expect(looked.found.filter(({ message }) => message.includes('permission_denied'))).toEqual([]);
     expect(levels(looked.found)).toMatchObject({ server: 'ok', 'JetStream storage': 'ok' });
     const { found } = await doctor(guarded.url, guarded.env('publisher'));
-    expect(found.at(-1)).toMatchObject({ level: 'fail', message: 'could not look at anything' });
+    expect(found.at(-1)).toMatchObject({ level: 'fail', message: 'could not check anything' });
     expect(found.find(({ check }) => check === 'sessions')).toMatchObject({
       level: 'warn',
       message: expect.stringContaining('permission_denied'),

@@ -48,18 +48,19 @@ it.skipIf(TMPFS_MISSING !== undefined)(
     await disk.fill();
 
     const { acknowledged, stderr } = await publishUntilRefused(url);
-    expect(stderr).toMatch(/was not stored: .*make room on the disk.*\(store_full\)/);
+    expect(stderr).toMatch(/was not stored: .*free space on the disk.*\(store_full\)/);
     const told = await doctor(url);
     expect(told.code).toBe(1);
     expect(of(told.found, 'JetStream writes')).toMatchObject([
-      { level: 'fail', message: expect.stringMatching(/nothing can be stored: .*make room.*\(store_full\)/) },
+      {
+        level: 'fail',
+        message: expect.stringMatching(/nothing can be stored: .*free space.*\(store_full\)/),
+      },
     ]);
 
     await disk.makeRoom();
     await soon(async () => expect(await publish(url, '2')).toMatchObject({ code: 0 }));
-    expect(up.stderr()).toContain(
-      'the disk was full, and there is room again: the NATS server is started again',
-    );
+    expect(up.stderr()).toContain('the disk was full and has room again: restarting the NATS server');
     // What was acknowledged is counted. One that was refused must not be.
     await soon(async () => expect((await counted(url)).sort()).toEqual(['1', '2', ...acknowledged].sort()));
     await soon(async () =>
@@ -81,15 +82,15 @@ it.skipIf(TMPFS_MISSING !== undefined)(
     await disk.makeRoom();
 
     const refused = await publish(first.url, 'still');
-    expect(refused.stderr).toMatch(/start the server again.*\(store_full\)/);
+    expect(refused.stderr).toMatch(/restart the server.*\(store_full\)/);
     expect(refused.code).toBe(1);
     const { code, found } = await doctor(first.url);
     expect(code).toBe(1);
     expect(of(found, 'JetStream writes')).toMatchObject([
       {
         level: 'fail',
-        message: expect.stringMatching(/DISPATCH.* cannot write since a write has failed/),
-        fix: expect.stringMatching(/start the server again/),
+        message: expect.stringMatching(/DISPATCH.* cannot write since a write failed/),
+        fix: expect.stringMatching(/restart the server/),
       },
     ]);
 

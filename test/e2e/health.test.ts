@@ -37,7 +37,7 @@ describe('throughline health', () => {
     await using _serving = await startCli(['serve', '--only', 'extractor', 'tools', 'learnings'], env);
     expect(await cli(['health'], { env })).toEqual({
       code: 1,
-      stdout: 'fail  service prompt-compiler: nobody answers\n',
+      stdout: 'fail  service prompt-compiler: no instance answers\n',
       stderr: '',
     });
     expect(await cli(['health', '--only', 'extractor', 'tools'], { env })).toMatchObject({ code: 0 });
@@ -61,7 +61,7 @@ describe('throughline health', () => {
     const here = ['health', '--only', 'extractor', '--here'];
     expect(await cli(here, { env })).toEqual({
       code: 1,
-      stdout: `fail  service extractor: nobody answers on ${hostname()}\n`,
+      stdout: `fail  service extractor: no instance answers on ${hostname()}\n`,
       stderr: '',
     });
     await using _serving = await startCli(['serve', '--only', 'extractor'], env);
@@ -78,7 +78,7 @@ describe('throughline health', () => {
     const hanging = await cli(['health'], { env: { ...env, THROUGHLINE_REQUEST_TIMEOUT_MS: '500' } });
     serving.signal('SIGCONT');
     expect(hanging).toMatchObject({ code: 1, stderr: '' });
-    expect(hanging.stdout).toMatch(/^fail {2}service extractor: nobody answers; .*\n$/);
+    expect(hanging.stdout).toMatch(/^fail {2}service extractor: no instance answers; .*\n$/);
   });
 
   it('health says in one line that no server answers', async () => {
@@ -94,7 +94,7 @@ describe('throughline serve --check', () => {
   it('serve --check finds the settings in order without a server', async () => {
     expect(await check({ NATS_URL: `nats://${NOBODY}` })).toEqual({
       code: 0,
-      stdout: 'the settings are in order\n',
+      stdout: 'the settings are valid\n',
       stderr: '',
     });
   });

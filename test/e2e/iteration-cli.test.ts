@@ -162,7 +162,7 @@ describe('the exit code', () => {
       const refused = await up.cli(args);
       expect(refused).toMatchObject({ code: 2, stdout: '' });
       expect(refused.stderr).toMatch(
-        /which session\? Give --(name|session) NAME, or set THROUGHLINE_SESSION/,
+        /no session is named: give --(name|session) NAME, or set THROUGHLINE_SESSION/,
       );
     }
   });

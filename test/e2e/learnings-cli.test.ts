@@ -163,7 +163,7 @@ describe('a learning on the command line', () => {
     expect(json).toMatchObject({ total: 2, learnings: [{ retired: { how: 'retracted' } }, {}] });
     const again = await run('learnings', 'retract', lint, '--json');
     expect(again).toMatchObject({ code: 1, stdout: '' });
-    expect(again.stderr).toMatch(/is no learning in force: it is retracted \(not_found\)/);
+    expect(again.stderr).toMatch(/is not an active learning: it is retracted \(not_found\)/);
   });
 
   it('a learning belongs to its project only', async () => {

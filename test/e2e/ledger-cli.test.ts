@@ -68,11 +68,11 @@ describe('init', () => {
       code: 0,
       stderr: expect.stringMatching(/^-- line 9: .+ \(duplicate_id\)\n$/),
     });
-    expect(stdout).toContain('1 line of the tasks.md could not be placed\n');
+    expect(stdout).toContain('1 line of the tasks.md could not be understood\n');
     const later = await up.cli(['status', '-s', session]);
     expect({ stdout: later.stdout, stderr: later.stderr }).toEqual({
       stdout,
-      stderr: '-- "throughline init", run once more, names each such line\n',
+      stderr: '-- run "throughline init" again to see each such line\n',
     });
   });
 
@@ -81,9 +81,7 @@ describe('init', () => {
     const path = await elsewhere.write('tasks.md', TASKS_MD);
     const refused = await init(session, path);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toMatch(
-      /lies outside the configured roots .*\(progress_ledger_missing_tasks\)\n$/,
-    );
+    expect(refused.stderr).toMatch(/is outside the configured roots .*\(progress_ledger_missing_tasks\)\n$/);
     const pushed = await init(session, path, '--push', '--json');
     expect(pushed.code).toBe(0);
     expect(runReplyOf(JSON.parse(pushed.stdout)).run?.source).toEqual({ kind: 'document' });
@@ -189,7 +187,7 @@ describe('ledger', () => {
     const session = newSession('ledger');
     const args = ['ledger', '-s', session, '-t', '7'];
     await up.cli(['tool', 'note-add', '-s', session, '--content', 'x']);
-    const empty = '-- nothing is known of task 7\n';
+    const empty = '-- nothing is known about task 7\n';
     expect(await up.cli(args)).toEqual({ code: 0, stdout: '', stderr: empty });
     expect(await up.cli([...args, '--json'])).toEqual({ code: 0, stdout: '{}\n', stderr: '' });
   });

@@ -122,7 +122,7 @@ describe('a line of the log', () => {
     await kv.put(session, '{"after_sequence":1,"state":"none"}');
     await client.compile({ session, taskId: '1', taskPrompt: 'x', after });
     await said({ msg: 'snapshot ignored', session, code: 'schema_invalid' });
-    await said({ msg: 'messages that are no valid events were skipped', session, code: 'schema_invalid' });
+    await said({ msg: 'messages that are not valid events were skipped', session, code: 'schema_invalid' });
   });
 
   it('logs a snapshot that cannot be written with session and code', async () => {
@@ -186,7 +186,7 @@ describe('a line of the log', () => {
 
   it('logs which consumer was deleted', async () => {
     await jsm.consumers.delete('DISPATCH', 'extractor');
-    const msg = 'the consumer is gone and will be made again';
+    const msg = 'the consumer is gone and will be created again';
     await said({ msg, consumer: 'extractor', code: 'unavailable' });
   });
 

@@ -279,7 +279,7 @@ describe('rejected results', () => {
     await system.client.publishText('a', 'implementer', 'no result either');
     await soon(async () => expect((await system.ports.rejected.list(1000)).length).toBeGreaterThan(0));
     const { code, stderr, stdout } = await system.as('admin', 'rejected', 'retry', '--all');
-    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('no rejected result') });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('not a rejected result') });
     expect(stdout).toContain('published again');
   });
 });
@@ -290,7 +290,7 @@ describe('foreign messages', () => {
     expect(stdout).toMatch(
       /^warn {2}foreign messages: \d+ of the newest 1000 of SESSION_b: \d+ \(a copy of message/m,
     );
-    expect(stdout).toMatch(/^warn {2}foreign messages: .* of DISPATCH_REJECTED: .*no rejected result/m);
+    expect(stdout).toMatch(/^warn {2}foreign messages: .* of DISPATCH_REJECTED: .*not a rejected result/m);
     expect(stdout).toContain('throughline foreign rm');
     expect(stdout).not.toContain('permission_denied');
   });
@@ -315,7 +315,7 @@ describe('foreign messages', () => {
     const of = (stream: string) =>
       new Set(listed.filter((each) => each.stream === stream).map(({ what }) => what));
     expect(of('DISPATCH')).toContain('an answer of the server');
-    expect(of('LEARNINGS')).toEqual(new Set(['no event']));
+    expect(of('LEARNINGS')).toEqual(new Set(['not an event']));
   });
 
   it('foreign messages are removed for good, and nothing else is', async () => {
@@ -353,7 +353,7 @@ describe('foreign messages', () => {
     await ask('visitor', ['$JS.API.STREAM.INFO.SESSION_a', '', 'session.b.x']);
     await stored('SESSION_b', at('session.b.x'));
     const { stderr } = await system.as('admin', 'foreign', 'rm', '--yes', '--session', 'b');
-    expect(stderr).toContain('left, as no event follows it yet');
+    expect(stderr).toContain('kept, since no event follows it yet');
     await system.client.tools.noteAdd({ session: 'b', content: 'one more' });
     const { stderr: then } = await system.as('admin', 'foreign', 'rm', '--yes', '--session', 'b');
     expect(then).toContain('-- 1 foreign message removed');

@@ -99,7 +99,7 @@ describe('a refusal', () => {
       'conflict',
       /iteration 1 has been started: use 2/,
     ],
-    ['of nobody’s claim', 'task-release', { id: '1' }, 404, 'not_found', /not claimed by anybody/],
+    ['of nobody’s claim', 'task-release', { id: '1' }, 404, 'not_found', /is not claimed/],
   ];
 
   it.each(cases)('a refusal %s is typed: %s', async (_what, tool, args, status, code, text) => {

@@ -89,7 +89,7 @@ describe('a stream of another application on our subjects', () => {
     await using server = await startTestNats();
     await using _system = await startSystem({ nats: server });
     expect(of((await doctor(server.url)).found, 'subjects')).toEqual([
-      { check: 'subjects', level: 'ok', message: 'no other stream takes any of ours' },
+      { check: 'subjects', level: 'ok', message: 'no other stream takes subjects of Throughline' },
     ]);
     await using taken = await accountOf('session.demo.>');
     await taken.jsm.streams.add({ name: 'BILLS', subjects: ['dispatch.*.reviewer'] });

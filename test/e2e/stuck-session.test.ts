@@ -108,7 +108,7 @@ describe('a session whose stream', () => {
       expect(of(found, 'service extractor')).toContainEqual(
         expect.objectContaining({
           level: 'fail',
-          message: expect.stringContaining(`session ${stuck} aside since`),
+          message: expect.stringContaining(`set aside the dispatches of session ${stuck} since`),
           fix: expect.stringMatching(/^remove the cause/),
         }),
       );

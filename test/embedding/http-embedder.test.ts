@@ -144,12 +144,12 @@ describe('the embedder of an endpoint', () => {
     [
       'NaN in base64',
       vectors((items) => items.map((item) => ({ ...item, embedding: 'AADAfw==' }))),
-      'no finite number',
+      'not a finite number',
     ],
     [
       'a number over all bounds',
       status(200, '{"data":[{"index":0,"embedding":[1e99]},{"index":1,"embedding":[1]}]}'),
-      'no finite number',
+      'not a finite number',
     ],
     [
       'different dimensions',
@@ -244,7 +244,7 @@ describe('the embedder of an endpoint', () => {
       caller.abort();
       await byOwner.close();
       for (const outcome of await outcomes) {
-        expect(outcome).toMatchObject({ reason: { message: expect.stringContaining('not waited for') } });
+        expect(outcome).toMatchObject({ reason: { message: expect.stringContaining('was cancelled') } });
       }
     } finally {
       garbage.stop();

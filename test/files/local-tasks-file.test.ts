@@ -74,7 +74,7 @@ describe('a tasks file', () => {
 });
 
 describe('a fault', () => {
-  const outside = /^lies outside the configured roots \(.*root.*\): see THROUGHLINE_TASKS_ROOTS$/;
+  const outside = /^is outside the configured roots \(.*root.*\): see THROUGHLINE_TASKS_ROOTS$/;
 
   it.each([
     ['a file outside of the roots', () => at('secret.md'), outside],

@@ -37,6 +37,6 @@ it.each([
 ])('a process that %s is not touched', async (_what, process) => {
   await expect(stopOrphan({ ...at, ...process })).rejects.toMatchObject({
     code: 'store_in_use',
-    message: expect.stringContaining('cannot be told from others; stop it by hand'),
+    message: expect.stringContaining('cannot be identified; stop it by hand'),
   });
 });

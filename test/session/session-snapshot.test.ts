@@ -94,7 +94,7 @@ describe('the text of a snapshot', () => {
   it('the text of a snapshot says when it was made, and is of no use to another session', () => {
     const decoded = decodeSnapshot('demo', text);
     expect(decoded).toMatchObject({ ok: true, createdAt: NOW, state: { session: 'demo', sequence: 4 } });
-    expect(decodeSnapshot('elsewhere', text)).toEqual({ ok: false, reason: 'it is of session demo' });
+    expect(decodeSnapshot('elsewhere', text)).toEqual({ ok: false, reason: 'it belongs to session demo' });
   });
 
   it('the text of a snapshot of an earlier version names no session, and is read for any', () => {

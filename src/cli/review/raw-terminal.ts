@@ -6,7 +6,7 @@ import type { ReviewTerminal } from './run-review.js';
 
 const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
-/** A terminal in raw mode, in which each key counts at once; closing it gives it back as it was. */
+/** A terminal in raw mode, in which each key counts at once; closing it restores it. */
 export interface OpenTerminal extends ReviewTerminal {
   close(): void;
 }

@@ -16,9 +16,9 @@ const MOST = 1000;
 export function addReview(proposals: Command): void {
   deciding(proposals.command('review'))
     .description(
-      'Shows one pending proposal after the other, on a terminal, and takes one key for each: accept, reject, edit,\n' +
-        'skip, … Each decision is sent at once, so a review may be left at any moment. With --json the last line says\n' +
-        'what it came to.',
+      'Shows the pending proposals one by one on a terminal, and takes one key for each: accept, reject, edit,\n' +
+        'skip, … Each decision is sent at once, so you can leave a review at any moment. With --json the last line\n' +
+        'is a tally.',
     )
     .addHelpText(
       'after',

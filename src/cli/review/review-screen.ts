@@ -37,7 +37,7 @@ export function question(pc: Colors, shown: ProposalView): string {
   return `${words.join('  ')} > `;
 }
 
-/** What a review came to: `2 accepted, 1 rejected; 3 still pending`. */
+/** The result of a review: `2 accepted, 1 rejected; 3 still pending`. */
 export function summary(review: Review): string {
   const { elsewhere, ...own } = review.tally;
   const parts = Object.entries(own)

@@ -147,7 +147,7 @@ function written(review: Review, shown: ProposalView, text: string | undefined):
 
 function answered(review: Review, decision: ReviewDecision, shown: ProposalView): Review {
   if (decision.kind === 'edited') {
-    // Edited while somebody else accepted it: then the learning was changed, and there is nothing left to decide.
+    // Edited while another person accepted it: the learning was changed, and there is nothing left to decide.
     if (shown.proposal.status !== 'pending') return elsewhere(count(review, 'edited'), shown);
     return to(count(review, 'edited'), { kind: 'choosing', shown }, { kind: 'proposal', shown });
   }
@@ -164,7 +164,7 @@ function answered(review: Review, decision: ReviewDecision, shown: ProposalView)
 
 function refused(review: Review, { shown, decision }: PhaseOf<'sending'>, error: ThroughlineError): Review {
   const said = error.code === 'already_decided' ? [] : [trouble(`${error.message} (${error.code})`)];
-  // Somebody else has decided, or a learning that says nearly the same has come or gone: see what stands there now.
+  // Another person has decided, or a learning that says nearly the same has come or gone: see what is there now.
   const changed = ['already_decided', 'near_duplicate', 'not_found'].includes(error.code);
   const draft = decision.kind === 'edited' ? decision.content : undefined;
   return to(review, changed ? { kind: 'loading' } : { kind: 'choosing', shown, draft }, ...said);

@@ -21,7 +21,7 @@ export interface ReviewTerminal {
   readonly interrupted: Promise<number>;
 }
 
-/** Carries a review on until it is over, and gives what it came to. */
+/** Runs a review until it is over, and gives its result. */
 export async function runReview(
   start: Review,
   { terminal, requests, pc }: { terminal: ReviewTerminal; requests: ReviewRequests; pc: Colors },

@@ -21,7 +21,7 @@ export function listLearnings(
   return answer(({ project }) => ({ project, learnings, ...more }));
 }
 
-/** Changes a learning in force, or a proposal that nobody has decided on. */
+/** Changes an active learning or a pending proposal. */
 export function editLearning(
   state: LearningState,
   args: LearningArguments<'learning.edit'>,
@@ -30,7 +30,7 @@ export function editLearning(
     return refuse('schema_invalid', 'content: give content, type or tags');
   }
   const content = args.content === undefined ? undefined : learningText(args.content);
-  if (content === '') return refuse('schema_invalid', 'content: must hold visible text');
+  if (content === '') return refuse('schema_invalid', 'content: must contain visible text');
   const pending = resolveProposal(state, args.id);
   const open = 'found' in pending && pending.found.proposal.status === 'pending';
   const resolved = open ? pending : resolveLearning(state, args.id);
@@ -61,7 +61,7 @@ export function supersedeLearning(
   if ('refusal' in replacement) return replacement.refusal;
   const id = old.found.id;
   if (id === replacement.found.id) {
-    return refuse('schema_invalid', `replacement: ${id} cannot take its own place; name another learning`);
+    return refuse('schema_invalid', `replacement: ${id} cannot replace itself; name another learning`);
   }
   const data = { learning: id, replacement: replacement.found.id, by: args.by };
   return append({ type: 'superseded', data }, showing(id));

@@ -2,7 +2,7 @@ import type { DecisionOn, ReplyOn, Unstamped } from '../../contracts/decision.js
 import type { LearningEvent } from '../../contracts/learning-events.js';
 import type { LearningState } from '../learnings-state.js';
 
-/** What a command comes to on the state of a project. */
+/** The outcome of a command on the state of a project. */
 export type LearningDecision = DecisionOn<LearningState, LearningEvent>;
 export type LearningReplyOn = ReplyOn<LearningState>;
 

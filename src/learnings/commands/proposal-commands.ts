@@ -12,10 +12,10 @@ import { resolveProposal } from './resolve-learning.js';
 
 export function propose(state: LearningState, args: LearningArguments<'learning.propose'>): LearningDecision {
   const content = learningText(args.content);
-  if (content === '') return refuse('schema_invalid', 'content: must hold visible text');
+  if (content === '') return refuse('schema_invalid', 'content: must contain visible text');
   const id = learningId(state.project, content);
   const known = state.entries.get(id);
-  // What was turned down or taken away may be proposed once more by somebody who asks for it.
+  // A person may propose again what was rejected or retracted.
   if (known?.proposal.status === 'pending' || state.active.has(id))
     return answer(showing(id, { existing: true }));
   const { type, source, confidence } = args;
@@ -66,7 +66,7 @@ export function showProposal(
   return 'refusal' in resolved ? resolved.refusal : answer(showing(resolved.found.id));
 }
 
-/** A near-duplicate of a learning is added to it, or kept apart by somebody who says so; the same text never is. */
+/** A near-duplicate of a learning is added to it, or kept apart where the caller says so; the same text never is. */
 export function acceptProposal(
   state: LearningState,
   args: LearningArguments<'proposal.accept'>,
@@ -110,7 +110,7 @@ function alreadyDecided({ id, proposal }: Entry & { readonly id: string }): Lear
   return refuse('already_decided', message, { id, status, decidedBy, decidedAt });
 }
 
-/** A proposal with what became of it, and the learning that says nearly the same. */
+/** A proposal with its outcome, and the learning that says nearly the same. */
 export function showing(id: string, more: object = {}): LearningReplyOn {
   return (state) => {
     const entry = state.entries.get(id);

@@ -21,7 +21,7 @@ export function resolveProposal(
     : { found: { ...entry, id: resolved.found } };
 }
 
-/** The learning that an id, or a prefix of it, stands for; one that holds no more is refused. */
+/** The learning that an id, or a prefix of it, stands for; a retired one is refused. */
 export function resolveLearning(state: LearningState, given: string): ResolvedLearning<Learning> {
   const resolved = resolve(state, state.active.keys(), given, 'learning');
   const learning = 'found' in resolved ? state.active.get(resolved.found) : undefined;
@@ -34,7 +34,7 @@ export function resolveLearning(state: LearningState, given: string): ResolvedLe
     retired?.how ??
     (proposal.mergedInto === undefined ? proposal.status : `merged into ${proposal.mergedInto}`);
   return {
-    refusal: refuse('not_found', `${id} is no learning in force: it is ${what}`, { id, state: what }),
+    refusal: refuse('not_found', `${id} is not an active learning: it is ${what}`, { id, state: what }),
   };
 }
 

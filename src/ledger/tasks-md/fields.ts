@@ -113,7 +113,7 @@ export function dependsInText(text: string): string[] {
       );
 }
 
-/** `1.2, 3` → `1.2`, `3`. "none" and its like are no entry. */
+/** `1.2, 3` → `1.2`, `3`. "none" and the like are not entries. */
 export function splitList(value: string): string[] {
   return entries(value.replace(/[`*]/g, ''));
 }

@@ -17,7 +17,7 @@ export function reportFence(
   const isClosed = end - start > 1 && /^[\s>]*(?:`{3,}|~{3,})\s*$/.test(source[end - 1] ?? '');
   problems.push(
     isClosed
-      ? problem('not_a_task', first, `${boxes.length} checkbox(es) in a code fence, which are examples`)
+      ? problem('not_a_task', first, `${boxes.length} checkbox(es) in a code fence, taken for examples`)
       : problem(
           'unclosed_fence',
           start,

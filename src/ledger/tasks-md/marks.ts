@@ -62,7 +62,7 @@ const WORDS_BY_LENGTH = [...WORDS.keys()].sort((left, right) => right.length - l
 const LEADING_EMOJI = new RegExp(`^(${[...EMOJI.keys()].join('|')})\\uFE0F?\\s*`, 'u');
 const TRAILING_EMOJI = new RegExp(`(${[...EMOJI.keys()].join('|')})\\uFE0F?$`, 'u');
 
-/** The status of a box's content (`x`, a blank, ✅, `TODO`), or undefined when it is no status we know. */
+/** The status of a box's content (`x`, a blank, ✅, `TODO`), or undefined when it is not a known status. */
 export function boxMark(content: string, legend: Legend): Mark | undefined {
   const inside = content.trim().replace('\uFE0F', '');
   if (inside === '') return PENDING;

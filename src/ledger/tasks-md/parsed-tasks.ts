@@ -8,7 +8,7 @@ export type TaskOrigin = 'checkbox' | 'heading' | 'table' | 'list';
  * Where the status was read, strongest first: the task's own box or mark, its `Status:` line, a row of a table or an
  * item of a list that names its id, its children; `none` means that the file says nothing and `pending` was assumed.
  *
- * A task whose status comes from its children is a group: whoever counts work leaves it out, or counts it twice.
+ * A task whose status comes from its children is a group: leave it out when you count work, or it counts twice.
  */
 export type StatusSource = 'box' | 'mark' | 'field' | 'table' | 'list' | 'children' | 'none';
 

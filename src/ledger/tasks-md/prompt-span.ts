@@ -12,7 +12,7 @@ const BLOCK_SCALAR = /^[|>][+-]?$/;
 
 /**
  * Follows an open `_Prompt: …` to the last closing underscore before `end`, before the next field, and before
- * `stop` says so. Lines are dedented; a lone `|`, as YAML has it, is no text.
+ * `stop` says so. Lines are dedented; a lone `|`, as in YAML, does not count as text.
  */
 export function followSpan(
   lines: readonly string[],

@@ -19,7 +19,7 @@ interface Legacy {
 const BOM = /^(?:\uFEFF|ï»¿|Ôªø)/;
 const NON_ASCII = /[^\p{ASCII}]/gu;
 
-// The characters of the bytes 80 to FF. TextDecoder is no help: that of Node 20 reads windows-1252 as Latin-1.
+// The characters of the bytes 80 to FF. TextDecoder does not help: in Node 20 it reads windows-1252 as Latin-1.
 const UPPER_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
 const LATIN_1 = String.fromCharCode(...Array.from({ length: 96 }, (_, at) => 0xa0 + at));
 const MAC_ROMAN =
@@ -65,7 +65,7 @@ function decodeAgain(text: string, foreign: number, { name, bytes, sequence }: L
     return right;
   });
   if (count < 2 || covered < foreign * 0.9) return undefined;
-  const message = `UTF-8 that was read as ${name}; ${count} characters were put right`;
+  const message = `UTF-8 that was read as ${name}; ${count} characters were corrected`;
   return { text: fixed, misdecoded: { line: lineAt(text, first), message } };
 }
 

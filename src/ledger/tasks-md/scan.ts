@@ -140,7 +140,7 @@ class Scanner {
       if (opensWithBox(text, this.#legend)) {
         last = this.#addTextBox(text, line, last ?? owner) ?? last;
         if (block.kind === 'code') {
-          const message = 'so far indented that Markdown takes it for code; read as a task';
+          const message = 'indented so far that Markdown treats it as code; read as a task';
           this.findings.problems.push(problem('indented_as_code', line, message));
         }
         continue;
@@ -193,7 +193,7 @@ class Scanner {
     }
     if (applyField(sink, { ...field, value }, line, this.#legend)) return;
     sink.details.push(text.trim());
-    this.findings.problems.push(problem('unknown_marker', line, `"${value}" is no status we know`));
+    this.findings.problems.push(problem('unknown_marker', line, `"${value}" is not a known status`));
   }
 
   #addBox(

@@ -40,7 +40,7 @@ export function settleStatuses(
       problems.push(problem('no_status', draft.line, `${id} has no status; read as pending`));
     if (stated !== undefined) contradict(draft, id, result.mark, below, problems);
     if (draft.head.box?.unknown !== undefined) {
-      const message = `[${draft.head.box.unknown}] is no marker we know; ${id} is read as pending`;
+      const message = `[${draft.head.box.unknown}] is not a known marker; ${id} is read as pending`;
       problems.push(problem('unknown_marker', draft.line, message));
     }
   }

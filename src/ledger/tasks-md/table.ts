@@ -43,7 +43,7 @@ export function scanTable(
     const mark = readStatus(text, legend) ?? (text === '' ? head.mark : undefined);
     if (mark === undefined && text !== '') {
       findings.problems.push(
-        problem('unknown_marker', line, `"${text}" is no status we know; read as pending`),
+        problem('unknown_marker', line, `"${text}" is not a known status; read as pending`),
       );
     }
     if (head.id === undefined) {

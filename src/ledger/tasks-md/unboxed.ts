@@ -13,7 +13,7 @@ interface Numbered {
 }
 
 /**
- * Reports numbered items among numbered items with boxes: whoever wrote them so may have meant tasks. Items before
+ * Reports numbered items among numbered items with boxes: their author may have meant tasks. Items before
  * line `taken` belong to a prompt and are passed over.
  */
 export function reportUnboxed(
@@ -26,7 +26,7 @@ export function reportUnboxed(
   const report = () => {
     if (run.some(({ head }) => head.box !== undefined)) {
       for (const { line, ordinal } of run.filter(isPlain)) {
-        const message = `${ordinal} stands among tasks, but has neither checkbox nor status`;
+        const message = `${ordinal} is among tasks, but has neither checkbox nor status`;
         problems.push(problem('id_without_status', line, message));
       }
     }

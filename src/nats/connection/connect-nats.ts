@@ -14,7 +14,7 @@ export type { NatsConnection };
 
 const GREETING_MS = 2000;
 const RECONNECT_WAIT_MS = 250;
-/** Longest wait for the server to take what is still to be sent. */
+/** Longest wait for the server to accept the pending messages. */
 const DRAIN_MS = 5000;
 
 export interface NatsConnectOptions {
@@ -29,11 +29,11 @@ export interface NatsConnectOptions {
 }
 
 /**
- * Connects, reconnecting for ever after, and checks that the server can do what we need.
+ * Connects, reconnects without an end, and checks that the server can do what we need.
  *
- * @throws ThroughlineError `unavailable` when nobody answers, `auth_failed` when the server does not let us in,
- * `tls_failed` when both do not agree on TLS, `config_invalid` for an access that cannot be used, `server_unsupported`
- * for an old server or one without JetStream
+ * @throws ThroughlineError `unavailable` when nothing answers, `auth_failed` when the server rejected the
+ * credentials, `tls_failed` when both do not agree on TLS, `config_invalid` for an access that cannot be used,
+ * `server_unsupported` for an old server or one without JetStream
  */
 export async function connectNats(options: NatsConnectOptions): Promise<NatsConnection> {
   const settings: ConnectionOptions = {
@@ -48,7 +48,7 @@ export async function connectNats(options: NatsConnectOptions): Promise<NatsConn
     },
     // A server that is frozen or cut off closes nothing: two pings without an answer tell.
     pingInterval: 5000,
-    // Whoever changes users while we are connected may come to change them back: the client would give up for good.
+    // Users that are changed while we are connected may be changed back: the client would give up for good.
     ignoreAuthErrorAbort: true,
   };
   const shown = withoutSecrets(options.url);
@@ -71,10 +71,10 @@ export async function connectNats(options: NatsConnectOptions): Promise<NatsConn
   return connection;
 }
 
-/** The client does not tell what it was configured with. */
+/** The client does not reveal its configuration. */
 const inboxPrefixes = new WeakMap<NatsConnection, string>();
 
-/** Says what the connection was configured with. */
+/** Remembers the configuration of a connection. */
 export function setInboxPrefix(connection: NatsConnection, prefix: string): void {
   inboxPrefixes.set(connection, prefix);
 }
@@ -85,7 +85,7 @@ export function newInbox(connection: NatsConnection): string {
 }
 
 /**
- * Sends what is still to be sent, for at most five seconds, then closes. The client's own drain resolves without closing
+ * Sends the pending messages, for at most five seconds, then closes. The client's own drain resolves without closing
  * when the server is lost meanwhile: the connection would go on reconnecting, and keep the process alive, without end.
  */
 export async function closeConnection(connection: NatsConnection): Promise<void> {
@@ -118,7 +118,7 @@ async function certificateFault(
     if (info?.tls_verify !== true) continue;
     return new ThroughlineError(
       'tls_failed',
-      `the NATS server at ${shown} wants a certificate that it trusts: check NATS_CERT and NATS_KEY`,
+      `the NATS server at ${shown} requires a client certificate that it trusts: check NATS_CERT and NATS_KEY`,
       { cause },
     );
   }
@@ -146,7 +146,7 @@ async function logStatus(connection: NatsConnection, logger: Logger): Promise<vo
       const code = codeOfReport(String(data));
       const fields = { error: data, code, ...permissionContext };
       const message = 'NATS reported an error';
-      // A service that is denied has many subscriptions, and makes all of them anew at each attempt.
+      // A service that is denied has many subscriptions, and makes all of them again at each attempt.
       if (permissionContext === undefined) logger.warn(fields, message);
       else warn(fields, message, `${permissionContext.operation} ${permissionContext.subject}`);
     }

@@ -1,6 +1,6 @@
 import { Events, type NatsConnection } from 'nats';
 
-/** How a connection does, for the health of a service. */
+/** The health of a connection, for the health of a service. */
 export interface ConnectionHealth {
   readonly connected: boolean;
   /** Address of the server, as the client knows it. */

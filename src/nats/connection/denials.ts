@@ -3,8 +3,8 @@ import type { ThroughlineError } from '../../contracts/errors.js';
 import { permissionDenied } from './nats-errors.js';
 
 /**
- * The server answers a publish that it does not permit beside the reply subject, by an error line of its own. Without
- * this, whoever waits for the reply would only be told by the deadline.
+ * The server answers a publish that it does not permit with an error line of its own, not on the reply subject. Without
+ * this, a caller that waits for the reply would learn of it only by the deadline.
  */
 export interface Denial {
   /** `publish` or `subscription`. */
@@ -17,7 +17,7 @@ type Listener = (denial: Denial) => void;
 
 const listeners = new WeakMap<NatsConnection, Set<Listener>>();
 
-/** Calls `listener` for whatever the server denies on this connection, until the answer is called. */
+/** Calls `listener` for everything that the server denies on this connection, until the returned function is called. */
 export function onDenied(connection: NatsConnection, listener: Listener): () => void {
   let all = listeners.get(connection);
   if (all === undefined) {

@@ -9,7 +9,7 @@ interface Address {
 }
 
 /**
- * The client's transport, which also ends what never became a connection.
+ * The client's transport, which also ends attempts that never became a connection.
  *
  * The client's own leaves the socket of an attempt open that was given up, because the server did not greet in time: one
  * for each attempt, until a server that stands still goes on, and the process lives as long.
@@ -34,7 +34,7 @@ class EndingTransport extends NodeTransport {
   }
 
   override async tlsFirst(address: Address): Promise<TLSSocket> {
-    // The handshake takes a socket that is there already: so this one is known as well.
+    // The handshake uses an existing socket: so this one is known as well.
     this.socket = await this.dial(address);
     return super.tlsFirst(address);
   }

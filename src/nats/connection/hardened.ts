@@ -19,7 +19,7 @@ export function harden(connection: NatsConnection, logger: Logger): void {
         try {
           callback(error, message);
         } catch (thrown) {
-          logger.error({ subject, code: codeOf(thrown), err: thrown }, 'a message could not be dealt with');
+          logger.error({ subject, code: codeOf(thrown), err: thrown }, 'a message could not be handled');
         }
       },
     });
@@ -27,8 +27,8 @@ export function harden(connection: NatsConnection, logger: Logger): void {
 }
 
 /**
- * The server passes on headers as they came, and the client throws on some: a value with a lone line break, a name that
- * is none. What cannot be read is left out.
+ * The server passes on headers as they came, and the client throws on some: a value with a lone line break, an invalid
+ * name. Unreadable headers are left out.
  */
 function lenientHeaders(): void {
   const messageHeaders = headers().constructor;

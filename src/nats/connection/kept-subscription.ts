@@ -5,14 +5,14 @@ const FIRST_PAUSE_MS = 250;
 
 /** A subscription that lasts until it is closed. */
 export interface KeptSubscription {
-  /** Resolves when what the server had sent before has been handed on; then it is closed. */
+  /** Resolves when all earlier messages have been handed on; then it is closed. */
   drain(): Promise<void>;
   close(): void;
 }
 
 /**
- * Subscribes, and again whenever the server takes the subscription away: whoever changes users while we are connected
- * may come to change them back, and the client forgets what was denied.
+ * Subscribes, and again whenever the server takes the subscription away: users that are changed while we are connected
+ * may be changed back, and the client forgets what was denied.
  *
  * @throws the client's error when the connection is closed
  */

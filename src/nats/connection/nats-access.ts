@@ -21,9 +21,9 @@ export interface NatsAccess {
   readonly password?: string | undefined;
   /** Token (`NATS_TOKEN`). */
   readonly token?: string | undefined;
-  /** File that holds the seed of a user's NKey (`NATS_NKEY`). Read anew at each reconnect. */
+  /** File that holds the seed of a user's NKey (`NATS_NKEY`). Read again at each reconnect. */
   readonly nkey?: string | undefined;
-  /** File with a user's JWT and seed (`NATS_CREDS`). Read anew at each reconnect. */
+  /** File with a user's JWT and seed (`NATS_CREDS`). Read again at each reconnect. */
   readonly creds?: string | undefined;
   /** PEM file of the authorities that the server's certificate may come from (`NATS_CA`). Default: those of Node. */
   readonly ca?: string | undefined;
@@ -32,11 +32,11 @@ export interface NatsAccess {
   readonly key?: string | undefined;
   /** Whether TLS comes before the server's greeting (`THROUGHLINE_TLS_FIRST`): its `handshake_first`. */
   readonly tlsFirst?: boolean | undefined;
-  /** What reply subjects begin with (`THROUGHLINE_INBOX_PREFIX`). Default: `_INBOX`. */
+  /** Prefix of reply subjects (`THROUGHLINE_INBOX_PREFIX`). Default: `_INBOX`. */
   readonly inboxPrefix?: string | undefined;
 }
 
-/** Servers, and what their URLs say of who connects. */
+/** Servers, and the credentials in their URLs. */
 interface Servers {
   readonly servers: string[];
   readonly access: NatsAccess;
@@ -94,7 +94,7 @@ function serversOf(url: string, given: NatsAccess): Servers {
   return { servers, access, tls };
 }
 
-/** The client lets a port that cannot be, or a scheme that it does not know, come to an error deep inside Node. */
+/** With an impossible port or an unknown scheme, the client would fail deep inside Node. */
 function requireServer(host: string, scheme: string, url: string): void {
   const [isHost, port = 4222] = /^(?:\[[\da-f:.]+\]|[^:/@\s]+)(?::(\d+))?\/?$/i.exec(host) ?? [];
   const isScheme = scheme === '' || SCHEMES.has(scheme.toLowerCase());
@@ -122,7 +122,7 @@ function requireConsistent({ user, password, token, nkey, creds, cert, key, inbo
   const given = Object.entries(ways).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   if (given.length > 1)
     throw wrong(
-      `${given.join(' and ')} are set, by variables or in the URL: say in one way only who connects`,
+      `${given.join(' and ')} are set, by variables or in the URL: use only one way to authenticate`,
     );
   if ((user === undefined) !== (password === undefined)) {
     throw wrong(
@@ -140,7 +140,7 @@ function requireConsistent({ user, password, token, nkey, creds, cert, key, inbo
   }
   if (inboxPrefix !== undefined && !INBOX_PREFIX.test(inboxPrefix)) {
     throw wrong(
-      `THROUGHLINE_INBOX_PREFIX is ${JSON.stringify(inboxPrefix)}: use names of A-Z a-z 0-9 _ -, with dots between`,
+      `THROUGHLINE_INBOX_PREFIX is ${JSON.stringify(inboxPrefix)}: use names of A-Z a-z 0-9 _ and -, separated by dots`,
     );
   }
 }
@@ -200,8 +200,8 @@ function addressOf(server: string): string {
 }
 
 /**
- * Reads a file now, and anew each time that it is asked for. One that is just being exchanged is what it was before: the
- * client takes an error at a reconnect for a reason to close the connection for good.
+ * Reads a file now, and again each time that it is asked for. One that is being replaced at that moment keeps its old
+ * content: on an error at a reconnect the client would close the connection for good.
  */
 function readAnew(...file: Parameters<typeof readFile>): () => string {
   let text = readFile(...file);
@@ -209,13 +209,13 @@ function readAnew(...file: Parameters<typeof readFile>): () => string {
     try {
       text = readFile(...file);
     } catch {
-      // A server that does not take what it was before says so, and is asked again.
+      // A server that rejects the old content says so, and is asked again.
     }
     return text;
   };
 }
 
-/** The text of a file that must look like `pattern`. What stands in it is never part of an error. */
+/** The text of a file that must look like `pattern`. Its content is never part of an error. */
 function readFile(variable: string, path: string, pattern: RegExp, expected: string): string {
   let text: string;
   try {

@@ -20,7 +20,7 @@ export function natsTransport(
       if (published.outcome === 'stored') return { sequence: published.sequence };
       throw new ThroughlineError(
         'unavailable',
-        `no stream takes ${subject}: has Throughline been started on this server ("throughline up")?`,
+        `no stream takes ${subject}: start Throughline on this server with "throughline up"`,
       );
     },
     request: (subject, body, timeoutMs) => requestJson(connection, subject, body, timeoutMs),
@@ -38,7 +38,7 @@ export function natsTransport(
   };
 }
 
-/** Asks a service, and gives the JSON of its answer. Throws what `ClientTransport` says. */
+/** Asks a service, and gives the JSON of its answer. Throws as `ClientTransport` says. */
 export async function requestJson(
   connection: NatsConnection,
   subject: string,
@@ -51,7 +51,7 @@ export async function requestJson(
       if (!isNoResponders(error)) throw toThroughlineError(error, subject);
       throw new ThroughlineError(
         'unavailable',
-        `nobody answers ${subject}: start the services with "throughline up" or "throughline serve"`,
+        `no service answers ${subject}: start the services with "throughline up" or "throughline serve"`,
       );
     });
   const failure = ServiceError.toServiceError(message);
@@ -60,7 +60,7 @@ export async function requestJson(
   if (reply === undefined)
     throw new ThroughlineError(
       'internal',
-      `${subject}: the answer is no JSON: does another service listen there?`,
+      `${subject}: the answer is not JSON. Does another service listen there?`,
     );
   return reply;
 }

@@ -16,27 +16,27 @@ export const API = {
 } as const;
 
 export const MAKE_ROOM =
-  'raise max_file_store of the server, the limit of its account or max_bytes of the stream, or delete what is not needed any more: nats stream ls';
+  'raise max_file_store of the server, the limit of its account or max_bytes of the stream, or delete what you no longer need: nats stream ls';
 
 /** A stream whose write has failed takes nothing until its server has started again, room or not. */
 export const MAKE_ROOM_ON_DISK =
-  'make room on the disk of the NATS server, and start the server again where it goes on like this ("throughline up" does so by itself)';
+  'free space on the disk of the NATS server, and restart the server if it still cannot write ("throughline up" does so by itself)';
 
-/** The codes for no room, and what to do. */
+/** The codes for missing room, each with a fix. */
 const NO_ROOM: ReadonlyMap<number | undefined, string> = new Map([
   // In the account, on the server, in memory, on its disk, and in a stream with a limit of its own.
   ...[10002, 10023, 10028, 10047, 10077].map((code) => [code, MAKE_ROOM] as const),
   [
     10026,
-    'raise max_consumers of the account or the stream, or delete what is not needed any more: nats consumer ls',
+    'raise max_consumers of the account or the stream, or delete what you no longer need: nats consumer ls',
   ],
-  [10027, 'raise max_streams of the account, or delete what is not needed any more: nats stream ls'],
+  [10027, 'raise max_streams of the account, or delete what you no longer need: nats stream ls'],
   // The server could not make the files of a consumer or a stream; its log says why.
   [10012, MAKE_ROOM_ON_DISK],
   [10049, MAKE_ROOM_ON_DISK],
 ]);
 
-/** What JetStream refused to do. */
+/** A refusal of JetStream. */
 export function refusal(
   doing: string,
   { code, text }: { readonly code: number | undefined; readonly text: string },
@@ -50,7 +50,7 @@ export function refusal(
     : new ThroughlineError('store_full', `${doing}: ${text}; ${fix}`, { cause });
 }
 
-/** What keeps two applications from sharing an account. */
+/** How to keep two applications apart. */
 export function takenByAnother(subjects: string, owners: string, ours: string): ThroughlineError {
   return new ThroughlineError(
     'config_invalid',
@@ -77,12 +77,12 @@ export function isNoResponders(error: unknown): boolean {
   return error instanceof NatsError && error.code === NatsCode.NoResponders && error.api_error === undefined;
 }
 
-/** The one table from NATS faults to ours. What is ours already passes unchanged. */
+/** The one table from NATS faults to ours. Our own errors pass unchanged. */
 export function toThroughlineError(error: unknown, doing: string): ThroughlineError {
   if (error instanceof ThroughlineError) return error;
   if (error instanceof NatsError) {
     const text = error.api_error?.description ?? error.message;
-    // First of all: the client gives some of these the code of a request that nobody answers.
+    // First of all: the client gives some of these the code of a request without an answer.
     if (error.api_error !== undefined && NO_ROOM.has(error.api_error.err_code)) {
       return refusal(doing, { code: error.api_error.err_code, text }, error);
     }
@@ -98,11 +98,11 @@ export function toThroughlineError(error: unknown, doing: string): ThroughlineEr
           cause: error,
         });
       case NatsCode.AuthorizationViolation:
-        return new ThroughlineError('auth_failed', `${doing}: NATS refuses it (${text})`, { cause: error });
+        return new ThroughlineError('auth_failed', `${doing}: NATS refused it (${text})`, { cause: error });
       case NatsCode.PermissionsViolation:
         return permissionDenied(doing, error);
       case NatsCode.MaxPayloadExceeded:
-        return new ThroughlineError('too_large', `${doing}: more than the server takes in one message`, {
+        return new ThroughlineError('too_large', `${doing}: larger than the server accepts in one message`, {
           cause: error,
         });
       default:
@@ -118,7 +118,7 @@ export function toThroughlineError(error: unknown, doing: string): ThroughlineEr
   );
 }
 
-/** What a denied user needs: the subject stands in the server's own text. */
+/** What a denied user needs: the server's own text names the subject. */
 export function permissionDenied(doing: string, error: NatsError): ThroughlineError {
   const { operation, subject } = error.permissionContext ?? {};
   const what =
@@ -150,7 +150,7 @@ const AUTH_CODES: ReadonlySet<string> = new Set([
   NatsCode.BadCreds,
 ]);
 
-/** What kept us from connecting. `url` is shown: without secrets. */
+/** The error of a failed connection. `url` is shown: without secrets. */
 export function connectFault(cause: unknown, url: string): ThroughlineError {
   const code = codeOf(cause);
   const text = messageOf(cause);
@@ -158,7 +158,7 @@ export function connectFault(cause: unknown, url: string): ThroughlineError {
     const fix = 'check NATS_USER and NATS_PASSWORD, NATS_TOKEN, NATS_NKEY or NATS_CREDS';
     return new ThroughlineError(
       'auth_failed',
-      `the NATS server at ${url} does not let us in (${text}): ${fix}`,
+      `the NATS server at ${url} rejected the credentials (${text}): ${fix}`,
       {
         cause,
       },

@@ -2,7 +2,7 @@ import { codeOf, messageOf } from '../../contracts/errors.js';
 import type { Embedder } from '../../ports/embedder.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
-/** An embedder as it is configured, and what prompts expect of it. */
+/** The configured embedder, and what prompts expect of it. */
 export interface ConfiguredEmbedder {
   readonly load: () => Promise<Embedder | undefined>;
   /** Milliseconds that a prompt waits for the vector of its query. */
@@ -34,7 +34,8 @@ export async function embedderFindings(
     }
     const message = `${embedder.model} gives ${dimension} numbers in ${took} ms`;
     if (took <= deadlineMs) return [ok(CHECK, message)];
-    const fix = 'raise THROUGHLINE_EMBED_DEADLINE_MS, or take a faster model: until then words decide';
+    const fix =
+      'raise THROUGHLINE_EMBED_DEADLINE_MS, or use a faster model: until then learnings are found by words alone';
     return [warn(CHECK, `${message}, and a prompt waits for ${deadlineMs}`, fix)];
   } catch (error) {
     const code = codeOf(error);
@@ -43,12 +44,12 @@ export async function embedderFindings(
       : messageOf(error);
     const message = `${said} (${code})`;
     return code === 'config_invalid'
-      ? [fail(CHECK, message, 'set THROUGHLINE_EMBED_… right: until then learnings are found by words alone')]
+      ? [fail(CHECK, message, 'correct THROUGHLINE_EMBED_…: until then learnings are found by words alone')]
       : [
           warn(
             CHECK,
             message,
-            'see whether it runs, and how much it takes: until then learnings are found by words alone',
+            'check that it runs and is not overloaded: until then learnings are found by words alone',
           ),
         ];
   } finally {

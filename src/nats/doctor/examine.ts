@@ -18,7 +18,7 @@ import {
 } from './stream-findings.js';
 import { WRITES, writeFindings } from './write-findings.js';
 
-/** What an installation is measured by. */
+/** The expectations of an installation. */
 export interface Expected {
   readonly replicas: number;
   readonly ackWaitMs: number;
@@ -32,7 +32,7 @@ export interface Expected {
   readonly embedder?: ConfiguredEmbedder | undefined;
 }
 
-/** Looks at everything, and leaves everything as it was. */
+/** Checks everything, and changes nothing. */
 export async function examine(nats: NatsPorts, expected: Expected): Promise<Finding[]> {
   const { connection, rejected, snapshots, learnings, learningSnapshots } = nats;
   const { replicas, ackWaitMs, snapshotEvery, requestTimeoutMs: timeout, version, now, embedder } = expected;
@@ -77,7 +77,7 @@ export async function examine(nats: NatsPorts, expected: Expected): Promise<Find
   const found: Finding[] = [];
   for (const [check, look] of checks) found.push(...(await examined(check, look)));
   const denied = found.filter((finding) => finding.denied);
-  // What a connection tells by itself is no look at the installation.
+  // What the connection itself tells does not count as a look at the installation.
   const seen = found.filter(
     ({ check, level }) => level === 'ok' && check !== 'server' && check !== 'embedder',
   );
@@ -85,6 +85,6 @@ export async function examine(nats: NatsPorts, expected: Expected): Promise<Find
     ? found
     : [
         ...found,
-        fail('doctor', 'could not look at anything', 'run it as a user with the permissions of a reader'),
+        fail('doctor', 'could not check anything', 'run it as a user with the permissions of a reader'),
       ];
 }

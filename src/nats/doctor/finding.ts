@@ -2,9 +2,9 @@ import { codeOf, messageOf } from '../../contracts/errors.js';
 
 /** One line of a diagnosis. */
 export interface Finding {
-  /** What was looked at: `stream DISPATCH`. */
+  /** The subject of the check: `stream DISPATCH`. */
   readonly check: string;
-  /** `warn` works, but not for long or not as meant; `fail` does not work. */
+  /** `warn` works, but not for long or not as intended; `fail` does not work. */
   readonly level: 'ok' | 'warn' | 'fail';
   /** What was found. */
   readonly message: string;
@@ -26,14 +26,14 @@ export function fail(check: string, message: string, fix: string): Finding {
   return { check, level: 'fail', message, fix };
 }
 
-/** A check that cannot be carried out is a finding too, and keeps no other from being. */
+/** A check that cannot be carried out is a finding too, and does not stop the others. */
 export async function examined(check: string, examine: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await examine();
   } catch (error) {
-    const message = `cannot be looked at: ${messageOf(error)} (${codeOf(error)})`;
+    const message = `cannot be checked: ${messageOf(error)} (${codeOf(error)})`;
     return codeOf(error) === 'permission_denied'
       ? [{ ...warn(check, message, 'run it as a user with the permissions of a reader'), denied: true }]
-      : [fail(check, message, 'see whether the server answers: nats server check connection')];
+      : [fail(check, message, 'check that the server answers: nats server check connection')];
   }
 }

@@ -3,14 +3,14 @@ import { counted } from '../../shared/counted.js';
 import { type ForeignMessage, foreignIn, type Scanned, scannedStreams } from '../foreign/scan-foreign.js';
 import { type Finding, ok, warn } from './finding.js';
 
-/** What is read: the streams that were written to last, and of each the newest messages. */
+/** Bounds of the scan: the streams that were written to last, and of each the newest messages. */
 const STREAMS = 100;
 const NEWEST = 1000;
 /** Streams, and messages of each, that are named. */
 const SHOWN = 10;
 const CHECK = 'foreign messages';
 
-/** What was stored as the answer to a request: it counts nowhere, and takes room. */
+/** Messages that were stored as the answer to a request: they count nowhere, and take space. */
 export async function foreignFindings(scanned: Scanned): Promise<Finding[]> {
   const streams = (await scannedStreams(scanned.jsm)).slice(0, STREAMS);
   const found: Finding[] = [];
@@ -37,7 +37,7 @@ export async function foreignFindings(scanned: Scanned): Promise<Finding[]> {
 }
 
 const FIX =
-  'see who may ask the server or the services for answers: they count nowhere, and throughline foreign rm removes them';
+  'check which users may send requests. The messages count nowhere; "throughline foreign rm" removes them';
 
 function described(foreign: readonly ForeignMessage[]): Finding {
   const [first] = foreign;

@@ -55,11 +55,11 @@ function eventsByProject(subjects: Record<string, number>): Map<Token, number> {
 
 interface Subjects {
   readonly subjects: Record<string, number>;
-  /** Sequence that the stream stands at. */
+  /** Last sequence of the stream. */
   readonly last: number;
 }
 
-/** How many events stand under each subject; none where the stream is missing, which has been told. */
+/** How many events each subject has; none where the stream is missing, which has been reported. */
 async function subjectsOf(jsm: JetStreamManager): Promise<Subjects> {
   try {
     const { state } = await jsm.streams.info(LEARNINGS_STREAM, { subjects_filter: LEARNINGS_SUBJECTS });
@@ -93,7 +93,7 @@ export async function vectorFindings(
     learningSubject(project, 'accepted'),
   );
   if (!accepted.some((subject) => subjects[subject] !== undefined)) {
-    return [ok(check, 'not there yet: it is made with the first learning')];
+    return [ok(check, 'not there yet: the first learning creates it')];
   }
   const fix =
     'start the service again, with the same THROUGHLINE_EMBED_…: throughline serve --only learnings';

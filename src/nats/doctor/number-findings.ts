@@ -10,14 +10,14 @@ export async function numbersFindings(ports: NumbersPorts): Promise<Finding[]> {
     const seen = await highestSeen(ports);
     const fault = await numbersFault(ports, seen).catch(async (error: unknown) => {
       if (codeOf(toThroughlineError(error, '')) !== 'permission_denied' || seen === undefined) throw error;
-      // Who may not read results can still see how far they go.
+      // A user who may not read results can still see their last sequence.
       const { last_seq: last } = (await ports.jsm.streams.info(DISPATCH_STREAM)).state;
-      const message = `stream ${DISPATCH_STREAM} stands at ${last}, but ${seen.stream} has dispatch ${seen.sequence}`;
+      const message = `stream ${DISPATCH_STREAM} is at ${last}, but ${seen.stream} has dispatch ${seen.sequence}`;
       return last < seen.sequence ? { message } : undefined;
     });
     return fault === undefined ? [] : [fail(`stream ${DISPATCH_STREAM}`, fault.message, REPAIR)];
   } catch (error) {
-    // That it is missing has been told.
+    // That it is missing has been reported.
     if (apiCode(error) === API.streamNotFound) return [];
     throw toThroughlineError(error, 'comparing numbers of dispatches');
   }

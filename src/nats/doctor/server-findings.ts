@@ -24,7 +24,7 @@ export function jetStreamIsOff(jsm: JetStreamManager): Promise<boolean> {
   );
 }
 
-/** What the account uses of what it may. */
+/** How much of its limits the account uses. */
 export async function limitFindings(jsm: JetStreamManager): Promise<Finding[]> {
   const stats = await jsm.getAccountInfo().catch((error: unknown) => {
     throw toThroughlineError(error, 'asking for the limits of JetStream');
@@ -50,7 +50,7 @@ function used(what: string, count: number, limit: number, unit: string): Finding
   const check = `JetStream ${what}`;
   if (limit <= 0) return ok(check, `${count} ${unit} used, no limit of the account`);
   const message = `${count} of ${limit} ${unit} used`;
-  const fix = `raise the limit of the account, or delete what is not needed any more: nats stream ls`;
+  const fix = `raise the limit of the account, or delete what you no longer need: nats stream ls`;
   if (count >= limit * FULL) return fail(check, message, fix);
   return count >= limit * NEARLY_FULL ? warn(check, message, fix) : ok(check, message);
 }
@@ -77,6 +77,6 @@ export async function clockFindings(
   const skew = Math.round(Date.parse(data.ts) - (asked + answered) / 2);
   const uncertain = Math.ceil((answered - asked) / 2);
   const message = `the server's clock is ${Math.abs(skew)} ms ${skew < 0 ? 'behind' : 'ahead'} (±${uncertain})`;
-  const fix = 'set both clocks by NTP: times of events are compared';
+  const fix = 'synchronize both clocks with NTP: times of events are compared';
   return [Math.abs(skew) - uncertain > MAX_SKEW_MS ? warn('clock', message, fix) : ok('clock', message)];
 }

@@ -15,13 +15,13 @@ const SERVED: Readonly<Record<string, string>> = {
   [LEARNINGS_SERVICE]: 'learnings',
 };
 
-/** Sessions whose dispatches are set aside, of those that are told. */
+/** How many sessions with dispatches set aside are named. */
 const SHOWN = 3;
 const MEND =
-  'remove the cause: they go on by themselves within a minute; what was rejected meanwhile comes again by throughline rejected retry';
-const NO_ANSWER = 'see whether the stream of the session has a leader: nats stream info SESSION_<session>';
+  'remove the cause: they continue by themselves within a minute; "throughline rejected retry" brings back what was rejected meanwhile';
+const NO_ANSWER = 'check that the stream of the session has a leader: nats stream info SESSION_<session>';
 
-/** What a service met last is how things are for so long. */
+/** How long the last incident of a service describes its present state. */
 const RECENT_MS = 600_000;
 
 const setAside = z.object({
@@ -38,12 +38,12 @@ const health = z.object({
   setAside: setAside.optional(),
 });
 
-/** What services are asked for, and measured by. */
+/** Which services are asked, and the expectations of them. */
 export interface ExpectedServices {
   readonly version: string;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Longest wait for an instance that is there and does not answer. */
+  /** Longest wait for a running instance that does not answer. */
   readonly timeoutMs: number;
   /** As `throughline serve --only` names them. Default: all. */
   readonly only?: readonly string[] | undefined;
@@ -65,7 +65,7 @@ export async function serviceFindings(
       const instances = everywhere.filter((each) => host === undefined || healthIn(each)?.host === host);
       const check = `service ${name}`;
       if (instances.length === 0)
-        return [fail(check, `nobody answers${where}`, `throughline serve --only ${served}`)];
+        return [fail(check, `no instance answers${where}`, `throughline serve --only ${served}`)];
       const findings = instances.flatMap((each) => judged(check, each, version, now));
       const running = counted(instances.length, 'instance answers', 'instances answer');
       return findings.length > 0 ? findings : [ok(check, running)];
@@ -99,22 +99,22 @@ function judged(check: string, instance: ServiceStats, version: string, now: num
   return found;
 }
 
-/** What an instance tells of itself, as its endpoint `health` does; undefined where that cannot be read. */
+/** What an instance reports about itself, as its endpoint `health` does; undefined if unreadable. */
 function healthIn(instance: ServiceStats): z.infer<typeof health> | undefined {
   const data = instance.endpoints?.find(({ name }) => name === 'health')?.data;
   return health.safeParse(data).data;
 }
 
-/** Sessions whose logs take nothing: what the extractor has of them waits, and is rejected in the end. */
+/** Sessions whose logs accept nothing: their dispatches wait in the extractor, and are rejected in the end. */
 function setAsideFindings(
   check: string,
   { sessions, dispatches, worst }: z.infer<typeof setAside>,
 ): Finding[] {
   const found = worst.slice(0, SHOWN).map(({ session, code, reason, since }) => {
-    const message = `sets the dispatches of session ${session} aside since ${since}: ${reason} (${code})`;
+    const message = `has set aside the dispatches of session ${session} since ${since}: ${reason} (${code})`;
     return code === 'unavailable' ? warn(check, message, NO_ANSWER) : fail(check, message, MEND);
   });
   if (sessions <= found.length) return found;
-  const message = `sets ${counted(dispatches, 'dispatch', 'dispatches')} of ${counted(sessions, 'session')} aside, these among them`;
+  const message = `has set aside ${counted(dispatches, 'dispatch', 'dispatches')} of ${counted(sessions, 'session')}, including these`;
   return [...found, fail(check, message, MEND)];
 }

@@ -33,5 +33,5 @@ export async function strangerFindings(jsm: JetStreamManager): Promise<Finding[]
       throw toThroughlineError(error, `looking who takes ${subjects}`);
     }
   }
-  return found.length > 0 ? found : [ok('subjects', 'no other stream takes any of ours')];
+  return found.length > 0 ? found : [ok('subjects', 'no other stream takes subjects of Throughline')];
 }

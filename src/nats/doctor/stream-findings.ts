@@ -19,7 +19,7 @@ import { type Finding, fail, ok, warn } from './finding.js';
 /** Dispatches that wait without being a reason to worry. */
 const MUCH_TO_DO = 1000;
 
-/** What a stream should be like. */
+/** The expected configuration of a stream. */
 export interface ExpectedStream {
   readonly name: string;
   readonly subjects: string;
@@ -39,7 +39,7 @@ export function expectedStreams(replicas: number): readonly ExpectedStream[] {
   ];
 }
 
-/** A stream that must be there, as it was made. */
+/** A stream that must exist, with its expected configuration. */
 export async function streamFindings(jsm: JetStreamManager, expected: ExpectedStream): Promise<Finding[]> {
   const check = `stream ${expected.name}`;
   try {
@@ -51,17 +51,11 @@ export async function streamFindings(jsm: JetStreamManager, expected: ExpectedSt
       : [ok(check, `${counted(messages, 'message')}, ${counted(bytes, 'byte')}`)];
   } catch (error) {
     if (apiCode(error) !== API.streamNotFound) throw toThroughlineError(error, check);
-    return [
-      fail(
-        check,
-        'is missing',
-        'start the services, which make it; those that run must be started again: throughline serve',
-      ),
-    ];
+    return [fail(check, 'is missing', 'start or restart the services, which create it: throughline serve')];
   }
 }
 
-/** What is looked at of a stream. */
+/** The parts of a stream that are checked. */
 export interface SeenStream {
   readonly config: {
     readonly subjects: readonly string[];
@@ -77,7 +71,7 @@ export interface SeenStream {
   };
 }
 
-/** What is not as it should be with a stream; nothing for one in order. */
+/** The faults of a stream; none for one in order. */
 export function streamFaults({ config, state, cluster }: SeenStream, expected: ExpectedStream): Finding[] {
   const check = `stream ${expected.name}`;
   const edit = `nats stream edit ${expected.name}`;
@@ -87,11 +81,15 @@ export function streamFaults({ config, state, cluster }: SeenStream, expected: E
     found.push(fail(check, message, `${edit} --subjects '${expected.subjects}'`));
   }
   if (!config.allow_direct) {
-    found.push(fail(check, 'does not allow direct get, by which it is read', `${edit} --allow-direct`));
+    found.push(fail(check, 'does not allow direct get, which readers need', `${edit} --allow-direct`));
   }
   if (config.storage !== StorageType.File) {
     found.push(
-      warn(check, 'is kept in memory: a restart of the server loses it', 'make it anew on file storage'),
+      warn(
+        check,
+        'is kept in memory: a restart of the server loses it',
+        'delete it and make it again on file storage',
+      ),
     );
   }
   if (config.num_replicas !== expected.replicas) {
@@ -134,7 +132,7 @@ export async function consumerFindings(
   } catch (error) {
     const code = apiCode(error);
     if (code !== API.consumerNotFound && code !== API.streamNotFound) throw toThroughlineError(error, check);
-    return [fail(check, 'is missing', `start its service, which makes it: ${start}`)];
+    return [fail(check, 'is missing', `start its service, which creates it: ${start}`)];
   }
 }
 
@@ -145,7 +143,7 @@ function judged(
 ): Finding[] {
   const { ackWaitMs, consumer, subjects, start } = expected;
   const { config, num_pending: waiting, num_ack_pending: inHand, num_redelivered: again } = info;
-  const remake = `nats consumer rm ${DISPATCH_STREAM} ${consumer}; its service makes it anew`;
+  const remake = `nats consumer rm ${DISPATCH_STREAM} ${consumer}; its service creates it again`;
   const found: Finding[] = [];
   const taken = config.filter_subjects ?? [config.filter_subject ?? DISPATCH_SUBJECTS];
   if (!taken.includes(subjects)) {
@@ -163,16 +161,16 @@ function judged(
     const message = `delivers again after ${ackWait} ms, THROUGHLINE_ACK_WAIT_MS says ${ackWaitMs}`;
     found.push(warn(check, message, `start its service again, which sets it: ${start}`));
   }
-  // With a backlog every pull is answered at once: whoever holds dispatches is at work.
+  // With a backlog every pull is answered at once: a service that holds dispatches is at work.
   if (info.num_waiting === 0 && inHand === 0 && waiting > 0) {
-    const message = `${counted(waiting, 'dispatch waits', 'dispatches wait')}, and nobody fetches them`;
+    const message = `${counted(waiting, 'dispatch waits', 'dispatches wait')}, and no service fetches them`;
     found.push(fail(check, message, `start its service: ${start}`));
   } else if (waiting > MUCH_TO_DO) {
     found.push(warn(check, `${waiting} dispatches wait`, `start more of it, or look at the logs: ${start}`));
   }
   if (again > 0) {
     const message = `${counted(again, 'dispatch in hand was', 'dispatches in hand were')} delivered before`;
-    found.push(warn(check, message, 'look at the log of its service: it says why they fail'));
+    found.push(warn(check, message, 'read the log of its service: it says why they fail'));
   }
   const waits = counted(waiting, 'dispatch waits', 'dispatches wait');
   return found.length > 0
@@ -180,15 +178,15 @@ function judged(
     : [ok(check, `${waits}, ${counted(inHand, 'is', 'are')} in hand or set aside`)];
 }
 
-/** What could not be used. */
+/** Rejected results. */
 export async function rejectedFindings(jsm: JetStreamManager): Promise<Finding[]> {
   try {
     const { messages } = (await jsm.streams.info(REJECTED_STREAM)).state;
     if (messages === 0) return [ok('rejected', 'none')];
-    const fix = 'throughline rejected ls says why each was, throughline rejected retry tries again';
+    const fix = '"throughline rejected ls" says why, "throughline rejected retry" tries again';
     return [warn('rejected', `${counted(messages, 'result')} could not be used`, fix)];
   } catch (error) {
-    // That it is missing has been told.
+    // That it is missing has been reported.
     if (apiCode(error) === API.streamNotFound) return [];
     throw toThroughlineError(error, 'counting rejected results');
   }

@@ -17,7 +17,7 @@ const MANY_MISSED = 5;
 export interface ExaminedLog {
   readonly key: Token;
   readonly events: number;
-  /** Sequence that its stream stands at. */
+  /** Last sequence of its stream. */
   readonly last: number;
   /** Events after a sequence. */
   readonly eventsAfter: (sequence: number) => Promise<number>;
@@ -33,7 +33,7 @@ export interface TailsExamined {
   readonly now: number;
   /** The command that writes a snapshot. */
   readonly writes: (key: Token) => string;
-  /** What else was found of them. */
+  /** Other findings about them. */
   readonly faults: readonly Finding[];
 }
 
@@ -68,7 +68,7 @@ export async function tailFindings(examined: TailsExamined): Promise<Finding[]> 
   return [
     ...found.slice(0, SHOWN),
     ...(hidden > 0
-      ? [warn(`${kind}s`, counted(hidden, 'further finding'), 'mend these first, and look again')]
+      ? [warn(`${kind}s`, counted(hidden, 'further finding'), 'fix these first, then check again')]
       : []),
   ];
 }
@@ -97,7 +97,7 @@ async function tailsOf({ logs, snapshots }: TailsExamined): Promise<Tail[]> {
 }
 
 function gone({ key, last, from }: Tail, kind: TailsExamined['kind']): Finding {
-  const message = `its stream stands at ${last} and its snapshot at ${from}: it was restored from an earlier backup, and new events would not count`;
+  const message = `its stream is at ${last} and its snapshot at ${from}: it was restored from an earlier backup, and new events would not count`;
   return fail(`${kind} ${key}`, message, REPAIR);
 }
 

@@ -42,12 +42,12 @@ async function stuckFindings(jsm: JetStreamManager, streams: readonly string[]):
     const stuck = await stuckStreams(jsm, PROBE_STREAM, streams);
     if (stuck.length === 0)
       return [ok(WRITES, 'a message was stored and removed again, and every stream can write')];
-    const message = `${stuck.join(', ')} cannot write since a write has failed, also where there is room again`;
+    const message = `${stuck.join(', ')} cannot write since a write failed, even with room again`;
     return [fail(WRITES, message, MAKE_ROOM_ON_DISK)];
   } catch (error) {
     if (codeOf(toThroughlineError(error, WRITES)) !== 'permission_denied') throw error;
     const seen =
-      'a message was stored and removed again; whether each stream can write, this user may not see';
+      'a message was stored and removed again; this user may not see whether each stream can write';
     return [ok(WRITES, seen)];
   }
 }
@@ -60,7 +60,7 @@ function refused(cause: unknown): Finding {
     return { ...warn(WRITES, message, 'run it as a user with the permissions of an operator'), denied: true };
   }
   const message = `nothing can be stored: ${messageOf(error)} (${code})`;
-  // What is full, and what to do about it, differs: the error says both.
+  // The full part and its fix differ: the error names both.
   if (code === 'store_full') return { check: WRITES, level: 'fail', message };
-  return fail(WRITES, message, 'see whether the server answers, and what its log says');
+  return fail(WRITES, message, 'check that the server answers, and read its log');
 }

@@ -3,8 +3,8 @@ import { jsonOf } from '../../contracts/event.js';
 
 /**
  * NATS does not check the reply subject of a request: anyone who may ask for something can have the answer stored in a
- * stream that takes the reply subject. Such a message is foreign: it was published by no one who may publish there, and
- * must not count, whatever it says.
+ * stream that takes the reply subject. Such a message is foreign: no user with the right to publish there published it,
+ * and it must not count, whatever it says.
  *
  * A stored message that the server copies into an answer gets headers of the server's own. They tell it apart, also when
  * its body is a valid event. What else a server answers has a form of its own.
@@ -35,7 +35,7 @@ export function foreignBy(headers: MsgHdrs | undefined, readBy: ReadBy): string 
   return undefined;
 }
 
-/** What was stored first comes first. */
+/** The first stored comes first. */
 function copyOf(headers: MsgHdrs): string {
   const [stream = '?'] = headers.values('Nats-Stream');
   const [sequence = '?'] = headers.values('Nats-Sequence');

@@ -17,7 +17,10 @@ import { isDeletion, snapshotIn } from '../stores/nats-snapshot-store.js';
 import { isVector } from '../stores/nats-vector-store.js';
 import { foreignDispatch } from './foreign-marks.js';
 
-/** Says what a message is that nobody who may publish to its stream has published, or `undefined`. */
+/**
+ * Describes a foreign message: one that no user with the right to publish to its stream published. Otherwise
+ * `undefined`.
+ */
 export type Judge = (message: StreamMessage) => string | undefined;
 
 /** How the messages of a stream are judged that is read by direct get; `undefined` for a stream that is not ours. */
@@ -32,9 +35,9 @@ export function judgeOf(stream: string): Judge | undefined {
       };
     case `KV_${SNAPSHOT_BUCKET}`:
     case `KV_${LEARNING_SNAPSHOT_BUCKET}`:
-      return (message) => ofBucket(message, snapshotIn(message) !== undefined, 'no snapshot');
+      return (message) => ofBucket(message, snapshotIn(message) !== undefined, 'not a snapshot');
     case `KV_${VECTOR_BUCKET}`:
-      return (message) => ofBucket(message, isVector(message.data), 'no vector');
+      return (message) => ofBucket(message, isVector(message.data), 'not a vector');
   }
   const session = sessionOfStream(stream);
   return session && ((message) => ofLog('session', session, sessionSubject, message));
@@ -51,15 +54,15 @@ function ofLog(
 ): string | undefined {
   if (foreign !== undefined) return foreign;
   const json = jsonOf(data);
-  if (typeof json !== 'object' || json === null) return 'no event';
+  if (typeof json !== 'object' || json === null) return 'not an event';
   const { v, type, at }: { v?: unknown; type?: unknown; at?: unknown } = json;
-  if (typeof v !== 'number' || typeof type !== 'string' || typeof at !== 'string') return 'no event';
+  if (typeof v !== 'number' || typeof type !== 'string' || typeof at !== 'string') return 'not an event';
   if (belongsElsewhere(json, kind, key)) return `an event of another ${kind}`;
   return subject === subjectOf(key, type) ? undefined : ELSEWHERE;
 }
 
 function ofBucket(message: StreamMessage, isValue: boolean, what: string): string | undefined {
   if (message.foreign !== undefined) return message.foreign;
-  if (!message.subject.split('.').slice(2).every(isToken)) return 'under a key that is none';
+  if (!message.subject.split('.').slice(2).every(isToken)) return 'under an invalid key';
   return isValue || isDeletion(message) ? undefined : what;
 }

@@ -58,7 +58,7 @@ function storeOf(
     case `KV_${VECTOR_BUCKET}`:
       return undefined;
     default:
-      throw new Error(`${stream} is no bucket of ours`);
+      throw new Error(`${stream} is not a bucket of Throughline`);
   }
 }
 

@@ -42,7 +42,7 @@ export async function scannedStreams(jsm: JetStreamManager): Promise<StreamInfo[
 /**
  * The foreign messages of a stream, oldest first, by reading it: batch by batch, never whole.
  *
- * @param newest only among so many of its newest sequences; all by default
+ * @param newest how many of its newest sequences to look at; all by default
  * @throws ThroughlineError `permission_denied` where the user may not read the stream
  */
 export async function* foreignIn(
@@ -65,7 +65,7 @@ export async function* foreignIn(
   }
 }
 
-/** Whoever looks at rejected results may read them one by one, and not by direct get. */
+/** A user who may look at rejected results may read them one by one, and not by direct get. */
 async function* foreignRejections({ jsm, rejected }: Scanned, from: number): AsyncGenerator<ForeignMessage> {
   for (const sequence of await rejected.foreign()) {
     if (sequence < from) continue;

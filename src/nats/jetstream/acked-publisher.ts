@@ -85,7 +85,7 @@ export class AckedPublisher {
   /**
    * Publishes one message and waits for its PubAck.
    *
-   * @throws ThroughlineError `unavailable` without an answer in time (the message may be stored all the same),
+   * @throws ThroughlineError `unavailable` without an answer in time (the message may still be stored),
    * `permission_denied` when the user may not, `too_large` for more than the server takes, `store_full` where it has no
    * room, `config_invalid` when another stream than the expected one stored it, and `internal` for any other refusal
    */
@@ -230,7 +230,8 @@ function outcomeOf(message: Msg, { subject, stream }: InFlight): PubOutcome | Th
     const { err_code: code, description: text = 'no reason given' } = ack.error;
     return refusal(`${subject} was not stored`, { code, text });
   }
-  if (ack?.seq === undefined) return new ThroughlineError('internal', `${subject}: the answer is no PubAck`);
+  if (ack?.seq === undefined)
+    return new ThroughlineError('internal', `${subject}: the answer is not a PubAck`);
   if (stream !== undefined && ack.stream !== stream) return takenByAnother(subject, ack.stream ?? '', stream);
   return { outcome: 'stored', sequence: ack.seq, duplicate: ack.duplicate === true };
 }

@@ -17,7 +17,7 @@ export interface StreamMessage {
   readonly subject: string;
   readonly data: Uint8Array;
   readonly headers: MsgHdrs | undefined;
-  /** What it is, where nobody who may publish there has published it: it must not count. */
+  /** Set for a foreign message, with what it is: it must not count. */
   readonly foreign?: string;
 }
 
@@ -169,7 +169,7 @@ function streamMessage(message: Msg): StreamMessage {
   };
 }
 
-/** The server's own header comes last: whoever stored the message may have written one of the same name before it. */
+/** The server's own header comes last: the publisher of the message may have written one of the same name before it. */
 function header(message: Msg, name: string): number {
   return Number(message.headers?.last(name) ?? 0);
 }

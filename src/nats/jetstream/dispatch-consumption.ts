@@ -64,7 +64,7 @@ export class NatsConsumption implements DispatchConsumption {
   async close(): Promise<void> {
     this.#closing.abort();
     clearInterval(this.#watch);
-    // What is on its way when the pulling ends would otherwise come again only after the ack wait.
+    // Dispatches on their way when the pulling ends would otherwise come again only after the ack wait.
     const timeUp = new AbortController();
     const drained = Promise.all(this.#lanes.map((lane) => lane.drain())).catch(() => {});
     await Promise.race([drained, pause(DRAIN_MS, timeUp.signal)]);
@@ -99,8 +99,8 @@ export class NatsConsumption implements DispatchConsumption {
   }
 
   /**
-   * One lane begins, with a single message; the other one joins when something has been dealt with. Whoever was cut off
-   * for reading too slowly would otherwise be cut off again and again, and get nothing done.
+   * One lane begins, with a single message. The other one joins when something has been dealt with. Otherwise a process
+   * that was cut off for reading too slowly would be cut off again and again, and get nothing done.
    */
   #beginSlowly(): void {
     for (const lane of this.#lanes) lane.reset();
@@ -116,7 +116,7 @@ export class NatsConsumption implements DispatchConsumption {
     else this.#passOver(delivery, foreign);
   }
 
-  /** Stored as the answer to a request: it is nobody's result, and no session must hear of it. It stays in the stream. */
+  /** Stored as the answer to a request: it is not a result, and must not reach a session. It stays in the stream. */
   #passOver(delivery: NatsDelivery, foreign: string): void {
     const { subject, sequence } = delivery;
     const fields = { code: 'permission_denied', subject, dispatch: sequence, foreign };
@@ -157,7 +157,7 @@ export class NatsConsumption implements DispatchConsumption {
     const { signal } = this.#closing;
     if (this.#isBeginning || signal.aborted) return;
     this.#isBeginning = true;
-    logger.warn({ code: 'unavailable', consumer, lost }, 'the consumer is gone and will be made again');
+    logger.warn({ code: 'unavailable', consumer, lost }, 'the consumer is gone and will be created again');
     for (const lane of this.#lanes) lane.close();
     for (const backoff = new Backoff(FIRST_PAUSE_MS); this.#isBeginning; ) {
       await backoff.pause(signal);
@@ -169,7 +169,7 @@ export class NatsConsumption implements DispatchConsumption {
       } catch (error) {
         logger.warn(
           { code: codeOf(error), consumer, err: error, againInMs: backoff.nextMs },
-          'the consumer cannot be made yet',
+          'the consumer cannot be created yet',
         );
       }
     }

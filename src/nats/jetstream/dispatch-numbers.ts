@@ -20,7 +20,7 @@ export interface SeenDispatch {
   readonly stream: string;
 }
 
-/** Where the stream stands, when that is behind what sessions have seen. */
+/** The last sequence of the stream, when it is behind what sessions have seen. */
 export interface NumbersFault {
   readonly seen: SeenDispatch;
   readonly last: number;
@@ -84,7 +84,7 @@ async function highestIn(
   return highest;
 }
 
-/** What is wrong with the numbers of the stream `DISPATCH`, or `undefined`. */
+/** The fault in the numbers of the stream `DISPATCH`, or `undefined`. */
 export async function numbersFault(
   ports: NumbersPorts,
   seen: SeenDispatch | undefined,
@@ -98,11 +98,11 @@ export async function numbersFault(
   const later = await firstAfter(ports, seen.at);
   if (last >= seen.sequence && (later === undefined || later > seen.sequence)) return undefined;
   const { sequence, stream } = seen;
-  const stands = last < sequence ? `stands at ${last}` : `gave number ${later} again`;
+  const stands = last < sequence ? `is at ${last}` : `gave number ${later} again`;
   return {
     seen,
     last,
-    message: `stream ${DISPATCH_STREAM} ${stands}, but ${stream} has dispatch ${sequence} of ${seen.at}: it was restored from an earlier backup, and new results would pass for repeated ones`,
+    message: `stream ${DISPATCH_STREAM} ${stands}, but ${stream} has dispatch ${sequence} of ${seen.at}: it was restored from an earlier backup, and new results would be taken for repeated ones`,
   };
 }
 

@@ -7,7 +7,7 @@ import type { MadeStream } from './topology.js';
 /**
  * What this process knows of the streams of event logs, by key: whether they are there, and still the same.
  *
- * That is asked, once in a while for each key, and not found out by publishing or reading: somebody who watches
+ * That is asked, once in a while for each key, and not found out by publishing or reading: a client that watches
  * `session.>`, as `caughtUp` and `nats sub` do, takes the answer "no responders" away from a missing stream, and only
  * a deadline would tell.
  */
@@ -15,7 +15,7 @@ export interface LogStream {
   /** When the stream was made: another one of the same name has another time. */
   readonly epoch: string;
   readonly replicas: number;
-  /** Sequence that an empty stream stands at: above 0 where it was made in the place of another. */
+  /** Last sequence of an empty stream: above 0 where it replaced another one. */
   readonly emptyAt: number;
   /** Highest sequence of the key that this process has appended to this stream. */
   readonly appended: number;
@@ -29,7 +29,7 @@ interface Known extends LogStream {
   floor: number;
   /** When it was last seen, in the process's own milliseconds. */
   seenAt: number;
-  /** Whether it is there. */
+  /** Whether it exists. */
   present: boolean;
   /** Whether it is known to be ahead of all that was seen of the key, snapshots included: only then it takes events. */
   sound: boolean;

@@ -4,10 +4,10 @@ import type { Logger } from '../../ports/logger.js';
 import type { SeenDispatch } from './dispatch-numbers.js';
 import { VOID_DISPATCHES } from './repair-streams.js';
 
-/** What was refused comes again after this time, and is looked at again then. */
+/** A refused dispatch comes again after this time, and is checked again then. */
 const AGAIN_MS = 5000;
 const UNSEEN =
-  'whether numbers of dispatches are used again is not known: give the user what throughline permissions worker prints';
+  'cannot check whether dispatch numbers are used again: give the user the permissions that "throughline permissions --role worker" prints';
 
 /**
  * Holds dispatches back while the stream may give numbers that sessions have seen: after a reconnect, and when a dispatch
@@ -28,7 +28,7 @@ export class NumbersWatch {
   }
 
   /**
-   * Whoever may not list streams, as users of earlier versions, goes without.
+   * Skipped where the user may not list streams, as users of earlier versions may not.
    *
    * @throws ThroughlineError `config_invalid` when numbers are used again
    */

@@ -6,7 +6,7 @@ import { type KeptSubscription, keepSubscribed } from '../connection/kept-subscr
  * One standing request to a pull consumer, made again as soon as it has been answered in full.
  *
  * The client's own `consume` bounds its requests in messages or in bytes, never in both: a few hundred large messages
- * then exceed what the server keeps for a connection, which it cuts off, and the same ones come again for ever.
+ * then exceed what the server keeps for a connection, which it cuts off, and the same ones come again without an end.
  */
 export interface PullLaneOptions {
   readonly connection: NatsConnection;
@@ -18,7 +18,7 @@ export interface PullLaneOptions {
   readonly firstBatch: number;
   /** Bytes that the next request asks for: no less than the largest message that the server takes now. */
   readonly maxBytes: () => number;
-  /** Whether more may be asked for now. Where not, somebody calls `pull` later. */
+  /** Whether more may be asked for now. Where not, the caller calls `pull` later. */
   readonly hasRoom: () => boolean;
   readonly onMessage: (message: Msg) => void;
   /** Stream or consumer are gone: nothing more comes. */
@@ -32,18 +32,18 @@ const EXPIRES_MS = 10_000;
 /** How often the server says that it still knows the request. */
 export const HEARTBEAT_MS = 2000;
 const REFUSED_PAUSE_MS = 250;
-/** What a delivery is to be answered on. */
+/** Where the answer to a delivery goes. */
 const ACK_SUBJECTS = '$JS.ACK.';
 /** How a request ends when the next message does not fit into what is left of its bytes. */
 const NO_ROOM = 'message size exceeds maxbytes';
 const COMPLETED = 'batch completed';
-/** Of what a request asked for, how much it will not bring. */
+/** How much of its messages a request will not bring. */
 const NOT_SENT = 'Nats-Pending-Messages';
 
 export class PullLane {
   readonly #options: PullLaneOptions;
   readonly #subject: string;
-  /** Each request has a reply subject of its own below this one: what is said of an earlier one is no news. */
+  /** Each request has a reply subject of its own below this one: what is said of an earlier one is ignored. */
   readonly #inbox: string;
   readonly #subscription: KeptSubscription;
   #batch: number;
@@ -86,12 +86,12 @@ export class PullLane {
     try {
       connection.publish(this.#subject, JSON.stringify(request), { reply: this.#inbox + this.#request });
     } catch {
-      // The connection is closed: nothing comes any more, and whoever closed it stops us as well.
+      // The connection is closed: nothing more arrives, and the one that closed it stops us as well.
       this.#stop();
     }
   }
 
-  /** Asks anew: the standing request went with the server that had it. */
+  /** Asks again: the open request was lost with the server that had it. */
   renew(): void {
     this.#left = 0;
     this.pull();
@@ -127,7 +127,7 @@ export class PullLane {
 
   #received(message: Msg): void {
     this.#heardAt = performance.now();
-    // Not by its headers: whoever stored the message may have given it some that look like the server's.
+    // Not by its headers: the publisher may have given it some that look like the server's.
     if (message.reply?.startsWith(ACK_SUBJECTS) === true) {
       if (this.#left > 0) this.#left -= 1;
       this.#options.onMessage(message);

@@ -6,15 +6,15 @@ import { highestSeen, type NumbersPorts, numbersFault } from './dispatch-numbers
 import { newestLearningSnapshot, newestSnapshot } from './topology.js';
 
 /**
- * Mends what a restore of single streams leaves behind: streams whose numbers others are ahead of. Their numbers are moved
- * up, by messages that say nothing and are removed again; what they hold stays as it is.
+ * Repairs what a restore of single streams leaves behind: streams that are behind the numbers others have seen. Their
+ * numbers are moved up, by messages that say nothing and are removed again; what they hold stays as it is.
  */
 
 /** Nothing is ever published here to be a result: it only moves numbers up. */
 export const VOID_DISPATCHES = 'dispatch.void';
 const VOID_EVENTS = 'void';
 const VOID_LEARNINGS = 'learning.void.void';
-/** Numbers above the highest that is known to have been seen: somebody may have seen a few more. */
+/** Numbers above the highest that is known to have been seen: someone may have seen a few more. */
 const MARGIN = 1200;
 const AT_ONCE = 500;
 
@@ -22,7 +22,7 @@ export interface RepairPorts extends NumbersPorts {
   readonly publisher: AckedPublisher;
 }
 
-/** What was mended, a line for each stream. */
+/** The repairs, a line for each stream. */
 export async function repairStreams(ports: RepairPorts): Promise<string[]> {
   return [
     ...(await repairDispatches(ports)),
@@ -47,7 +47,7 @@ async function repairDispatches(ports: RepairPorts): Promise<string[]> {
     timeoutMs,
   )) {
     if (subject === VOID_DISPATCHES || foreign !== undefined) continue;
-    // Cut off here, the next repair finds it again: so soon, its id is still known.
+    // If it is interrupted here, the next repair finds it again: its id is still known for a while.
     const published = await publisher.publish(subject, data, { messageId: `repaired:${sequence}` });
     if (published.outcome !== 'stored')
       throw new ThroughlineError('unavailable', `no stream takes ${subject}`);

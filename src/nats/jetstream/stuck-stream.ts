@@ -3,15 +3,14 @@ import { messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { API, apiCode, MAKE_ROOM_ON_DISK } from '../connection/nats-errors.js';
 
 /**
- * A stream whose write has failed, on a full disk mostly, answers no publish any more: no PubAck, no error, also when there
- * is room again, until its server has started again. A publisher would only see its deadline pass, as when
- * nothing answers at all.
+ * A stream whose write has failed, on a full disk mostly, answers no publish any more: no PubAck, no error, even with
+ * room again, until its server restarts. A publisher would only see its deadline pass, as when nothing answers at all.
  *
  * What tells is a publish that expects to be stored in another stream: it is refused before anything is written, so that
  * a stuck stream answers this one, and nothing is ever stored by it. It needs no other permission than a publish.
  */
 const EXPECTED_STREAM = 'Nats-Expected-Stream';
-/** No stream may be called so. */
+/** No stream can have this name. */
 const NO_STREAM = 'none.of.all';
 
 /** Sends such a publish; its answer comes to `reply`. */
@@ -35,7 +34,7 @@ export function isStuckAnswer(message: Pick<Msg, 'json'>): boolean {
 export function stuckFault(subject: string): ThroughlineError {
   return new ThroughlineError(
     'store_full',
-    `${subject} was not stored: its stream answers, and cannot write; ${MAKE_ROOM_ON_DISK}`,
+    `${subject} was not stored: its stream answers but cannot write; ${MAKE_ROOM_ON_DISK}`,
   );
 }
 

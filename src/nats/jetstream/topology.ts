@@ -40,7 +40,7 @@ export interface TopologyOptions {
   readonly replicas: number;
 }
 
-/** A stream that is made anew continues well after the old one's numbers. */
+/** A stream that is made again continues well after the old one's numbers. */
 const SEQUENCE_MARGIN = 100_000;
 
 /** A stream that was made, or found, and the sequence of the newest snapshot, 0 for none: it is ahead of that. */
@@ -76,7 +76,7 @@ export async function ensureLearningsStream(jsm: JetStreamManager, options: Topo
     await createLearningsStream(jsm, 0, options);
 }
 
-/** Makes the stream of learnings, or finds it made by somebody else; as with sessions, no sequence comes again. */
+/** Makes the stream of learnings, or finds it made by another process; as with sessions, no sequence comes again. */
 export async function createLearningsStream(
   jsm: JetStreamManager,
   highest: number,
@@ -92,10 +92,10 @@ export async function createLearningsStream(
 }
 
 /**
- * Makes the stream of a session, or finds it made by somebody else.
+ * Makes the stream of a session, or finds it made by another process.
  *
- * Should there have been one before, its sequences must not come again: a snapshot, or a state in somebody's memory,
- * counts as newer than events with lower ones.
+ * If there was one before, its sequences must not come again: a snapshot, or a state in the memory of a process, counts
+ * as newer than events with lower ones.
  *
  * @param highest highest sequence that the caller has seen of the session
  * @throws ThroughlineError `config_invalid` when there is one that is behind its snapshot
@@ -126,7 +126,7 @@ async function createBeyond(
   if (made !== undefined || last >= snapshot) return { info, snapshot };
   throw new ThroughlineError(
     'config_invalid',
-    `stream ${config.name} stands at ${last}, but its snapshot at ${snapshot}: it was restored from an earlier backup, and new events would not count: run "throughline repair"`,
+    `stream ${config.name} is at ${last}, but its snapshot at ${snapshot}: it was restored from an earlier backup, and new events would not count: run "throughline repair"`,
   );
 }
 
@@ -151,7 +151,7 @@ export async function newestLearningSnapshot(jsm: JetStreamManager): Promise<num
   return highest;
 }
 
-/** Where the snapshot that a message is stands. */
+/** The sequence of the snapshot in a message. */
 function snapshotAt(message: StoredMsg): number | undefined {
   return snapshotSequence(message.string()) || undefined;
 }

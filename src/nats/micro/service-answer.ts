@@ -102,7 +102,7 @@ function requireSession(subject: string, request: unknown): void {
   if (sessionIn(request) === lastOf(subject)) return;
   throw new ThroughlineError(
     'permission_denied',
-    `session: the request names another session than its subject ${subject}`,
+    `session: the body names another session than the subject ${subject}`,
     { details: { field: 'session' } },
   );
 }

@@ -20,7 +20,7 @@ export function healthEndpoint(service: string, health: () => Promise<object>): 
   return {
     name: 'health',
     subject: healthSubject(service),
-    description: 'how this instance does',
+    description: 'health of this instance',
     handle: health,
     stats: health,
   };

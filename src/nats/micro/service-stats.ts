@@ -1,7 +1,7 @@
 import { type NatsConnection, RequestStrategy, type ServiceStats } from 'nats';
 import { isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 
-/** Longest wait by default for an instance that is there: where there is none, the server says so at once. */
+/** Longest wait by default for a running instance: if there is none, the server says so at once. */
 const WAIT_MS = 5000;
 /** How long further instances are waited for after each. */
 const QUIET_MS = 100;

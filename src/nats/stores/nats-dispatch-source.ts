@@ -141,7 +141,7 @@ export class NatsDispatchSource implements DispatchSource {
     const maxAckPending = boundedByServer ? maxInHand : UNBOUNDED;
     try {
       const { config } = await this.#jsm.consumers.info(DISPATCH_STREAM, name);
-      // Whoever was started last decides for all that share it.
+      // The last started worker's values apply to all that share it.
       const wanted = { max_ack_pending: maxAckPending, ack_wait: nanos(ackWaitMs) };
       if (config.max_ack_pending !== wanted.max_ack_pending || config.ack_wait !== wanted.ack_wait) {
         await this.#jsm.consumers.update(DISPATCH_STREAM, name, wanted);

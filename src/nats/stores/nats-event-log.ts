@@ -131,7 +131,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     }
     throw new ThroughlineError(
       'unavailable',
-      `stream ${this.#layout.stream(key)} goes back while it is written to`,
+      `stream ${this.#layout.stream(key)} went back to lower numbers during a write`,
     );
   }
 

@@ -162,7 +162,7 @@ export class NatsRejectedStore implements RejectedStore {
     return message && partOf(message.header) === 1 ? message : undefined;
   }
 
-  /** What `id` names, unless it is no part of a rejection. */
+  /** What `id` names, unless it does not belong to a rejection. */
   async #own(id: number): Promise<StoredMsg | undefined> {
     const message = await this.#message(id);
     return message && foreignRejection(message) === undefined ? message : undefined;
@@ -185,7 +185,7 @@ export function foreignRejection({ header }: Pick<StoredMsg, 'header'>): string 
     header.get(HEADERS.dispatchSubject).startsWith(DISPATCHES) &&
     Number.isSafeInteger(Number(header.get(HEADERS.dispatchSequence) || Number.NaN)) &&
     header.has(HEADERS.errorCode);
-  return foreignBy(header, 'as_stored') ?? (isRejection ? undefined : 'no rejected result');
+  return foreignBy(header, 'as_stored') ?? (isRejection ? undefined : 'not a rejected result');
 }
 
 /** What all subjects of dispatches begin with. */

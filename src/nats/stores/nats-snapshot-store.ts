@@ -14,7 +14,7 @@ const ENVELOPE_BYTES = 4096;
 const HISTORY = 5;
 /** Keys whose last write is remembered. */
 const MAX_WRITTEN = 10_000;
-/** Rounds of compare and set, each of which somebody wins: far more than there are writers of one key. */
+/** Rounds of compare and set, each of which one writer wins: far more than there are writers of one key. */
 const MAX_ATTEMPTS = 1000;
 
 export interface SnapshotStoreOptions extends TopologyOptions {
@@ -106,7 +106,7 @@ export class NatsSnapshotStore implements SnapshotStore {
     throw new ThroughlineError('conflict', `others keep writing the snapshot of ${key}`);
   }
 
-  /** Compare and set: `false` when somebody else wrote first. */
+  /** Compare and set: `false` when another writer came first. */
   async #replace(key: Token, snapshot: StoredSnapshot, revision: number | undefined): Promise<boolean> {
     const { sequence, text } = snapshot;
     this.#written.delete(key);
@@ -123,7 +123,7 @@ export class NatsSnapshotStore implements SnapshotStore {
     }
   }
 
-  /** Makes the bucket again where somebody has deleted it: without it there are no snapshots, and all else works. */
+  /** Makes the bucket again where someone has deleted it: without it there are no snapshots, and all else works. */
   async #onBucket<T>(work: (kv: KV) => Promise<T>): Promise<T> {
     try {
       return await work(this.#kv);
@@ -145,7 +145,7 @@ export class NatsSnapshotStore implements SnapshotStore {
     }
   }
 
-  /** What is stored last of a key, and the newest snapshot: another one where the last is no snapshot. */
+  /** What is stored last of a key, and the newest snapshot: they differ where the last is not a snapshot. */
   async #kept(key: Token): Promise<Kept | undefined> {
     const last = await this.#last(key);
     if (last === undefined) return undefined;
@@ -185,7 +185,7 @@ export class NatsSnapshotStore implements SnapshotStore {
     try {
       return await read();
     } catch (error) {
-      // There is no bucket, and nobody who only reads makes one.
+      // There is no bucket, and a process that only reads does not make one.
       if (isNoResponders(error)) return undefined;
       throw toThroughlineError(error, `reading the snapshot of ${key}`);
     }
@@ -197,7 +197,7 @@ export function isDeletion({ headers, foreign }: StreamMessage): boolean {
   return foreign === undefined && headers?.has('KV-Operation') === true;
 }
 
-/** The snapshot that a message is; `undefined` for what is foreign, and for any other text. */
+/** The snapshot in a message; `undefined` for a foreign message, and for any other text. */
 export function snapshotIn({ data, foreign }: StreamMessage): StoredSnapshot | undefined {
   if (foreign !== undefined) return undefined;
   const text = new TextDecoder().decode(data);

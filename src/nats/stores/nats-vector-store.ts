@@ -45,9 +45,9 @@ export class NatsVectorStore implements VectorStore {
     const bucket = this.#opened();
     try {
       await write(bucket).catch(async (error: unknown) => {
-        // Another write may have found it lost before, and opened it anew.
+        // Another write may have found it lost before, and opened it again.
         if (this.#bucket === bucket) this.#bucket = undefined;
-        // Somebody has deleted it since it was opened.
+        // Someone has deleted it since it was opened.
         if (!isNoResponders(error)) throw error;
         await write(this.#opened());
       });
@@ -119,7 +119,7 @@ export class NatsVectorStore implements VectorStore {
         allow_direct: true,
         allow_rollup_hdrs: true,
         deny_delete: true,
-        description: 'Vectors of learnings, which can be computed anew',
+        description: 'Vectors of learnings, which can be computed again',
         // Those who have read a bucket before this one ask for what is newer. No bucket takes a vector a microsecond.
         first_seq: Date.now() * 1000,
       });
@@ -135,7 +135,7 @@ export function isVector(data: Uint8Array): boolean {
   return storedVector(data) !== undefined;
 }
 
-/** `undefined` for a key that was deleted, and for what is no vector. */
+/** `undefined` for a deleted key, and for data that is not a vector. */
 function storedVector(data: Uint8Array): StoredVector | undefined {
   if (data.length === 0) return undefined;
   const parsed = storedValue.safeParse(jsonOf(data));

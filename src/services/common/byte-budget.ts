@@ -4,7 +4,7 @@ import { TokenBuckets } from './token-buckets.js';
 /** A request as it came, unread. */
 export interface RawRequest {
   readonly bytes: number;
-  /** Whom the answer goes to, or nothing where none is wanted. See `callerOf`. */
+  /** The receiver of the answer; unset where no answer is wanted. See `callerOf`. */
   readonly caller: string;
   /** The session that its subject names. */
   readonly session?: string;
@@ -17,7 +17,7 @@ export interface ByteBudgetOptions {
   readonly now?: () => number;
 }
 
-/** Larger requests than most are: all callers together have a budget for these as well. */
+/** Larger requests also count against a budget that all callers share. */
 const LARGE_BYTES = 64 * 1024;
 /** That budget, as a multiple of what one caller has. */
 const ALL_CALLERS = 4;

@@ -1,7 +1,7 @@
 import { codeOf } from '../../contracts/errors.js';
 import type { Incidents } from './incidents.js';
 
-/** What an operator wants to know of one instance of a service: it shows in the statistics of the micro service. */
+/** The health of one instance of a service, for operators: the statistics of the micro service show it. */
 export interface HealthParts {
   /** Name of the machine or container that the instance runs on. */
   readonly host: string;
@@ -14,7 +14,7 @@ export interface HealthParts {
 /** `{host, uptimeSeconds, connection, warnings, errors, lastIncident, …own}`. */
 export type Health = () => Promise<object>;
 
-/** The health of a service: what all of them tell, and its own numbers. Those that cannot be had now say why. */
+/** The health of a service: the common part, and its own numbers. Numbers that are not available now say why. */
 export function healthOf(parts: HealthParts, own: () => object | Promise<object>): Health {
   return async () => {
     const { warnings, errors, last } = parts.incidents();

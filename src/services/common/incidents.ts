@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.js';
 import type { Logger } from '../../ports/logger.js';
 
-/** The last warning or error that was logged, without what may come from anywhere. */
+/** The last warning or error that was logged, without text from outside. */
 export interface Incident {
   readonly at: string;
   readonly level: 'warn' | 'error';

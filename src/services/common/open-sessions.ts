@@ -54,7 +54,7 @@ export function sessionReader(nats: NatsPorts, config: Config, logger: Logger) {
   return { reader, writer };
 }
 
-/** Folds a session once, and writes nothing: for those who only look. */
+/** Folds a session once, and writes nothing: for reading only. */
 export async function foldedState(nats: NatsPorts, logger: Logger, session: Token): Promise<SessionState> {
   const reader = createSessionReader({
     log: nats.log,

@@ -15,7 +15,7 @@ import { answer, append } from '../../session/commands/session-decision.js';
 import type { SessionState } from '../../session/session-state.js';
 
 /**
- * Keeps a session's progress in step with its tasks file. What was read becomes an event, so that a prompt depends on
+ * Keeps a session's progress in step with its tasks file. What it reads becomes an event, so that a prompt depends on
  * the session's log alone.
  *
  * Before a prompt the file's modification time is looked at; a new one makes the text be read and hashed; a new hash
@@ -33,10 +33,13 @@ export type Refreshed =
   | { readonly outcome: 'unchanged' }
   /** The session has moved on. Of several that find a new text at once, one appends it. */
   | { readonly outcome: 'rebuilt'; readonly appended: boolean }
-  /** The file cannot be had, holds no tasks, or too many, or the tools cannot be had: what was read before is still there. */
+  /**
+   * The file cannot be read, holds no tasks or too many, or the tools do not answer: the earlier progress still
+   * applies.
+   */
   | { readonly outcome: 'failed'; readonly message: string };
 
-/** What reading a document came to. */
+/** The outcome of reading a document. */
 export type ReadDocument =
   | { readonly ok: true; readonly document: TasksDocument; readonly parsed: ParsedTasks }
   | {
@@ -130,7 +133,7 @@ const MAX_LINES = 20_000;
 
 /**
  * Parses the text of a tasks document. One with too many lines is refused unread, one without tasks with the first line
- * that could not be placed.
+ * that could not be understood.
  */
 export function readText(text: string, name: string, mtimeMs: number): ReadDocument {
   const lines = linesOf(text);

@@ -2,8 +2,8 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import { type BucketLimits, TokenBuckets } from './token-buckets.js';
 
 /**
- * A session may ask so many times a second over time, and twice as many at once after a pause. What one session asks too
- * often costs the others nothing.
+ * A session may send a number of requests a second on average, and twice as many at once after a pause. Its excess
+ * costs other sessions nothing.
  */
 export class RateLimiter {
   readonly #perSecond: number;
@@ -28,7 +28,7 @@ export class RateLimiter {
     const perSecond = this.#perSecond;
     throw new ThroughlineError(
       'rate_limited',
-      `the session asks more than ${perSecond} times a second: try again in ${retryAfterMs} ms, or raise THROUGHLINE_REQUESTS_PER_SECOND`,
+      `the session sends more than ${perSecond} requests a second: try again in ${retryAfterMs} ms, or raise THROUGHLINE_REQUESTS_PER_SECOND`,
       { details: { retryAfterMs, perSecond } },
     );
   }

@@ -16,12 +16,12 @@ const statusReply = z.object({ degraded: z.string().optional() });
  */
 export function progressByTools(ask: AskSession): SessionCommander {
   return async (session, name) => {
-    if (name !== 'progress.rebuilt') throw new Error(`${name} is not for a compiler to append`);
+    if (name !== 'progress.rebuilt') throw new Error(`a compiler must not append ${name}`);
     const { degraded } = statusReply.parse(
       await ask(RUN_STATUS_SUBJECT, session).catch((error: unknown) => ({ degraded: messageOf(error) })),
     );
     if (degraded !== undefined) {
-      const message = `the session tools did not read it anew: ${degraded}`;
+      const message = `the session tools did not read it again: ${degraded}`;
       throw new ThroughlineError('progress_ledger_missing_tasks', message);
     }
     return { reply: {}, appended: 'progress.rebuilt' };

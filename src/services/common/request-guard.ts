@@ -4,7 +4,10 @@ import { addCounts, redactJson, type SecretCounts } from '../../redaction/redact
 import type { SecretScanner } from '../../redaction/secret-scanner.js';
 import { RateLimiter } from './rate-limiter.js';
 
-/** What stands between a service and its handlers: each session's rate, and secrets taken out before anything is kept. */
+/**
+ * The guard between a service and its handlers: it limits each session's rate, and takes secrets out before anything is
+ * kept.
+ */
 export interface GuardOptions {
   /** Requests of one session a second, for all handlers together; 0 for no limit. */
   readonly requestsPerSecond: number;
@@ -50,7 +53,7 @@ export function guarded<Endpoint extends Guardable>(
   });
 }
 
-// Neither is a name that a session may have.
+// No session can have either name.
 const PROJECT = 'project ';
 const CALLER = 'caller ';
 

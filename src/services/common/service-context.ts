@@ -10,7 +10,7 @@ import type { RawRequest } from './byte-budget.js';
 import type { HealthParts } from './health.js';
 import type { ProgressTracker } from './progress-tracker.js';
 
-/** What every service is started with; `shutdown` stops it again. */
+/** The start parameters of every service; `shutdown` stops it again. */
 export interface Context {
   readonly config: Config;
   readonly logger: Logger;
@@ -24,7 +24,7 @@ export interface Serving extends Context {
   readonly admit: (request: RawRequest) => void;
 }
 
-/** What the services that fold sessions share: one cache of states, one queue of commands, one view of task files. */
+/** Shared by the services that fold sessions: one cache of states, one queue of commands, one view of task files. */
 export interface Sessions {
   readonly reader: SessionReader;
   readonly writer: SessionSnapshotWriter;
@@ -32,7 +32,7 @@ export interface Sessions {
   readonly tracker: ProgressTracker;
 }
 
-/** What a service that folds sessions adds to its health. */
+/** The part of the health of a service that folds sessions. */
 export function numbersOf({ reader, writer }: Sessions): object {
   return { sessionsInMemory: reader.size, snapshots: writer.counts };
 }

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * A bucket for each key: it fills by so much a second, and holds what two seconds give. The keys are bounded: the one
+ * A bucket for each key: it fills at a constant rate, and holds what two seconds give. The keys are bounded: the one
  * that was not used for longest is forgotten, and begins again with a full bucket.
  */
 export interface BucketLimits {
-  /** What each bucket gains in a second; 0 for no limit. */
+  /** How much each bucket gains in a second; 0 for no limit. */
   readonly perSecond: number;
   /** Milliseconds from any fixed moment on. */
   readonly now: () => number;
@@ -28,8 +28,8 @@ export class TokenBuckets {
   }
 
   /**
-   * Milliseconds until the key may take so much, 0 for now. More than a bucket holds may be taken from a full one, which
-   * then owes the rest.
+   * Milliseconds until the key may take this amount, 0 for now. More than a bucket holds may be taken from a full one,
+   * which then owes the rest.
    */
   waitFor(key: string, cost: number): number {
     const { perSecond } = this.#limits;
@@ -38,7 +38,7 @@ export class TokenBuckets {
     return missing > 0 ? Math.ceil((missing * 1000) / perSecond) : 0;
   }
 
-  /** Takes so much from the key's bucket, whatever it holds. */
+  /** Takes this amount from the key's bucket, whatever it holds. */
   take(key: string, cost: number): void {
     if (this.#limits.perSecond !== 0) this.#filled(key).level -= cost;
   }

@@ -36,7 +36,7 @@ export interface PromptCompilerOptions {
   readonly afterTimeoutMs: number;
 }
 
-/** From a request's JSON to its reply. Throws a ThroughlineError for what cannot be answered. */
+/** From a request's JSON to its reply. Throws a ThroughlineError for a request that cannot be answered. */
 export type PromptCompiler = (request: unknown) => Promise<CompileReply>;
 
 export function createPromptCompiler(options: PromptCompilerOptions): PromptCompiler {
@@ -85,7 +85,9 @@ async function compile(
   return { ...compilePrompt(state, request, budget, learnings), ledger, ...reflects };
 }
 
-/** What a prompt needs beside the state. The state may change meanwhile, and with it the tokenizer that it names. */
+/**
+ * The inputs of a prompt besides the state. The state may change meanwhile, and with it the tokenizer that it names.
+ */
 async function forPrompt(
   state: SessionState,
   request: CompileRequest,

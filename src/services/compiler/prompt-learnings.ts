@@ -10,7 +10,7 @@ import { redactText } from '../../redaction/redactor.js';
 import { NO_SCANNER, type SecretScanner } from '../../redaction/secret-scanner.js';
 import type { SessionState } from '../../session/session-state.js';
 
-/** Finds what a prompt may show of a project's learnings; `undefined` where the request asks for none. */
+/** Finds the learnings that a prompt may show; `undefined` if the request asks for none. */
 export type PromptLearnings = (
   state: SessionState,
   request: CompileRequest,
@@ -30,7 +30,7 @@ export function createPromptLearnings(options: PromptLearningsOptions): PromptLe
     const maxResults = request.maxLearnings ?? (starts ? DEFAULT_MAX_LEARNINGS : 0);
     if (maxResults === 0 && !starts) return undefined;
     const project = projectOf(request.project ?? session.charter.project);
-    // The query may leave for an endpoint of embeddings: what nobody may keep, nobody sends.
+    // The query may go to an endpoint of embeddings: secrets must not be kept, and must not be sent either.
     const query = redactText(request.taskPrompt ?? whatIsAhead(session), secrets).value;
     const { learningsAsOf } = request;
     const loaded =

@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../contracts/error-codes.js';
 
 /**
  * Counts what the compiler does, by session. Kept in memory and out of the session's stream, so that asking for a
- * prompt writes nothing; it shows in the statistics of the micro service, and begins anew with the process. What
+ * prompt writes nothing; it shows in the statistics of the micro service, and starts over with the process. What
  * dispatches came to is counted by the fold and needs no telemetry.
  */
 export interface SessionTelemetry {

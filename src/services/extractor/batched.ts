@@ -1,6 +1,6 @@
 /**
- * Has requests share runs of one work: at most one runs at a time, and what is asked for meanwhile is in the next run, so
- * every run begins after its requests were made.
+ * Lets requests share runs of the same work: at most one runs at a time, and what is asked for meanwhile is in the next
+ * run, so every run begins after its requests were made.
  */
 export function batched<Request, Answer>(
   run: (requests: readonly Request[]) => Promise<Answer>,

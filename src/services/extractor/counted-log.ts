@@ -12,7 +12,7 @@ export interface CountedLogPorts {
   readonly snapshots?: Pick<SnapshotStore, 'loadAtOrBefore'>;
 }
 
-/** What a session's log says of dispatches. */
+/** What a session's log says about dispatches. */
 export interface Looked {
   /** Sequence up to which the log was looked through. */
   readonly through: number;
@@ -28,15 +28,15 @@ const PAGE = 500;
 /**
  * Which dispatches of one session have counted, by its log: the rule of the fold, and nothing else of it.
  *
- * What is remembered answers at once. For what is forgotten, the log is read once more, from where it was not forgotten
- * yet, however many are asked for.
+ * Remembered dispatches are answered at once. For what is forgotten, the log is read once more, from where it was not
+ * forgotten yet, however many are asked for.
  */
 export class CountedLog {
   readonly #ports: CountedLogPorts;
   readonly #session: Token;
   readonly #memory: CountedMemory;
   #at: Place | undefined;
-  /** Looks dispatches up in everything that was stored when this is called. */
+  /** Looks up dispatches in everything that was stored when this is called. */
   readonly look: (dispatch: number) => Promise<Looked>;
 
   constructor(ports: CountedLogPorts, session: Token, memory: CountedMemory = COUNTED_MEMORY) {

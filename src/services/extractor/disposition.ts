@@ -2,7 +2,7 @@ import type { DispatchDelivery } from '../../ports/dispatch-source.js';
 import { type BackoffLimits, backoffMs } from '../../shared/backoff.js';
 
 /**
- * What becomes of a delivery: the one place where an outcome turns into ack, nak or term.
+ * The one place where the outcome of a delivery turns into ack, nak or term.
  */
 export type Disposition =
   | { readonly kind: 'done' }

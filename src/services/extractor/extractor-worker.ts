@@ -42,7 +42,7 @@ export interface ExtractorPorts {
 export interface ExtractorOptions {
   /** Largest body, in bytes. */
   readonly maxBodyBytes: number;
-  /** Failed attempts after which a dispatch is rejected; being set aside is no attempt. */
+  /** Failed attempts after which a dispatch is rejected; being set aside does not count. */
   readonly maxDeliveries: number;
   /** Dispatches in work at a time. Default: 500. */
   readonly maxInHand?: number;
@@ -71,7 +71,7 @@ export interface Extractor {
   inHand(): number;
   /** Sessions whose logs take nothing. */
   setAside(): SetAside;
-  /** Takes no further dispatches, puts back what waits for its turn, and waits for what is in work. */
+  /** Takes no further dispatches, puts back those that wait for their turn, and waits for those in progress. */
   stop(): Promise<void>;
 }
 
@@ -90,7 +90,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
         logger.warn({ session, dispatch, code: codeOf(error), rule, err: error }, 'extraction rule failed'),
     });
 
-  // Not async for what is fine: while its PubAck is out, nothing of a parsed dispatch shall be kept.
+  // Not async in the usual case: while its PubAck is pending, nothing of a parsed dispatch should be kept.
   function process(held: Held): Promise<Outcome> {
     const { delivery } = held;
     const { session, role } = parseDispatchSubject(delivery.subject);
@@ -119,7 +119,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     return guard.record(session, eventOf(parsed.value), again).then(stored, (error: unknown) => {
       const triedTooOften = lanes.failures(held) + 1 >= options.maxDeliveries;
       if (!triedTooOften && !(isRefusal(error) && isGivenUp(held))) throw error;
-      // While nothing can be stored it cannot be rejected either: an outage, however long, costs no dispatch.
+      // While nothing can be stored it cannot be rejected either: an outage, however long, loses no dispatch.
       const reason = `still failing after ${options.maxDeliveries} deliveries`;
       return reject(held, session, role, { code: 'deliveries_exhausted', reason });
     });
@@ -158,7 +158,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     { code, reason }: DispatchFault,
   ): Promise<Outcome> {
     const { sequence, at, subject, body } = held.delivery;
-    // The note first: the fold takes it once however often it comes, the rejected store does not for ever. But a log
+    // The note first: the fold takes it once however often it comes, the rejected store only for a while. But a log
     // that is given up keeps no dispatch from being rejected: then `after` does not hear of it.
     const refused = session && (await noteRejected(held, session, role, { code, reason }));
     const told = refused === undefined ? reason : `${reason}; not noted on its session: ${refused}`;

@@ -15,7 +15,7 @@ export class Fifo<T> {
     const item = this.#items[this.#taken];
     if (item === undefined) return undefined;
     this.#taken += 1;
-    // What is taken is let go in one go, once it is half of all: a shift of a large array copies the rest.
+    // Taken items are released together, once they are half of all: a shift of a large array copies the rest.
     if (this.#taken * 2 > this.#items.length) {
       this.#items = this.#items.slice(this.#taken);
       this.#taken = 0;

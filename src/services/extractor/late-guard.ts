@@ -43,10 +43,10 @@ export interface LateGuardOptions {
 }
 
 const MAX_LONG = 10_000;
-/** Sessions whose logs are kept looked through: up to some 100 KB each. */
+/** Sessions whose searched logs are remembered: up to some 100 KB each. */
 const MAX_LOOKED = 100;
 const MAX_MARKS = 64;
-/** Only others who keep overtaking it make a proof out of date. */
+/** Only other writers that keep overtaking it make a proof out of date. */
 const MAX_PROOFS = 10;
 
 export class LateGuard {

@@ -8,7 +8,7 @@ import { healthOf } from '../common/health.js';
 import type { Serving } from '../common/service-context.js';
 import { startExtractor } from './extractor-worker.js';
 
-/** The service `extractor`: the worker, and how it does. */
+/** The service `extractor`: the worker, and its health. */
 export async function serveExtractor(nats: NatsPorts, serving: Serving): Promise<void> {
   const { config, logger, shutdown, health } = serving;
   const { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs } = config;

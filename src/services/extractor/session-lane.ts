@@ -16,18 +16,18 @@ export interface Held {
 export interface Trouble {
   readonly session: string;
   readonly code: ErrorCode;
-  /** What its log said last, with what to do about it where that is known. */
+  /** The last error of its log, with a fix where one is known. */
   readonly reason: string;
   /** When its first attempt failed, in milliseconds since 1970. */
   readonly since: number;
 }
 
-/** So many failures in a row are no longer the fault of one dispatch. */
+/** This many failures in a row are no longer the fault of one dispatch. */
 const IN_A_ROW = 3;
 /** Dispatches come back in groups: the server looks through all that it holds back for each moment at which one is due. */
 const GROUP_MS = 100;
 
-/** Refusals that a log repeats for as long as nobody changes anything; after an outage it takes what it refused. */
+/** Refusals that a log repeats until someone changes something; after an outage, it accepts what it refused. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set(['store_full', 'config_invalid', 'too_large', 'internal']);
 
 /** Whether a log was reached, and did not take an event. */
@@ -35,7 +35,7 @@ export function isRefusal(error: unknown): boolean {
   return REFUSALS.has(codeOf(error));
 }
 
-/** What one session has in an extractor's hands, what of it has been put back, and how its log did last. */
+/** The dispatches of one session that an extractor holds, those that it has put back, and the last state of its log. */
 export class SessionLane {
   readonly session: string;
   readonly waiting = new Fifo<Held>();
@@ -66,7 +66,7 @@ export class SessionLane {
     return this.#failures < IN_A_ROW ? undefined : this.#last;
   }
 
-  /** How often in a row its log has refused an event, with a pause after each. */
+  /** How many times in a row its log has refused an event, with a pause after each. */
   get refusals(): number {
     return this.#refusals;
   }

@@ -28,11 +28,11 @@ export interface LaneOptions {
 /** What is held at most, in work or waiting. */
 const MAX_HELD = 32_000;
 const MAX_HELD_BYTES = 32 * 1024 * 1024;
-/** One session holds at most so many times what is left: alone three quarters. */
+/** One session holds at most this many times the rest: alone, three quarters. */
 const SHARE = 3;
-/** Who holds this part of what waits may keep others from being met: more is asked for, to get past it. */
+/** A session with this share of the waiting dispatches may hide others: more are asked for, to get past it. */
 const FLOODING = 1 / 8;
-/** Distance of what comes back to a session in trouble, in milliseconds. */
+/** Interval at which dispatches come back to a session in trouble, in milliseconds. */
 const TROUBLED_EVERY_MS = 1;
 /** Part of the time in which a dispatch is dealt with after which the next one comes back: rather too soon than too late. */
 const SOONER = 0.8;
@@ -153,12 +153,12 @@ export class SessionLanes {
     return this.#failures.get(delivery.sequence) ?? 0;
   }
 
-  /** How often in a row the log of its session has refused an event. */
+  /** How many times in a row the log of its session has refused an event. */
   refusals({ session }: Held): number {
     return this.#lane(session).refusals;
   }
 
-  /** Lets go of all that waits, to be put back. */
+  /** Releases all waiting dispatches, to be put back. */
   letGo(): readonly { readonly held: Held; readonly delayMs: number }[] {
     return [...this.#turns].flatMap((lane) => this.#letGo(lane));
   }

@@ -8,7 +8,7 @@ import type { Held } from './session-lane.js';
 import type { SessionLanes } from './session-lanes.js';
 import { isoOf } from './set-aside.js';
 
-/** What has become of a dispatch; `unnoted`: rejected, though its session's log did not take a note of it. */
+/** The outcome of a dispatch; `unnoted`: rejected, but its session's log did not accept a note of it. */
 export type Outcome = Disposition | { readonly kind: 'unnoted'; readonly rejected: Disposition };
 
 export interface TurnsOptions {
@@ -144,7 +144,7 @@ export async function workInTurns(
     }
   }
 
-  /** What waits for its turn must not be delivered again meanwhile. */
+  /** Waiting dispatches must not be delivered again meanwhile. */
   function sayWorking(): void {
     try {
       for (const { delivery } of lanes.waiting()) delivery.working();
@@ -169,7 +169,7 @@ export async function workInTurns(
   };
 }
 
-/** What every log line about a delivery says. */
+/** Fields of every log line about a delivery. */
 function about({ subject, sequence }: DispatchDelivery) {
   return { session: parseDispatchSubject(subject).session, dispatch: sequence };
 }

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../contracts/error-codes.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import type { Trouble } from './session-lane.js';
 
-/** What an extractor tells in its health of sessions whose logs take nothing. */
+/** The part of an extractor's health about sessions whose logs accept nothing. */
 export interface SetAside {
   readonly sessions: number;
   /** About how many dispatches of theirs wait, of those that this extractor has seen. */

@@ -19,7 +19,7 @@ import type { SessionProjects } from './session-projects.js';
  * The learner: takes each review, notes what it demands in the project's log, and proposes what has now been demanded
  * in enough tasks. The review is acknowledged after that, so that none is missed; one that comes twice counts once.
  *
- * A review that is no valid result is the extractor's to reject, and is passed over here.
+ * An invalid review is passed over here: rejecting it is the extractor's job.
  */
 export interface LearnerOptions {
   /** Reviews, delivered to learners only: extractors have a source of their own. */

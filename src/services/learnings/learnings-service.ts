@@ -21,7 +21,7 @@ export interface LearningsServiceOptions {
   readonly onChanged: (project: Token) => void;
 }
 
-/** From a request's subject and JSON to the reply. Throws a ThroughlineError for what is refused. */
+/** From a request's subject and JSON to the reply. Throws a ThroughlineError for a refused request. */
 export type LearningsService = (subject: LearningRequest, request: unknown) => Promise<object>;
 
 export function createLearningsService(options: LearningsServiceOptions): LearningsService {

@@ -2,7 +2,7 @@ import type { LearningDecision } from '../../learnings/commands/learning-decisio
 import type { Proposed } from '../../learnings/harvest.js';
 import type { LearningState } from '../../learnings/learnings-state.js';
 
-/** Decides to append the first proposal that is still due: somebody else may have come first. */
+/** Decides to append the first proposal that is still due: another process may have come first. */
 export function proposing(due: (state: LearningState) => readonly Proposed[]) {
   return (state: LearningState): LearningDecision => {
     const [event] = due(state);

@@ -31,7 +31,7 @@ import { SessionProjects } from './session-projects.js';
 export interface Projects {
   readonly reader: ProjectReader;
   readonly command: ProjectCommander;
-  /** For what rules propose: nobody waits for it. */
+  /** For proposals by rule: no caller waits for them. */
   readonly inBackground: ProjectCommander;
   readonly relevance: Relevance;
   readonly embedder: Embedder | undefined;
@@ -108,7 +108,7 @@ export async function serveLearnings(
     vectoriser?.exchanged(dimension);
     unawaited(vectorise(project));
   });
-  // What was accepted while no embedder ran, or another one, is made up for.
+  // Makes the vectors of learnings that were accepted while no embedder ran, or another one.
   unawaited(nats.learnings.projects().then(async (all) => void (await Promise.all(all.map(vectorise)))));
 
   const { maxBodyBytes, maxDeliveries, ackWaitMs, recurrence } = config;

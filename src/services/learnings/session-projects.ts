@@ -7,12 +7,12 @@ import type { SessionLog } from '../../ports/session-log.js';
 export interface SessionProjectsOptions {
   readonly log: SessionLog;
   readonly sessions: SessionReader;
-  /** Sessions whose project is remembered; others are folded anew. */
+  /** Sessions whose project is remembered; others are folded again. */
   readonly maxKnown: number;
 }
 
 interface Known {
-  /** As the last opening that says one names it. */
+  /** The name in the last opening that has one. */
   readonly project: string | undefined;
   /** Up to where the log has been read, and which log it was. */
   readonly through: number;
@@ -20,7 +20,7 @@ interface Known {
 }
 
 /**
- * Which project a session is of. A session is folded once for it, snapshot and all; after that only its openings are
+ * The project of a session. A session is folded once for it, snapshot and all; after that only its openings are
  * read, since nothing else changes its project.
  */
 export class SessionProjects {
@@ -39,7 +39,7 @@ export class SessionProjects {
     return projectOf(known.project);
   }
 
-  /** What is known with the openings that came since; `undefined` where another log stands in its place. */
+  /** The known project, updated by newer openings; `undefined` if another log has taken the place of this one. */
   async #openedSince(session: Token, known: Known | undefined): Promise<Known | undefined> {
     if (known === undefined) return undefined;
     const range = { after: known.through, type: 'session.opened' };

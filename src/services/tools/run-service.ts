@@ -18,7 +18,7 @@ export interface RunServiceOptions {
 }
 
 export interface RunService {
-  /** Reads the tasks and makes them the session's progress. Throws a ThroughlineError when they cannot be read. */
+  /** Reads the tasks and records them as the session's progress. Throws a ThroughlineError when they cannot be read. */
   init(request: unknown): Promise<object>;
   status(request: unknown): Promise<object>;
 }

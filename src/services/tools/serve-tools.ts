@@ -61,20 +61,20 @@ export async function serveTools(
         bySession: true,
         description: TOOLS[name].summary,
         handle: (request: unknown) => tools(name, request),
-        ...(name.endsWith('-list') && { lower: 'its filters, or delete what is done with' }),
+        ...(name.endsWith('-list') && { lower: 'its filters, or delete what is no longer needed' }),
       })),
       {
         name: 'run-init',
         subject: RUN_INIT_SUBJECT,
         bySession: true,
-        description: 'make a tasks.md the progress of a session',
+        description: 'track the progress of a session in a tasks.md',
         handle: (request) => run.init(request),
       },
       {
         name: 'run-status',
         subject: RUN_STATUS_SUBJECT,
         bySession: true,
-        description: 'progress of a run, and what each task needs next',
+        description: 'show the progress of a run and what each task needs next',
         handle: (request) => run.status(request),
       },
       {

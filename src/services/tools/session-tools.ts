@@ -21,7 +21,7 @@ export interface SessionToolsOptions {
   readonly onNotes?: (session: Token) => void;
 }
 
-/** From a tool's name and a request's JSON to the reply. Throws a ThroughlineError for what is refused. */
+/** From a tool's name and a request's JSON to the reply. Throws a ThroughlineError for a refused request. */
 export type SessionTools = (name: ToolName, request: unknown) => Promise<object>;
 
 /** Events after which notes may have to be proposed; the end of an iteration makes up for one that was missed. */

@@ -26,7 +26,10 @@ export interface TraceServiceOptions {
 export interface TraceService {
   /** Appends entries as one event. Those that cannot be read are skipped and counted; if none can, it is an error too. */
   append(request: unknown): Promise<object>;
-  /** The summary of an intent, what it stands for, and the entries since; all null or empty below the threshold. */
+  /**
+   * The summary of an intent, the entries behind it in numbers, and the newer entries; all null or empty below the
+   * threshold.
+   */
   compact(request: unknown): Promise<object>;
 }
 
@@ -43,7 +46,7 @@ export function createTraceService(options: TraceServiceOptions): TraceService {
         if ('entry' in recorded) entries.push(recorded.entry);
         else malformed.push({ index, message: recorded.malformed });
       }
-      // Also without a single one that can be read: the session counts what was malformed.
+      // Even without a single readable one: the session counts malformed entries.
       const appended = await log.append(session, {
         v: EVENT_VERSION,
         type: 'trace.appended',

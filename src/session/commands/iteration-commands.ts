@@ -37,7 +37,7 @@ export function summarise(state: SessionState, args: ToolArguments<'iteration-su
     if (iteration.summary !== undefined && !args.replace) {
       return refuse(
         'summary_exists',
-        `iteration ${iteration.number} has a summary: give replace to put another in its place`,
+        `iteration ${iteration.number} already has a summary: set replace to replace it`,
         {
           summary: iteration.summary,
         },

@@ -15,7 +15,7 @@ export function openSession(state: SessionState, args: ToolArguments<'session-op
   const { goal, spec, specPath, project, settings } = args;
   const bound = boundProject(state.charter);
   if (project !== undefined && bound !== undefined && projectOf(project) !== bound) {
-    const message = `project: session ${state.session} belongs to project ${bound} since it was opened: leave the project out, or open another session`;
+    const message = `project: session ${state.session} already belongs to project ${bound}: leave out the project, or open another session`;
     return refuse('project_bound', message, { field: 'project', project: bound });
   }
   const data = {
@@ -69,7 +69,7 @@ export function showSession(): Decision {
   return answer(overview);
 }
 
-/** The session in numbers. */
+/** The figures of a session. */
 export interface SessionOverview extends Readonly<Charter> {
   readonly name: string;
   /** Sequence of its newest event; 0 for a session without events. */

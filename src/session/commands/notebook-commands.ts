@@ -8,7 +8,7 @@ import { full, fullText, MOST } from './session-room.js';
 /** The commands on notes and inbox, each decided on a state. */
 
 const GO_ON = 'go on in a new session';
-const FEWER_NOTES = 'delete those that no longer hold by note-delete';
+const FEWER_NOTES = 'delete outdated ones with note-delete';
 
 export function addNote(state: SessionState, { content, type }: ToolArguments<'note-add'>): Decision {
   const { notes } = state.notebook;
@@ -50,7 +50,12 @@ export function listNotes(_state: SessionState, { type }: ToolArguments<'note-li
 export function addMessage(state: SessionState, { content }: ToolArguments<'inbox-add'>): Decision {
   const { inbox } = state.notebook;
   const refusal =
-    full('unread messages', unread(state.notebook).length, MOST.unread, 'read some by inbox-mark-read') ??
+    full(
+      'unread messages',
+      unread(state.notebook).length,
+      MOST.unread,
+      'mark some as read with inbox-mark-read',
+    ) ??
     full('messages', inbox.size, MOST.messages, GO_ON) ??
     fullText('messages', inbox.values(), content, GO_ON);
   if (refusal !== undefined) return refusal;

@@ -5,7 +5,7 @@ import type { SessionState } from '../session-state.js';
 
 export { refuse } from '../../contracts/decision.js';
 
-/** What a command comes to on the state of a session. */
+/** The outcome of a command on the state of a session. */
 export type Decision = DecisionOn<SessionState, SessionEvent>;
 export type Reply = ReplyOn<SessionState>;
 export type NewEvent = Unstamped<SessionEvent>;

@@ -1,8 +1,8 @@
 import { type Refusal, refuse } from '../../contracts/decision.js';
 
 /**
- * How much a session may keep. Commands refuse more: events that are there already are folded whatever their number, so
- * that no log ever means something else than it did.
+ * How much a session may keep. Commands refuse more. Stored events are folded whatever their number, so that the
+ * meaning of a log never changes.
  */
 export const MOST = {
   /** All of them stand in one reply of `note-list`. */
@@ -15,7 +15,7 @@ export const MOST = {
   text: 1_000_000,
 } as const;
 
-/** The refusal of one more where `held` are as many as may be. */
+/** The refusal of one more if `held` has reached the limit. */
 export function full(what: string, held: number, most: number, fix: string): Refusal | undefined {
   return held < most
     ? undefined

@@ -16,7 +16,7 @@ import { full, fullText, MOST } from './session-room.js';
 
 /** The commands on tasks, each decided on a state. */
 
-const FEWER_TASKS = 'delete some by task-delete';
+const FEWER_TASKS = 'delete some with task-delete';
 
 export function addTask(state: SessionState, args: ToolArguments<'task-add'>): Decision {
   const { board } = state;
@@ -144,7 +144,7 @@ export function next(state: SessionState, { claim }: ToolArguments<'task-next'>)
 
 export function release(state: SessionState, { id, claim }: ToolArguments<'task-release'>): Decision {
   return onTask(state, id, (task) => {
-    if (task.claimed_by === undefined) return refuse('not_found', `${task.id} is not claimed by anybody`);
+    if (task.claimed_by === undefined) return refuse('not_found', `${task.id} is not claimed`);
     if (claim !== undefined && claim !== task.claimed_by) {
       return refuse('conflict', `${task.id} is claimed by ${task.claimed_by}, not by ${claim}`);
     }

@@ -108,13 +108,13 @@ describe('learning.edit', () => {
   ])('learning.edit refuses what was %s', (_what, given, state) => {
     expect(new Project(...given).refuses('learning.edit', { id, content: 'x' })).toMatchObject({
       code: 'not_found',
-      message: `${id} is no learning in force: it is ${state}`,
+      message: `${id} is not an active learning: it is ${state}`,
     });
   });
 
   it.each([
     [{}, 'content: give content, type or tags'],
-    [{ content: '\u200b' }, 'content: must hold visible text'],
+    [{ content: '\u200b' }, 'content: must contain visible text'],
   ])('learning.edit refuses %j', (more, message) => {
     expect(new Project(...inForce).refuses('learning.edit', { id, ...more })).toMatchObject({
       code: 'schema_invalid',
@@ -167,19 +167,19 @@ describe('learning.retract', () => {
     expect(project.learnings()).toEqual([OTHER]);
     expect(project.refuses('learning.retract', { id })).toMatchObject({
       code: 'not_found',
-      message: `${id} is no learning in force: it is retracted`,
+      message: `${id} is not an active learning: it is retracted`,
       details: { id, state: 'retracted' },
     });
   });
 
   it('learning.retract refuses what waits, and what was merged, by saying so', () => {
     expect(new Project(proposed(TEXT)).refuses('learning.retract', { id })).toMatchObject({
-      message: `${id} is no learning in force: it is pending`,
+      message: `${id} is not an active learning: it is pending`,
     });
     const merged = { type: 'accepted', data: { proposal: idOf('Name'), by: 'x', merged_into: id } } as const;
     const project = new Project(...inForce, proposed('Name'), merged);
     expect(project.refuses('learning.retract', { id: idOf('Name') })).toMatchObject({
-      message: `${idOf('Name')} is no learning in force: it is merged into ${id}`,
+      message: `${idOf('Name')} is not an active learning: it is merged into ${id}`,
     });
   });
 });

@@ -80,7 +80,7 @@ describe('learning.propose', () => {
     (content) => {
       expect(new Project().refuses('learning.propose', { content })).toMatchObject({
         code: 'schema_invalid',
-        message: 'content: must hold visible text',
+        message: 'content: must contain visible text',
       });
     },
   );
@@ -113,7 +113,7 @@ describe('learning.propose, while many proposals made by hand wait', () => {
     const source = session === undefined ? {} : { session };
     expect(project.refuses('learning.propose', { content: TEXT, source })).toMatchObject({
       code: 'limit_reached',
-      message: `${MAX_MANUAL_OF_SESSION} proposals made by hand ${of} wait, the limit is ${MAX_MANUAL_OF_SESSION}: decide on some first by "throughline proposals review"`,
+      message: `${MAX_MANUAL_OF_SESSION} proposals made by hand ${of} are pending, and the limit is ${MAX_MANUAL_OF_SESSION}: decide on some first with "throughline proposals review"`,
     });
     // What stands there already is found again, and another session has places of its own.
     expect(project.does('learning.propose', { content: `${session} waits 1`, source })).toMatchObject({
@@ -132,7 +132,7 @@ describe('learning.propose, while many proposals made by hand wait', () => {
     );
     expect(project.refuses('learning.propose', { content: TEXT, source: { session: 'new' } })).toMatchObject({
       code: 'limit_reached',
-      message: expect.stringContaining(`${MAX_MANUAL} proposals made by hand in project demo wait`),
+      message: expect.stringContaining(`${MAX_MANUAL} proposals made by hand in project demo are pending`),
     });
     project.happens({ type: 'rejected', data: { proposal: idOf('s0 waits 0'), by: 'bob' } });
     expect(project.does('learning.propose', { content: TEXT })).toMatchObject({ existing: false });
@@ -182,7 +182,7 @@ describe('a list that comes in pages', () => {
     });
     expect(project.refuses('learning.list', { cursor: idOf('One') })).toMatchObject({
       code: 'not_found',
-      message: expect.stringContaining('begin with the first page'),
+      message: expect.stringContaining('start again with the first page'),
     });
   });
 });

@@ -19,7 +19,7 @@ describe('repair', () => {
   it('repair puts MacRoman right, and names the first line', () => {
     expect(repair('# a\n- ‚úÖ 1. b ‚Äî c\n')).toEqual({
       text: '# a\n- ✅ 1. b — c\n',
-      misdecoded: { line: 1, message: 'UTF-8 that was read as MacRoman; 2 characters were put right' },
+      misdecoded: { line: 1, message: 'UTF-8 that was read as MacRoman; 2 characters were corrected' },
     });
   });
 

@@ -58,7 +58,7 @@ describe('a connection', () => {
     expect(await hears(ports.connection)).toBe('here');
     expect(logger.error).toHaveBeenCalledWith(
       expect.objectContaining({ subject: 'throws', code: 'internal' }),
-      'a message could not be dealt with',
+      'a message could not be handled',
     );
     await ports.close();
   });
@@ -152,7 +152,7 @@ describe('a service on a server of small messages', () => {
       endpoints: [healthEndpoint('whole', async () => ({ well: true }))],
     });
     const info = (await ports.connection.request('$SRV.INFO.whole')).json();
-    const metadata = { description: 'how this instance does' };
+    const metadata = { description: 'health of this instance' };
     expect(info).toMatchObject({ description: 'all of it', endpoints: [{ name: 'health', metadata }] });
     const stats = (await ports.connection.request('$SRV.STATS.whole')).json();
     expect(stats).toMatchObject({ endpoints: [{ name: 'health', data: { well: true } }] });

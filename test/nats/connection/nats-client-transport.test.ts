@@ -22,7 +22,7 @@ it('the client transport says in plain words that another service answers', asyn
   await expect(client.compile({ session: 'demo', taskId: '1', taskPrompt: 'x' })).rejects.toMatchObject({
     ...{
       code: 'internal',
-      message: 'prompt.compile.demo: the answer is no JSON: does another service listen there?',
+      message: 'prompt.compile.demo: the answer is not JSON. Does another service listen there?',
     },
   });
   await client.close();

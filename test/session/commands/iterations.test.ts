@@ -89,7 +89,7 @@ describe('iteration-summary', () => {
     expect(played.when('iteration-summary', { summary: 'second' })).toEqual({
       refused: {
         code: 'summary_exists',
-        message: 'iteration 1 has a summary: give replace to put another in its place',
+        message: 'iteration 1 already has a summary: set replace to replace it',
         details: { summary: 'first' },
       },
     });

@@ -228,7 +228,7 @@ describe('the project of a session', () => {
       refused: {
         ...moved,
         message:
-          'project: session demo belongs to project query since it was opened: leave the project out, or open another session',
+          'project: session demo already belongs to project query: leave out the project, or open another session',
       },
     });
     expect(played.when('session-open', { project: ' query ' })).toHaveProperty('event');

@@ -26,7 +26,7 @@ const limitReached = (message: string) => ({
 describe('a session', () => {
   it('a session takes no more notes than it may hold, until one is deleted', () => {
     const played = used(MOST.notes, 'note-add', (n) => ({ content: `note ${n}` }));
-    const full = `the session holds ${MOST.notes} notes, the limit is ${MOST.notes}: delete those that no longer hold by note-delete`;
+    const full = `the session holds ${MOST.notes} notes, the limit is ${MOST.notes}: delete outdated ones with note-delete`;
     expect(played.when('note-add', { content: 'one more' })).toMatchObject(limitReached(full));
     expect(played.when('note-edit', { id: '1', content: 'still allowed' })).toHaveProperty('event');
     expect(played.after('note-delete', { id: '1' }).when('note-add', { content: 'x' })).toHaveProperty(

@@ -117,7 +117,7 @@ describe('task-release', () => {
   it('task-release refuses a task that has no claim, and one that is not there', () => {
     const played = withTasks('a');
     expect(played.when('task-release', { id: '1' })).toEqual({
-      refused: { code: 'not_found', message: 'TAS-1 is not claimed by anybody' },
+      refused: { code: 'not_found', message: 'TAS-1 is not claimed' },
     });
     expect(played.when('task-release', { id: '2' })).toMatchObject({ refused: { code: 'not_found' } });
   });
