@@ -7,6 +7,8 @@ type Issue = z.core.$ZodIssue;
 
 /** Most wrong fields that one sentence names. */
 const MAX_NAMED = 5;
+/** Most fields of one object that are compared with a missing one: the caller decides how many it sends. */
+const MAX_COMPARED = 100;
 
 /**
  * What keeps a schema from taking a value, as one sentence: each wrong field by its path, with what was found and what to
@@ -77,10 +79,8 @@ function nameInstead(input: unknown, path: readonly PropertyKey[]): string | und
   const parent = valueAt(input, path.slice(0, -1));
   const field = path.at(-1);
   if (typeof parent !== 'object' || parent === null || typeof field !== 'string') return undefined;
-  return nearestName(
-    field,
-    Object.keys(parent).filter((key) => key !== field),
-  );
+  const others = Object.keys(parent).filter((key) => key !== field);
+  return others.length > MAX_COMPARED ? undefined : nearestName(field, others);
 }
 
 /** The names that an object at this path may have. */

@@ -137,7 +137,7 @@ describe('run.init that cannot be done', () => {
     expect(await refused({ tasksPath: '/etc/hostname' })).toMatchObject({
       status: 404,
       code: 'progress_ledger_missing_tasks',
-      message: expect.stringMatching(/^\/etc\/hostname: lies outside .* THROUGHLINE_TASKS_ROOTS$/),
+      message: expect.stringMatching(/^\/etc\/hostname: is outside .* THROUGHLINE_TASKS_ROOTS$/),
     });
   });
 
