@@ -14,8 +14,6 @@ import { CountedDispatches, type CountedJson } from './counted-dispatches.js';
 
 /** Dispatches kept in order before they are settled. */
 export const WINDOW_LENGTH = 64;
-/** Settled dispatches that earlier versions remembered. */
-const EARLIER_MEMORY = 4096;
 
 /** How one dispatch at a time is folded, and how what was folded is copied. */
 export interface DispatchFold<Entry, Folded> {
@@ -169,13 +167,12 @@ function lowerBound<T>(sorted: readonly T[], key: number, keyOf: (item: T) => nu
   return low;
 }
 
-/** What an earlier version remembered. Of what it had forgotten nobody knows any more whether it counted. */
+/** What an earlier version remembered: all that had counted, as a snapshot with more than it could is not read. */
 function countedBefore(
   steps: readonly number[],
   recent: readonly { readonly sequence: number }[],
 ): CountedDispatches {
-  const floor = steps.length < EARLIER_MEMORY ? 0 : (steps[0] ?? 1) - 1;
-  const counted = new CountedDispatches({ floor, steps: '', late: [], late_floor: 0 });
+  const counted = new CountedDispatches();
   let sequence = 0;
   for (const step of steps) {
     sequence += step;

@@ -107,6 +107,12 @@ const counted = z.object({
   late_floor: z.number(),
 });
 
+/**
+ * Settled dispatches that earlier versions remembered. Whether one counted that is older than all of these is not known,
+ * and a worker that goes by the length of the log does not look it up: from the log it is all known again.
+ */
+const EARLIER_MEMORY = 4096;
+
 const stateJson = z.object({
   limits: z.object({
     maxFacts: z.number(),
@@ -131,7 +137,11 @@ const stateJson = z.object({
   ledgers: z.array(taskLedger),
   window: z
     .object({ recent, counted: counted.exactOptional(), settled: z.array(z.number()).exactOptional() })
-    .refine((window) => window.counted ?? window.settled, 'must say which dispatches have counted'),
+    .refine((window) => window.counted ?? window.settled, 'must say which dispatches have counted')
+    .refine(
+      ({ counted, settled = [] }) => counted !== undefined || settled.length < EARLIER_MEMORY,
+      'an earlier version may have forgotten which dispatches have counted',
+    ),
   charter: z.object({
     status: z.enum(['open', 'completed']),
     goal: z.string().exactOptional(),

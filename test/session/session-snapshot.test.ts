@@ -117,6 +117,28 @@ describe('the text of a snapshot', () => {
   });
 });
 
+describe('a snapshot that names settled dispatches, as earlier versions did', () => {
+  const naming = (count: number) => {
+    const { state, ...parsed } = JSON.parse(bytes(folded(EVENTS, DEFAULT_LIMITS)));
+    const { counted: _, ...window } = state.window;
+    const settled = [1000, ...Array.from({ length: count - 1 }, () => 1)];
+    return JSON.stringify({ ...parsed, state: { ...state, window: { ...window, settled } } });
+  };
+
+  it('a snapshot that names as many settled dispatches as earlier versions remembered is refused: older ones may have counted or not', () => {
+    expect(decodeSnapshot('demo', naming(4096))).toEqual({
+      ok: false,
+      reason: 'state.window: an earlier version may have forgotten which dispatches have counted',
+    });
+  });
+
+  it('a snapshot that names fewer settled dispatches than earlier versions remembered is read: a late one counts, and once', () => {
+    const { dispatches } = restored(naming(4095));
+    expect(dispatches.counted().floor).toBe(0);
+    expect([900, 1000, 2000].map((sequence) => dispatches.has(sequence))).toEqual([false, true, true]);
+  });
+});
+
 describe('a snapshot that cannot be used', () => {
   const whole = bytes(folded(EVENTS, DEFAULT_LIMITS));
   const changed = (change: (parsed: Record<string, unknown>) => object) =>

@@ -1,10 +1,21 @@
 import type { JetStreamManager, NatsConnection, StreamInfo } from 'nats';
+import { z } from 'zod';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { DISPATCH_STREAM, sessionOfStream, sessionSubject, sessionSubjects } from '../../contracts/names.js';
+import { jsonOf } from '../../contracts/event.js';
+import {
+  DISPATCH_STREAM,
+  SNAPSHOT_BUCKET,
+  sessionOfStream,
+  sessionSubject,
+  sessionSubjects,
+  type Token,
+} from '../../contracts/names.js';
 import { SESSION_EVENTS } from '../../contracts/session-events.js';
-import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
+import { snapshotIn } from '../stores/nats-snapshot-store.js';
+import { unpackedText } from '../stores/packed-text.js';
 import { eventsOf } from '../stores/stored-events.js';
-import { readStream } from './direct-get.js';
+import { readLast, readStream, type StreamMessage } from './direct-get.js';
 
 /**
  * Whether the stream `DISPATCH` may go on with its numbers. Sessions tell dispatches apart by them: where the stream was
@@ -33,8 +44,9 @@ export interface NumbersPorts {
   readonly timeoutMs: number;
 }
 
-/** Events of a session among which its highest dispatch is looked for, where there are few sessions and where there are many. */
+/** Events of a session among which its highest dispatch is looked for: late ones may have come after it. */
 const MOST_EVENTS = 1200;
+/** The same for the sessions that changed longest ago, where there are many. */
 const LEAST_EVENTS = 64;
 /** Events that are read of all sessions together, about: a start must not wait for more. */
 const ALL_EVENTS = 10_000;
@@ -50,38 +62,90 @@ export async function highestSeen(ports: NumbersPorts): Promise<SeenDispatch | u
   }
   const changed = ({ state }: StreamInfo) => Date.parse(state.last_ts);
   sessions.sort((one, other) => changed(other) - changed(one));
-  const each = Math.round(ALL_EVENTS / Math.max(1, sessions.length));
-  const events = Math.min(MOST_EVENTS, Math.max(LEAST_EVENTS, each));
+  let left = ALL_EVENTS;
   let highest: SeenDispatch | undefined;
   for (const info of sessions) {
     if (highest !== undefined && changed(info) < Date.parse(highest.at)) break;
-    const seen = await highestIn(ports, info, events);
-    if (seen !== undefined && seen.sequence > (highest?.sequence ?? 0)) highest = seen;
+    const events = left >= MOST_EVENTS ? MOST_EVENTS : LEAST_EVENTS;
+    left -= Math.min(events, info.state.messages);
+    highest = higher(highest, await highestIn(ports, info, events));
   }
   return highest;
 }
 
 async function highestIn(
-  { connection, timeoutMs }: NumbersPorts,
+  ports: NumbersPorts,
   { config: { name: stream }, state }: StreamInfo,
   count: number,
 ): Promise<SeenDispatch | undefined> {
-  let highest: SeenDispatch | undefined;
+  const { connection, timeoutMs } = ports;
   const session = sessionOfStream(stream);
   if (session === undefined) return undefined;
   const subjects = sessionSubjects(session);
-  // From the end backwards: the last events may all be commands.
-  for (let end = state.last_seq; end >= state.first_seq && highest === undefined; end -= count) {
+  const { through, newest } = await inSnapshot(ports, session);
+  const known = newest && { ...newest, stream };
+  // From the end backwards: the last events may all be commands. What counted before the snapshot is in it.
+  const oldest = known === undefined ? 1 : Math.min(through, state.last_seq);
+  const first = Math.max(state.first_seq, oldest);
+  let highest: SeenDispatch | undefined;
+  for (let end = state.last_seq; end >= first && highest === undefined; end -= count) {
     const range = { from: Math.max(state.first_seq, end - count + 1), through: end };
     const messages = await readStream(connection, stream, subjects, range, timeoutMs);
     const { events } = eventsOf(messages, 0, session, { format: SESSION_EVENTS, subject: sessionSubject });
     for (const { event } of events) {
       if (event.type !== 'fact.recorded' && event.type !== 'dispatch.rejected') continue;
       const { sequence, at } = event.data.dispatch;
-      if (sequence > (highest?.sequence ?? 0)) highest = { sequence, at, stream };
+      highest = higher(highest, { sequence, at, stream });
     }
   }
-  return highest;
+  return higher(known, highest);
+}
+
+function higher(one: SeenDispatch | undefined, other: SeenDispatch | undefined): SeenDispatch | undefined {
+  return (other?.sequence ?? 0) > (one?.sequence ?? 0) ? other : one;
+}
+
+/** What is needed of a snapshot: the newest dispatches that have counted. */
+const countedIn = z.object({
+  session: z.string().optional(),
+  state: z.object({
+    window: z.object({
+      recent: z.array(z.object({ sequence: z.int().positive(), at: z.iso.datetime() })),
+    }),
+  }),
+});
+
+interface SnapshotNewest {
+  /** Sequence of the log that the snapshot stands at; 0 without any. */
+  readonly through: number;
+  readonly newest?: Pick<SeenDispatch, 'sequence' | 'at'> | undefined;
+}
+
+/** The newest dispatch that counts by a session's snapshot, however many late ones came after it. */
+async function inSnapshot({ connection, timeoutMs }: NumbersPorts, session: Token): Promise<SnapshotNewest> {
+  const last = await lastSnapshot(connection, session, timeoutMs);
+  const snapshot = last && snapshotIn(last);
+  if (snapshot === undefined) return { through: 0 };
+  const text = await unpackedText(snapshot.text);
+  const { data } = countedIn.safeParse(jsonOf(Buffer.from(text)));
+  // Of one that cannot be read only the log is known.
+  if (data === undefined || (data.session ?? session) !== session) return { through: 0 };
+  return { through: snapshot.sequence, newest: data.state.window.recent.at(-1) };
+}
+
+async function lastSnapshot(
+  connection: NatsConnection,
+  session: Token,
+  timeoutMs: number,
+): Promise<StreamMessage | undefined> {
+  const subject = `$KV.${SNAPSHOT_BUCKET}.${session}`;
+  try {
+    return await readLast(connection, `KV_${SNAPSHOT_BUCKET}`, subject, timeoutMs);
+  } catch (error) {
+    // There is no bucket yet.
+    if (isNoResponders(error)) return undefined;
+    throw error;
+  }
 }
 
 /** The fault in the numbers of the stream `DISPATCH`, or `undefined`. */

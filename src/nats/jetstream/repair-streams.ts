@@ -1,7 +1,8 @@
+import { createHash, randomUUID } from 'node:crypto';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { DISPATCH_STREAM, LEARNINGS_STREAM, sessionOfStream, sessionSubject } from '../../contracts/names.js';
 import type { AckedPublisher } from './acked-publisher.js';
-import { readStream } from './direct-get.js';
+import { readStream, type StreamMessage } from './direct-get.js';
 import { highestSeen, type NumbersPorts, numbersFault } from './dispatch-numbers.js';
 import { newestLearningSnapshot, newestSnapshot } from './topology.js';
 
@@ -19,7 +20,7 @@ const MARGIN = 1200;
 const AT_ONCE = 500;
 
 export interface RepairPorts extends NumbersPorts {
-  readonly publisher: AckedPublisher;
+  readonly publisher: Pick<AckedPublisher, 'publish'>;
 }
 
 /** The repairs, a line for each stream. */
@@ -32,26 +33,17 @@ export async function repairStreams(ports: RepairPorts): Promise<string[]> {
 }
 
 async function repairDispatches(ports: RepairPorts): Promise<string[]> {
-  const { connection, jsm, publisher, timeoutMs } = ports;
+  const { connection, jsm, timeoutMs } = ports;
   const fault = await numbersFault(ports, await highestSeen(ports));
   if (fault === undefined) return [];
   const { seen, last } = fault;
   await raise(ports, DISPATCH_STREAM, VOID_DISPATCHES, seen.sequence + MARGIN);
   const range = { since: seen.at, through: seen.sequence };
   let again = 0;
-  for (const { sequence, subject, data, foreign } of await readStream(
-    connection,
-    DISPATCH_STREAM,
-    '>',
-    range,
-    timeoutMs,
-  )) {
-    if (subject === VOID_DISPATCHES || foreign !== undefined) continue;
-    // If it is interrupted here, the next repair finds it again: its id is still known for a while.
-    const published = await publisher.publish(subject, data, { messageId: `repaired:${sequence}` });
-    if (published.outcome !== 'stored')
-      throw new ThroughlineError('unavailable', `no stream takes ${subject}`);
-    await jsm.streams.deleteMessage(DISPATCH_STREAM, sequence, false);
+  for (const message of await readStream(connection, DISPATCH_STREAM, '>', range, timeoutMs)) {
+    if (message.subject === VOID_DISPATCHES || message.foreign !== undefined) continue;
+    await publishAgain(ports, message);
+    await jsm.streams.deleteMessage(DISPATCH_STREAM, message.sequence, false);
     again += 1;
   }
   await jsm.streams.purge(DISPATCH_STREAM, { filter: VOID_DISPATCHES });
@@ -59,6 +51,37 @@ async function repairDispatches(ports: RepairPorts): Promise<string[]> {
   return [
     `${DISPATCH_STREAM}: ${moved}; results under numbers that were used before, published again: ${again}`,
   ];
+}
+
+/** Resolves when a copy of the message is stored: only then may the message go. */
+async function publishAgain(ports: RepairPorts, message: StreamMessage): Promise<void> {
+  const { subject, data } = message;
+  // Cut off before the message is deleted, the next repair finds it again: so soon, the id of its copy is still known.
+  for (const messageId of [copyId(message), randomUUID()]) {
+    const published = await ports.publisher.publish(subject, data, { messageId, stream: DISPATCH_STREAM });
+    if (published.outcome !== 'stored') break;
+    // Anybody who may publish can have taken the id for something else.
+    if (!published.duplicate || (await isCopy(ports, message, published.sequence))) return;
+  }
+  throw new ThroughlineError('unavailable', `no stream takes ${subject}`);
+}
+
+/** The same with each repair, and known to nobody before the message is stored. */
+function copyId({ sequence, subject, data, headers }: StreamMessage): string {
+  // The time that the server gives comes last.
+  const head = JSON.stringify([sequence, subject, headers?.last('Nats-Time-Stamp')]);
+  return `repaired:${createHash('sha256').update(head).update(data).digest('hex')}`;
+}
+
+async function isCopy(
+  { connection, timeoutMs }: RepairPorts,
+  { sequence, subject, data }: StreamMessage,
+  at: number,
+): Promise<boolean> {
+  const range = { from: at, through: at };
+  const [stored] = await readStream(connection, DISPATCH_STREAM, '>', range, timeoutMs);
+  if (stored === undefined || stored.sequence === sequence || stored.foreign !== undefined) return false;
+  return stored.subject === subject && Buffer.compare(stored.data, data) === 0;
 }
 
 async function repairSessions(ports: RepairPorts): Promise<string[]> {
