@@ -10,8 +10,12 @@ export interface RejectedStore {
   put(rejected: Rejection): Promise<void>;
   /** The oldest `limit` rejections, without their bodies. */
   list(limit: number): Promise<RejectedEntry[]>;
-  /** Ids of what is stored among the rejections and is none: `list`, `get` and `remove` pass it over. */
-  foreign(): Promise<number[]>;
+  /**
+   * Ids of what is stored among the rejections and is none: `list`, `get` and `remove` pass it over, however much it is.
+   *
+   * @param from only ids from this one on; all by default
+   */
+  foreign(from?: number): Promise<number[]>;
   /** One rejection with its body, or `undefined`. */
   get(id: number): Promise<WholeRejection | undefined>;
   /** Removes one; `false` if it is not there. */
