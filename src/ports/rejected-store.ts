@@ -28,6 +28,7 @@ export interface Rejection {
   /** The subject that it was published to. */
   readonly subject: string;
   readonly sequence: number;
+  /** When it arrived, the same at each delivery: with `sequence` it says which dispatch this is. */
   readonly at: string;
   readonly code: string;
   readonly reason: string;

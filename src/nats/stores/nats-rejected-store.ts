@@ -96,17 +96,18 @@ export class NatsRejectedStore implements RejectedStore {
   }
 
   async #putPart(rejected: Rejection, body: Uint8Array, part: number, parts: number): Promise<void> {
-    const { session, role, sequence } = rejected;
+    const { session, role, sequence, at } = rejected;
     const subject = rejectedSubject(session, role);
     const options = {
       stream: REJECTED_STREAM,
-      messageId: `rejected:${sequence}:${part}`,
+      // With the time of its arrival, the same at each delivery: a stream made again counts from 1 again.
+      messageId: `rejected:${sequence}:${part}:${at}`,
       headers: {
         [HEADERS.errorCode]: rejected.code,
         [HEADERS.errorReason]: headerText(rejected.reason),
         [HEADERS.dispatchSequence]: String(sequence),
         [HEADERS.dispatchSubject]: headerText(rejected.subject),
-        [HEADERS.dispatchTime]: rejected.at,
+        [HEADERS.dispatchTime]: at,
         [HEADERS.retryId]: randomUUID(),
         ...(parts > 1 && { [HEADERS.part]: String(part), [HEADERS.parts]: String(parts) }),
       },
@@ -135,12 +136,12 @@ export class NatsRejectedStore implements RejectedStore {
   /** All parts of a rejection, in order; other rejections may stand in between. */
   async #parts(first: StoredMsg): Promise<StoredMsg[]> {
     const found = [first];
-    const dispatch = first.header.get(HEADERS.dispatchSequence);
+    const dispatch = dispatchOf(first.header);
     const wanted = Number(first.header.get(HEADERS.parts) || 1);
     if (wanted <= 1) return found;
     for await (const message of this.#messages(first.seq + 1)) {
       if (foreignRejection(message) !== undefined) continue;
-      const belongs = message.header.get(HEADERS.dispatchSequence) === dispatch;
+      const belongs = dispatchOf(message.header) === dispatch;
       if (belongs && partOf(message.header) === found.length + 1) found.push(message);
       if (found.length >= wanted) break;
     }
@@ -237,6 +238,11 @@ function describe(message: StoredMsg, bytes: number): RejectedEntry {
 function retryIdOf({ header, time }: StoredMsg): string {
   const parts = [time.toISOString(), ...Object.values(HEADERS).map((name) => header.get(name))];
   return header.get(HEADERS.retryId) || createHash('sha256').update(parts.join('\n')).digest('hex');
+}
+
+/** Tells dispatches apart: by their times those of a stream that was made again. */
+function dispatchOf(header: MsgHdrs): string {
+  return `${header.get(HEADERS.dispatchSequence)} ${header.get(HEADERS.dispatchTime)}`;
 }
 
 function partOf(header: MsgHdrs): number {
