@@ -10,8 +10,12 @@ export interface RejectedStore {
   put(rejected: Rejection): Promise<void>;
   /** The oldest `limit` rejections, without their bodies. */
   list(limit: number): Promise<RejectedEntry[]>;
-  /** Ids of stored messages that are not rejections: `list`, `get` and `remove` skip them. */
-  foreign(): Promise<number[]>;
+  /**
+   * Ids of stored messages that are not rejections: `list`, `get` and `remove` skip them, however many there are.
+   *
+   * @param from only ids from this one on; all by default
+   */
+  foreign(from?: number): Promise<number[]>;
   /** One rejection with its body, or `undefined`. */
   get(id: number): Promise<WholeRejection | undefined>;
   /** Removes one; `false` if it is not there. */
@@ -24,6 +28,7 @@ export interface Rejection {
   /** The subject that it was published to. */
   readonly subject: string;
   readonly sequence: number;
+  /** When it arrived, the same at each delivery: with `sequence` it says which dispatch this is. */
   readonly at: string;
   readonly code: string;
   readonly reason: string;

@@ -25,7 +25,7 @@ export class MemoryRejectedStore implements RejectedStore {
   }
 
   async put(rejected: Rejection): Promise<void> {
-    const dispatch = String(rejected.sequence);
+    const dispatch = `${rejected.sequence} ${rejected.at}`;
     if (this.#recent.get(dispatch) !== undefined) return;
     this.#lastId += 1;
     this.#recent.add(dispatch, this.#lastId);

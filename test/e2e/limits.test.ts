@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { messageOf, ThroughlineError } from '../../src/contracts/errors.js';
+import {
+  COMPILER_SERVICE,
+  EXTRACTOR_SERVICE,
+  healthSubject,
+  LEARNINGS_SERVICE,
+} from '../../src/contracts/names.js';
+import { TOOLS_SERVICE } from '../../src/contracts/tool-requests.js';
 import { startTestNats, type TestNats } from '../support/nats-server.js';
 import {
   allDealtWith,
@@ -82,6 +89,18 @@ describe('the rate of a session', () => {
     expect((await freshState(system, session)).dispatches.current().counts.implementer).toBe(2000);
     expect(await eventsOf(system, other)).toMatchObject([{ event: { data: { dispatch: { sequence } } } }]);
   });
+});
+
+describe('the bytes of a caller', () => {
+  it.each([EXTRACTOR_SERVICE, COMPILER_SERVICE, TOOLS_SERVICE, LEARNINGS_SERVICE])(
+    'limits the bytes of a caller that asks for the health of %s',
+    async (service) => {
+      await using limited = await startSystem({ fixed: { requestKbPerSecond: 1 } });
+      const health = () => limited.client.request(healthSubject(service), { padding: 'x'.repeat(2000) });
+      expect(await health()).toMatchObject({ errors: 0 });
+      expect(await refusal(health())).toMatchObject({ code: 'rate_limited', details: { kbPerSecond: 1 } });
+    },
+  );
 });
 
 describe('a size', () => {

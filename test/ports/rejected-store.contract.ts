@@ -110,6 +110,26 @@ export function rejectedStoreContract(name: string, open: () => Promise<OpenedRe
     });
 
     it.each([
+      ['small ones', 10],
+      ['in several parts', 1024 * 1024],
+    ])(
+      'the rejected store keeps dispatches of one sequence that arrived at different times apart, as those of a stream made again: %s',
+      async (_, size) => {
+        const rejection = rejectionOf({ body: new Uint8Array(size).fill(1) });
+        const later = { ...rejection, at: timeOf(70_000), body: new Uint8Array(size).fill(2) };
+        for (const each of [rejection, later, rejection, later]) await opened.store.put(each);
+        const kept = (await opened.store.list(10_000)).filter((each) => each.sequence === rejection.sequence);
+        expect(kept.map(({ at }) => at)).toEqual([rejection.at, later.at]);
+        const bodies = await Promise.all(kept.map(async ({ id }) => (await opened.other.get(id))?.body));
+        expect(bodies.map((body) => [body?.length, body?.at(-1)])).toEqual([
+          [size, 1],
+          [size, 2],
+        ]);
+        for (const { id } of kept) await opened.store.remove(id);
+      },
+    );
+
+    it.each([
       ['line breaks', 'status: wrong\r\nThroughline-Error-Code: fine\r\n\r\nbody\nmore'],
       ['control characters', 'a\u0000b\u001b[31mc\u0085d'],
       ['other scripts and halves of characters', 'ßé😀\u2028\ud800 ﷽'],

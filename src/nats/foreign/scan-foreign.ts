@@ -67,8 +67,7 @@ export async function* foreignIn(
 
 /** A user who may look at rejected results may read them one by one, and not by direct get. */
 async function* foreignRejections({ jsm, rejected }: Scanned, from: number): AsyncGenerator<ForeignMessage> {
-  for (const sequence of await rejected.foreign()) {
-    if (sequence < from) continue;
+  for (const sequence of await rejected.foreign(from)) {
     const message = await jsm.streams
       .getMessage(REJECTED_STREAM, { seq: sequence })
       .catch((error: unknown) => {

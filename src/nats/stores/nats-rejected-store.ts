@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { JetStreamManager, MsgHdrs, NatsConnection, StoredMsg } from 'nats';
+import type { JetStreamManager, MsgHdrs, NatsConnection, StoredMsg, StreamState } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import {
   DISPATCH_SUBJECTS,
@@ -19,7 +19,11 @@ import { ensureRejectedStream, type TopologyOptions } from '../jetstream/topolog
 /** Room for subject and headers: a body of the largest size does not fit a message that says why it was rejected. */
 const HEADER_ROOM = 8192;
 const MAX_REASON = 500;
-const SCAN_LIMIT = 10_000;
+/** What is read at a time, in messages and in bytes: the server cuts off a connection for which too much waits. */
+const PAGE = 16;
+const PAGE_BYTES = 16 * 1024 * 1024;
+/** The largest message that a server takes which says nothing of it. */
+const USUAL_PAYLOAD = 1024 * 1024;
 
 /**
  * Rejected dispatches in the stream `DISPATCH_REJECTED`: the body as it came, the reason in headers. A body too large
@@ -44,7 +48,7 @@ export class NatsRejectedStore implements RejectedStore {
   }
 
   async put(rejected: Rejection): Promise<void> {
-    const limit = this.#connection.info?.max_payload ?? 1024 * 1024;
+    const limit = this.#maxPayload;
     const room = Math.max(limit - HEADER_ROOM, Math.floor(limit / 2));
     const parts = Math.max(1, Math.ceil(rejected.body.length / room));
     for (let part = 1; part <= parts; part += 1) {
@@ -54,19 +58,19 @@ export class NatsRejectedStore implements RejectedStore {
 
   async list(limit: number): Promise<RejectedEntry[]> {
     const entries: RejectedEntry[] = [];
-    for (const id of await this.#ids()) {
+    if (limit <= 0) return entries;
+    for await (const message of this.#messages(1)) {
+      if (foreignRejection(message) !== undefined || partOf(message.header) !== 1) continue;
+      entries.push(await this.#entry(message));
       if (entries.length >= limit) break;
-      const message = await this.#first(id);
-      if (message !== undefined) entries.push(await this.#entry(message));
     }
     return entries;
   }
 
-  async foreign(): Promise<number[]> {
+  async foreign(from = 1): Promise<number[]> {
     const found: number[] = [];
-    for (const id of await this.#ids()) {
-      const message = await this.#message(id);
-      if (message !== undefined && foreignRejection(message) !== undefined) found.push(id);
+    for await (const message of this.#messages(from)) {
+      if (foreignRejection(message) !== undefined) found.push(message.seq);
     }
     return found;
   }
@@ -87,18 +91,23 @@ export class NatsRejectedStore implements RejectedStore {
     return true;
   }
 
+  get #maxPayload(): number {
+    return this.#connection.info?.max_payload ?? USUAL_PAYLOAD;
+  }
+
   async #putPart(rejected: Rejection, body: Uint8Array, part: number, parts: number): Promise<void> {
-    const { session, role, sequence } = rejected;
+    const { session, role, sequence, at } = rejected;
     const subject = rejectedSubject(session, role);
     const options = {
       stream: REJECTED_STREAM,
-      messageId: `rejected:${sequence}:${part}`,
+      // With the time of its arrival, the same at each delivery: a stream made again counts from 1 again.
+      messageId: `rejected:${sequence}:${part}:${at}`,
       headers: {
         [HEADERS.errorCode]: rejected.code,
         [HEADERS.errorReason]: headerText(rejected.reason),
         [HEADERS.dispatchSequence]: String(sequence),
         [HEADERS.dispatchSubject]: headerText(rejected.subject),
-        [HEADERS.dispatchTime]: rejected.at,
+        [HEADERS.dispatchTime]: at,
         [HEADERS.retryId]: randomUUID(),
         ...(parts > 1 && { [HEADERS.part]: String(part), [HEADERS.parts]: String(parts) }),
       },
@@ -127,29 +136,39 @@ export class NatsRejectedStore implements RejectedStore {
   /** All parts of a rejection, in order; other rejections may stand in between. */
   async #parts(first: StoredMsg): Promise<StoredMsg[]> {
     const found = [first];
-    const dispatch = first.header.get(HEADERS.dispatchSequence);
+    const dispatch = dispatchOf(first.header);
     const wanted = Number(first.header.get(HEADERS.parts) || 1);
-    for (const id of wanted > 1 ? await this.#ids() : []) {
-      if (found.length === wanted) break;
-      if (id <= first.seq) continue;
-      const message = await this.#own(id);
-      const belongs = message?.header.get(HEADERS.dispatchSequence) === dispatch;
-      if (message !== undefined && belongs && partOf(message.header) === found.length + 1)
-        found.push(message);
+    if (wanted <= 1) return found;
+    for await (const message of this.#messages(first.seq + 1)) {
+      if (foreignRejection(message) !== undefined) continue;
+      const belongs = dispatchOf(message.header) === dispatch;
+      if (belongs && partOf(message.header) === found.length + 1) found.push(message);
+      if (found.length >= wanted) break;
     }
     return found;
   }
 
-  /** Sequences that may hold a message, oldest first. */
-  async #ids(): Promise<number[]> {
+  /** What is stored from sequence `from` on, oldest first: as many messages as there are, a page of them at a time. */
+  async *#messages(from: number): AsyncGenerator<StoredMsg> {
+    const atATime = Math.max(1, Math.min(PAGE, Math.floor(PAGE_BYTES / this.#maxPayload)));
+    let page: number[] = [];
+    const read = async () => {
+      const messages = await Promise.all(page.map((id) => this.#message(id)));
+      page = [];
+      return messages.filter((message) => message !== undefined);
+    };
+    for (const id of await this.#ids(from)) {
+      page.push(id);
+      if (page.length === atATime) yield* await read();
+    }
+    yield* await read();
+  }
+
+  /** Sequences from `from` on that may hold a message, oldest first. */
+  async #ids(from: number): Promise<Iterable<number>> {
     try {
       const { state } = await this.#jsm.streams.info(REJECTED_STREAM, { deleted_details: true });
-      const deleted = new Set(state.deleted ?? []);
-      const ids: number[] = [];
-      for (let id = state.first_seq; id <= state.last_seq && ids.length < SCAN_LIMIT; id += 1) {
-        if (!deleted.has(id)) ids.push(id);
-      }
-      return ids;
+      return idsOf(state, from);
     } catch (error) {
       if (apiCode(error) === API.streamNotFound) return [];
       throw toThroughlineError(error, 'reading rejected dispatches');
@@ -176,6 +195,14 @@ export class NatsRejectedStore implements RejectedStore {
       if (code === API.messageNotFound || code === API.streamNotFound) return undefined;
       throw toThroughlineError(error, `reading rejected dispatch ${id}`);
     }
+  }
+}
+
+/** One by one: there may be more than should be in memory at a time. */
+function* idsOf({ first_seq, last_seq, deleted = [] }: StreamState, from: number): Generator<number> {
+  const gone = new Set(deleted);
+  for (let id = Math.max(first_seq, from); id <= last_seq; id += 1) {
+    if (!gone.has(id)) yield id;
   }
 }
 
@@ -211,6 +238,11 @@ function describe(message: StoredMsg, bytes: number): RejectedEntry {
 function retryIdOf({ header, time }: StoredMsg): string {
   const parts = [time.toISOString(), ...Object.values(HEADERS).map((name) => header.get(name))];
   return header.get(HEADERS.retryId) || createHash('sha256').update(parts.join('\n')).digest('hex');
+}
+
+/** Tells dispatches apart: by their times those of a stream that was made again. */
+function dispatchOf(header: MsgHdrs): string {
+  return `${header.get(HEADERS.dispatchSequence)} ${header.get(HEADERS.dispatchTime)}`;
 }
 
 function partOf(header: MsgHdrs): number {

@@ -10,7 +10,7 @@ import { startExtractor } from './extractor-worker.js';
 
 /** The service `extractor`: the worker, and its health. */
 export async function serveExtractor(nats: NatsPorts, serving: Serving): Promise<void> {
-  const { config, logger, shutdown, health } = serving;
+  const { config, logger, shutdown, health, admit } = serving;
   const { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs } = config;
   const extractor = await startExtractor(
     { source: nats.source, log: nats.log, snapshots: nats.snapshots, rejected: nats.rejected, logger },
@@ -35,6 +35,7 @@ export async function serveExtractor(nats: NatsPorts, serving: Serving): Promise
     version: VERSION,
     description: 'Turns dispatches into facts',
     logger,
+    admit,
     endpoints: [healthEndpoint(EXTRACTOR_SERVICE, healthOf(health, own))],
   });
   shutdown.add('the health of the extractor', () => service.stop());

@@ -42,12 +42,17 @@ export async function workInTurns(
   { lanes, logger, ackWaitMs, now, onFailure }: TurnsOptions,
 ): Promise<{ stop(): Promise<void> }> {
   const warnOfSession = limitedWarnings(logger, now);
+  let stopped = false;
   let inWork = 0;
   let whenIdle = () => {};
   let begunThisTurn = 0;
   let turnBeganAt = 0;
 
   function arrived(delivery: DispatchDelivery): void {
+    if (stopped) {
+      answer(delivery, { kind: 'retry', delayMs: AT_ONCE_MS });
+      return;
+    }
     const { session = NO_SESSION } = parseDispatchSubject(delivery.subject);
     const delayMs = lanes.arrived(session, delivery);
     if (delayMs !== undefined) answer(delivery, { kind: 'retry', delayMs });
@@ -81,21 +86,25 @@ export async function workInTurns(
 
   // Callbacks rather than a promise for each: thousands are in work at a time.
   function begin(held: Held): void {
-    const fail = (error: unknown) => {
-      failed(held, error);
-      ended();
-    };
+    const fail = (error: unknown) => end(held, () => failed(held, error));
+    let working: Promise<Outcome>;
     try {
-      work(held).then((outcome) => {
-        try {
-          succeeded(held, outcome);
-        } catch (error) {
-          failed(held, error);
-        }
-        ended();
-      }, fail);
+      working = work(held);
     } catch (error) {
       fail(error);
+      return;
+    }
+    working.then((outcome) => end(held, () => succeeded(held, outcome)), fail);
+  }
+
+  /** What goes wrong after the work is no failure of it: an unanswered dispatch comes again, and counts once. */
+  function end({ delivery }: Held, settle: () => void): void {
+    try {
+      settle();
+    } catch (error) {
+      logger.error({ ...about(delivery), code: codeOf(error), err: error }, 'dispatch could not be settled');
+    } finally {
+      ended();
     }
   }
 
@@ -153,18 +162,20 @@ export async function workInTurns(
     }
   }
 
-  const telling = setInterval(sayWorking, ackWaitMs / 3);
   const consumption = await source.consume(arrived, () => lanes.hasRoom());
+  // Only now: what could not be consumed must leave no timer behind.
+  const telling = setInterval(sayWorking, ackWaitMs / 3);
   return {
     async stop() {
+      stopped = true;
       await consumption.close();
       for (const { held } of lanes.letGo()) answer(held.delivery, { kind: 'retry', delayMs: AT_ONCE_MS });
+      clearInterval(telling);
       if (inWork > 0) {
         await new Promise<void>((resolve) => {
           whenIdle = resolve;
         });
       }
-      clearInterval(telling);
     },
   };
 }

@@ -1,7 +1,9 @@
 import { headers } from 'nats';
 import { expect, it } from 'vitest';
+import { foreignIn, scannedStreams } from '../../../src/nats/foreign/scan-foreign.js';
 import { newSession, startNatsPorts } from '../../ports/opened.js';
 import { timeOf } from '../../support/builders.js';
+import { soon } from '../../support/soon.js';
 
 it.each([4096, 8192, 8193, 16_384])(
   'the rejected store keeps a body whole where the server takes %i bytes in one message',
@@ -48,6 +50,44 @@ it('the rejected store gives an old rejection without a retry id one that is alw
     expect(found[0]).toMatch(/^[0-9a-f]{64}$/);
     expect(found[1]).toBe(found[0]);
     expect(found[2]).toMatch(/^[0-9a-f]{64}$/);
+  } finally {
+    await nats.close();
+  }
+});
+
+it('the rejected store shows every rejection among however many messages that are none, and all of these', async () => {
+  const nats = await startNatsPorts();
+  const many = 10_050;
+  try {
+    const { connection } = nats;
+    for (let each = 0; each < many; each += 1) connection.publish('rejected.demo.reviewer', 'none');
+    await connection.flush();
+    const rejected = {
+      session: newSession(),
+      role: 'reviewer',
+      subject: 'dispatch.demo.reviewer',
+      sequence: 1,
+      at: timeOf(1),
+      code: 'schema_invalid',
+      reason: 'x',
+      body: new Uint8Array(1),
+    } as const;
+    await nats.rejected.put(rejected);
+    connection.publish('rejected.demo.reviewer', 'none');
+    await connection.flush();
+    const jsm = await connection.jetstreamManager();
+    await soon(async () =>
+      expect((await jsm.streams.info('DISPATCH_REJECTED')).state.messages).toBe(many + 2),
+    );
+    expect(await nats.rejected.list(1)).toMatchObject([{ id: many + 1, sequence: 1 }]);
+    expect(await nats.rejected.foreign()).toHaveLength(many + 1);
+
+    const scanned = { connection, jsm, rejected: nats.rejected, timeoutMs: 5000 };
+    const [stream] = await scannedStreams(jsm);
+    if (stream === undefined) throw new Error('no stream is scanned');
+    const newest: number[] = [];
+    for await (const { sequence } of foreignIn(scanned, stream, 3)) newest.push(sequence);
+    expect(newest).toEqual([many, many + 2]);
   } finally {
     await nats.close();
   }

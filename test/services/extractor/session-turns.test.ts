@@ -1,0 +1,123 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { DispatchDelivery } from '../../../src/ports/dispatch-source.js';
+import { silentLogger } from '../../../src/ports/logger.js';
+import { SessionLanes } from '../../../src/services/extractor/session-lanes.js';
+import { type Outcome, workInTurns } from '../../../src/services/extractor/session-turns.js';
+
+const DONE: Outcome = { kind: 'done' };
+
+function deliveryOf(sequence: number) {
+  return {
+    subject: 'dispatch.demo.implementer',
+    body: new Uint8Array(1),
+    sequence,
+    at: new Date(0).toISOString(),
+    delivery: 1,
+    ack: vi.fn(),
+    working: vi.fn(),
+    nak: vi.fn(),
+    term: vi.fn(),
+  };
+}
+
+/** Turns on a source that delivers what it is told to, also when it is closed. */
+function turnsOn(
+  work: () => Promise<Outcome>,
+  { consume = () => {}, onFailure = () => {} }: { consume?: () => void; onFailure?: () => void } = {},
+) {
+  let deliver: (delivery: DispatchDelivery) => void = () => {};
+  const lanes = new SessionLanes({ maxActive: 1, now: () => 0, random: () => 1 });
+  const source = {
+    publish: async () => ({ sequence: 0 }),
+    newest: async () => 0,
+    consume: async (handler: typeof deliver) => {
+      consume();
+      deliver = handler;
+      return { close: async () => {} };
+    },
+  };
+  const options = { lanes, logger: silentLogger, ackWaitMs: 30, now: () => 0, onFailure };
+  const turns = workInTurns(source, work, options);
+  return { lanes, turns, deliver: (delivery: DispatchDelivery) => deliver(delivery) };
+}
+
+describe('work in turns', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('work in turns leaves no timer where the source cannot be consumed', async () => {
+    const { turns } = turnsOn(async () => DONE, {
+      consume: () => {
+        throw new Error('no such consumer');
+      },
+    });
+    await expect(turns).rejects.toThrow('no such consumer');
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('work in turns that stops tells of nothing any more while it waits for what is in work', async () => {
+    let finish = (_: Outcome) => {};
+    const { turns, deliver } = turnsOn(() => new Promise((resolve) => (finish = resolve)));
+    const { stop } = await turns;
+    const [inWork, waiting] = [deliveryOf(1), deliveryOf(2)];
+    deliver(inWork);
+    deliver(waiting);
+    vi.advanceTimersByTime(10);
+    expect(waiting.working).toHaveBeenCalledOnce();
+    const stopped = stop();
+    await vi.waitFor(() => expect(waiting.nak).toHaveBeenCalledOnce());
+    expect(vi.getTimerCount()).toBe(0);
+    finish(DONE);
+    await stopped;
+    expect(inWork.ack).toHaveBeenCalledOnce();
+  });
+
+  it('work in turns that has stopped puts back what arrives all the same', async () => {
+    const work = vi.fn(async () => DONE);
+    const { turns, deliver } = turnsOn(work);
+    await (await turns).stop();
+    const late = deliveryOf(1);
+    deliver(late);
+    expect(late.nak).toHaveBeenCalledOnce();
+    expect(work).not.toHaveBeenCalled();
+  });
+
+  it('work in turns takes no fault after the work for a failure of the work', async () => {
+    const onFailure = vi.fn();
+    const { lanes, turns, deliver } = turnsOn(async () => DONE, { onFailure });
+    const took = lanes.took.bind(lanes);
+    vi.spyOn(lanes, 'took').mockImplementationOnce((held) => {
+      took(held);
+      throw new Error('after the work');
+    });
+    const { stop } = await turns;
+    const [first, second] = [deliveryOf(1), deliveryOf(2)];
+    deliver(first);
+    deliver(second);
+    await vi.waitFor(() => expect(second.ack).toHaveBeenCalledOnce());
+    await stop();
+    expect(onFailure).not.toHaveBeenCalled();
+    expect(lanes.held).toBe(0);
+  });
+
+  it('work in turns goes on when telling of a failure fails', async () => {
+    const work = vi.fn(async () => DONE).mockRejectedValueOnce(new Error('the work'));
+    const { turns, deliver } = turnsOn(work, {
+      onFailure: () => {
+        throw new Error('telling of it');
+      },
+    });
+    const { stop } = await turns;
+    deliver(deliveryOf(1));
+    await vi.waitFor(() => expect(work).toHaveBeenCalledOnce());
+    await expect(Promise.race([stop().then(() => 'stopped'), hangs()])).resolves.toBe('stopped');
+  });
+});
+
+function hangs(): Promise<string> {
+  return new Promise((resolve) => setTimeout(() => resolve('hangs'), 500));
+}
