@@ -45,6 +45,7 @@ export function stuckFault(subject: string): ThroughlineError {
  * that are not there are left out.
  *
  * @param healthy a stream that has just been written to: what it says is what one in order says
+ * @throws ThroughlineError `conflict` when `healthy` is not there: then nothing is known of any stream
  * @throws the client's error, when the user may not or the server does not answer
  */
 export async function stuckStreams(
@@ -53,6 +54,7 @@ export async function stuckStreams(
   names: Iterable<string>,
 ): Promise<string[]> {
   const inOrder = await refusalOf(jsm, healthy);
+  if (inOrder === undefined) throw probeGone(healthy);
   const stuck: string[] = [];
   for (const name of names) {
     const said = await refusalOf(jsm, name);
@@ -61,6 +63,15 @@ export async function stuckStreams(
   return stuck;
 }
 
+/** A stream that was made to try something out is not there any more: what was to be found out is not known. */
+export function probeGone(stream: string): ThroughlineError {
+  return new ThroughlineError(
+    'conflict',
+    `stream ${stream} was removed while it was in use, perhaps by another process that tried the same`,
+  );
+}
+
+/** What a stream says; `undefined` for none. */
 async function refusalOf(jsm: JetStreamManager, stream: string): Promise<string | undefined> {
   try {
     await jsm.streams.deleteMessage(stream, Number.MAX_SAFE_INTEGER, false);
