@@ -1,4 +1,4 @@
-import type { JetStreamManager } from 'nats';
+import { type JetStreamManager, StorageType } from 'nats';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PROBE_STREAM } from '../../../src/contracts/names.js';
 import { writeFindings } from '../../../src/nats/doctor/write-findings.js';
@@ -64,4 +64,21 @@ it('the doctor does not fail over a probe stream that another process has remove
   });
   expect(more).toEqual([]);
   expect(finding).toMatchObject({ level: 'warn', message: expect.stringMatching(/not known.*\(conflict\)/) });
+});
+
+it.each([
+  ['that lets no message be deleted', { deny_delete: true }],
+  ['in memory', { storage: StorageType.Memory }],
+  ['that is sealed', { sealed: true }],
+])('a stream %s is not taken for stuck, nor keeps the others from being asked', async (_, config) => {
+  const { sealed, ...made } = { sealed: false, ...config };
+  await jsm.streams.add({ name: 'OTHER', subjects: ['other'], ...made });
+  try {
+    // The client's types leave `sealed` out.
+    const change = { max_age: 0, sealed };
+    if (sealed) await jsm.streams.update('OTHER', change);
+    expect(await hasStuckStream(nats.connection)).toBe(false);
+  } finally {
+    await jsm.streams.delete('OTHER');
+  }
 });
