@@ -60,7 +60,11 @@ export function upCommand(program: Command): void {
         if (own !== undefined) shutdown.add('the NATS server', () => own.stop());
         const url = given ?? own?.server.url ?? cli.url;
         const { connection } = await serve(url, { ...cli, shutdown });
-        own?.watchDisk(() => hasStuckStream(connection));
+        if (own !== undefined) {
+          own.watchDisk(() => hasStuckStream(connection));
+          // Before the connection is closed over which it asks.
+          shutdown.add('the watch of the disk', async () => own.stopWatching());
+        }
         out(
           `throughline ready ${withoutSecrets(url)} ${own === undefined ? '' : `store ${own.server.storeDir}`}`.trimEnd(),
         );

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * The envelope of every event: `{"v":1,"type":…,"at":…,"id"?:…,"session"|"project":…,"after"?:…,"data":{…}}`.
+ * The envelope of every event: `{"session"|"project":…,"after"?:…,"v":1,"type":…,"at":…,"id"?:…,"data":{…}}`.
  *
  * It names its session or project and, for a command, the sequence that it was decided on: a copy of an event in
  * another log, or later in its own, must not count. Events of earlier versions have neither.

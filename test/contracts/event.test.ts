@@ -16,7 +16,7 @@ const message = (number: number, content = `message ${number}`): SessionEvent =>
 const read = (key: string, data: Uint8Array) => readEvent(SESSION_EVENTS, key, data);
 
 describe('an event as it is stored', () => {
-  it('a stored event names its session and what it was decided on, before its data', () => {
+  it('a stored event names first its session and what it was decided on', () => {
     const text = Buffer.from(writeEvent('session', 'demo', message(1), 7)).toString();
     expect(text).toMatch(
       /^\{"session":"demo","after":7,"v":1,"type":"inbox.added","at":"[^"]+","id":"command-1","data":/,

@@ -12,6 +12,9 @@ export const API = {
   jetStreamOff: 10039,
   otherStream: 10060,
   deleteFailed: 10057,
+  /** Of a stream in memory. */
+  sequenceNotFound: 10043,
+  streamSealed: 10109,
   subjectsOverlap: 10065,
 } as const;
 

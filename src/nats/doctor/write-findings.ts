@@ -59,6 +59,10 @@ function refused(cause: unknown): Finding {
     const message = 'this user may not try whether anything can be stored';
     return { ...warn(WRITES, message, 'run it as a user with the permissions of an operator'), denied: true };
   }
+  if (code === 'conflict') {
+    const message = `whether anything can be stored is not known: ${messageOf(error)} (${code})`;
+    return warn(WRITES, message, 'run it once more');
+  }
   const message = `nothing can be stored: ${messageOf(error)} (${code})`;
   // The full part and its fix differ: the error names both.
   if (code === 'store_full') return { check: WRITES, level: 'fail', message };

@@ -2,7 +2,7 @@ import { type JetStreamManager, type NatsConnection, StorageType } from 'nats';
 import { PROBE_STREAM, PROBE_SUBJECT } from '../../contracts/names.js';
 import { API, apiCode } from '../connection/nats-errors.js';
 import { AckedPublisher } from './acked-publisher.js';
-import { stuckStreams } from './stuck-stream.js';
+import { probeGone, stuckStreams } from './stuck-stream.js';
 
 /** More than what is left of a block of the disk that is in use already. */
 const PROBE_BYTES = 16_384;
@@ -13,6 +13,7 @@ const REQUEST_MS = 5000;
  *
  * Only a real write tells whether there is room: limits know nothing of a disk that others have filled.
  *
+ * @throws ThroughlineError `conflict` when the stream is removed meanwhile, which says nothing of the room there is
  * @throws ThroughlineError, or the client's error, when the message cannot be stored; and what `work` throws
  */
 export async function withProbeStream<T>(
@@ -24,7 +25,8 @@ export async function withProbeStream<T>(
   const publisher = new AckedPublisher(connection, options.timeoutMs);
   try {
     await make(jsm, options.replicas);
-    await publisher.publish(PROBE_SUBJECT, Buffer.alloc(PROBE_BYTES));
+    const { outcome } = await publisher.publish(PROBE_SUBJECT, Buffer.alloc(PROBE_BYTES));
+    if (outcome === 'no_stream') throw probeGone(PROBE_STREAM);
     return await work();
   } finally {
     publisher.close();
@@ -52,7 +54,7 @@ async function make(jsm: JetStreamManager, replicas: number): Promise<void> {
 /**
  * Whether some stream of a server of our own cannot write, though others can.
  *
- * @throws ThroughlineError, or the client's error, when nothing can be stored at all
+ * @throws ThroughlineError, or the client's error, when nothing can be stored at all, or it cannot be told
  */
 export async function hasStuckStream(connection: NatsConnection): Promise<boolean> {
   const jsm = await connection.jetstreamManager({ checkAPI: false });

@@ -41,9 +41,10 @@ export function stuckFault(subject: string): ThroughlineError {
 /**
  * Which of some streams of a single server cannot write, for a user who may delete messages there: a message that no stream can hold is
  * asked to be deleted, which changes nothing, and is refused for another reason where a write has failed. Streams
- * that are not there are left out.
+ * that are not there are left out, and those of which this cannot be told: what lets no message be deleted refuses it always.
  *
  * @param healthy a stream that has just been written to: what it says is what one in order says
+ * @throws ThroughlineError `conflict` when `healthy` is not there: then nothing is known of any stream
  * @throws the client's error, when the user may not or the server does not answer
  */
 export async function stuckStreams(
@@ -52,21 +53,38 @@ export async function stuckStreams(
   names: Iterable<string>,
 ): Promise<string[]> {
   const inOrder = await refusalOf(jsm, healthy);
+  if (inOrder === undefined) throw probeGone(healthy);
   const stuck: string[] = [];
   for (const name of names) {
     const said = await refusalOf(jsm, name);
-    if (said !== undefined && said !== inOrder) stuck.push(name);
+    if (said === undefined || said === inOrder || (await keepsAll(jsm, name))) continue;
+    stuck.push(name);
   }
   return stuck;
 }
 
+/** A stream that was made to try something out is not there any more: what was to be found out is not known. */
+export function probeGone(stream: string): ThroughlineError {
+  return new ThroughlineError(
+    'conflict',
+    `stream ${stream} was removed while it was in use, perhaps by another process that tried the same`,
+  );
+}
+
+async function keepsAll(jsm: JetStreamManager, stream: string): Promise<boolean> {
+  return (await jsm.streams.info(stream)).config.deny_delete === true;
+}
+
+/** What a stream says; `undefined` for none, and for one whose answer tells nothing of the disk. */
 async function refusalOf(jsm: JetStreamManager, stream: string): Promise<string | undefined> {
   try {
     await jsm.streams.deleteMessage(stream, Number.MAX_SAFE_INTEGER, false);
     return undefined;
   } catch (error) {
-    if (apiCode(error) === API.streamNotFound) return undefined;
-    if (apiCode(error) !== API.deleteFailed) throw error;
+    const code = apiCode(error);
+    if (code === API.streamNotFound || code === API.sequenceNotFound || code === API.streamSealed)
+      return undefined;
+    if (code !== API.deleteFailed) throw error;
     return messageOf(error);
   }
 }

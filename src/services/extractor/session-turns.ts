@@ -97,7 +97,7 @@ export async function workInTurns(
     working.then((outcome) => end(held, () => succeeded(held, outcome)), fail);
   }
 
-  /** What goes wrong after the work is no failure of it: an unanswered dispatch comes again, and counts once. */
+  /** What goes wrong after the work is not a failure of it: an unanswered dispatch comes again, and counts once. */
   function end({ delivery }: Held, settle: () => void): void {
     try {
       settle();

@@ -1,0 +1,84 @@
+import { type JetStreamManager, StorageType } from 'nats';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { PROBE_STREAM } from '../../../src/contracts/names.js';
+import { writeFindings } from '../../../src/nats/doctor/write-findings.js';
+import { hasStuckStream, withProbeStream } from '../../../src/nats/jetstream/probe-stream.js';
+import { stuckStreams } from '../../../src/nats/jetstream/stuck-stream.js';
+import { type OpenedNats, startNatsPorts } from '../../ports/opened.js';
+
+const OPTIONS = { replicas: 1, timeoutMs: 5000 };
+
+let nats: OpenedNats;
+let jsm: JetStreamManager;
+beforeAll(async () => {
+  nats = await startNatsPorts();
+  jsm = await nats.connection.jetstreamManager();
+  await jsm.streams.add({ name: 'S', subjects: ['s.*'] });
+});
+afterAll(() => nats.close());
+
+const removed = expect.objectContaining({
+  code: 'conflict',
+  message: expect.stringContaining(PROBE_STREAM),
+});
+
+/** Another process that probes at the same moment removes the stream whenever it was made. */
+function overtaken(): JetStreamManager {
+  const streams: JetStreamManager['streams'] = Object.create(jsm.streams, {
+    add: {
+      value: async (...args: Parameters<JetStreamManager['streams']['add']>) => {
+        const made = await jsm.streams.add(...args);
+        await jsm.streams.delete(PROBE_STREAM);
+        return made;
+      },
+    },
+  });
+  return Object.create(jsm, { streams: { value: streams } });
+}
+
+it('no stream is stuck where all can write', async () => {
+  expect(await hasStuckStream(nats.connection)).toBe(false);
+});
+
+it('streams are not taken for stuck where there is no probe stream to compare them with', async () => {
+  const asked = withProbeStream(nats.connection, jsm, OPTIONS, async () => {
+    await jsm.streams.delete(PROBE_STREAM);
+    return stuckStreams(jsm, PROBE_STREAM, ['S']);
+  });
+  await expect(asked).rejects.toEqual(removed);
+});
+
+it('a probe whose stream is gone before its message is stored says so, and does no work', async () => {
+  let works = 0;
+  const probe = withProbeStream(nats.connection, overtaken(), OPTIONS, async () => {
+    works += 1;
+  });
+  await expect(probe).rejects.toEqual(removed);
+  expect(works).toBe(0);
+});
+
+it('the doctor does not fail over a probe stream that another process has removed', async () => {
+  const [finding, ...more] = await writeFindings(nats.connection, overtaken(), {
+    ...OPTIONS,
+    streams: ['S'],
+  });
+  expect(more).toEqual([]);
+  expect(finding).toMatchObject({ level: 'warn', message: expect.stringMatching(/not known.*\(conflict\)/) });
+});
+
+it.each([
+  ['that lets no message be deleted', { deny_delete: true }],
+  ['in memory', { storage: StorageType.Memory }],
+  ['that is sealed', { sealed: true }],
+])('a stream %s is not taken for stuck, nor keeps the others from being asked', async (_, config) => {
+  const { sealed, ...made } = { sealed: false, ...config };
+  await jsm.streams.add({ name: 'OTHER', subjects: ['other'], ...made });
+  try {
+    // The client's types leave `sealed` out.
+    const change = { max_age: 0, sealed };
+    if (sealed) await jsm.streams.update('OTHER', change);
+    expect(await hasStuckStream(nats.connection)).toBe(false);
+  } finally {
+    await jsm.streams.delete('OTHER');
+  }
+});
