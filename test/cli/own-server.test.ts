@@ -86,7 +86,7 @@ it('a server is asked again and again, one question at a time, and left alone wh
 it('a server with a stream that cannot write is started again, though the disk was never seen full', async () => {
   own.watchDisk(questions([false, false, true]).ask, SOON);
   await soon(() => expect(starts).toBe(2));
-  expect(said.join('')).toMatch(/a stream takes nothing .* the NATS server is started again/);
+  expect(said.join('')).toMatch(/a stream stores nothing .* restarting the NATS server/);
 });
 
 it('a server that cannot be asked is reported once and asked again', async () => {
