@@ -162,33 +162,5 @@ export function entryOfDispatch(dispatch: DispatchOutcome): RecordedEntry | unde
 
 // The ask comes when it comes; in the bytes it stands last.
 function ordered({ ask, ...trace }: IntentTrace): IntentTrace {
-  const {
-    intent,
-    total,
-    compacted,
-    compactedSize,
-    blocks,
-    tools,
-    decisions,
-    files,
-    unresolved,
-    done,
-    recent,
-    seen,
-  } = trace;
-  return {
-    intent,
-    total,
-    compacted,
-    compactedSize,
-    blocks,
-    tools,
-    decisions,
-    files,
-    unresolved,
-    done,
-    recent,
-    seen,
-    ...(ask !== undefined && { ask }),
-  };
+  return ask === undefined ? trace : { ...trace, ask };
 }

@@ -1,7 +1,8 @@
 import { connect, headers } from 'nats';
 import { expect, it, vi } from 'vitest';
-import { DISPATCH_STREAM, dispatchSubject, token } from '../../src/contracts/names.js';
+import { DISPATCH_STREAM, dispatchSubject, type Token, token } from '../../src/contracts/names.js';
 import { connectThroughline } from '../../src/index.js';
+import type { Rejection } from '../../src/ports/rejected-store.js';
 import { retryRejected } from '../../src/services/extractor/retry-rejected.js';
 import { cli } from '../support/cli.js';
 import { implemented, type System, startSystem } from '../support/system.js';
@@ -66,19 +67,8 @@ it('a message id cannot be used up by another session when a rejected result is 
   await using system = await startSystem({ only: [] });
   const { rejected, source } = system.ports;
   const [attacker, session] = [token('a', 'session'), token('b', 'session')];
-  const body = Buffer.from('{}');
   const subject = dispatchSubject(session, 'implementer');
-  const at = new Date().toISOString();
-  const rejection = {
-    session,
-    role: 'implementer' as const,
-    subject,
-    at,
-    code: 'schema_invalid',
-    reason: 'x',
-    body,
-  };
-  for (const sequence of [1, 2, 3]) await rejected.put({ ...rejection, sequence });
+  for (const sequence of [1, 2, 3]) await rejected.put(rejectionOf(session, sequence));
 
   const publisher = await connect({ servers: system.url });
   const guesses = [1, 2, 3].flatMap((n) => [`retry:${n}`, `b:retry:${n}`, `b:${n}`, `b:rejected:${n}:1`]);
@@ -103,17 +93,7 @@ it('a message id stays the same for a retry that was cut short', async () => {
   await using system = await startSystem({ only: [] });
   const { rejected, source } = system.ports;
   const session = token('b', 'session');
-  const subject = dispatchSubject(session, 'implementer');
-  const at = new Date().toISOString();
-  const rejection = {
-    session,
-    role: 'implementer' as const,
-    subject,
-    at,
-    code: 'schema_invalid',
-    reason: 'x',
-  };
-  await rejected.put({ ...rejection, sequence: 1, body: Buffer.from('{}') });
+  await rejected.put(rejectionOf(session, 1));
   const [entry] = await rejected.list(1);
   const remove = vi.spyOn(rejected, 'remove').mockRejectedValueOnce(new Error('killed'));
   await expect(retryRejected({ source, rejected }, entry?.id ?? 0)).rejects.toThrow('killed');
@@ -122,3 +102,16 @@ it('a message id stays the same for a retry that was cut short', async () => {
   const { state } = await jsm.streams.info(DISPATCH_STREAM);
   expect(await retryRejected({ source, rejected }, entry?.id ?? 0)).toBe(state.last_seq);
 });
+
+function rejectionOf(session: Token, sequence: number): Rejection {
+  return {
+    session,
+    role: 'implementer',
+    subject: dispatchSubject(session, 'implementer'),
+    at: new Date().toISOString(),
+    code: 'schema_invalid',
+    reason: 'x',
+    body: Buffer.from('{}'),
+    sequence,
+  };
+}
