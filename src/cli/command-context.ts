@@ -13,7 +13,7 @@ export { examples, note, out, outForAgent } from './output.js';
 
 /** What every command uses. Commands load what only some need. */
 
-export const DEFAULT_URL = 'nats://127.0.0.1:4222';
+const DEFAULT_URL = 'nats://127.0.0.1:4222';
 
 /** Reads configuration and the options that all commands share. */
 export function cliOf(command: Command): Cli {

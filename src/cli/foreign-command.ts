@@ -109,7 +109,7 @@ async function agreed(stream: string, messages: readonly ForeignMessage[]): Prom
   if (!process.stdin.isTTY) {
     throw new ThroughlineError(
       'usage',
-      'there is no terminal to ask on: give --yes; "foreign ls" shows what would be removed',
+      'no terminal is there to confirm on: give --yes; "foreign ls" shows what would be removed',
     );
   }
   for (const message of messages.slice(0, SHOWN)) note(line(message));

@@ -8,12 +8,17 @@ import { taskId } from './results.js';
 
 /** `prompt.compile`: the request and its reply. Unknown keys are ignored. */
 
-export const DEFAULT_MAX_FACTS = 10;
-export const DEFAULT_MAX_TOKENS = 500;
+const DEFAULT_MAX_FACTS = 10;
+const DEFAULT_MAX_TOKENS = 500;
 
 const sequence = z.int().positive('must be a sequence, 1 or more');
 
 const tags = z.array(z.enum(FACT_TAGS)).max(20, 'must be at most 20 tags');
+const binary = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(1024, 'must be at most 1024 characters')
+  .default('throughline');
 const taskPrompt = z.string().min(1, 'must not be empty').max(200_000, 'must be at most 200000 characters');
 
 /** What chooses among the learnings of a project. */
@@ -87,11 +92,7 @@ const iterationRequest = z.object({
     .max(100_000, 'must be at most 100000 characters')
     .optional(),
   /** The command that the prompt tells agents to use. */
-  binary: z
-    .string()
-    .min(1, 'must not be empty')
-    .max(1024, 'must be at most 1024 characters')
-    .default('throughline'),
+  binary,
   /** Text at the end of the prompt. */
   extra: z.string().max(50_000, 'must be at most 50000 characters').optional(),
 });
@@ -108,11 +109,7 @@ const sessionStartRequest = z.object({
   /** Chooses the learnings; by default the session's goal and its ready tasks do. */
   taskPrompt: taskPrompt.optional(),
   /** The command that the prompt tells people to use. */
-  binary: z
-    .string()
-    .min(1, 'must not be empty')
-    .max(1024, 'must be at most 1024 characters')
-    .default('throughline'),
+  binary,
 });
 
 /** Without a kind it is `dispatch`. */

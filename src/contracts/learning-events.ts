@@ -13,8 +13,7 @@ export const PROPOSAL_METHODS = ['note', 'recurring_fix', 'recurring_issue', 'co
 export type ProposalMethod = (typeof PROPOSAL_METHODS)[number];
 
 /** How relevant learnings were found: by meaning, by words, or, without any match, the newest. */
-export const RELEVANCE_METHODS = ['semantic', 'lexical', 'recency'] as const;
-export type RelevanceMethod = (typeof RELEVANCE_METHODS)[number];
+export type RelevanceMethod = 'semantic' | 'lexical' | 'recency';
 
 /** Longest text of a learning, in characters. */
 export const MAX_LEARNING = 200;

@@ -4,13 +4,10 @@ import { sessionSettings } from './session-settings.js';
 
 /** A run: a specification whose `tasks.md` is followed. Requests `run.init` and `run.status`, and their events. */
 
-export const PROGRESS_STATUSES = ['pending', 'in-progress', 'completed'] as const;
-export type ProgressStatus = (typeof PROGRESS_STATUSES)[number];
-
 const progressTask = z.object({
   id: z.string(),
   text: z.string(),
-  status: z.enum(PROGRESS_STATUSES),
+  status: z.enum(['pending', 'in-progress', 'completed']),
   optional: z.literal(true).exactOptional(),
   /** Given up: in no total. */
   cancelled: z.literal(true).exactOptional(),
@@ -76,6 +73,5 @@ export const runInitRequest = z
   });
 
 export type RunInitInput = z.input<typeof runInitRequest>;
-export type RunInitRequest = z.output<typeof runInitRequest>;
 
 export const runStatusRequest = z.object({ session: z.string() });

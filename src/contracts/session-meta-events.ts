@@ -10,8 +10,8 @@ export type NoteType = (typeof NOTE_TYPES)[number];
 
 const iteration = z.int().nonnegative();
 
-export const noteKey = z.string().regex(/^NOT-[1-9]\d*$/);
-export const messageKey = z.string().regex(/^MSG-[1-9]\d*$/);
+const noteKey = z.string().regex(/^NOT-[1-9]\d*$/);
+const messageKey = z.string().regex(/^MSG-[1-9]\d*$/);
 
 export const noteEvents = [
   eventOf('note.added', { note: noteKey, content: z.string(), type: z.enum(NOTE_TYPES), iteration }),

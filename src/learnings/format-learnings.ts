@@ -69,7 +69,7 @@ export function formatCompactProposals(pending: readonly Proposal[], reviewComma
 }
 
 /** `abc12 pattern  "Prefers explicit error handling..." (0.82)` */
-export function proposalLine({ id, type, content, confidence }: Proposal): string {
+function proposalLine({ id, type, content, confidence }: Proposal): string {
   const text = clipText(quoted(content), PROPOSAL_CHARACTERS);
   const sure = confidence === undefined ? 'N/A' : confidence.toFixed(2);
   return `${id.slice(0, ID_CHARACTERS)} ${type.padEnd(TYPE_COLUMN)} "${text}" (${sure})`;

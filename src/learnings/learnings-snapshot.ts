@@ -16,7 +16,7 @@ import { type Entry, type LearningState, learningOf } from './learnings-state.js
  * The snapshot of a project: `{"after_sequence":N,"created_at":…,"project":…,"v":1,"last_event"?:M,"state":{…}}` on one
  * line, in that order. Those of earlier versions do not name their project; `last_event` is there where it is below N.
  */
-export const LEARNINGS_SNAPSHOT_VERSION = 1;
+const LEARNINGS_SNAPSHOT_VERSION = 1;
 
 const text = z.string();
 const words = {

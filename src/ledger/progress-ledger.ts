@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { ProgressTask, TasksDocument, TasksSource } from '../contracts/run-request.js';
 import { clipText, quoted } from '../shared/text.js';
 import type { ParsedTasks } from './tasks-md/parsed-tasks.js';
@@ -36,11 +35,6 @@ const MAX_REQUIREMENTS = 20;
 const MAX_PROMPTS = 200_000;
 const MAX_TASKS = 5000;
 
-/** 16 hex characters of the text's SHA-256. */
-export function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 16);
-}
-
 /** What is kept of a parsed document: bounded, each text one line. */
 export function documentOf(parsed: ParsedTasks, fingerprint: TasksDocument['fingerprint']): TasksDocument {
   let prompts = 0;
@@ -64,7 +58,7 @@ export function documentOf(parsed: ParsedTasks, fingerprint: TasksDocument['fing
 }
 
 /** Tasks that are work of their own: neither given up nor a group of others. */
-export function countedTasks(tasks: readonly ProgressTask[]): ProgressTask[] {
+function countedTasks(tasks: readonly ProgressTask[]): ProgressTask[] {
   return tasks.filter((task) => task.cancelled !== true && task.group !== true);
 }
 

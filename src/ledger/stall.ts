@@ -16,7 +16,7 @@ import type { OutcomeDigest } from './outcome-digest.js';
 /** Counts at which each signal raises the flag. */
 export type StallThresholds = Readonly<Record<StallSignal, number>>;
 
-export const DEFAULT_STALL_THRESHOLD = 2;
+const DEFAULT_STALL_THRESHOLD = 2;
 
 /** The same threshold for every signal. */
 export function stallThresholds(threshold = DEFAULT_STALL_THRESHOLD): StallThresholds {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { CompactionStage } from '../contracts/budget-report.js';
 import type { DispatchRequest } from '../contracts/compile-request.js';
 import { KeywordFactRetriever } from '../facts/fact-retriever.js';
@@ -6,6 +5,7 @@ import type { RankedFact } from '../facts/fact-types.js';
 import { formatSessionFacts } from '../facts/format-facts.js';
 import { formatRelevantLearnings, type LearningsInPrompt } from '../learnings/format-learnings.js';
 import { factsOf, type SessionState, tracesOf } from '../session/session-state.js';
+import { hashOf } from '../shared/hash.js';
 import { quoted } from '../shared/text.js';
 import {
   compactedReport,
@@ -148,8 +148,4 @@ function without(packet: DeltaPacket, fields: readonly (keyof DeltaPacket)[]): D
   return Object.fromEntries(
     Object.entries(packet).filter(([field]) => !fields.some((each) => each === field)),
   );
-}
-
-function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }

@@ -10,10 +10,9 @@ import { newest } from '../session/iterations.js';
 import { unread } from '../session/notebook.js';
 import { resolvedSettings } from '../session/resolved-settings.js';
 import { factsOf, type SessionState } from '../session/session-state.js';
-import { clipText, quoted } from '../shared/text.js';
 import type { CompiledAs } from './compiled-prompt.js';
 import { describeLearnings, learningsWithin } from './described-learnings.js';
-import { countBlockedTasks, countCompletedTasks, countReadyTasks } from './iteration-sections.js';
+import { countBlockedTasks, countCompletedTasks, countReadyTasks, line } from './iteration-sections.js';
 import type { PromptBudget } from './prompt-budget.js';
 
 /**
@@ -48,10 +47,8 @@ export function compileSessionStart(
   };
 }
 
-const MAX_LINE = 500;
-
 /** Session, project, goal and the roles that have worked on it. */
-export function formatIdentity({ session, charter, dispatches }: SessionState, project?: string): string {
+function formatIdentity({ session, charter, dispatches }: SessionState, project?: string): string {
   const { counts } = dispatches.current();
   const roles = (['implementer', 'reviewer'] as const)
     .filter((role) => counts[role] > 0)
@@ -66,7 +63,7 @@ export function formatIdentity({ session, charter, dispatches }: SessionState, p
 }
 
 /** How the session stands: tasks, iterations, facts, inbox, and what goes in circles. */
-export function formatSessionState(state: SessionState): string {
+function formatSessionState(state: SessionState): string {
   const { board, history, notebook, charter, dispatches } = state;
   const facts = factsOf(state).count();
   const last = newest(history);
@@ -99,8 +96,4 @@ function reviewCommand({ charter }: SessionState, { binary, project }: SessionSt
   const named = project ?? charter.project;
   const option = named === undefined || named === DEFAULT_PROJECT ? '' : ` --project ${projectOf(named)}`;
   return `${binary} proposals review${option}`;
-}
-
-function line(text: string): string {
-  return clipText(quoted(text), MAX_LINE);
 }

@@ -109,7 +109,8 @@ function accomplished(iteration: Iteration, board: TaskBoard): string {
   return iteration.ended_at === undefined ? 'In progress' : 'No summary';
 }
 
-function line(text: string): string {
+/** What an agent or a person wrote, as one capped line. */
+export function line(text: string): string {
   return clipText(quoted(text), MAX_LINE);
 }
 

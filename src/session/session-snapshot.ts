@@ -14,7 +14,7 @@ import { stateFromJson, stateToJson } from './session-state-json.js';
  * The text of a snapshot: `{"after_sequence":N,"created_at":…,"session":…,"v":1,"last_event"?:M,"state":{…}}` on one line,
  * in that order. Those of earlier versions do not name their session; `last_event` is there where it is below N.
  */
-export const SNAPSHOT_VERSION = 1;
+const SNAPSHOT_VERSION = 1;
 
 const words = {
   id: z.string().exactOptional(),

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { explainIssues } from '../contracts/explain-issues.js';
 import { longListIn } from '../contracts/list-limits.js';
 import {
@@ -7,6 +6,7 @@ import {
   type ResultStatus,
   traceEntry,
 } from '../contracts/trace-entry.js';
+import { hashOf } from '../shared/hash.js';
 import { clipText, quoted } from '../shared/text.js';
 
 /** Turns trace entries as they come into entries as they are kept. */
@@ -80,7 +80,7 @@ function masked(
 
 /** The same command always has the same reference, so that a later success of it settles its error. */
 function digestOf(text: string): string {
-  return `sha256 ${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
+  return `sha256 ${hashOf(text)}`;
 }
 
 /** What an entry without a result tells by its action alone. */

@@ -44,7 +44,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   shared: {
     holds: 'helpers for values: text, counts, ages, deadlines',
     imports: [],
-    packages: ['node:util'],
+    packages: ['node:util', 'node:crypto'],
   },
   contracts: {
     holds: 'everything that crosses the wire: schemas, names, errors and their codes',
@@ -130,7 +130,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   entries: {
     holds:
-      'what `throughline/facts`, `/traces`, `/schemas` and `/server` give: names, and no code of their own',
+      'what `throughline/facts`, `/traces`, `/schemas` and `/server` give: entry points of the package; `server` also starts services in a process',
     imports: [
       ...['cli', 'config', 'contracts', 'facts', 'globals.ts', 'learnings', 'nats-server', 'ports'],
       ...['runtime', 'services', 'shared', 'traces', 'client', 'nats', 'redaction'],

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RUN_INIT_SUBJECT } from '../../src/contracts/request-names.js';
-import { hashOf } from '../../src/ledger/progress-ledger.js';
+import { hashOf } from '../../src/shared/hash.js';
 import { runReplyOf, TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';
 import {
   allDealtWith,

@@ -1,13 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { TasksSource } from '../../src/contracts/run-request.js';
-import {
-  activeTaskOf,
-  documentOf,
-  hashOf,
-  progressLedger,
-  totalsOf,
-} from '../../src/ledger/progress-ledger.js';
+import { activeTaskOf, documentOf, progressLedger, totalsOf } from '../../src/ledger/progress-ledger.js';
+import { hashOf } from '../../src/shared/hash.js';
 import { documentOfTasks, parsedTask, progressTask } from '../support/ledgers.js';
 
 const FINGERPRINT = { mtimeMs: 12.5, hash: 'f'.repeat(16) };

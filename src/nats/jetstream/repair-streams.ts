@@ -66,7 +66,7 @@ async function publishAgain(ports: RepairPorts, message: StreamMessage): Promise
   throw new ThroughlineError('unavailable', `no stream takes ${subject}`);
 }
 
-/** The same with each repair, and known to nobody before the message is stored. */
+/** The same with each repair, and not known to any client before the message is stored. */
 function copyId({ sequence, subject, data, headers }: StreamMessage): string {
   // The time that the server gives comes last.
   const head = JSON.stringify([sequence, subject, headers?.last('Nats-Time-Stamp')]);

@@ -85,7 +85,7 @@ export async function answer(
 
 /**
  * Who asks, as far as NATS tells: where the answer goes to, `_INBOX.<client>.<request>`, without what differs from one
- * request to another. Nobody can prove to be the one; a client may take a new inbox whenever it likes.
+ * request to another. No client can prove to be the one: it may take a new inbox whenever it likes.
  */
 export function callerOf(reply: string | undefined): string {
   const end = reply?.lastIndexOf('.') ?? -1;

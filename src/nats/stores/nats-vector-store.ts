@@ -1,5 +1,6 @@
 import { DiscardPolicy, type JetStreamManagerOptions, type KV, type NatsConnection, StorageType } from 'nats';
 import { z } from 'zod';
+import { jsonOf } from '../../contracts/event.js';
 import {
   learningOfVectorSubject,
   type Token,
@@ -142,12 +143,4 @@ function storedVector(data: Uint8Array): StoredVector | undefined {
   const vector = parsed.success ? float32FromBase64(parsed.data.vector) : undefined;
   if (!parsed.success || vector?.length !== parsed.data.dimension) return undefined;
   return { model: parsed.data.model, text: parsed.data.text, vector };
-}
-
-function jsonOf(data: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.length).toString());
-  } catch {
-    return undefined;
-  }
 }

@@ -4,7 +4,7 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import type { TasksDocument } from '../../contracts/run-request.js';
 import type { SessionCommander } from '../../folding/session-folding.js';
-import { documentOf, hashOf } from '../../ledger/progress-ledger.js';
+import { documentOf } from '../../ledger/progress-ledger.js';
 import { parseTasksMd } from '../../ledger/tasks-md/parse-tasks-md.js';
 import type { ParsedTasks } from '../../ledger/tasks-md/parsed-tasks.js';
 import type { Logger } from '../../ports/logger.js';
@@ -13,6 +13,7 @@ import { redactText } from '../../redaction/redactor.js';
 import { NO_SCANNER, type SecretScanner } from '../../redaction/secret-scanner.js';
 import { answer, append } from '../../session/commands/session-decision.js';
 import type { SessionState } from '../../session/session-state.js';
+import { hashOf } from '../../shared/hash.js';
 
 /**
  * Keeps a session's progress in step with its tasks file. What it reads becomes an event, so that a prompt depends on

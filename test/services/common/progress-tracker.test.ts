@@ -4,12 +4,12 @@ import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import { type Token, token } from '../../../src/contracts/names.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
 import type { SessionCommander } from '../../../src/folding/session-folding.js';
-import { hashOf } from '../../../src/ledger/progress-ledger.js';
 import { silentLogger } from '../../../src/ports/logger.js';
 import type { TasksFile } from '../../../src/ports/tasks-file.js';
 import { ProgressTracker, readText } from '../../../src/services/common/progress-tracker.js';
 import { evolve } from '../../../src/session/evolve-session.js';
 import { emptyState, type SessionState } from '../../../src/session/session-state.js';
+import { hashOf } from '../../../src/shared/hash.js';
 import { timeOf } from '../../support/builders.js';
 
 const SESSION: Token = token('demo', 'session');
