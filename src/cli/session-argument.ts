@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { ThroughlineError } from '../contracts/errors.js';
+import { noSuchSession, ThroughlineError } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
 import { type Cli, sessionOf } from './command-context.js';
 
@@ -30,8 +30,5 @@ export function sessionGiven(cli: Cli, command: Command): Token {
  */
 export function requireEvents(session: Token, sequence: number): void {
   if (sequence > 0) return;
-  throw new ThroughlineError(
-    'not_found',
-    `session ${session} does not exist: "throughline session ls" lists those that do`,
-  );
+  throw new ThroughlineError('not_found', noSuchSession(session));
 }

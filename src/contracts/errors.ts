@@ -47,3 +47,8 @@ export function codeOf(thrown: unknown): ErrorCode {
 export function assertNever(value: never): never {
   throw new Error(`unhandled case: ${JSON.stringify(value)}`);
 }
+
+/** What is said of a session without events: it does not exist, and its name may be wrong. */
+export function noSuchSession(session: string): string {
+  return `session ${session} does not exist: "throughline session ls" lists those that do`;
+}

@@ -35,7 +35,7 @@ describe('an append whose answer is lost', () => {
     ['note-add', { content: 'a' }, 'note.added', { note: { id: 'NOT-1' } }],
     ['inbox-add', { content: 'a' }, 'inbox.added', { message: { id: 'MSG-1' } }],
     ['iteration-start', {}, 'iteration.started', { iteration: { number: 1 } }],
-    ['session-complete', {}, 'session.completed', { session: { status: 'completed' } }],
+    ['session-open', { goal: 'a' }, 'session.opened', { session: { status: 'open' } }],
   ];
 
   it.each(calls)(

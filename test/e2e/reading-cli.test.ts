@@ -76,7 +76,7 @@ describe('the reading commands', () => {
     });
   });
 
-  it('of agents say that there is nothing in a session that does not exist yet', async () => {
+  it('the tools of agents say that there is nothing in a session that does not exist yet', async () => {
     expect(await run('tool', 'note-list', '-n', 'nobody')).toBe('no notes\n');
     expect(await run('tool', 'inbox-list', '-n', 'nobody')).toBe('no unread messages\n');
     expect((await up.cli(['session', 'ls'])).stdout).not.toContain('nobody');
@@ -119,7 +119,20 @@ describe('the reading commands', () => {
     expect(await run('session', 'show', '--session', name)).toMatch(/\nstatus +open\n/);
   });
 
-  it('still take the name of a session as the tools did before', async () => {
+  it.each(['complete', 'restart'])(
+    'session %s creates no session for a name that is misspelt',
+    async (word) => {
+      expect(await up.cli(['session', word, 'nobody'])).toEqual({
+        code: 1,
+        stdout: '',
+        stderr:
+          'throughline: session nobody does not exist: "throughline session ls" lists those that do (not_found)\n',
+      });
+      expect(await run('session', 'ls')).not.toContain('nobody');
+    },
+  );
+
+  it('the tools still take the name of a session as the tools did before', async () => {
     expect(await run('tool', 'task-list', '--name', session)).toBe(
       await run('tool', 'task-list', '--session', session),
     );

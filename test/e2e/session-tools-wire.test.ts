@@ -39,6 +39,7 @@ describe('a refusal', () => {
   beforeAll(async () => {
     name = await session();
     completed = newSession('completed');
+    await system.client.tools.sessionOpen({ session: completed });
     await system.client.tools.sessionComplete({ session: completed });
   });
 

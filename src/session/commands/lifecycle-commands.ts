@@ -1,3 +1,4 @@
+import { noSuchSession } from '../../contracts/errors.js';
 import { projectOf, type Token } from '../../contracts/names.js';
 import type { TaskStatus } from '../../contracts/task-events.js';
 import type { ToolArguments } from '../../contracts/tool-requests.js';
@@ -41,6 +42,7 @@ export function completeSession(
   state: SessionState,
   { force, reason }: ToolArguments<'session-complete'>,
 ): Decision {
+  if (state.sequence === 0) return refuse('not_found', noSuchSession(state.session));
   if (state.charter.status === 'completed') return answer(overview);
   const open = [...state.board.tasks.values()].filter(isOpen);
   if (open.length > 0 && !force) {
@@ -61,6 +63,7 @@ export function completeSession(
 }
 
 export function restartSession(state: SessionState, { reason }: ToolArguments<'session-restart'>): Decision {
+  if (state.sequence === 0) return refuse('not_found', noSuchSession(state.session));
   if (state.charter.status === 'open') return answer(overview);
   return append({ type: 'session.restarted', data: { ...(reason !== undefined && { reason }) } }, overview);
 }

@@ -78,7 +78,9 @@ describe('session-complete', () => {
   });
 
   it('session-complete is not forced where nothing was open', () => {
-    expect(new Played().when('session-complete', { force: true, reason: 'sure' })).toMatchObject({
+    expect(
+      new Played().after('session-open', {}).when('session-complete', { force: true, reason: 'sure' }),
+    ).toMatchObject({
       event: { data: { forced: false, reason: 'sure' } },
     });
   });
@@ -95,7 +97,7 @@ describe('session-restart', () => {
   });
 
   it('session-restart of an open session changes nothing', () => {
-    expect(new Played().when('session-restart', {})).toEqual({
+    expect(new Played().after('session-open', {}).when('session-restart', {})).toEqual({
       reply: { session: expect.objectContaining({ status: 'open' }) },
     });
   });
