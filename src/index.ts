@@ -31,13 +31,10 @@ export type {
 } from './contracts/compile-request.js';
 export { ERROR_CODES, type ErrorCode } from './contracts/error-codes.js';
 export { ThroughlineError } from './contracts/errors.js';
+export type { Role } from './contracts/kinds.js';
 export type { LearningEvidence, LearningType, ProposalMethod } from './contracts/learning-events.js';
 export type { LearningInput, LearningRequest } from './contracts/learning-requests.js';
-export type { Role } from './contracts/names.js';
-export type {
-  ImplementerResultInput as ImplementerResult,
-  ReviewerResultInput as ReviewerResult,
-} from './contracts/results.js';
+export type { ResultOf } from './contracts/results.js';
 export type { RunInitInput } from './contracts/run-request.js';
 export type { ToolInput, ToolName } from './contracts/tool-requests.js';
 export type { TraceEntryInput as TraceEntry } from './contracts/trace-entry.js';

@@ -7,7 +7,7 @@ import type {
 } from '../contracts/compile-request.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { FACT_TAGS, type FactTag } from '../contracts/fact-tags.js';
-import { ROLES, type Role } from '../contracts/names.js';
+import { ROLES, type Role } from '../contracts/kinds.js';
 import { counted } from '../shared/counted.js';
 import { oneLine } from '../shared/text.js';
 import { cliOf, examples, note, out, outForAgent, sessionOf, withClient } from './command-context.js';

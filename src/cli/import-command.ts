@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Command } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
-import type { ImplementerResultInput } from '../contracts/results.js';
+import type { ResultOf } from '../contracts/results.js';
 import { counted } from '../shared/counted.js';
 import { cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
 import { wholeNumber } from './option-parsers.js';
@@ -52,7 +52,7 @@ export function importCommand(program: Command): void {
 }
 
 /** The newest commits of a repository as results, oldest first; merges are left out, since they change no file. */
-export async function readCommits(repo: string, limit: number): Promise<ImplementerResultInput[]> {
+export async function readCommits(repo: string, limit: number): Promise<ResultOf<'implementer'>[]> {
   const format = '--format=%x00%h%x00%s%x00';
   const log = await git(repo, [
     ...['-c', 'log.showSignature=false', 'log', '--no-merges', '-z', '--name-only', '--encoding=UTF-8'],
@@ -65,9 +65,9 @@ export async function readCommits(repo: string, limit: number): Promise<Implemen
  * Each commit reads: empty field, hash, subject, empty field, then its files up to the empty field that opens the
  * next commit. A line break stands before the first file. Any of subject and file may hold anything but NUL.
  */
-function parseLog(log: string): ImplementerResultInput[] {
+function parseLog(log: string): ResultOf<'implementer'>[] {
   const fields = log.split('\0');
-  const commits: ImplementerResultInput[] = [];
+  const commits: ResultOf<'implementer'>[] = [];
   let at = 0;
   while (fields[at] === '' && fields[at + 1]) {
     const [hash = '', subject = ''] = fields.slice(at + 1, at + 3);
@@ -84,7 +84,7 @@ function parseLog(log: string): ImplementerResultInput[] {
 // A commit of many thousand files would not fit a dispatch, and gives no more facts than one of this many.
 const MAX_FILES = 1000;
 
-function commitResult(hash: string, subject: string, files: string[]): ImplementerResultInput {
+function commitResult(hash: string, subject: string, files: string[]): ResultOf<'implementer'> {
   return {
     task_id: hash,
     status: 'completed',

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { Argument, type Command } from 'commander';
 import { parseDispatchBody } from '../contracts/dispatch-body.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
-import { ROLES, type Role } from '../contracts/names.js';
+import { ROLES, type Role } from '../contracts/kinds.js';
 import { cliOf, examples, out, sessionOf, withClient } from './command-context.js';
 
 interface PublishOptions {

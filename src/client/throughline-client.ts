@@ -1,11 +1,11 @@
 import type { CompactedReport, CompileReplyTo, CompileRequestInput } from '../contracts/compile-request.js';
 import { ThroughlineError } from '../contracts/errors.js';
+import type { Role } from '../contracts/kinds.js';
 import {
   COMPILE_SUBJECT,
   dispatchMessageId,
   dispatchSubject,
   isToken,
-  type Role,
   sessionRequest,
   token,
 } from '../contracts/names.js';
@@ -18,7 +18,7 @@ import {
   TRACE_RECORD_SUBJECT,
   toolSubject,
 } from '../contracts/request-names.js';
-import type { ImplementerResultInput, ReviewerResultInput } from '../contracts/results.js';
+import type { ResultOf } from '../contracts/results.js';
 import type { RunInitInput } from '../contracts/run-request.js';
 import type { TraceEntryInput } from '../contracts/trace-entry.js';
 import type { ClientTransport } from '../ports/client-transport.js';
@@ -99,21 +99,30 @@ export class ThroughlineClient {
   /** Publishes an implementer's result. Throws `schema_invalid` before anything is sent. */
   async publishImplementer(
     session: string,
-    result: ImplementerResultInput,
+    result: ResultOf<'implementer'>,
     options?: PublishOptions,
   ): Promise<Published> {
-    await requireValid('implementer', result);
-    return this.publishText(session, 'implementer', JSON.stringify(result), options);
+    return this.publishResult(session, 'implementer', result, options);
   }
 
   /** Publishes a reviewer's result. Throws `schema_invalid` before anything is sent. */
   async publishReviewer(
     session: string,
-    result: ReviewerResultInput,
+    result: ResultOf<'reviewer'>,
     options?: PublishOptions,
   ): Promise<Published> {
-    await requireValid('reviewer', result);
-    return this.publishText(session, 'reviewer', JSON.stringify(result), options);
+    return this.publishResult(session, 'reviewer', result, options);
+  }
+
+  /** Publishes a result of any kind. Throws `schema_invalid` before anything is sent. */
+  async publishResult<R extends Role>(
+    session: string,
+    role: R,
+    result: ResultOf<R>,
+    options?: PublishOptions,
+  ): Promise<Published> {
+    await requireValid(role, result);
+    return this.publishText(session, role, JSON.stringify(result), options);
   }
 
   /** Publishes an agent's raw text as it is; if it does not hold a result, it ends up in `DISPATCH_REJECTED`. */

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { BudgetReport } from './budget-report.js';
 import { FACT_TAGS } from './fact-tags.js';
+import { ROLES } from './kinds.js';
 import type { LearningType, RelevanceMethod } from './learning-events.js';
 import { maxLearnings, minSimilarity } from './learning-requests.js';
-import { ROLES } from './names.js';
 import { taskId } from './results.js';
 
 /** `prompt.compile`: the request and its reply. Unknown keys are ignored. */

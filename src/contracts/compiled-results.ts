@@ -1,18 +1,14 @@
-import { compile } from 'zod';
-import type { ResultSchemas } from './dispatch-body.js';
-import { implementerResult, reviewerResult } from './results.js';
+import { compile, type z } from 'zod';
+import type { Role } from './kinds.js';
+import { RESULTS } from './results.js';
 
-let implementer: typeof implementerResult | undefined;
-let reviewer: typeof reviewerResult | undefined;
+const compiled = new Map<Role, z.ZodType>();
 
-/** Compiled with the first body, which takes some milliseconds: worth it for all but a few bodies. */
-export const COMPILED_RESULTS: ResultSchemas = {
-  implementer() {
-    implementer ??= compile(implementerResult);
-    return implementer;
-  },
-  reviewer() {
-    reviewer ??= compile(reviewerResult);
-    return reviewer;
-  },
-};
+/** Compiled with the first body of its role, which takes some milliseconds: worth it for all but a few bodies. */
+export function compiledResult(role: Role): z.ZodType {
+  const known = compiled.get(role);
+  if (known !== undefined) return known;
+  const schema = compile(RESULTS[role]);
+  compiled.set(role, schema);
+  return schema;
+}

@@ -1,9 +1,10 @@
+import type { z } from 'zod';
 import { oneLine } from '../shared/text.js';
 import type { ErrorCode } from './error-codes.js';
 import { messageOf } from './errors.js';
 import { explainIssues } from './explain-issues.js';
-import type { Role } from './names.js';
-import { implementerResult, type RoleResult, reviewerResult } from './results.js';
+import type { Role } from './kinds.js';
+import { RESULTS, type RoleResult } from './results.js';
 
 /**
  * The body of a dispatch: a JSON object, or an agent's raw text that holds exactly one
@@ -28,12 +29,9 @@ export type ParsedBody =
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** The schemas that check results, asked for when they are needed. */
-export interface ResultSchemas {
-  readonly implementer: () => Pick<typeof implementerResult, 'safeParse'>;
-  readonly reviewer: () => Pick<typeof reviewerResult, 'safeParse'>;
-}
+export type SchemaOf = (role: Role) => Pick<z.ZodType, 'safeParse'>;
 
-const PLAIN: ResultSchemas = { implementer: () => implementerResult, reviewer: () => reviewerResult };
+const PLAIN: SchemaOf = (role) => RESULTS[role];
 
 /** Changes the parsed value before it is checked; it also gets the text. */
 export type Cleaning = (json: unknown, text: string) => unknown;
@@ -43,14 +41,14 @@ export type Cleaning = (json: unknown, text: string) => unknown;
  *
  * @param maxBytes larger bodies are refused unread
  * @param clean takes secrets out, so that neither result nor reason holds one
- * @param schemas `COMPILED_RESULTS` where many bodies are parsed
+ * @param schemaOf `compiledResult` where many bodies are parsed
  */
 export function parseDispatchBody(
   data: Uint8Array,
   role: Role,
   maxBytes: number,
   clean: Cleaning = (json) => json,
-  schemas: ResultSchemas = PLAIN,
+  schemaOf: SchemaOf = PLAIN,
 ): ParsedBody {
   if (data.length > maxBytes) {
     return fault('too_large', `the body has ${data.length} bytes, the limit is ${maxBytes}`);
@@ -59,18 +57,14 @@ export function parseDispatchBody(
   if (text === undefined) return fault('json_parse_failed', 'the body is not UTF-8 text');
   const json = findJson(text.trim(), clean);
   if (!json.ok) return json;
-  return checked(json.value, role, schemas);
+  return checked(json.value, role, schemaOf);
 }
 
-function checked(value: unknown, role: Role, schemas: ResultSchemas): ParsedBody {
-  if (role === 'implementer') {
-    const parsed = schemas.implementer().safeParse(value);
-    if (!parsed.success) return fault('schema_invalid', explainIssues(implementerResult, value));
-    return { ok: true, value: { role, result: parsed.data } };
-  }
-  const parsed = schemas.reviewer().safeParse(value);
-  if (!parsed.success) return fault('schema_invalid', explainIssues(reviewerResult, value));
-  return { ok: true, value: { role, result: parsed.data } };
+function checked(value: unknown, role: Role, schemaOf: SchemaOf): ParsedBody {
+  const parsed = schemaOf(role).safeParse(value);
+  if (!parsed.success) return fault('schema_invalid', explainIssues(RESULTS[role], value));
+  // Its own schema gave it.
+  return { ok: true, value: { role, result: parsed.data } as RoleResult };
 }
 
 type FoundJson = { readonly ok: true; readonly value: unknown } | ({ readonly ok: false } & DispatchFault);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ThroughlineError } from './errors.js';
+import { isRole, type Role, rolesOf } from './kinds.js';
 
 /**
  * Every subject, stream, bucket, service and header name. Nothing else in the code builds one, and every part of a
@@ -41,15 +42,6 @@ function quotedName(value: string): string {
 /** Longest wrong name that a message quotes. Half a name does not help, and may be half a secret. */
 const MAX_QUOTED = 80;
 
-/** Who returned a result. */
-export const ROLES = ['implementer', 'reviewer'] as const;
-export type Role = (typeof ROLES)[number];
-
-/** Whether `value` is a role. */
-export function isRole(value: unknown): value is Role {
-  return ROLES.some((role) => role === value);
-}
-
 export const DISPATCH_STREAM = 'DISPATCH';
 export const DISPATCH_SUBJECTS = 'dispatch.>';
 export const EXTRACTOR_CONSUMER = 'extractor';
@@ -62,7 +54,7 @@ export const COMPILER_SERVICE = 'prompt-compiler';
 export const COMPILE_SUBJECT = 'prompt.compile';
 
 /** What the learner takes of the stream `DISPATCH`. */
-export const DISPATCH_REVIEWS = 'dispatch.*.reviewer';
+export const DISPATCH_REVIEWS = `dispatch.*.${rolesOf('review')[0]}`;
 export const LEARNINGS_STREAM = 'LEARNINGS';
 export const LEARNINGS_SUBJECTS = 'learning.*.>';
 export const LEARNER_CONSUMER = 'learner';

@@ -1,8 +1,19 @@
 import { z } from 'zod';
+import { FACT_TAGS } from './fact-tags.js';
+import { KEPT } from './kept.js';
+import {
+  type FieldOf,
+  kindOf,
+  ROLES,
+  type Role,
+  type VerdictFieldOf,
+  type VerdictOf,
+  verdictsOf,
+} from './kinds.js';
 
 /**
- * What an agent returned: version 1 of the dispatch contract. Unknown extra keys are ignored, so that a runtime may
- * send its own.
+ * What an agent returned: the dispatch contract, as strict as a result can be. Unknown extra keys are ignored, so that a
+ * runtime may send its own.
  */
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this pattern refuses
@@ -19,32 +30,14 @@ export const taskId = z
 const text = z.string();
 const texts = z.array(text);
 
+export const SEVERITIES = ['critical', 'important', 'minor'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
 export const testRun = z.object({
   command: text,
   passed: z.boolean(),
   failures: texts.optional(),
 });
-
-export const IMPLEMENTER_STATUSES = ['completed', 'blocked', 'failed'] as const;
-export const ASSESSMENTS = ['approved', 'needs_changes', 'blocked'] as const;
-export const SEVERITIES = ['critical', 'important', 'minor'] as const;
-
-export const implementerResult = z
-  .object({
-    task_id: taskId,
-    status: z.enum(IMPLEMENTER_STATUSES),
-    summary: text.min(1, 'must not be empty'),
-    files_modified: texts.optional(),
-    files_changed: texts.optional(),
-    tests: z.array(testRun).optional(),
-    follow_up_actions: texts.optional(),
-    blockers: texts.optional(),
-    intent_id: text.optional(),
-  })
-  .transform(({ files_changed, ...result }) => ({
-    ...result,
-    files_modified: result.files_modified ?? files_changed,
-  }));
 
 export const reviewIssue = z.object({
   severity: z.enum(SEVERITIES),
@@ -53,25 +46,83 @@ export const reviewIssue = z.object({
   fix: text.optional(),
 });
 
-export const reviewerResult = z.object({
-  task_id: taskId,
-  assessment: z.enum(ASSESSMENTS),
-  strengths: texts.optional(),
-  issues: z.array(reviewIssue).optional(),
-  required_fixes: texts.optional(),
-  intent_id: text.optional(),
+/** Relations by which results tell their own outcome: a fact that is given in words may not pass for one. */
+const OUTCOME_RELATIONS: readonly string[] = [
+  ...ROLES.flatMap((role) => kindOf(role).relations.verdict ?? []),
+  ...['summary', 'modified_by', 'test_result', 'issue', 'must_fix'],
+];
+
+/** A fact in the words of its agent. */
+export const explicitFact = z.object({
+  subject: text.min(1, 'must not be empty'),
+  relation: text
+    .min(1, 'must not be empty')
+    .refine((relation) => !OUTCOME_RELATIONS.includes(relation), 'is said by fields of the result only'),
+  object: text.min(1, 'must not be empty'),
+  tags: z.array(z.enum(FACT_TAGS)).optional(),
 });
 
-/** A parsed implementer result; `files_changed` has become `files_modified`. */
-export type ImplementerResult = z.output<typeof implementerResult>;
-/** A parsed reviewer result. */
-export type ReviewerResult = z.output<typeof reviewerResult>;
-/** What a runtime hands in as an implementer result. */
-export type ImplementerResultInput = z.input<typeof implementerResult>;
-/** What a runtime hands in as a reviewer result. */
-export type ReviewerResultInput = z.input<typeof reviewerResult>;
+/** What the fields of results hold. */
+const FIELDS = {
+  summary: text.min(1, 'must not be empty'),
+  files_modified: texts,
+  tests: z.array(testRun),
+  follow_up_actions: texts,
+  blockers: texts,
+  strengths: texts,
+  issues: z.array(reviewIssue),
+  required_fixes: texts,
+};
+
+/** What any result may carry. */
+const COMMON = {
+  /** The intent in whose trace it stands. */
+  intent_id: text,
+  /** Names the result: it counts once per session, however often it is published. */
+  result_id: text.min(1, 'must not be empty').max(256, 'must be at most 256 characters'),
+  /** What else should be known, in words. */
+  facts: z.array(explicitFact).max(KEPT.fact.explicit, `must be at most ${KEPT.fact.explicit} facts`),
+};
+
+type Shape = typeof FIELDS & typeof COMMON;
+type Carried<Keys extends keyof Shape> = { [Key in Keys]?: z.output<Shape[Key]> | undefined };
+
+/** A result of a role. */
+export type ResultOf<R extends Role> = { task_id: string } & Record<VerdictFieldOf<R>, VerdictOf<R>> &
+  Carried<FieldOf<R> | keyof typeof COMMON>;
 
 /** A result with the role that returned it. */
-export type RoleResult =
-  | { readonly role: 'implementer'; readonly result: ImplementerResult }
-  | { readonly role: 'reviewer'; readonly result: ReviewerResult };
+export type RoleResult = { [R in Role]: { readonly role: R; readonly result: ResultOf<R> } }[Role];
+
+/** A result of any role: it has the fields of its kind. */
+export type AnyResult = { task_id: string } & {
+  [R in Role as VerdictFieldOf<R>]?: VerdictOf<R> | undefined;
+} & Carried<keyof Shape>;
+
+export type TestRun = z.output<typeof testRun>;
+export type ReviewIssue = z.output<typeof reviewIssue>;
+export type ExplicitFact = z.output<typeof explicitFact>;
+
+/** The schema of each role's results. */
+export const RESULTS = Object.fromEntries(ROLES.map((role) => [role, schemaOf(role)])) as unknown as {
+  readonly [R in Role]: z.ZodType<ResultOf<R>, ResultOf<R>>;
+};
+
+function schemaOf(role: Role) {
+  const { verdictField, fields } = kindOf(role);
+  const own = fields.map((field) => [field, FIELDS[field].optional()]);
+  const common = Object.entries(COMMON).map(([field, schema]) => [field, schema.optional()]);
+  const shape: Record<string, z.ZodType> = {
+    task_id: taskId,
+    ...(verdictField !== undefined && { [verdictField]: z.enum(verdictsOf(role)) }),
+    ...Object.fromEntries(own),
+    ...Object.fromEntries(common),
+  };
+  if (!fields.includes('files_modified')) return z.object(shape);
+  return z.object({ ...shape, files_changed: texts.optional() }).transform(namedOnce);
+}
+
+/** `files_changed` is another name of `files_modified`. */
+function namedOnce({ files_changed, ...result }: { files_changed?: unknown; files_modified?: unknown }) {
+  return { ...result, files_modified: result.files_modified ?? files_changed };
+}

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { EVENT_VERSION, type EventFormat, parseEvent, type Stored, timestamp } from './event.js';
 import { FACT_TAGS } from './fact-tags.js';
-import { ROLES } from './names.js';
-import { ASSESSMENTS, IMPLEMENTER_STATUSES, SEVERITIES, taskId, testRun } from './results.js';
+import { ROLES, type Role, VERDICTS, verdictIn, verdictsOf } from './kinds.js';
+import { reviewIssue, taskId, testRun } from './results.js';
 import { runEvents } from './run-request.js';
 import { inboxEvents, iterationEvents, lifecycleEvents, noteEvents } from './session-meta-events.js';
 import { taskEvents } from './task-events.js';
@@ -24,29 +24,17 @@ const recordedFact = z.object({
   confidence: z.number().min(0).max(1).optional(),
 });
 
-const implementerOutcome = z.object({
-  status: z.enum(IMPLEMENTER_STATUSES),
-  summary: z.string(),
+/** What every kind of result may have told: a kind has some of it. */
+const outcome = z.object({
+  status: z.enum(VERDICTS).optional(),
+  assessment: z.enum(VERDICTS).optional(),
+  summary: z.string().optional(),
   files_modified: z.array(z.string()).optional(),
   tests: z.array(testRun).optional(),
   follow_up_actions: z.array(z.string()).optional(),
   blockers: z.array(z.string()).optional(),
-  intent_id: z.string().optional(),
-});
-
-const reviewerOutcome = z.object({
-  assessment: z.enum(ASSESSMENTS),
   strengths: z.array(z.string()).optional(),
-  issues: z
-    .array(
-      z.object({
-        severity: z.enum(SEVERITIES),
-        file: z.string().optional(),
-        message: z.string(),
-        fix: z.string().optional(),
-      }),
-    )
-    .optional(),
+  issues: z.array(reviewIssue).optional(),
   required_fixes: z.array(z.string()).optional(),
   intent_id: z.string().optional(),
 });
@@ -56,15 +44,19 @@ const checked = z.int().nonnegative().optional();
 
 const dispatch = { sequence, task: taskId, at: timestamp, checked };
 
+/** Whether an outcome has a verdict of its kind, where its kind gives one. */
+function hasVerdict({ role, outcome }: { role: Role; outcome: Outcome }): boolean {
+  const verdicts = verdictsOf(role);
+  const verdict = verdictIn(role, outcome);
+  return verdict === undefined ? verdicts.length === 0 : verdicts.includes(verdict);
+}
+
 const factRecorded = z.object({
   v: z.literal(EVENT_VERSION),
   type: z.literal('fact.recorded'),
   at: timestamp,
   data: z.object({
-    dispatch: z.discriminatedUnion('role', [
-      z.object({ ...dispatch, role: z.literal('implementer'), outcome: implementerOutcome }),
-      z.object({ ...dispatch, role: z.literal('reviewer'), outcome: reviewerOutcome }),
-    ]),
+    dispatch: z.object({ ...dispatch, role: z.enum(ROLES), outcome }).refine(hasVerdict),
     facts: z.array(recordedFact).readonly(),
     /** Facts that the dispatch gave beyond the limit. */
     facts_omitted: z.int().positive().optional(),
@@ -100,6 +92,8 @@ export type DispatchRejected = EventOf<'dispatch.rejected'>;
 /** One event by its type. */
 export type EventOf<Type extends SessionEvent['type']> = Extract<SessionEvent, { type: Type }>;
 export type DispatchOutcome = FactRecorded['data']['dispatch'];
+/** What a result told, beside its facts. */
+export type Outcome = z.output<typeof outcome>;
 
 /** An event with its place in the session's log. */
 export type StoredEvent = Stored<SessionEvent>;

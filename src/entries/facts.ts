@@ -1,9 +1,9 @@
 /** `throughline/facts`: the fact tracker alone, in memory. Turns results into facts, keeps them, finds those that matter. */
 import '../globals.js';
 
-export type { Role } from '../contracts/names.js';
-export type { ImplementerResult, ReviewerResult } from '../contracts/results.js';
-export { type ExtractionRule, IMPLEMENTER_RULES, REVIEWER_RULES } from '../facts/extraction-rules.js';
+export type { Role } from '../contracts/kinds.js';
+export type { ResultOf } from '../contracts/results.js';
+export { EXTRACTION_RULES, type ExtractionRule } from '../facts/extraction-rules.js';
 export {
   type Extraction,
   type FactExtractorOptions,

@@ -1,31 +1,46 @@
-import type { ImplementerResult, ReviewerResult } from '../contracts/results.js';
+import { KEPT } from '../contracts/kept.js';
+import { KINDS, kindOf, type ResultField, type Role, verdictIn } from '../contracts/kinds.js';
+import type { AnyResult, TestRun } from '../contracts/results.js';
+import { clipText, quoted } from '../shared/text.js';
 import { recordedFact } from './fact-id.js';
 import type { RecordedFact, SessionFactTag } from './fact-types.js';
 
 /**
  * The extraction rules: each reads one field of a result and gives facts. Pure; a missing field gives none. A new
- * rule is a new entry at the end of an array.
+ * rule is a new entry at the end of the array.
  */
-export interface ExtractionRule<Result> {
+export interface ExtractionRule {
   readonly name: string;
-  readonly extract: (result: Result, taskId: string) => readonly RecordedFact[];
+  /** The field that it reads: it runs for the kinds that have it. Left out: for every kind. */
+  readonly field?: ResultField;
+  readonly extract: (result: AnyResult, taskId: string, role: Role) => readonly RecordedFact[];
 }
 
 /** Words by which a reviewer states a rule for the whole code base rather than a fault in one place. */
 export const CONVENTION =
   /\b(always|never|conventions?|naming|consistent(?:ly)?|must not|should not|do not|don't|avoid|prefer|everywhere|across the (?:code ?base|repo(?:sitory)?))\b/i;
 
-export const IMPLEMENTER_RULES: readonly ExtractionRule<ImplementerResult>[] = [
+export const EXTRACTION_RULES: readonly ExtractionRule[] = [
   {
-    name: 'status',
-    extract: (result, taskId) => facts(task(taskId), 'completed_with', [result.status], ['decision']),
+    name: 'verdict',
+    extract: (result, taskId, role) => {
+      const { verdict: relation } = kindOf(role).relations;
+      const verdict = verdictIn(role, result);
+      if (relation === undefined || verdict === undefined) return [];
+      return facts(task(taskId), relation, [verdict], ['decision']);
+    },
   },
   {
     name: 'summary',
-    extract: (result, taskId) => facts(task(taskId), 'summary', [result.summary], ['decision']),
+    field: 'summary',
+    extract: ({ summary }, taskId, role) =>
+      summary === undefined
+        ? []
+        : facts(task(taskId), KINDS[role].relations.summary, [summary], ['decision']),
   },
   {
     name: 'files_modified',
+    field: 'files_modified',
     extract: (result, taskId) => {
       const by = task(taskId);
       return each(result.files_modified, (file) => recordedFact(file, 'modified_by', by, ['file_change']));
@@ -33,21 +48,17 @@ export const IMPLEMENTER_RULES: readonly ExtractionRule<ImplementerResult>[] = [
   },
   {
     name: 'follow_up_actions',
+    field: 'follow_up_actions',
     extract: (result, taskId) => facts(task(taskId), 'requires', result.follow_up_actions, ['dependency']),
   },
   {
     name: 'tests',
+    field: 'tests',
     extract: (result, taskId) => (result.tests ?? []).flatMap((run) => testFacts(run, taskId)),
-  },
-];
-
-export const REVIEWER_RULES: readonly ExtractionRule<ReviewerResult>[] = [
-  {
-    name: 'assessment',
-    extract: (result, taskId) => facts(task(taskId), 'reviewed_as', [result.assessment], ['decision']),
   },
   {
     name: 'issues',
+    field: 'issues',
     extract: (result, taskId) =>
       each(result.issues, ({ file = task(taskId), message }) =>
         recordedFact(file, 'issue', message, ['error']),
@@ -55,16 +66,25 @@ export const REVIEWER_RULES: readonly ExtractionRule<ReviewerResult>[] = [
   },
   {
     name: 'required_fixes',
+    field: 'required_fixes',
     extract: (result, taskId) => facts(task(taskId), 'must_fix', result.required_fixes, ['convention']),
   },
   {
     // An issue is closed by an approval; a rule for the whole code base stays, until the task's next such rule.
     name: 'conventions',
+    field: 'issues',
     extract: (result, taskId) =>
       each(result.issues, ({ message }) =>
         CONVENTION.test(message)
           ? recordedFact(task(taskId), 'convention', message, ['convention'])
           : undefined,
+      ),
+  },
+  {
+    name: 'facts',
+    extract: (result) =>
+      each(result.facts, ({ subject, relation, object, tags = [] }) =>
+        recordedFact(subject, clipText(quoted(relation), KEPT.fact.relation), object, tags),
       ),
   },
 ];
@@ -74,7 +94,7 @@ function task(taskId: string): string {
 }
 
 // One relation for both outcomes: a later pass closes the failures of an earlier run.
-function testFacts(run: NonNullable<ImplementerResult['tests']>[number], taskId: string): RecordedFact[] {
+function testFacts(run: TestRun, taskId: string): RecordedFact[] {
   const subject = `test:${run.command}`;
   if (run.passed) return facts(subject, 'test_result', [`passed in ${task(taskId)}`], ['test']);
   const failures = run.failures?.length ? run.failures : ['no failure text given'];

@@ -1,12 +1,12 @@
 import { KEPT } from '../contracts/kept.js';
-import type { ImplementerResult, ReviewerResult, RoleResult } from '../contracts/results.js';
-import { type ExtractionRule, IMPLEMENTER_RULES, REVIEWER_RULES } from './extraction-rules.js';
+import { kindOf, ROLES, type Role } from '../contracts/kinds.js';
+import type { ResultOf, RoleResult } from '../contracts/results.js';
+import { EXTRACTION_RULES, type ExtractionRule } from './extraction-rules.js';
 import { saysTheSame } from './fact-id.js';
 import type { DispatchOrigin, IFactExtractor, RecordedFact, SessionFact } from './fact-types.js';
 
 export interface FactExtractorOptions {
-  readonly implementerRules?: readonly ExtractionRule<ImplementerResult>[];
-  readonly reviewerRules?: readonly ExtractionRule<ReviewerResult>[];
+  readonly rules?: readonly ExtractionRule[];
   /** Told when a rule throws; the other rules still run. */
   readonly onRuleFailure?: (rule: string, error: unknown) => void;
   readonly maxFacts?: number;
@@ -21,41 +21,31 @@ export interface Extraction {
 
 /** Runs the rules in their order. The same result gives the same facts. */
 export class RuleBasedFactExtractor implements IFactExtractor {
-  readonly #implementerRules: readonly ExtractionRule<ImplementerResult>[];
-  readonly #reviewerRules: readonly ExtractionRule<ReviewerResult>[];
+  readonly #rules: Readonly<Record<Role, readonly ExtractionRule[]>>;
   readonly #onRuleFailure: (rule: string, error: unknown) => void;
   readonly #maxFacts: number;
 
   constructor(options: FactExtractorOptions = {}) {
-    this.#implementerRules = options.implementerRules ?? IMPLEMENTER_RULES;
-    this.#reviewerRules = options.reviewerRules ?? REVIEWER_RULES;
+    this.#rules = options.rules === undefined ? RULES_BY_ROLE : rulesByRole(options.rules);
     this.#onRuleFailure = options.onRuleFailure ?? (() => {});
     this.#maxFacts = options.maxFacts ?? KEPT.fact.perDispatch;
   }
 
-  extractFromImplementer(result: ImplementerResult, origin: DispatchOrigin): SessionFact[] {
-    const { facts } = this.extract({ role: 'implementer', result }, origin.taskId);
-    return facts.map((fact) => sessionFact(fact, { ...origin, role: 'implementer' }));
+  extractFromImplementer(result: ResultOf<'implementer'>, origin: DispatchOrigin): SessionFact[] {
+    return this.#extractFrom({ role: 'implementer', result }, origin);
   }
 
-  extractFromReviewer(result: ReviewerResult, origin: DispatchOrigin): SessionFact[] {
-    const { facts } = this.extract({ role: 'reviewer', result }, origin.taskId);
-    return facts.map((fact) => sessionFact(fact, { ...origin, role: 'reviewer' }));
+  extractFromReviewer(result: ResultOf<'reviewer'>, origin: DispatchOrigin): SessionFact[] {
+    return this.#extractFrom({ role: 'reviewer', result }, origin);
   }
 
   /** The facts of a result as an event carries them, each once. */
   extract({ role, result }: RoleResult, taskId: string): Extraction {
-    return role === 'implementer'
-      ? this.#run(this.#implementerRules, result, taskId)
-      : this.#run(this.#reviewerRules, result, taskId);
-  }
-
-  #run<Result>(rules: readonly ExtractionRule<Result>[], result: Result, taskId: string): Extraction {
     const facts: RecordedFact[] = [];
     let omitted = 0;
-    for (const rule of rules) {
+    for (const rule of this.#rules[role]) {
       try {
-        for (const fact of rule.extract(result, taskId)) {
+        for (const fact of rule.extract(result, taskId, role)) {
           // One by one, since they are few: to hash the words of each would take longer.
           if (facts.some((known) => saysTheSame(known, fact))) continue;
           if (facts.length < this.#maxFacts) facts.push(fact);
@@ -67,7 +57,21 @@ export class RuleBasedFactExtractor implements IFactExtractor {
     }
     return { facts, omitted };
   }
+
+  #extractFrom(returned: RoleResult, origin: DispatchOrigin): SessionFact[] {
+    const { facts } = this.extract(returned, origin.taskId);
+    return facts.map((fact) => sessionFact(fact, { ...origin, role: returned.role }));
+  }
 }
+
+/** The rules that run for each kind: those that read a field that it has. */
+function rulesByRole(rules: readonly ExtractionRule[]): Record<Role, ExtractionRule[]> {
+  const runs = (role: Role) =>
+    rules.filter(({ field }) => field === undefined || kindOf(role).fields.includes(field));
+  return Object.fromEntries(ROLES.map((role) => [role, runs(role)])) as Record<Role, ExtractionRule[]>;
+}
+
+const RULES_BY_ROLE = rulesByRole(EXTRACTION_RULES);
 
 /** A recorded fact together with the dispatch that said it, and the event that carries it. */
 export function sessionFact(fact: RecordedFact, origin: DispatchOrigin, eventSequence = 0): SessionFact {

@@ -1,3 +1,4 @@
+import { kindOf } from '../contracts/kinds.js';
 import { saysTheSame } from './fact-id.js';
 import type {
   DispatchOrigin,
@@ -205,7 +206,8 @@ function earlierCloser(
 }
 
 function isApproval(fact: SessionFact): boolean {
-  return fact.sourceRole === 'reviewer' && fact.relation === 'reviewed_as' && fact.object === 'approved';
+  const { part, relations } = kindOf(fact.sourceRole);
+  return part === 'review' && fact.relation === relations.verdict && fact.object === 'approved';
 }
 
 function isFinding(fact: SessionFact): boolean {

@@ -1,6 +1,6 @@
 import type { FactTag } from '../contracts/fact-tags.js';
-import type { Role } from '../contracts/names.js';
-import type { ImplementerResult, ReviewerResult } from '../contracts/results.js';
+import type { Role } from '../contracts/kinds.js';
+import type { ResultOf } from '../contracts/results.js';
 
 /** What a fact is about; used to filter, never shown. */
 export type SessionFactTag = FactTag;
@@ -55,8 +55,8 @@ export interface DispatchOrigin {
 
 /** Turns results into facts by rule. Never throws: a rule that fails is reported, and the others still run. */
 export interface IFactExtractor {
-  extractFromImplementer(result: ImplementerResult, origin: DispatchOrigin): SessionFact[];
-  extractFromReviewer(result: ReviewerResult, origin: DispatchOrigin): SessionFact[];
+  extractFromImplementer(result: ResultOf<'implementer'>, origin: DispatchOrigin): SessionFact[];
+  extractFromReviewer(result: ResultOf<'reviewer'>, origin: DispatchOrigin): SessionFact[];
 }
 
 /** A fact that is a candidate for an answer. */

@@ -1,6 +1,6 @@
 import type { Unstamped } from '../contracts/decision.js';
 import type { DEMAND_KINDS, LearningEvent, LearningEventOf } from '../contracts/learning-events.js';
-import type { ReviewerResult } from '../contracts/results.js';
+import type { AnyResult } from '../contracts/results.js';
 import type { NoteType } from '../contracts/session-meta-events.js';
 import { CONVENTION } from '../facts/extraction-rules.js';
 import type { Note } from '../session/notebook.js';
@@ -61,7 +61,7 @@ export function noteProposals(project: LearningState, session: string, notes: It
 /** The demands of a review, each once; empty if it has none. */
 export function demandsOf(
   project: string,
-  result: ReviewerResult,
+  result: AnyResult,
 ): LearningEventOf<'observed'>['data']['demands'] {
   const demands = new Map<string, { id: string; kind: Observation['kind']; text: string }>();
   const add = (kind: Observation['kind'], said: string) => {

@@ -1,7 +1,8 @@
+import type { NextAction } from '../contracts/kinds.js';
 import type { TasksDocument } from '../contracts/run-request.js';
 import { activeTaskOf, leavesOf, type ProgressTotals, totalsOf } from './progress-ledger.js';
 import type { RaisedSignal, StallThresholds } from './stall.js';
-import { type NextAction, nextAction, signalsOf, type TaskLedger } from './task-ledger.js';
+import { nextAction, outcomeName, signalsOf, type TaskLedger } from './task-ledger.js';
 
 /** The known keys of a ledger, by which it is read from outside. */
 export interface LedgerEntries {
@@ -69,7 +70,7 @@ function taskEntries(
     'ledger.task.stalled_count': ledger.stall.nonProgress,
     ...(signals.length > 0 && { 'ledger.task.stall_signals': signals }),
     'ledger.task.plan_version': ledger.planVersion,
-    'ledger.task.last_outcome': ledger.last.outcome,
+    'ledger.task.last_outcome': outcomeName(ledger.last),
     'ledger.task.next_action': nextAction(ledger.last, tasksLeft(document, ledger.task)),
     ...(hint !== undefined && { 'ledger.task.replan_hint': hint }),
   };

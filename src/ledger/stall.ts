@@ -1,3 +1,4 @@
+import { kindOf } from '../contracts/kinds.js';
 import type { StallSignal } from '../contracts/session-settings.js';
 import type { OutcomeDigest } from './outcome-digest.js';
 
@@ -72,35 +73,43 @@ export const NO_STALL: StallCounters = {
 
 /** Counters after one more outcome. Outcomes come in the order of their dispatches. */
 export function countStall(counters: StallCounters, outcome: OutcomeDigest): StallCounters {
-  if (outcome.role === 'implementer') {
-    const completed = outcome.status === 'completed';
-    return {
-      ...counters,
-      nonProgress: completed ? 0 : counters.nonProgress + 1,
-      awaitsReview: completed,
-      tests: countTests(counters.tests, outcome),
-      files: repeat(
-        counters.files,
-        outcome.files.map((file) => ({ key: file, text: file })),
-      ),
-    };
+  switch (kindOf(outcome.role).part) {
+    case 'work':
+      return countWork(counters, outcome);
+    case 'review':
+      return countReview(counters, outcome);
+    case 'note':
+      return counters;
   }
-  switch (outcome.assessment) {
-    case 'approved':
-      return NO_STALL;
-    case 'needs_changes':
-      return {
-        ...counters,
-        pingPong: counters.awaitsReview ? counters.pingPong + 1 : counters.pingPong,
-        awaitsReview: false,
-        fixes: repeat(
-          counters.fixes,
-          outcome.fixes.map((fix) => ({ key: normalised(fix), text: fix })),
-        ),
-      };
-    case 'blocked':
-      return { ...counters, nonProgress: counters.nonProgress + 1, awaitsReview: false };
-  }
+}
+
+function countWork(counters: StallCounters, outcome: OutcomeDigest): StallCounters {
+  const completed = outcome.verdict === 'completed';
+  return {
+    ...counters,
+    nonProgress: completed ? 0 : counters.nonProgress + 1,
+    awaitsReview: completed,
+    tests: countTests(counters.tests, outcome),
+    files: repeat(
+      counters.files,
+      outcome.files.map((file) => ({ key: file, text: file })),
+    ),
+  };
+}
+
+function countReview(counters: StallCounters, { verdict, fixes }: OutcomeDigest): StallCounters {
+  if (verdict === 'approved') return NO_STALL;
+  if (verdict !== 'needs_changes')
+    return { ...counters, nonProgress: counters.nonProgress + 1, awaitsReview: false };
+  return {
+    ...counters,
+    pingPong: counters.awaitsReview ? counters.pingPong + 1 : counters.pingPong,
+    awaitsReview: false,
+    fixes: repeat(
+      counters.fixes,
+      fixes.map((fix) => ({ key: normalised(fix), text: fix })),
+    ),
+  };
 }
 
 /** Signals over their thresholds, with their evidence. None: the task is not stalled. */
@@ -137,10 +146,7 @@ export function normalised(text: string): string {
     .trim();
 }
 
-function countTests(
-  tests: readonly Repeated[],
-  outcome: Extract<OutcomeDigest, { role: 'implementer' }>,
-): Repeated[] {
+function countTests(tests: readonly Repeated[], outcome: OutcomeDigest): Repeated[] {
   const failing = outcome.failed.map(({ command, failure }) => ({
     key: `${command}\n${normalised(failure)}`,
     text: failure === '' ? command : `${command}: ${failure}`,

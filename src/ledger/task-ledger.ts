@@ -1,4 +1,5 @@
-import type { ImplementerDigest, OutcomeDigest, ReviewerDigest, ReviewIssue } from './outcome-digest.js';
+import { kindOf, type NextAction, type Role, type Verdict } from '../contracts/kinds.js';
+import type { DigestIssue, OutcomeDigest } from './outcome-digest.js';
 import {
   countStall,
   NO_STALL,
@@ -19,8 +20,8 @@ export interface TaskLedger {
   /** Reviews that asked for changes. */
   readonly approvalLoops: number;
   readonly summary?: string;
-  readonly assessment?: 'approved' | 'needs_changes' | 'blocked';
-  readonly issues: readonly ReviewIssue[];
+  readonly assessment?: Verdict;
+  readonly issues: readonly DigestIssue[];
   readonly requiredFixes: readonly string[];
   readonly blockers: readonly string[];
   readonly last: LastOutcome;
@@ -33,38 +34,27 @@ export interface TaskLedger {
 export interface LastOutcome {
   readonly sequence: number;
   readonly at: string;
-  readonly outcome:
-    | `implementer_${'completed' | 'blocked' | 'failed'}`
-    | `reviewer_${'approved' | 'needs_changes' | 'blocked'}`;
+  readonly role: Role;
+  readonly verdict: Verdict;
 }
 
-/** What should happen next, by the newest outcome. */
-export type NextAction =
-  | 'dispatch_reviewer'
-  | 'retry_with_constraints'
-  | 'retry'
-  | 'next_task'
-  | 'spec_completed'
-  | 'dispatch_fixes'
-  | 'halt_and_escalate';
-
-const NEXT: Readonly<Record<LastOutcome['outcome'], NextAction>> = {
-  implementer_completed: 'dispatch_reviewer',
-  implementer_blocked: 'retry_with_constraints',
-  implementer_failed: 'retry',
-  reviewer_approved: 'next_task',
-  reviewer_needs_changes: 'dispatch_fixes',
-  reviewer_blocked: 'halt_and_escalate',
-};
+/** An outcome in one word: `implementer_completed`. */
+export type OutcomeName = `${Role}_${Verdict}`;
 
 /** The next action; after an approval it depends on whether anything is left to do. */
-export function nextAction({ outcome }: LastOutcome, tasksLeft: boolean): NextAction {
-  return outcome === 'reviewer_approved' && !tasksLeft ? 'spec_completed' : NEXT[outcome];
+export function nextAction({ role, verdict }: LastOutcome, tasksLeft: boolean): NextAction {
+  const { next } = kindOf(role);
+  return verdict === 'approved' && !tasksLeft ? 'spec_completed' : (next[verdict] ?? 'retry');
+}
+
+/** The newest outcome in one word: `implementer_completed`. */
+export function outcomeName({ role, verdict }: LastOutcome): OutcomeName {
+  return `${role}_${verdict}`;
 }
 
 /**
  * The ledger after one more dispatch. One that is older than the newest was overtaken by more dispatches than the fold
- * can put in order: it is counted, and what is newer stands.
+ * can put in order: it is counted, and what is newer stands. A dispatch without a verdict leaves the ledger as it is.
  */
 export function foldDispatch(
   ledger: TaskLedger | undefined,
@@ -72,15 +62,18 @@ export function foldDispatch(
   dispatch: { readonly sequence: number; readonly at: string },
   digest: OutcomeDigest,
   thresholds: StallThresholds,
-): TaskLedger {
+): TaskLedger | undefined {
+  const { role, verdict } = digest;
+  const { part } = kindOf(role);
+  if (part === 'note' || verdict === undefined) return ledger;
   const before = ledger ?? emptyLedger(task);
   const dispatches = before.dispatches + 1;
-  const sentBack = digest.role === 'reviewer' && digest.assessment === 'needs_changes';
+  const sentBack = verdict === 'needs_changes';
   const approvalLoops = before.approvalLoops + (sentBack ? 1 : 0);
   if (ledger !== undefined && dispatch.sequence < ledger.last.sequence)
     return { ...ledger, dispatches, approvalLoops };
-  const last = { sequence: dispatch.sequence, at: dispatch.at, outcome: outcomeOf(digest) };
-  const said = digest.role === 'implementer' ? implemented(before, digest) : reviewed(before, digest);
+  const last = { sequence: dispatch.sequence, at: dispatch.at, role, verdict };
+  const said = part === 'work' ? worked(before, digest) : reviewed(before, verdict, digest);
   const stall = countStall(before.stall, digest);
   const stalled = signalsOf({ ...said, stall, last }, thresholds).length > 0;
   const { summary, assessment } = said;
@@ -114,7 +107,7 @@ export function signalsOf(
   thresholds: StallThresholds,
 ): RaisedSignal[] {
   const asked = requiredFixes.length > 0 ? requiredFixes : issues.map(({ message }) => message);
-  const halted = last.outcome === 'reviewer_blocked' ? asked[0] : undefined;
+  const halted = isHalted(last) ? asked[0] : undefined;
   return raisedSignals(stall, thresholds, asked, halted ?? blockers[0] ?? summary ?? '');
 }
 
@@ -135,16 +128,17 @@ function emptyLedger(task: string): Omit<TaskLedger, 'last'> {
   };
 }
 
-function outcomeOf(digest: OutcomeDigest): LastOutcome['outcome'] {
-  return digest.role === 'implementer' ? `implementer_${digest.status}` : `reviewer_${digest.assessment}`;
+/** Whether a review found that a person must decide. */
+function isHalted({ role, verdict }: LastOutcome): boolean {
+  return kindOf(role).part === 'review' && verdict === 'blocked';
 }
 
 /** Each result replaces the blockers; what a review asked for stays until the next review. */
-function implemented(before: Said, { summary, blockers }: ImplementerDigest): Said {
-  return { ...before, summary, blockers };
+function worked({ summary: _, ...before }: Said, { summary, blockers }: OutcomeDigest): Said {
+  return { ...before, blockers, ...(summary !== undefined && { summary }) };
 }
 
-function reviewed(before: Said, { assessment, issues, fixes }: ReviewerDigest): Said {
+function reviewed(before: Said, assessment: Verdict, { issues, fixes }: OutcomeDigest): Said {
   if (assessment === 'approved')
     return { ...before, assessment, issues: [], requiredFixes: [], blockers: [] };
   return { ...before, assessment, issues, requiredFixes: fixes };

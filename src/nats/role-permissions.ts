@@ -1,3 +1,4 @@
+import { ROLES } from '../contracts/kinds.js';
 import {
   COMPILE_SUBJECT,
   COMPILER_SERVICE,
@@ -14,7 +15,6 @@ import {
   PROBE_STREAM,
   PROBE_SUBJECT,
   REJECTED_STREAM,
-  ROLES,
   SNAPSHOT_BUCKET,
   sessionRequest,
   sessionStream,

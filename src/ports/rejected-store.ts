@@ -1,4 +1,5 @@
-import type { Role, Token } from '../contracts/names.js';
+import type { Role } from '../contracts/kinds.js';
+import type { Token } from '../contracts/names.js';
 
 /**
  * Keeps results that could not be used, whole, with the reason, until someone retries or removes them.

@@ -1,5 +1,6 @@
 import type { CompactionStage } from '../contracts/budget-report.js';
 import type { DispatchRequest } from '../contracts/compile-request.js';
+import { KINDS } from '../contracts/kinds.js';
 import { KeywordFactRetriever } from '../facts/fact-retriever.js';
 import type { RankedFact } from '../facts/fact-types.js';
 import { formatSessionFacts } from '../facts/format-facts.js';
@@ -33,7 +34,8 @@ import { stablePrefix } from './stable-prefix.js';
 interface Tail {
   readonly packet: DeltaPacket;
   readonly replan: readonly string[];
-  readonly guide: boolean;
+  /** Empty for none. */
+  readonly guide: string;
   readonly learnings: LearningsInPrompt;
   readonly facts: readonly RankedFact[];
   /** Trace entries of the active intent since its last block. */
@@ -42,11 +44,6 @@ interface Tail {
   /** Compacted history of the active intent; it stands before the stable prefix. */
   readonly summary: Summary | null;
 }
-
-const GUIDE =
-  'Guide: settle required_fixes and blockers of the ledger first, then do the task. Return only the result object.';
-const REPLAN =
-  'Replan: this task goes in circles. Choose another approach, and say in the summary what is different.';
 
 /** @throws ThroughlineError `prompt_overflow` when what must be in the prompt does not fit */
 export function compileDispatch(
@@ -70,8 +67,8 @@ export function compileDispatch(
   const summary = trace === undefined ? null : summarise(trace, budget.tokenizer, budget.maxSummaryTokens);
   const full: Tail = {
     packet: deltaPacket(state, request.taskId),
-    replan: replanLines(state, request.taskId),
-    guide: true,
+    replan: replanLines(state, request.taskId, request.role),
+    guide: KINDS[request.role].prompt.guide,
     learnings,
     facts,
     recent: trace === undefined ? [] : recentLines(trace),
@@ -121,7 +118,7 @@ function* candidates(whole: Tail): Generator<Candidate<Tail>> {
   for (const packet of packets.slice(cheap)) yield as('pruned', { ...pruned, packet, facts: [] });
   const bare = { ...pruned, packet: packets.at(-1) ?? {}, facts: [] };
   yield as('shortened', { ...bare, taskPrompt: essentialsOf(full.taskPrompt) });
-  const minimal = { ...bare, replan: [], guide: false, taskPrompt: objectiveOf(full.taskPrompt) };
+  const minimal = { ...bare, replan: [], guide: '', taskPrompt: objectiveOf(full.taskPrompt) };
   yield as('minimal', minimal);
   if (minimal.summary !== null) yield as('minimal', { ...minimal, summary: null });
 }
@@ -134,8 +131,8 @@ function render(
   const sections = [
     `Task: ${quoted(taskId)}\nOutput budget: ${maxOutputTokens} tokens`,
     Object.keys(packet).length === 0 ? '' : `Ledger:\n${JSON.stringify(packet)}`,
-    replan.length === 0 ? '' : [REPLAN, ...replan].join('\n'),
-    guide ? GUIDE : '',
+    replan.join('\n'),
+    guide,
     formatRelevantLearnings(learnings),
     formatSessionFacts(facts.map(({ fact }) => fact)),
     recent.length === 0 ? '' : [RECENT_STEPS, ...recent].join('\n'),

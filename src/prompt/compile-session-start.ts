@@ -1,4 +1,5 @@
 import type { SessionStartRequest } from '../contracts/compile-request.js';
+import { ROLES } from '../contracts/kinds.js';
 import { DEFAULT_PROJECT, projectOf } from '../contracts/names.js';
 import {
   formatCompactProposals,
@@ -50,9 +51,7 @@ export function compileSessionStart(
 /** Session, project, goal and the roles that have worked on it. */
 function formatIdentity({ session, charter, dispatches }: SessionState, project?: string): string {
   const { counts } = dispatches.current();
-  const roles = (['implementer', 'reviewer'] as const)
-    .filter((role) => counts[role] > 0)
-    .map((role) => `${role} (${counts[role]})`);
+  const roles = ROLES.filter((role) => counts[role] > 0).map((role) => `${role} (${counts[role]})`);
   const named = project ?? charter.project;
   return [
     `Session: ${session}`,

@@ -1,7 +1,7 @@
+import { KINDS, type Role } from '../contracts/kinds.js';
 import { tasksLeft } from '../ledger/ledger-entries.js';
 import { progressLedger } from '../ledger/progress-ledger.js';
-import type { TaskLedger } from '../ledger/task-ledger.js';
-import { nextAction, signalsOf } from '../ledger/task-ledger.js';
+import { nextAction, outcomeName, signalsOf, type TaskLedger } from '../ledger/task-ledger.js';
 import { resolvedSettings } from '../session/resolved-settings.js';
 import type { SessionState } from '../session/session-state.js';
 import { clipText, quoted } from '../shared/text.js';
@@ -51,15 +51,16 @@ export function deltaPacket(state: SessionState, taskId: string): DeltaPacket {
   return { ...taskFields(state, ledger), ...progressFields(state, taskId) };
 }
 
-/** Lines that tell why the task must be planned again; empty while it makes progress. */
-export function replanLines(state: SessionState, taskId: string): string[] {
+/** What to do and why, while the task is stalled; empty while it makes progress. */
+export function replanLines(state: SessionState, taskId: string, role: Role): string[] {
   const ledger = state.dispatches.current().ledgers.get(taskId);
   const signals =
     ledger === undefined ? [] : signalsOf(ledger, resolvedSettings(state.charter.settings).stallThresholds);
-  return signals.map(({ signal, count, evidence }) => {
+  const lines = signals.map(({ signal, count, evidence }) => {
     const shown = evidence.map((text) => clipText(quoted(text), MAX_TEXT)).join('; ');
     return `- ${signal} (${count} times)${shown === '' ? '' : `: ${shown}`}`;
   });
+  return lines.length === 0 ? [] : [KINDS[role].prompt.replan, ...lines];
 }
 
 function taskFields({ run }: SessionState, ledger: TaskLedger | undefined): DeltaPacket {
@@ -75,7 +76,7 @@ function taskFields({ run }: SessionState, ledger: TaskLedger | undefined): Delt
       ),
     }),
     next_action: nextAction(last, tasksLeft(run?.document, ledger.task)),
-    last_outcome: last.outcome,
+    last_outcome: outcomeName(last),
     ...(planVersion > 1 && { plan_version: planVersion }),
     ...(summary !== undefined && { summary: plain(summary) }),
   };

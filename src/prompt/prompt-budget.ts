@@ -1,6 +1,6 @@
 import type { BudgetReport, CompactionStage } from '../contracts/budget-report.js';
 import { ThroughlineError } from '../contracts/errors.js';
-import type { Role } from '../contracts/names.js';
+import { KINDS, ROLES, type Role } from '../contracts/kinds.js';
 import { type ResolvedSettings, resolvedSettings } from '../session/resolved-settings.js';
 import { approximateTokenizer, type Tokenizer } from '../shared/tokenizer.js';
 import { DEFAULT_SUMMARY_TOKENS } from '../traces/trace-summary.js';
@@ -17,10 +17,10 @@ export interface PromptBudget {
 
 /** The budget of a session by its settings. */
 export function budgetOf(settings: ResolvedSettings, tokenizer: Tokenizer): PromptBudget {
-  const { implementerTokens: implementer, reviewerTokens: reviewer, maxOutputTokens } = settings;
+  const caps = ROLES.map((role) => [role, settings[KINDS[role].tokens]]);
   return {
-    caps: { implementer, reviewer },
-    maxOutputTokens,
+    caps: Object.fromEntries(caps),
+    maxOutputTokens: settings.maxOutputTokens,
     maxSummaryTokens: DEFAULT_SUMMARY_TOKENS,
     tokenizer,
   };

@@ -32,12 +32,6 @@ export interface DispatchWindowJson<Entry> {
   readonly counted: CountedJson;
 }
 
-/** The same, as this version or an earlier one wrote it. */
-export interface ReadableWindowJson<Entry> extends Partial<DispatchWindowJson<Entry>> {
-  /** Settled sequences, ascending: the first one, then the steps from each to the next. */
-  readonly settled?: readonly number[];
-}
-
 /** `uncounted`: perhaps a repetition, perhaps not; it changed nothing, and counts once it brings a proof. */
 export type Insertion = 'folded' | 'replaced' | 'repeated' | 'uncounted';
 
@@ -61,12 +55,12 @@ export class DispatchWindow<Entry extends { readonly sequence: number }, Folded>
   constructor(
     fold: DispatchFold<Entry, Folded>,
     settledPart: Folded,
-    { recent = [], counted, settled = [] }: ReadableWindowJson<Entry> = {},
+    { recent = [], counted }: Partial<DispatchWindowJson<Entry>> = {},
   ) {
     this.#fold = fold;
     this.#settledPart = settledPart;
     this.#recent = [...recent];
-    this.#counted = counted === undefined ? countedBefore(settled, recent) : new CountedDispatches(counted);
+    this.#counted = new CountedDispatches(counted);
   }
 
   /**
@@ -165,19 +159,4 @@ function lowerBound<T>(sorted: readonly T[], key: number, keyOf: (item: T) => nu
     else high = middle;
   }
   return low;
-}
-
-/** What an earlier version remembered: all that had counted, as a snapshot with more than it could is not read. */
-function countedBefore(
-  steps: readonly number[],
-  recent: readonly { readonly sequence: number }[],
-): CountedDispatches {
-  const counted = new CountedDispatches();
-  let sequence = 0;
-  for (const step of steps) {
-    sequence += step;
-    counted.count(sequence, 0);
-  }
-  for (const entry of recent) counted.count(entry.sequence, 0);
-  return counted;
 }

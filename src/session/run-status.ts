@@ -1,7 +1,8 @@
+import type { NextAction } from '../contracts/kinds.js';
 import type { TasksDocument, TasksSource } from '../contracts/run-request.js';
 import { replanHint, tasksLeft } from '../ledger/ledger-entries.js';
 import { activeTaskOf, type ProgressTotals, totalsOf } from '../ledger/progress-ledger.js';
-import { type LastOutcome, type NextAction, nextAction, signalsOf } from '../ledger/task-ledger.js';
+import { nextAction, type OutcomeName, outcomeName, signalsOf } from '../ledger/task-ledger.js';
 import { overview, type SessionOverview } from './commands/lifecycle-commands.js';
 import { resolvedSettings } from './resolved-settings.js';
 import type { SessionState } from './session-state.js';
@@ -28,7 +29,7 @@ export interface RunStatus {
 export interface TaskProgress {
   readonly task: string;
   readonly dispatches: number;
-  readonly last_outcome: LastOutcome['outcome'];
+  readonly last_outcome: OutcomeName;
   readonly next_action: NextAction;
   readonly required_fixes: number;
   readonly stalled: boolean;
@@ -60,7 +61,7 @@ export function runStatus(state: SessionState): RunStatus {
       return {
         task: ledger.task,
         dispatches: ledger.dispatches,
-        last_outcome: ledger.last.outcome,
+        last_outcome: outcomeName(ledger.last),
         next_action: nextAction(ledger.last, tasksLeft(run?.document, ledger.task)),
         required_fixes: ledger.requiredFixes.length,
         stalled: raised.length > 0,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FACT_TAGS } from '../contracts/fact-tags.js';
-import { ROLES } from '../contracts/names.js';
-import { ASSESSMENTS, IMPLEMENTER_STATUSES, SEVERITIES } from '../contracts/results.js';
+import { ROLES, VERDICTS } from '../contracts/kinds.js';
+import { SEVERITIES } from '../contracts/results.js';
 import { tasksDocument, tasksSource } from '../contracts/run-request.js';
 import { NOTE_TYPES } from '../contracts/session-meta-events.js';
 import { STALL_SIGNALS, sessionSettings } from '../contracts/session-settings.js';
@@ -14,7 +14,7 @@ import { stateFromJson, stateToJson } from './session-state-json.js';
  * The text of a snapshot: `{"after_sequence":N,"created_at":…,"session":…,"v":1,"last_event"?:M,"state":{…}}` on one line,
  * in that order. Those of earlier versions do not name their session; `last_event` is there where it is below N.
  */
-const SNAPSHOT_VERSION = 1;
+const SNAPSHOT_VERSION = 2;
 
 const words = {
   id: z.string().exactOptional(),
@@ -26,29 +26,23 @@ const words = {
 const entry = { sequence: z.number(), at: z.string(), event: z.number() };
 
 const texts = z.array(z.string());
-const reviewIssue = z.object({
+const digestIssue = z.object({
   severity: z.enum(SEVERITIES),
   message: z.string(),
   file: z.string().exactOptional(),
 });
 
-const outcomeDigest = z.discriminatedUnion('role', [
-  z.object({
-    role: z.literal('implementer'),
-    status: z.enum(IMPLEMENTER_STATUSES),
-    summary: z.string(),
-    blockers: texts,
-    files: texts,
-    passed: texts,
-    failed: z.array(z.object({ command: z.string(), failure: z.string() })),
-  }),
-  z.object({
-    role: z.literal('reviewer'),
-    assessment: z.enum(ASSESSMENTS),
-    issues: z.array(reviewIssue),
-    fixes: texts,
-  }),
-]);
+const outcomeDigest = z.object({
+  role: z.enum(ROLES),
+  verdict: z.enum(VERDICTS).exactOptional(),
+  summary: z.string().exactOptional(),
+  blockers: texts,
+  files: texts,
+  passed: texts,
+  failed: z.array(z.object({ command: z.string(), failure: z.string() })),
+  issues: z.array(digestIssue),
+  fixes: texts,
+});
 
 const repeated = z.array(z.object({ key: z.string(), text: z.string(), count: z.number() }));
 
@@ -57,16 +51,14 @@ const taskLedger = z.object({
   planVersion: z.number(),
   dispatches: z.number(),
   approvalLoops: z.number(),
-  issues: z.array(reviewIssue),
+  issues: z.array(digestIssue),
   requiredFixes: texts,
   blockers: texts,
   last: z.object({
     sequence: z.number(),
     at: z.string(),
-    outcome: z.enum([
-      ...IMPLEMENTER_STATUSES.map((status) => `implementer_${status}` as const),
-      ...ASSESSMENTS.map((assessment) => `reviewer_${assessment}` as const),
-    ]),
+    role: z.enum(ROLES),
+    verdict: z.enum(VERDICTS),
   }),
   stall: z.object({
     nonProgress: z.number(),
@@ -78,7 +70,7 @@ const taskLedger = z.object({
   }),
   stalled: z.boolean(),
   summary: z.string().exactOptional(),
-  assessment: z.enum(ASSESSMENTS).exactOptional(),
+  assessment: z.enum(VERDICTS).exactOptional(),
 });
 
 const recent = z.array(
@@ -107,12 +99,6 @@ const counted = z.object({
   late_floor: z.number(),
 });
 
-/**
- * Settled dispatches that earlier versions remembered. Whether one counted that is older than all of these is not known,
- * and a worker that goes by the length of the log does not look it up: from the log it is all known again.
- */
-const EARLIER_MEMORY = 4096;
-
 const stateJson = z.object({
   limits: z.object({
     maxFacts: z.number(),
@@ -120,7 +106,7 @@ const stateJson = z.object({
     compaction: z.object({ threshold: z.number(), block: z.number() }),
   }),
   last_event_at: z.string(),
-  counts: z.object({ implementer: z.number(), reviewer: z.number(), rejected: z.number() }),
+  counts: z.record(z.enum([...ROLES, 'rejected']), z.number()),
   facts: z.array(
     z.object({
       ...words,
@@ -135,13 +121,7 @@ const stateJson = z.object({
     }),
   ),
   ledgers: z.array(taskLedger),
-  window: z
-    .object({ recent, counted: counted.exactOptional(), settled: z.array(z.number()).exactOptional() })
-    .refine((window) => window.counted ?? window.settled, 'must say which dispatches have counted')
-    .refine(
-      ({ counted, settled = [] }) => counted !== undefined || settled.length < EARLIER_MEMORY,
-      'an earlier version may have forgotten which dispatches have counted',
-    ),
+  window: z.object({ recent, counted }),
   charter: z.object({
     status: z.enum(['open', 'completed']),
     goal: z.string().exactOptional(),

@@ -2,7 +2,7 @@ import type { SessionFact } from '../facts/fact-types.js';
 import type { TaskLedger } from '../ledger/task-ledger.js';
 import { type TracesJson, tracesFromJson, tracesToJson } from '../traces/session-traces.js';
 import type { Charter } from './charter.js';
-import { DispatchWindow, type DispatchWindowJson, type ReadableWindowJson } from './dispatch-window.js';
+import { DispatchWindow, type DispatchWindowJson } from './dispatch-window.js';
 import type { Iteration } from './iterations.js';
 import type { InboxMessage, Note } from './notebook.js';
 import type { Run } from './session-run.js';
@@ -56,15 +56,10 @@ export function stateToJson(state: SessionState): SessionStateJson {
   };
 }
 
-/** A state as JSON of this version or an earlier one. */
-export type ReadableStateJson = Omit<SessionStateJson, 'window'> & {
-  readonly window: ReadableWindowJson<DispatchEntry>;
-};
-
 export function stateFromJson(
   session: string,
   at: Pick<SessionState, 'sequence' | 'lastEvent'>,
-  json: ReadableStateJson,
+  json: SessionStateJson,
 ): SessionState {
   return {
     session,

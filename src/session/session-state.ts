@@ -1,4 +1,4 @@
-import type { Role } from '../contracts/names.js';
+import { ROLES, type Role } from '../contracts/kinds.js';
 import type { DispatchRejected } from '../contracts/session-events.js';
 import type { RecordedEntry } from '../contracts/trace-entry.js';
 import { sessionFact } from '../facts/fact-extractor.js';
@@ -56,10 +56,11 @@ export type DispatchEntry =
     };
 
 /** Counts since the session began. */
-export interface DispatchCounts {
-  implementer: number;
-  reviewer: number;
-  rejected: number;
+export type DispatchCounts = Record<Role | 'rejected', number>;
+
+export function noDispatches(): DispatchCounts {
+  const none = [...ROLES, 'rejected'].map((what) => [what, 0]);
+  return Object.fromEntries(none);
 }
 
 /** What dispatches, in their order, add up to. */
@@ -96,7 +97,7 @@ export function emptyState(session: string, limits: SessionLimits = DEFAULT_LIMI
     limits,
     dispatches: new DispatchWindow(
       dispatchFold(limits),
-      dispatchMemory([], { implementer: 0, reviewer: 0, rejected: 0 }, [], emptyTraces()),
+      dispatchMemory([], noDispatches(), [], emptyTraces()),
     ),
     charter: emptyCharter(),
     run: undefined,
@@ -168,6 +169,7 @@ function foldLedger(
 ): void {
   const { task } = entry;
   const ledger = foldDispatch(ledgers.get(task), task, entry, entry.digest, thresholds);
+  if (ledger === undefined) return;
   ledgers.delete(task);
   ledgers.set(task, ledger);
   const oldest = ledgers.keys().next();

@@ -1,4 +1,5 @@
 import { KEPT } from '../contracts/kept.js';
+import { type Verdict, verdictIn } from '../contracts/kinds.js';
 import type { DispatchOutcome, EventOf } from '../contracts/session-events.js';
 import type { RecordedEntry } from '../contracts/trace-entry.js';
 import { clipText, quoted } from '../shared/text.js';
@@ -137,21 +138,22 @@ function forgetOldest(intents: Map<string, IntentTrace>): void {
   }
 }
 
+/** Verdicts of what did not end well. */
+const FAILURES: ReadonlySet<Verdict> = new Set(['blocked', 'failed', 'needs_changes']);
+
 /** A dispatch that names an intent as an entry of its trace, or `undefined`. */
 export function entryOfDispatch(dispatch: DispatchOutcome): RecordedEntry | undefined {
   const { outcome, sequence, role, task } = dispatch;
   if (!outcome.intent_id) return undefined;
-  const implemented = dispatch.role === 'implementer' ? dispatch.outcome : undefined;
-  const said = implemented?.status ?? (dispatch.role === 'reviewer' ? dispatch.outcome.assessment : '');
-  const files = implemented?.files_modified
-    ?.slice(0, MOST.files)
-    .map((file) => clipText(quoted(file), MOST.text));
-  const output = `task ${task} ${said}${implemented === undefined ? '' : `: ${implemented.summary}`}`;
+  const verdict = verdictIn(role, outcome);
+  const said = [`task ${task}`, verdict].filter((part) => part !== undefined).join(' ');
+  const output = outcome.summary === undefined ? said : `${said}: ${outcome.summary}`;
+  const files = outcome.files_modified?.slice(0, MOST.files).map((file) => clipText(quoted(file), MOST.text));
   return {
     id: `dispatch:${sequence}`,
     intent: clipText(outcome.intent_id, MOST.intent),
     action: 'TOOL_EXECUTION',
-    status: said === 'completed' || said === 'approved' ? 'SUCCESS' : 'FAILURE',
+    status: verdict !== undefined && FAILURES.has(verdict) ? 'FAILURE' : 'SUCCESS',
     tool: role,
     target: clipText(task, MOST.text),
     ...(files !== undefined && files.length > 0 && { files }),

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { COMPILED_RESULTS } from '../../src/contracts/compiled-results.js';
+import { compiledResult } from '../../src/contracts/compiled-results.js';
 import { type ParsedBody, parseDispatchBody } from '../../src/contracts/dispatch-body.js';
-import type { Role } from '../../src/contracts/names.js';
+import type { Role } from '../../src/contracts/kinds.js';
 import { hostileTexts, roleResults } from '../support/builders.js';
 import { cpuMs } from '../support/cpu-time.js';
 
@@ -19,7 +19,7 @@ function bytes(text: string): Uint8Array {
 function parse(body: string | object, role: Role = 'implementer'): ParsedBody {
   const data = bytes(typeof body === 'string' ? body : JSON.stringify(body));
   const parsed = parseDispatchBody(data, role, LIMIT);
-  expect(parseDispatchBody(data, role, LIMIT, undefined, COMPILED_RESULTS)).toEqual(parsed);
+  expect(parseDispatchBody(data, role, LIMIT, undefined, compiledResult)).toEqual(parsed);
   return parsed;
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { checkedBy } from '../../src/contracts/checked.js';
 import { compileRequest } from '../../src/contracts/compile-request.js';
 import { LEARNING_REQUESTS } from '../../src/contracts/learning-requests.js';
-import { implementerResult } from '../../src/contracts/results.js';
+import { RESULTS } from '../../src/contracts/results.js';
 import { TOOLS } from '../../src/contracts/tool-requests.js';
 import { traceEntry } from '../../src/contracts/trace-entry.js';
 
@@ -22,39 +22,39 @@ describe('what is wrong with a request', () => {
   it.each([
     [
       'a field under another name',
-      implementerResult,
+      RESULTS.implementer,
       { taskId: '1', status: 'completed', summary: 'x' },
       'task_id is missing (found taskId)',
     ],
-    ['a field that is missing', implementerResult, { ...RESULT, summary: undefined }, 'summary is missing'],
+    ['a field that is missing', RESULTS.implementer, { ...RESULT, summary: undefined }, 'summary is missing'],
     [
       'a field of few values that is missing',
-      implementerResult,
+      RESULTS.implementer,
       { task_id: '1', summary: 'x' },
       'status is missing: use one of completed, blocked, failed',
     ],
     [
       'a value that is not in a list',
-      implementerResult,
+      RESULTS.implementer,
       { ...RESULT, status: 'done' },
       'status is "done": use one of completed, blocked, failed',
     ],
-    ['a number for a text', implementerResult, { ...RESULT, summary: 5 }, 'summary is 5: use text'],
-    ['null for a text', implementerResult, { ...RESULT, summary: null }, 'summary is null: use text'],
+    ['a number for a text', RESULTS.implementer, { ...RESULT, summary: 5 }, 'summary is 5: use text'],
+    ['null for a text', RESULTS.implementer, { ...RESULT, summary: null }, 'summary is null: use text'],
     [
       'a text for a list',
-      implementerResult,
+      RESULTS.implementer,
       { ...RESULT, blockers: 'x'.repeat(41) },
       'blockers is text of 41 characters: use a list',
     ],
     [
       'a field of an item',
-      implementerResult,
+      RESULTS.implementer,
       { ...RESULT, tests: [{ command: 'npm test', passed: 'yes' }] },
       'tests.0.passed is "yes": use true or false',
     ],
-    ['a list for the body', implementerResult, [], 'the body is a list: use an object'],
-    ['nothing', implementerResult, undefined, 'the body is missing'],
+    ['a list for the body', RESULTS.implementer, [], 'the body is a list: use an object'],
+    ['nothing', RESULTS.implementer, undefined, 'the body is missing'],
     ['a text for a number', compileRequest, { ...COMPILE, maxFacts: '9' }, 'maxFacts is "9": use a number'],
     ['half a number', compileRequest, { ...COMPILE, maxFacts: 1.5 }, 'maxFacts is 1.5: use a whole number'],
     [
@@ -113,7 +113,7 @@ describe('what is wrong with a request', () => {
   it('names five fields at most, and counts the others', () => {
     const tests = Array.from({ length: 7 }, () => ({ command: 'npm test' }));
     const two = 'tests.3.passed is missing; tests.4.passed is missing; and 2 more';
-    expect(() => checkedBy(implementerResult, { ...RESULT, tests })).toThrow(two);
+    expect(() => checkedBy(RESULTS.implementer, { ...RESULT, tests })).toThrow(two);
   });
 });
 

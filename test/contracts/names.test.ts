@@ -1,15 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { isRole, ROLES } from '../../src/contracts/kinds.js';
 import {
   dispatchSubject,
-  isRole,
   isToken,
   learningOfVectorSubject,
   learningSubject,
   parseDispatchSubject,
   projectOf,
   projectOfSubject,
-  ROLES,
   rejectedSubject,
   sessionOfStream,
   sessionStream,

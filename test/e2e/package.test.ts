@@ -92,10 +92,9 @@ describe('the package', () => {
     [
       'throughline/facts',
       [
-        'IMPLEMENTER_RULES',
+        'EXTRACTION_RULES',
         'InMemorySessionFactStore',
         'KeywordFactRetriever',
-        'REVIEWER_RULES',
         'RuleBasedFactExtractor',
         'createFactId',
         'formatSessionFacts',
@@ -106,12 +105,12 @@ describe('the package', () => {
       'throughline/schemas',
       [
         'LEARNING_REQUESTS',
+        'RESULTS',
         'TOOLS',
         'compileRequest',
-        'implementerResult',
+        'explicitFact',
         'learningEvent',
         'reviewIssue',
-        'reviewerResult',
         'runInitRequest',
         'runStatusRequest',
         'sessionEvent',
@@ -263,8 +262,8 @@ const CONSUMER = `
 import {
   type ClientOptions, type ClientTransport, type CompiledFact, type CompileReply, type CompileReplyTo,
   type CompileRequest, type ConnectOptions, connectThroughline, createThroughlineClient, type DispatchReply,
-  ERROR_CODES, type ErrorCode, type ExplainedFact, type ImplementerResult, type IterationReply, type Learning,
-  type LearningInput, type LearningReply, type Proposal, type ProposalView, type Published, type ReviewerResult,
+  ERROR_CODES, type ErrorCode, type ExplainedFact, type IterationReply, type Learning,
+  type LearningInput, type LearningReply, type Proposal, type ProposalView, type Published, type ResultOf,
   type Role, type RunInitReply, type RunStatusReply, type SessionOverview, type SessionStartReply, type TaskView,
   ThroughlineClient, ThroughlineError, type ToolReply,
 } from 'throughline';
@@ -273,7 +272,7 @@ import {
   InMemorySessionFactStore, type ISessionFactStore, KeywordFactRetriever, RuleBasedFactExtractor, type SessionFact,
   type SessionFactTag,
 } from 'throughline/facts';
-import { compileRequest, implementerResult, sessionEvent } from 'throughline/schemas';
+import { compileRequest, RESULTS, sessionEvent } from 'throughline/schemas';
 import { type RunningThroughline, type ServerOptions, startThroughline } from 'throughline/server';
 import { HookEngine, type PreLlmOptions, preparePrompt, withPreLlmCompaction } from 'throughline/traces';
 
@@ -281,8 +280,8 @@ const where: ConnectOptions = { url: 'nats://127.0.0.1:4222', timeoutMs: 1000 };
 await using client: ThroughlineClient = await connectThroughline(where);
 export const shared = (connection: Parameters<typeof createThroughlineClient>[0]): ThroughlineClient =>
   createThroughlineClient(connection, { timeoutMs: 1000 });
-const done: ImplementerResult = { task_id: '1', status: 'completed', summary: 'x', files_changed: ['a.ts'] };
-const review: ReviewerResult = { task_id: '1', assessment: 'approved', issues: [{ severity: 'minor', message: 'x' }] };
+const done: ResultOf<'implementer'> = { task_id: '1', status: 'completed', summary: 'x', files_modified: ['a.ts'] };
+const review: ResultOf<'reviewer'> = { task_id: '1', assessment: 'approved', issues: [{ severity: 'minor', message: 'x' }] };
 const published: Published = await client.publishImplementer('s', done);
 const role: Role = 'reviewer';
 await client.publishReviewer('s', review);
@@ -336,7 +335,7 @@ export const extracted: SessionFact[] = extractor.extractFromReviewer(
   { task_id: '1', assessment: 'approved' }, { sequence: 1, at: '', role: 'reviewer', taskId: '1' },
 );
 
-export const parsed: string = implementerResult.parse(done).summary + compileRequest.parse(request).session;
+export const parsed: string = RESULTS.implementer.parse(done).task_id + compileRequest.parse(request).session;
 export const event: string = sessionEvent.parse({}).type;
 const options: PreLlmOptions = { hookEngine: new HookEngine(), logger: { error() {} } };
 export const prepared: string = (await preparePrompt('x', options)).effective;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ImplementerResult, ReviewerResult } from '../../src/contracts/results.js';
-import { type ExtractionRule, IMPLEMENTER_RULES, REVIEWER_RULES } from '../../src/facts/extraction-rules.js';
+import type { ResultField } from '../../src/contracts/kinds.js';
+import { EXTRACTION_RULES, type ExtractionRule } from '../../src/facts/extraction-rules.js';
 import { RuleBasedFactExtractor } from '../../src/facts/fact-extractor.js';
 import { factId, recordedFact } from '../../src/facts/fact-id.js';
 import type { SessionFactTag } from '../../src/facts/fact-types.js';
@@ -14,35 +14,29 @@ const broken = {
   },
 };
 
-function says<Result>(name: string, object: string): ExtractionRule<Result> {
-  return { name, extract: (_result, taskId) => [recordedFact(taskId, 'says', object, []) ?? []].flat() };
-}
-
-function implementerResult(overrides: Parameters<typeof implementer>[0] = {}): ImplementerResult {
-  const returned = implementer(overrides);
-  if (returned.role !== 'implementer') throw new Error('not an implementer result');
-  return returned.result;
-}
-
-function reviewerResult(): ReviewerResult {
-  const returned = reviewer();
-  if (returned.role !== 'reviewer') throw new Error('not a reviewer result');
-  return returned.result;
+function says(name: string, object: string, field?: ResultField): ExtractionRule {
+  return {
+    name,
+    ...(field && { field }),
+    extract: (_result, taskId) => [recordedFact(taskId, 'says', object, []) ?? []].flat(),
+  };
 }
 
 describe('a rule that fails', () => {
   it('a rule that fails is reported with its error, and the others still run', () => {
     const reported: [string, unknown][] = [];
     const extractor = new RuleBasedFactExtractor({
-      implementerRules: [says('first', 'one'), broken, says('last', 'two')],
-      reviewerRules: [broken, says('only', 'three')],
+      rules: [says('first', 'one'), broken, says('work', 'two', 'tests'), says('review', 'three', 'issues')],
       onRuleFailure: (rule, error) => reported.push([rule, error]),
     });
-    expect(sayings(extractor.extractFromImplementer(implementerResult(), originOf(1)))).toEqual([
+    expect(sayings(extractor.extractFromImplementer(implementer().result, originOf(1)))).toEqual([
       '1 says one',
       '1 says two',
     ]);
-    expect(sayings(extractor.extractFromReviewer(reviewerResult(), originOf(2)))).toEqual(['1 says three']);
+    expect(sayings(extractor.extractFromReviewer(reviewer().result, originOf(2)))).toEqual([
+      '1 says one',
+      '1 says three',
+    ]);
     expect(reported).toEqual([
       ['broken', new Error('this rule is broken')],
       ['broken', new Error('this rule is broken')],
@@ -50,8 +44,8 @@ describe('a rule that fails', () => {
   });
 
   it('a rule that fails is passed over when no listener is given', () => {
-    const extractor = new RuleBasedFactExtractor({ implementerRules: [broken, says('last', 'two')] });
-    expect(sayings(extractor.extractFromImplementer(implementerResult(), originOf(1)))).toEqual([
+    const extractor = new RuleBasedFactExtractor({ rules: [broken, says('last', 'two')] });
+    expect(sayings(extractor.extractFromImplementer(implementer().result, originOf(1)))).toEqual([
       '1 says two',
     ]);
   });
@@ -60,8 +54,8 @@ describe('a rule that fails', () => {
     const reported: string[] = [];
     const extractor = new RuleBasedFactExtractor({ onRuleFailure: (rule) => reported.push(rule) });
     // A result that never passed the contract: what a rule must be guarded against.
-    const malformed: ImplementerResult = Object.assign(implementerResult({ follow_up_actions: ['go on'] }), {
-      files_modified: 7,
+    const malformed = Object.assign(implementer({ follow_up_actions: ['go on'] }).result, {
+      files_modified: 7 as unknown as string[],
     });
     expect(sayings(extractor.extractFromImplementer(malformed, originOf(1)))).toEqual([
       'task:1 completed_with completed',
@@ -74,8 +68,8 @@ describe('a rule that fails', () => {
 
 describe('a fact', () => {
   it('a fact carries its dispatch, and the role of the method that found it', () => {
-    const extractor = new RuleBasedFactExtractor({ reviewerRules: [says('only', 'x')] });
-    const [found] = extractor.extractFromReviewer(reviewerResult(), originOf(7, { role: 'implementer' }));
+    const extractor = new RuleBasedFactExtractor({ rules: [says('only', 'x')] });
+    const [found] = extractor.extractFromReviewer(reviewer().result, originOf(7, { role: 'implementer' }));
     expect(found).toMatchObject({
       sourceRole: 'reviewer',
       sourceTaskId: '1',
@@ -88,12 +82,12 @@ describe('a fact', () => {
   });
 
   it('a fact is kept once, as the first rule gave it', () => {
-    const tagged = (name: string, tags: readonly SessionFactTag[]): ExtractionRule<ImplementerResult> => ({
+    const tagged = (name: string, tags: readonly SessionFactTag[]): ExtractionRule => ({
       name,
       extract: () => [recordedFact('1', 'says', 'x', tags) ?? []].flat(),
     });
     const rules = [tagged('first', ['test']), tagged('second', ['error'])];
-    const extractor = new RuleBasedFactExtractor({ implementerRules: rules });
+    const extractor = new RuleBasedFactExtractor({ rules });
     expect(extractor.extract(implementer(), '1')).toMatchObject({
       facts: [{ object: 'x', tags: ['test'] }],
       omitted: 0,
@@ -111,18 +105,16 @@ describe('the extractor', () => {
   });
 
   it('the extractor runs every rule of the document, by name', () => {
-    expect(IMPLEMENTER_RULES.map((rule) => rule.name)).toEqual([
-      'status',
+    expect(EXTRACTION_RULES.map((rule) => rule.name)).toEqual([
+      'verdict',
       'summary',
       'files_modified',
       'follow_up_actions',
       'tests',
-    ]);
-    expect(REVIEWER_RULES.map((rule) => rule.name)).toEqual([
-      'assessment',
       'issues',
       'required_fixes',
       'conventions',
+      'facts',
     ]);
   });
 

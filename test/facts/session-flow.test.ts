@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RoleResult } from '../../src/contracts/results.js';
-import { RuleBasedFactExtractor } from '../../src/facts/fact-extractor.js';
+import { RuleBasedFactExtractor, sessionFact } from '../../src/facts/fact-extractor.js';
 import { KeywordFactRetriever, tokensOf } from '../../src/facts/fact-retriever.js';
 import { InMemorySessionFactStore } from '../../src/facts/fact-store.js';
 import type { FactQuery } from '../../src/facts/fact-types.js';
@@ -18,11 +18,8 @@ class Session {
   ingest(returned: RoleResult): void {
     this.#dispatches += 1;
     const origin = originOf(this.#dispatches, { taskId: returned.result.task_id });
-    this.store.add(
-      returned.role === 'implementer'
-        ? this.#extractor.extractFromImplementer(returned.result, origin)
-        : this.#extractor.extractFromReviewer(returned.result, origin),
-    );
+    const { facts } = this.#extractor.extract(returned, origin.taskId);
+    this.store.add(facts.map((fact) => sessionFact(fact, { ...origin, role: returned.role })));
   }
 
   retrieve(taskId: string, taskDescription: string, limits: Partial<FactQuery> = {}) {

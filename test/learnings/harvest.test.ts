@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ReviewerResultInput, reviewerResult } from '../../src/contracts/results.js';
+import type { ResultOf } from '../../src/contracts/results.js';
 import { NOTE_TYPES, type NoteType } from '../../src/contracts/session-meta-events.js';
 import { demandsOf, dueProposals, noteProposals } from '../../src/learnings/harvest.js';
 import {
@@ -31,8 +31,8 @@ const note = (content: string, type: NoteType = 'learning', id = 'NOT-1'): Note 
   created_at: timeOf(1),
   updated_at: timeOf(1),
 });
-const review = (more: Partial<ReviewerResultInput>) =>
-  demandsOf(PROJECT, reviewerResult.parse({ task_id: '1', assessment: 'needs_changes', ...more }));
+const review = (more: Partial<ResultOf<'reviewer'>>) =>
+  demandsOf(PROJECT, { task_id: '1', assessment: 'needs_changes', ...more });
 const fix = (...required_fixes: string[]) => review({ required_fixes });
 
 describe('notes', () => {

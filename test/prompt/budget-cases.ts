@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { DispatchRequest } from '../../src/contracts/compile-request.js';
-import { ROLES } from '../../src/contracts/names.js';
+import { ROLES } from '../../src/contracts/kinds.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
 import { evolve } from '../../src/session/evolve-session.js';
 import { emptyState, type SessionState } from '../../src/session/session-state.js';

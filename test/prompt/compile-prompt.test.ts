@@ -5,7 +5,7 @@ import {
   type CompileRequestInput,
   compileRequest,
 } from '../../src/contracts/compile-request.js';
-import { ROLES } from '../../src/contracts/names.js';
+import { ROLES } from '../../src/contracts/kinds.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
 import { createFactId } from '../../src/facts/fact-id.js';
 import { tokensOf } from '../../src/facts/fact-retriever.js';

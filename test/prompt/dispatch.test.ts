@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ROLES } from '../../src/contracts/names.js';
+import { ROLES } from '../../src/contracts/kinds.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
 import { compileDispatch } from '../../src/prompt/compile-dispatch.js';
 import { DEFAULT_BUDGET } from '../../src/prompt/prompt-budget.js';

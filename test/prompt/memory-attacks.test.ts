@@ -222,7 +222,7 @@ function learned(say: Say): LearningsInPrompt {
 const AT = '2026-05-01T00:00:00.000Z';
 const ROOM = {
   ...DEFAULT_BUDGET,
-  caps: { implementer: 100_000, reviewer: 100_000 },
+  caps: { implementer: 100_000, reviewer: 100_000, observer: 100_000 },
   maxSummaryTokens: 20_000,
 };
 const texts = fc.array(spokenAttacks, { minLength: 1, maxLength: 12 });
@@ -290,7 +290,7 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
       fc.property(texts, fc.integer({ min: 100, max: 4000 }), (given, room) => {
         const { state } = write(sayerOf(given));
         const request = dispatchRequest({ activeIntentId: 'INT-1', taskPrompt: 'change x' });
-        const caps = { implementer: 1200 + 6000 + room, reviewer: 1200 };
+        const caps = { implementer: 1200 + 6000 + room, reviewer: 1200, observer: 1200 };
         dispatchSections(compileDispatch(state, request, { ...DEFAULT_BUDGET, caps }), request);
       }),
       { numRuns: 100 },

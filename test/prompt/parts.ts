@@ -69,7 +69,12 @@ export function dispatchRequest(overrides: Partial<CompileRequestInput> = {}): D
 /** A budget that leaves so many tokens for input. */
 export function roomOf(room: number, tokenizer: Tokenizer, maxOutputTokens = 1200): PromptBudget {
   const cap = room + maxOutputTokens;
-  return { ...DEFAULT_BUDGET, caps: { implementer: cap, reviewer: cap }, maxOutputTokens, tokenizer };
+  return {
+    ...DEFAULT_BUDGET,
+    caps: { implementer: cap, reviewer: cap, observer: cap },
+    maxOutputTokens,
+    tokenizer,
+  };
 }
 
 /** What is sent to the model, counted as the budget counts it. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { COMPACTION_STAGES } from '../../src/contracts/budget-report.js';
 import { ThroughlineError } from '../../src/contracts/errors.js';
-import { ROLES } from '../../src/contracts/names.js';
+import { ROLES } from '../../src/contracts/kinds.js';
 import { compileDispatch } from '../../src/prompt/compile-dispatch.js';
 import { DEFAULT_BUDGET, inputTokens, type PromptBudget } from '../../src/prompt/prompt-budget.js';
 import { approximateTokenizer } from '../../src/shared/tokenizer.js';

@@ -129,16 +129,6 @@ describe('a dispatch that comes after more newer ones than earlier versions reme
 });
 
 describe('a window as JSON', () => {
-  it('a window as JSON is read as earlier versions wrote it', () => {
-    // Of 4095 or fewer an earlier version had forgotten none: what it does not name has not counted, however old. More
-    // than that come with no snapshot that is read, since nobody could say so of them.
-    const settled = Array.from({ length: 4095 }, (_, index) => (index === 0 ? 50 : 2));
-    const window = new DispatchWindow(APPEND, [], { recent: [{ sequence: 9000 }], settled });
-    expect([50, 52, 9000].map((sequence) => window.insert({ sequence }))).toEqual(Array(3).fill('repeated'));
-    expect([51, 49].map((sequence) => window.insert({ sequence }))).toEqual(Array(2).fill('folded'));
-    expect(window.counted().floor).toBe(0);
-  });
-
   it('a window read from JSON goes on as the window it was made from', () => {
     const window = windowOf(...upTo(WINDOW_LENGTH + 9).map((sequence) => sequence * 3));
     const json: DispatchWindowJson<Entry> = JSON.parse(JSON.stringify(window));

@@ -1,3 +1,4 @@
+import { ROLES } from '../../src/contracts/kinds.js';
 import { LEARNING_REQUEST_SUBJECTS } from '../../src/contracts/learning-requests.js';
 import {
   COMPILE_SUBJECT,
@@ -13,7 +14,6 @@ import {
   LEARNINGS_STREAM,
   learningSubject,
   REJECTED_STREAM,
-  ROLES,
   rejectedSubject,
   SNAPSHOT_BUCKET,
   sessionRequest,

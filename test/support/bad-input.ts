@@ -160,6 +160,12 @@ export const DISPATCHES = {
       intent_id: 'INT-1',
     },
     issues: [{ severity: 'critical', file: 'a.ts', message: 'm', fix: 'f' }],
+    result_id: 'r-1',
+  },
+  observer: {
+    task_id: '1',
+    summary: 'saw it',
+    facts: [{ subject: 'a.ts', relation: 'uses', object: 'b.ts', tags: ['dependency'] }],
   },
 } as const;
 

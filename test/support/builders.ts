@@ -1,15 +1,7 @@
 import fc from 'fast-check';
 import { EVENT_VERSION } from '../../src/contracts/event.js';
-import {
-  ASSESSMENTS,
-  IMPLEMENTER_STATUSES,
-  type ImplementerResultInput,
-  implementerResult,
-  type ReviewerResultInput,
-  type RoleResult,
-  reviewerResult,
-  SEVERITIES,
-} from '../../src/contracts/results.js';
+import type { Role } from '../../src/contracts/kinds.js';
+import { RESULTS, type ResultOf, type RoleResult, SEVERITIES } from '../../src/contracts/results.js';
 import type {
   DispatchRejected,
   FactRecorded,
@@ -31,16 +23,20 @@ export function timeOf(sequence: number): string {
   return new Date(START + sequence * 1000).toISOString();
 }
 
-export function implementer(overrides: Partial<ImplementerResultInput> = {}): RoleResult {
-  const input = { task_id: '1', status: 'completed', summary: 'added the store', ...overrides };
-  return { role: 'implementer', result: implementerResult.parse(input) };
+export function implementer(overrides: Partial<ResultOf<'implementer'>> = {}) {
+  return returned('implementer', { status: 'completed', summary: 'added the store', ...overrides });
 }
 
-export function reviewer(overrides: Partial<ReviewerResultInput> = {}): RoleResult {
-  return {
-    role: 'reviewer',
-    result: reviewerResult.parse({ task_id: '1', assessment: 'needs_changes', ...overrides }),
-  };
+export function reviewer(overrides: Partial<ResultOf<'reviewer'>> = {}) {
+  return returned('reviewer', { assessment: 'needs_changes', ...overrides });
+}
+
+export function observer(overrides: Partial<ResultOf<'observer'>> = {}) {
+  return returned('observer', { summary: 'saw the store', ...overrides });
+}
+
+function returned<R extends Role>(role: R, result: object) {
+  return { role, result: RESULTS[role].parse({ task_id: '1', ...result }) };
 }
 
 export function originOf(sequence: number, overrides: Partial<DispatchOrigin> = {}): DispatchOrigin {
@@ -99,7 +95,11 @@ const maybe = { requiredKeys: [] };
 
 const implementerResults = fc
   .tuple(
-    fc.record({ task_id: taskIds, status: fc.constantFrom(...IMPLEMENTER_STATUSES), summary: texts }),
+    fc.record({
+      task_id: taskIds,
+      status: fc.constantFrom('completed' as const, 'blocked' as const, 'failed' as const),
+      summary: texts,
+    }),
     fc.record(
       {
         files_modified: few(files),
@@ -121,13 +121,26 @@ const issues = fc
 
 const reviewerResults = fc
   .tuple(
-    fc.record({ task_id: taskIds, assessment: fc.constantFrom(...ASSESSMENTS) }),
+    fc.record({
+      task_id: taskIds,
+      assessment: fc.constantFrom('approved' as const, 'needs_changes' as const, 'blocked' as const),
+    }),
     fc.record({ issues: few(issues), required_fixes: few(texts), strengths: few(texts) }, maybe),
   )
   .map(([needed, more]) => reviewer({ ...needed, ...more }));
 
-/** Results of both roles that speak of the same few tasks, files and findings. */
-export const roleResults: fc.Arbitrary<RoleResult> = fc.oneof(implementerResults, reviewerResults);
+const explicitFacts = fc.record({ subject: files, relation: fc.constantFrom('uses', 'says'), object: texts });
+
+const observerResults = fc
+  .tuple(fc.record({ task_id: taskIds }), fc.record({ summary: texts, facts: few(explicitFacts) }, maybe))
+  .map(([needed, more]) => observer({ ...needed, ...more }));
+
+/** Results of all roles that speak of the same few tasks, files and findings. */
+export const roleResults: fc.Arbitrary<RoleResult> = fc.oneof(
+  implementerResults,
+  reviewerResults,
+  observerResults,
+);
 
 const hostilePieces = fc.constantFrom(
   '\n',

@@ -4,7 +4,7 @@ import type { ProgressTask, TasksDocument } from '../../src/contracts/run-reques
 import type { EventOf } from '../../src/contracts/session-events.js';
 import { digestOf, type OutcomeDigest } from '../../src/ledger/outcome-digest.js';
 import { type StallThresholds, stallThresholds } from '../../src/ledger/stall.js';
-import { foldDispatch, type TaskLedger } from '../../src/ledger/task-ledger.js';
+import { foldDispatch, type OutcomeName, type TaskLedger } from '../../src/ledger/task-ledger.js';
 import type { ParsedTask } from '../../src/ledger/tasks-md/parsed-tasks.js';
 import { implementer, recorded, reviewer, timeOf } from './builders.js';
 
@@ -18,7 +18,7 @@ export const OUTCOMES = {
   reviewer_approved: reviewer({ assessment: 'approved' }),
   reviewer_needs_changes: reviewer({ assessment: 'needs_changes' }),
   reviewer_blocked: reviewer({ assessment: 'blocked' }),
-} as const satisfies Record<TaskLedger['last']['outcome'], RoleResult>;
+} as const satisfies Partial<Record<OutcomeName, RoleResult>>;
 
 export const OUTCOME_NAMES = Object.keys(OUTCOMES).filter(
   (name): name is keyof typeof OUTCOMES => name in OUTCOMES,

@@ -11,7 +11,7 @@ import {
   type Token,
   token,
 } from '../../src/contracts/names.js';
-import type { ImplementerResultInput, ReviewerResultInput } from '../../src/contracts/results.js';
+import type { ResultOf } from '../../src/contracts/results.js';
 import { localTasksFile } from '../../src/files/local-tasks-file.js';
 import { createCommander } from '../../src/folding/commander.js';
 import type { SessionReader } from '../../src/folding/session-folding.js';
@@ -154,16 +154,16 @@ let sessions = 0;
 
 export function implemented(
   task_id: string,
-  more: Partial<ImplementerResultInput> = {},
-): ImplementerResultInput {
+  more: Partial<ResultOf<'implementer'>> = {},
+): ResultOf<'implementer'> {
   return { task_id, status: 'completed', summary: `did ${task_id}`, ...more };
 }
 
 export function reviewed(
   task_id: string,
-  assessment: ReviewerResultInput['assessment'],
-  more: Partial<ReviewerResultInput> = {},
-): ReviewerResultInput {
+  assessment: ResultOf<'reviewer'>['assessment'],
+  more: Partial<ResultOf<'reviewer'>> = {},
+): ResultOf<'reviewer'> {
   return { task_id, assessment, ...more };
 }
 

@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { JetStreamManager, MsgHdrs, NatsConnection, StoredMsg, StreamState } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
+import { isRole } from '../../contracts/kinds.js';
 import {
   DISPATCH_SUBJECTS,
   HEADERS,
-  isRole,
   isToken,
   REJECTED_STREAM,
   rejectedSubject,

@@ -1,8 +1,9 @@
-import { COMPILED_RESULTS } from '../../contracts/compiled-results.js';
+import { compiledResult } from '../../contracts/compiled-results.js';
 import { type DispatchFault, parseDispatchBody } from '../../contracts/dispatch-body.js';
 import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
-import { parseDispatchSubject, type Role, type Token } from '../../contracts/names.js';
+import type { Role } from '../../contracts/kinds.js';
+import { parseDispatchSubject, type Token } from '../../contracts/names.js';
 import { outcomeOf } from '../../contracts/outcome.js';
 import type { RoleResult } from '../../contracts/results.js';
 import type { DispatchRejected, FactRecorded } from '../../contracts/session-events.js';
@@ -104,7 +105,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
         if (isFirst) noteRedacted(delivery, session, found);
         return value;
       };
-      return parseDispatchBody(delivery.body, role, options.maxBodyBytes, clean, COMPILED_RESULTS);
+      return parseDispatchBody(delivery.body, role, options.maxBodyBytes, clean, compiledResult);
     };
     const parsed = parse(true);
     if (!parsed.ok) return reject(held, session, role, parsed);

@@ -1,9 +1,10 @@
-import { COMPILED_RESULTS } from '../../contracts/compiled-results.js';
+import { compiledResult } from '../../contracts/compiled-results.js';
 import { parseDispatchBody } from '../../contracts/dispatch-body.js';
 import { codeOf } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import type { LearningEvent, LearningEventOf } from '../../contracts/learning-events.js';
 import { parseDispatchSubject, type Token } from '../../contracts/names.js';
+import type { AnyResult } from '../../contracts/results.js';
 import type { ProjectCommander, ProjectReader } from '../../folding/project-folding.js';
 import { demandsOf, dueProposals } from '../../learnings/harvest.js';
 import type { DispatchDelivery, DispatchSource } from '../../ports/dispatch-source.js';
@@ -99,12 +100,12 @@ export async function startLearner(options: LearnerOptions): Promise<Learner> {
 
 async function learn(delivery: DispatchDelivery, options: LearnerOptions): Promise<void> {
   const { session, role } = parseDispatchSubject(delivery.subject);
-  if (session === undefined || role !== 'reviewer') return;
+  if (session === undefined || role === undefined) return;
   const { secrets = NO_SCANNER } = options;
   const clean = (json: unknown, text: string) => redactJson(json, secrets, { source: text }).value;
-  const parsed = parseDispatchBody(delivery.body, role, options.maxBodyBytes, clean, COMPILED_RESULTS);
-  if (!parsed.ok || parsed.value.role !== 'reviewer') return;
-  const { result } = parsed.value;
+  const parsed = parseDispatchBody(delivery.body, role, options.maxBodyBytes, clean, compiledResult);
+  if (!parsed.ok) return;
+  const result: AnyResult = parsed.value.result;
   // Before anything is read.
   if ((result.issues ?? []).length + (result.required_fixes ?? []).length === 0) return;
   const project = await options.sessions.projectOf(session);

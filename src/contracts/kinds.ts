@@ -1,0 +1,156 @@
+/**
+ * The kinds of results: one entry each, with all that tells them apart. Another kind is another entry here; no other file
+ * names one.
+ *
+ * What the fields of a result hold stands in `results.ts`, what facts come from a field in `extraction-rules.ts`; a kind
+ * says which of them it has.
+ */
+export interface Kind {
+  /**
+   * What its results are for the ledger of their task: `work` is to be reviewed, a `review` judges it, a `note` leaves the
+   * ledger as it is.
+   */
+  readonly part: 'work' | 'review' | 'note';
+  /** The field that holds the verdict; a kind without one only records. */
+  readonly verdictField?: VerdictField;
+  /** The verdicts, each with what should happen after it. */
+  readonly next: Readonly<Partial<Record<Verdict, NextAction>>>;
+  /** Fields of its results beside task, verdict and what any result may carry. */
+  readonly fields: readonly ResultField[];
+  /** The relations of the facts that say its verdict and its summary. */
+  readonly relations: { readonly verdict?: string; readonly summary: string };
+  /** The setting of a session that bounds its prompts and answers together. */
+  readonly tokens: 'implementerTokens' | 'reviewerTokens';
+  readonly prompt: KindWording;
+}
+
+/** What a prompt says to an agent of a kind. */
+export interface KindWording {
+  /** Who it is and what it does, two lines. */
+  readonly intro: string;
+  /** The fields of the result that it returns. */
+  readonly result: string;
+  /** What to do first. */
+  readonly guide: string;
+  /** What to do while the task is stalled. */
+  readonly replan: string;
+}
+
+export type VerdictField = 'status' | 'assessment';
+export const VERDICTS = ['completed', 'blocked', 'failed', 'approved', 'needs_changes'] as const;
+export type Verdict = (typeof VERDICTS)[number];
+export type ResultField =
+  | 'summary'
+  | 'files_modified'
+  | 'tests'
+  | 'follow_up_actions'
+  | 'blockers'
+  | 'strengths'
+  | 'issues'
+  | 'required_fixes';
+
+/** What should happen next with a task. */
+export type NextAction =
+  | 'dispatch_reviewer'
+  | 'retry_with_constraints'
+  | 'retry'
+  | 'next_task'
+  | 'spec_completed'
+  | 'dispatch_fixes'
+  | 'halt_and_escalate';
+
+export const KINDS = {
+  implementer: {
+    part: 'work',
+    verdictField: 'status',
+    next: { completed: 'dispatch_reviewer', blocked: 'retry_with_constraints', failed: 'retry' },
+    fields: ['summary', 'files_modified', 'tests', 'follow_up_actions', 'blockers'],
+    relations: { verdict: 'completed_with', summary: 'summary' },
+    tokens: 'implementerTokens',
+    prompt: {
+      intro: `You are the implementer of one task in a longer run.
+Do this task and nothing beyond it. Keep to what earlier tasks decided, and repeat no work that is done.`,
+      result:
+        'task_id, status (completed | blocked | failed), summary, files_modified, tests [{command, passed, failures}], follow_up_actions, blockers',
+      guide:
+        'Guide: settle required_fixes and blockers of the ledger first, then do the task. Return only the result object.',
+      replan:
+        'Replan: this task goes in circles. Choose another approach, and say in the summary what is different.',
+    },
+  },
+  reviewer: {
+    part: 'review',
+    verdictField: 'assessment',
+    next: { approved: 'next_task', needs_changes: 'dispatch_fixes', blocked: 'halt_and_escalate' },
+    fields: ['strengths', 'issues', 'required_fixes'],
+    relations: { verdict: 'reviewed_as', summary: 'summary' },
+    tokens: 'reviewerTokens',
+    prompt: {
+      intro: `You are the reviewer of one task in a longer run.
+Judge the work against its task and against what earlier tasks decided. Ask only for fixes that matter.`,
+      result:
+        'task_id, assessment (approved | needs_changes | blocked), strengths, issues [{severity: critical | important | minor, file, message, fix}], required_fixes',
+      guide:
+        'Guide: check first that the required_fixes of the ledger are settled, then judge the rest. Return only the result object.',
+      replan:
+        'Replan: this task goes in circles. Say what is really required, one fix at a time, or return blocked with what a person must decide.',
+    },
+  },
+  observer: {
+    part: 'note',
+    next: {},
+    fields: ['summary'],
+    relations: { summary: 'observed' },
+    tokens: 'implementerTokens',
+    prompt: {
+      intro: `You observe one task in a longer run.
+Record what others should know of it. Change nothing.`,
+      result: 'task_id, summary, facts [{subject, relation, object, tags}]',
+      guide: 'Guide: record only what the session context does not say yet. Return only the result object.',
+      replan: 'Replan: this task goes in circles. Record what you see as the reason.',
+    },
+  },
+} as const satisfies Readonly<Record<string, Kind>>;
+
+/** Who returned a result: the name of its kind. */
+export type Role = keyof typeof KINDS;
+
+type Of<R extends Role> = (typeof KINDS)[R];
+/** The verdicts of a kind. */
+export type VerdictOf<R extends Role> = keyof Of<R>['next'] & Verdict;
+/** The field that holds the verdict of a kind; never for a kind without one. */
+export type VerdictFieldOf<R extends Role> =
+  Of<R> extends { verdictField: infer Field extends VerdictField } ? Field : never;
+/** The fields of a kind. */
+export type FieldOf<R extends Role> = Of<R>['fields'][number];
+
+export const ROLES = Object.keys(KINDS) as [Role, ...Role[]];
+
+/** Whether `value` is a role. */
+export function isRole(value: unknown): value is Role {
+  return ROLES.some((role) => role === value);
+}
+
+/** The entry of a role, as any other. */
+export function kindOf(role: Role): Kind {
+  return KINDS[role];
+}
+
+/** The verdicts of a role; empty for one that only records. */
+export function verdictsOf(role: Role): Verdict[] {
+  return Object.keys(KINDS[role].next) as Verdict[];
+}
+
+/** The verdict of a result or outcome; `undefined` for a kind that gives none. */
+export function verdictIn(
+  role: Role,
+  said: { readonly [Field in VerdictField]?: Verdict | undefined },
+): Verdict | undefined {
+  const { verdictField } = kindOf(role);
+  return verdictField && said[verdictField];
+}
+
+/** The roles whose results play this part. */
+export function rolesOf(part: Kind['part']): Role[] {
+  return ROLES.filter((role) => KINDS[role].part === part);
+}
