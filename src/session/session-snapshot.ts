@@ -12,7 +12,7 @@ import { stateFromJson, stateToJson } from './session-state-json.js';
 
 /**
  * The text of a snapshot: `{"after_sequence":N,"created_at":…,"session":…,"v":1,"last_event"?:M,"state":{…}}` on one line,
- * in that order. Those of earlier versions do not name their session; `last_event` is there where it is below N.
+ * in that order; `last_event` is there where it is below N.
  */
 const SNAPSHOT_VERSION = 2;
 
@@ -206,7 +206,7 @@ const stateJson = z.object({
 const snapshotJson = z.object({
   after_sequence: z.int().nonnegative(),
   created_at: z.string(),
-  session: z.string().exactOptional(),
+  session: z.string(),
   v: z.literal(SNAPSHOT_VERSION),
   last_event: z.int().nonnegative().exactOptional(),
   state: stateJson,
@@ -236,7 +236,7 @@ export function decodeSnapshot(session: string, text: string): DecodedSnapshot {
       const issue = parsed.error.issues[0];
       return { ok: false, reason: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}` };
     }
-    const { after_sequence: sequence, created_at: createdAt, state, session: owner = session } = parsed.data;
+    const { after_sequence: sequence, created_at: createdAt, state, session: owner } = parsed.data;
     if (owner !== session) return { ok: false, reason: `it belongs to session ${owner}` };
     const at = { sequence, lastEvent: parsed.data.last_event ?? sequence };
     return { ok: true, state: stateFromJson(session, at, state), createdAt };

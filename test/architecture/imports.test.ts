@@ -9,6 +9,7 @@ describe('the source', () => {
     expect(SRC.length).toBeGreaterThan(50);
     expect(danglingImports(SRC)).toEqual([]);
     expect(SRC.find(({ path }) => path === 'facts/fact-store.ts')?.imports).toEqual([
+      'contracts/kinds.ts',
       'facts/fact-id.ts',
       'facts/fact-types.ts',
       'facts/term-index.ts',

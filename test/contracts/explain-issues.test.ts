@@ -26,7 +26,7 @@ describe('what is wrong with a request', () => {
       { taskId: '1', status: 'completed', summary: 'x' },
       'task_id is missing (found taskId)',
     ],
-    ['a field that is missing', RESULTS.implementer, { ...RESULT, summary: undefined }, 'summary is missing'],
+    ['a field that is missing', RESULTS.implementer, { ...RESULT, task_id: undefined }, 'task_id is missing'],
     [
       'a field of few values that is missing',
       RESULTS.implementer,

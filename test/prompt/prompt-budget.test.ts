@@ -124,6 +124,7 @@ describe('the room for input', () => {
     expect(ROLES.map((role) => [role, inputTokens(DEFAULT_BUDGET, role)])).toEqual([
       ['implementer', 3600],
       ['reviewer', 2800],
+      ['observer', 3600],
     ]);
     expect(inputTokens({ ...DEFAULT_BUDGET, maxOutputTokens: 0 }, 'reviewer')).toBe(4000);
     expect(inputTokens({ ...DEFAULT_BUDGET, maxOutputTokens: 9000 }, 'reviewer')).toBe(0);

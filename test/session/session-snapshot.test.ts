@@ -87,7 +87,7 @@ describe('the text of a snapshot', () => {
   it('the text of a snapshot is one line of after_sequence, created_at, session, v and state, in that order', () => {
     expect(text).not.toMatch(/[\n\r\u2028\u2029]/);
     expect(Object.keys(JSON.parse(text))).toEqual(['after_sequence', 'created_at', 'session', 'v', 'state']);
-    const head = `{"after_sequence":4,"created_at":"${NOW}","session":"demo","v":1,"state":{"limits":`;
+    const head = `{"after_sequence":4,"created_at":"${NOW}","session":"demo","v":2,"state":{"limits":`;
     expect(text.startsWith(head)).toBe(true);
   });
 
@@ -95,12 +95,6 @@ describe('the text of a snapshot', () => {
     const decoded = decodeSnapshot('demo', text);
     expect(decoded).toMatchObject({ ok: true, createdAt: NOW, state: { session: 'demo', sequence: 4 } });
     expect(decodeSnapshot('elsewhere', text)).toEqual({ ok: false, reason: 'it belongs to session demo' });
-  });
-
-  it('the text of a snapshot of an earlier version names no session, and is read for any', () => {
-    const earlier = text.replace('"session":"demo",', '');
-    const decoded = decodeSnapshot('elsewhere', earlier);
-    expect(decoded).toMatchObject({ ok: true, state: { session: 'elsewhere', lastEvent: 4, sequence: 4 } });
   });
 
   it('an empty session has such a snapshot text too', () => {
@@ -117,28 +111,6 @@ describe('the text of a snapshot', () => {
   });
 });
 
-describe('a snapshot that names settled dispatches, as earlier versions did', () => {
-  const naming = (count: number) => {
-    const { state, ...parsed } = JSON.parse(bytes(folded(EVENTS, DEFAULT_LIMITS)));
-    const { counted: _, ...window } = state.window;
-    const settled = [1000, ...Array.from({ length: count - 1 }, () => 1)];
-    return JSON.stringify({ ...parsed, state: { ...state, window: { ...window, settled } } });
-  };
-
-  it('a snapshot that names as many settled dispatches as earlier versions remembered is refused: older ones may have counted or not', () => {
-    expect(decodeSnapshot('demo', naming(4096))).toEqual({
-      ok: false,
-      reason: 'state.window: an earlier version may have forgotten which dispatches have counted',
-    });
-  });
-
-  it('a snapshot that names fewer settled dispatches than earlier versions remembered is read: a late one counts, and once', () => {
-    const { dispatches } = restored(naming(4095));
-    expect(dispatches.counted().floor).toBe(0);
-    expect([900, 1000, 2000].map((sequence) => dispatches.has(sequence))).toEqual([false, true, true]);
-  });
-});
-
 describe('a snapshot that cannot be used', () => {
   const whole = bytes(folded(EVENTS, DEFAULT_LIMITS));
   const changed = (change: (parsed: Record<string, unknown>) => object) =>
@@ -147,7 +119,9 @@ describe('a snapshot that cannot be used', () => {
   it.each([
     ['cut off', whole.slice(0, -5), 'not JSON'],
     ['empty', '', 'not JSON'],
-    ['of a later version', changed((parsed) => ({ ...parsed, v: 2 })), 'v: '],
+    ['of an earlier version', changed((parsed) => ({ ...parsed, v: 1 })), 'v: '],
+    ['of no session', changed(({ session: _, ...parsed }) => parsed), 'session: '],
+    ['of a later version', changed((parsed) => ({ ...parsed, v: 3 })), 'v: '],
     ['without a version', changed(({ v: _, ...parsed }) => parsed), 'v: '],
     [
       'with a negative sequence',

@@ -18,7 +18,7 @@ import { NO_SCANNER, type SecretScanner } from '../../redaction/secret-scanner.j
 import { LateGuard } from './late-guard.js';
 import { type Held, isRefusal } from './session-lane.js';
 import { SessionLanes } from './session-lanes.js';
-import { type Outcome, workInTurns } from './session-turns.js';
+import { type WorkOutcome, workInTurns } from './session-turns.js';
 import { type SetAside, setAsideOf } from './set-aside.js';
 
 /**
@@ -76,7 +76,7 @@ export interface Extractor {
   stop(): Promise<void>;
 }
 
-const DONE: Outcome = { kind: 'done' };
+const DONE: WorkOutcome = { kind: 'done' };
 
 export async function startExtractor(ports: ExtractorPorts, options: ExtractorOptions): Promise<Extractor> {
   const { source, logger } = ports;
@@ -92,7 +92,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     });
 
   // Not async in the usual case: while its PubAck is pending, nothing of a parsed dispatch should be kept.
-  function process(held: Held): Promise<Outcome> {
+  function process(held: Held): Promise<WorkOutcome> {
     const { delivery } = held;
     const { session, role } = parseDispatchSubject(delivery.subject);
     if (session === undefined || role === undefined) {
@@ -131,12 +131,12 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     return lanes.refusals(held) + 1 >= options.maxDeliveries;
   }
 
-  function recorded(): Outcome {
+  function recorded(): WorkOutcome {
     stats.recorded += 1;
     return DONE;
   }
 
-  function recordedAs(session: Token, { sequence }: DispatchDelivery): Outcome {
+  function recordedAs(session: Token, { sequence }: DispatchDelivery): WorkOutcome {
     logger.debug?.({ session, dispatch: sequence }, 'dispatch recorded');
     return recorded();
   }
@@ -157,7 +157,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     session: Token | undefined,
     role: Role | undefined,
     { code, reason }: DispatchFault,
-  ): Promise<Outcome> {
+  ): Promise<WorkOutcome> {
     const { sequence, at, subject, body } = held.delivery;
     // The note first: the fold takes it once however often it comes, the rejected store only for a while. But a log
     // that is given up keeps no dispatch from being rejected: then `after` does not hear of it.

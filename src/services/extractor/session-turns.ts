@@ -9,7 +9,7 @@ import type { SessionLanes } from './session-lanes.js';
 import { isoOf } from './set-aside.js';
 
 /** The outcome of a dispatch; `unnoted`: rejected, but its session's log did not accept a note of it. */
-export type Outcome = Disposition | { readonly kind: 'unnoted'; readonly rejected: Disposition };
+export type WorkOutcome = Disposition | { readonly kind: 'unnoted'; readonly rejected: Disposition };
 
 export interface TurnsOptions {
   readonly lanes: SessionLanes;
@@ -38,7 +38,7 @@ const LOOK_EVERY = 8;
  */
 export async function workInTurns(
   source: DispatchSource,
-  work: (held: Held) => Promise<Outcome>,
+  work: (held: Held) => Promise<WorkOutcome>,
   { lanes, logger, ackWaitMs, now, onFailure }: TurnsOptions,
 ): Promise<{ stop(): Promise<void> }> {
   const warnOfSession = limitedWarnings(logger, now);
@@ -87,7 +87,7 @@ export async function workInTurns(
   // Callbacks rather than a promise for each: thousands are in work at a time.
   function begin(held: Held): void {
     const fail = (error: unknown) => end(held, () => failed(held, error));
-    let working: Promise<Outcome>;
+    let working: Promise<WorkOutcome>;
     try {
       working = work(held);
     } catch (error) {
@@ -114,7 +114,7 @@ export async function workInTurns(
     beginNext();
   }
 
-  function succeeded(held: Held, outcome: Outcome): void {
+  function succeeded(held: Held, outcome: WorkOutcome): void {
     // The lanes first, so that there is room when the source asks.
     if (outcome.kind === 'unnoted') lanes.gaveUp(held);
     else took(held);

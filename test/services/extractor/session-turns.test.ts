@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DispatchDelivery } from '../../../src/ports/dispatch-source.js';
 import { silentLogger } from '../../../src/ports/logger.js';
 import { SessionLanes } from '../../../src/services/extractor/session-lanes.js';
-import { type Outcome, workInTurns } from '../../../src/services/extractor/session-turns.js';
+import { type WorkOutcome, workInTurns } from '../../../src/services/extractor/session-turns.js';
 
-const DONE: Outcome = { kind: 'done' };
+const DONE: WorkOutcome = { kind: 'done' };
 
 function deliveryOf(sequence: number) {
   return {
@@ -22,7 +22,7 @@ function deliveryOf(sequence: number) {
 
 /** Turns on a source that delivers what it is told to, also when it is closed. */
 function turnsOn(
-  work: () => Promise<Outcome>,
+  work: () => Promise<WorkOutcome>,
   { consume = () => {}, onFailure = () => {} }: { consume?: () => void; onFailure?: () => void } = {},
 ) {
   let deliver: (delivery: DispatchDelivery) => void = () => {};
@@ -60,7 +60,7 @@ describe('work in turns', () => {
   });
 
   it('work in turns that stops tells of nothing any more while it waits for what is in work', async () => {
-    let finish = (_: Outcome) => {};
+    let finish = (_: WorkOutcome) => {};
     const { turns, deliver } = turnsOn(() => new Promise((resolve) => (finish = resolve)));
     const { stop } = await turns;
     const [inWork, waiting] = [deliveryOf(1), deliveryOf(2)];

@@ -208,7 +208,7 @@ describe('session-show', () => {
           notes: 1,
           unread: 1,
           facts: 3,
-          dispatches: { implementer: 1, reviewer: 1, rejected: 0 },
+          dispatches: { implementer: 1, reviewer: 1, observer: 0, rejected: 0 },
         },
       },
     });
