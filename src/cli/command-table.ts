@@ -26,7 +26,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'publish',
     takes: '[options] <role>',
-    summary: 'publish what an implementer or reviewer returned',
+    summary: 'publish what an agent returned',
     load: async () => (await import('./publish-command.js')).publishCommand,
   },
   {

@@ -15,6 +15,9 @@ interface ImportOptions {
 
 const IN_FLIGHT = 64;
 
+/** A commit is work that is done. */
+const IMPORTED_AS = 'implementer';
+
 export function importCommand(program: Command): void {
   program
     .command('import')
@@ -38,7 +41,7 @@ export function importCommand(program: Command): void {
         for (let from = 0; from < commits.length; from += IN_FLIGHT) {
           const batch = commits.slice(from, from + IN_FLIGHT);
           const published = await Promise.all(
-            batch.map((commit) => client.publishImplementer(session, commit)),
+            batch.map((commit) => client.publishResult(session, IMPORTED_AS, commit)),
           );
           sequence = Math.max(sequence, ...published.map((each) => each.sequence));
           note(
@@ -52,7 +55,7 @@ export function importCommand(program: Command): void {
 }
 
 /** The newest commits of a repository as results, oldest first; merges are left out, since they change no file. */
-export async function readCommits(repo: string, limit: number): Promise<ResultOf<'implementer'>[]> {
+export async function readCommits(repo: string, limit: number): Promise<ResultOf<typeof IMPORTED_AS>[]> {
   const format = '--format=%x00%h%x00%s%x00';
   const log = await git(repo, [
     ...['-c', 'log.showSignature=false', 'log', '--no-merges', '-z', '--name-only', '--encoding=UTF-8'],
@@ -65,9 +68,9 @@ export async function readCommits(repo: string, limit: number): Promise<ResultOf
  * Each commit reads: empty field, hash, subject, empty field, then its files up to the empty field that opens the
  * next commit. A line break stands before the first file. Any of subject and file may hold anything but NUL.
  */
-function parseLog(log: string): ResultOf<'implementer'>[] {
+function parseLog(log: string): ResultOf<typeof IMPORTED_AS>[] {
   const fields = log.split('\0');
-  const commits: ResultOf<'implementer'>[] = [];
+  const commits: ResultOf<typeof IMPORTED_AS>[] = [];
   let at = 0;
   while (fields[at] === '' && fields[at + 1]) {
     const [hash = '', subject = ''] = fields.slice(at + 1, at + 3);
@@ -84,7 +87,7 @@ function parseLog(log: string): ResultOf<'implementer'>[] {
 // A commit of many thousand files would not fit a dispatch, and gives no more facts than one of this many.
 const MAX_FILES = 1000;
 
-function commitResult(hash: string, subject: string, files: string[]): ResultOf<'implementer'> {
+function commitResult(hash: string, subject: string, files: string[]): ResultOf<typeof IMPORTED_AS> {
   return {
     task_id: hash,
     status: 'completed',

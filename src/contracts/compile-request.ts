@@ -70,7 +70,7 @@ const dispatchRequest = z.object({
   taskId,
   /** What the next agent is asked to do; the facts are chosen by its words. */
   taskPrompt,
-  role: z.enum(ROLES).default('implementer'),
+  role: z.enum(ROLES).default(ROLES[0]),
   /** Your own system text, instead of the built-in one of the role. */
   systemPrompt: z
     .string()

@@ -2,7 +2,7 @@ import { compiledResult } from '../../contracts/compiled-results.js';
 import { type DispatchFault, parseDispatchBody } from '../../contracts/dispatch-body.js';
 import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
-import type { Role } from '../../contracts/kinds.js';
+import { ROLES, type Role } from '../../contracts/kinds.js';
 import { parseDispatchSubject, type Token } from '../../contracts/names.js';
 import { outcomeOf } from '../../contracts/outcome.js';
 import type { RoleResult } from '../../contracts/results.js';
@@ -96,7 +96,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     const { delivery } = held;
     const { session, role } = parseDispatchSubject(delivery.subject);
     if (session === undefined || role === undefined) {
-      const reason = 'the subject must be dispatch.<session>.<role>, role implementer or reviewer';
+      const reason = `the subject must be dispatch.<session>.<role>, role one of ${ROLES.join(', ')}`;
       return reject(held, session, role, { code: 'subject_invalid', reason });
     }
     const parse = (isFirst: boolean) => {
