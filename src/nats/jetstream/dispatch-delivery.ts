@@ -14,6 +14,7 @@ export class NatsDelivery implements DispatchDelivery {
   readonly subject: string;
   readonly sequence: number;
   readonly at: string;
+  readonly messageId?: string;
   readonly delivery: number;
   /** Taken once: the message makes it again each time. */
   readonly body: Uint8Array;
@@ -45,6 +46,8 @@ export class NatsDelivery implements DispatchDelivery {
     this.delivery = delivery;
     this.at = at;
     this.body = message.data;
+    const messageId = message.headers?.get('Nats-Msg-Id');
+    if (messageId) this.messageId = messageId;
   }
 
   ack(): void {
