@@ -1,4 +1,5 @@
-import type { Msg } from 'nats';
+import type { Msg, MsgHdrs } from 'nats';
+import { HEADERS } from '../../contracts/names.js';
 import type { DispatchDelivery } from '../../ports/dispatch-source.js';
 
 const ACK = Buffer.from('+ACK');
@@ -46,8 +47,8 @@ export class NatsDelivery implements DispatchDelivery {
     this.delivery = delivery;
     this.at = at;
     this.body = message.data;
-    const messageId = message.headers?.get('Nats-Msg-Id');
-    if (messageId) this.messageId = messageId;
+    const messageId = publishedUnder(message.headers);
+    if (messageId !== undefined) this.messageId = messageId;
   }
 
   ack(): void {
@@ -72,4 +73,9 @@ export class NatsDelivery implements DispatchDelivery {
     this.#onSettled(this);
     this.#message.respond(answer);
   }
+}
+
+/** The id that a dispatch was first published under, if any. */
+export function publishedUnder(headers: MsgHdrs | undefined): string | undefined {
+  return headers?.get(HEADERS.messageId) || headers?.get('Nats-Msg-Id') || undefined;
 }

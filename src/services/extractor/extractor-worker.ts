@@ -217,7 +217,7 @@ export function recordedEvent(
 ): FactRecorded {
   const task = returned.result.task_id;
   const { facts, omitted } = rules.extract(returned, task);
-  const id = messageId;
+  const id = returned.result.result_id ?? messageId;
   const outcome = outcomeOf(returned, { sequence, task, at });
   const dispatch = id === undefined ? outcome : { ...outcome, result_key: resultKey(id) };
   return {
