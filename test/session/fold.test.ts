@@ -121,8 +121,9 @@ describe.each(LIMITS)('with at most $maxFacts facts, the fold', (limits) => {
 
 describe('a result that is published again', () => {
   const counted = (events: readonly DispatchEvent[]) => {
-    const { implementer, reviewer } = foldedInOrder(events, DEFAULT_LIMITS).dispatches.current().counts;
-    return implementer + reviewer;
+    const { rejected: _, ...recordedOnes } = foldedInOrder(events, DEFAULT_LIMITS).dispatches.current()
+      .counts;
+    return Object.values(recordedOnes).reduce((sum, count) => sum + count, 0);
   };
   const returned = implementer({ summary: 'said', intent_id: 'parser' });
 
@@ -154,7 +155,7 @@ describe('a result that is published again', () => {
   it('a result that is published again counts where it was rejected before: that uses up no id', () => {
     const events = [rejected(1), recorded(2, returned, 'r1'), rejected(3), recorded(4, returned, 'r1')];
     const { counts } = foldedInOrder(events, DEFAULT_LIMITS).dispatches.current();
-    expect(counts).toEqual({ implementer: 1, reviewer: 0, rejected: 2 });
+    expect(counts).toMatchObject({ implementer: 1, rejected: 2 });
   });
 
   it('a result that is published again counts for each session of its own', () => {

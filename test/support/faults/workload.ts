@@ -67,7 +67,7 @@ function usable(chance: Chance, index: number, id: string): { role: string; text
 }
 
 function unusable(chance: Chance): { role: string; text: string } {
-  const role = chance.pick(['implementer', 'reviewer', 'observer']);
+  const role = chance.pick(['implementer', 'reviewer', 'observer', 'spectator']);
   const text = chance.pick(['{"task_id":', 'done', '{"task_id":"1","status":"perhaps"}', '']);
   return { role, text };
 }
