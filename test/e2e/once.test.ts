@@ -1,5 +1,6 @@
+import { headers } from 'nats';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { DISPATCH_STREAM, dispatchSubject, type Token } from '../../src/contracts/names.js';
+import { DISPATCH_STREAM, dispatchSubject, HEADERS, type Token } from '../../src/contracts/names.js';
 import {
   eventsOf,
   freshState,
@@ -69,6 +70,19 @@ it('a message id counts once where the body names no result, also when the serve
   });
   expect(await afterDispatch(session, again.sequence, [first.sequence])).toEqual(once);
   expect(once.counts.implementer).toBe(1);
+});
+
+it('a result that a repair stored again under another message id counts once with the one it copied', async () => {
+  const session = newSession('copied');
+  const first = await publish(session, RESULT, 'copied');
+  const once = await afterDispatch(session, first.sequence, [first.sequence]);
+  const copy = headers();
+  copy.set('Nats-Msg-Id', 'repaired:1');
+  copy.set(HEADERS.messageId, 'copied');
+  const { seq } = await system.ports.connection
+    .jetstream()
+    .publish(dispatchSubject(session, 'implementer'), JSON.stringify(RESULT), { headers: copy });
+  expect(await afterDispatch(session, seq, [first.sequence])).toEqual(once);
 });
 
 it('a result_id whose result was rejected counts once it is published in a form that can be read', async () => {
