@@ -34,10 +34,15 @@ export function resultOf(n) {
   };
 }
 
+/** Published under an id, as the SDK and the CLI do. */
+function deliveryOf(n) {
+  return { sequence: n, at: timeOf(n), messageId: `bench:${n}` };
+}
+
 /** The event of dispatch `n`. */
 export function factEvent(n) {
   const result = { ...resultOf(n), files_changed: undefined };
-  return recordedEvent({ sequence: n, at: timeOf(n) }, { role: 'implementer', result }, rules);
+  return recordedEvent(deliveryOf(n), { role: 'implementer', result }, rules);
 }
 
 /** The event of a dispatch `n` that says little: for sessions with very many. */
@@ -48,7 +53,7 @@ export function shortEvent(n) {
     summary: `Step ${n}: measured module ${n % 97} under load`,
     files_modified: [`src/module-${n % 400}.ts`],
   };
-  return recordedEvent({ sequence: n, at: timeOf(n) }, { role: 'implementer', result }, rules);
+  return recordedEvent(deliveryOf(n), { role: 'implementer', result }, rules);
 }
 
 export function taskEvent(n) {

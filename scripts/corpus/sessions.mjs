@@ -15,8 +15,10 @@ const at = () => new Date(START + events.length * 20_000).toISOString();
 function command(type, data) {
   events.push({ v: 1, type, at: at(), id: `command-${events.length + 1}`, data });
 }
-function dispatch(sequence, role, result) {
-  events.push(recordedEvent({ sequence, at: at() }, { role, result }, rules));
+/** Published under an id of its own, unless it is one that was published before. */
+function dispatch(sequence, role, result, id = sequence) {
+  const delivery = { sequence, at: at(), messageId: `run:${id}` };
+  events.push(recordedEvent(delivery, { role, result }, rules));
 }
 function rejection(sequence, role) {
   const error = { code: 'json_parse_failed', reason: 'the body is not JSON' };
@@ -104,7 +106,7 @@ command('trace.appended', {
   malformed: 2,
 });
 
-// More dispatches than the window holds, so that some are settled: facts closed, ledgers stalled, one late, one twice.
+// More dispatches than the window holds, so that some are settled: facts closed, ledgers stalled, one late, one twice, one published again.
 for (let n = 1; n <= 70; n += 1) {
   const sequence = n * 3;
   const task_id = `1.${n % 4}`;
@@ -142,7 +144,9 @@ for (let n = 1; n <= 70; n += 1) {
   }
 }
 events.push(events.find(({ type }) => type === 'fact.recorded'));
-dispatch(4, 'implementer', { task_id: '9', status: 'completed', summary: 'Came late' });
+const late = { task_id: '9', status: 'completed', summary: 'Came late' };
+dispatch(4, 'implementer', late);
+dispatch(220, 'implementer', late, 4);
 command('session.completed', { forced: true, reason: 'The rest is for later' });
 
 const SNAPSHOT_AT = events.length;
@@ -155,6 +159,7 @@ command('inbox.added', { message: 'MSG-3', content: 'Nearly there' });
 command('iteration.started', { number: 3 });
 command('trace.appended', { entries: [traced(31), traced(30)], malformed: 0 });
 dispatch(300, 'reviewer', { task_id: '1.1', assessment: 'approved' });
+dispatch(301, 'implementer', late, 4);
 
 const state = emptyState('frozen');
 let snapshot = '';

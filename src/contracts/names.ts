@@ -92,6 +92,8 @@ export const HEADERS = {
   dispatchSubject: 'Throughline-Dispatch-Subject',
   dispatchTime: 'Throughline-Dispatch-Time',
   retryId: 'Throughline-Retry-Id',
+  /** The message id that a dispatch was first published under, where a repair has stored a copy under another. */
+  messageId: 'Throughline-Message-Id',
   part: 'Throughline-Part',
   parts: 'Throughline-Parts',
 } as const;

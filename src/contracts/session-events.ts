@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { EVENT_VERSION, type EventFormat, parseEvent, type Stored, timestamp } from './event.js';
 import { FACT_TAGS } from './fact-tags.js';
 import { ROLES, type Role, VERDICTS, verdictIn, verdictsOf } from './kinds.js';
+import { RESULT_KEY_LENGTH } from './result-key.js';
 import { reviewIssue, taskId, testRun } from './results.js';
 import { runEvents } from './run-request.js';
 import { inboxEvents, iterationEvents, lifecycleEvents, noteEvents } from './session-meta-events.js';
@@ -42,7 +43,10 @@ const outcome = z.object({
 /** Up to which event the log was looked through: it holds no event by which this dispatch has counted. */
 const checked = z.int().nonnegative().optional();
 
-const dispatch = { sequence, task: taskId, at: timestamp, checked };
+/** Says which result the dispatch is, when it is published again: see `resultKey`. */
+const resultKey = z.string().length(RESULT_KEY_LENGTH).optional();
+
+const dispatch = { sequence, task: taskId, at: timestamp, checked, result_key: resultKey };
 
 /** Whether an outcome has a verdict of its kind, where its kind gives one. */
 function hasVerdict({ role, outcome }: { role: Role; outcome: Outcome }): boolean {

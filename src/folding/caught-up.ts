@@ -2,6 +2,7 @@ import { ThroughlineError } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
 import type { SessionLog } from '../ports/session-log.js';
 import { Backoff } from '../runtime/pauses.js';
+import { withinDeadline } from '../shared/deadline.js';
 import type { LoadedSession, SessionReader } from './session-folding.js';
 
 /** An announced event may take a moment until it can be read. */
@@ -53,13 +54,10 @@ function announcements(log: SessionLog, session: Token) {
     /** Waits for the next announcement, at most `ms`; `false` if there was none. */
     async next(ms: number): Promise<boolean> {
       if (!pending) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, ms);
-          wake = () => {
-            clearTimeout(timer);
-            resolve();
-          };
+        const woken = new Promise<void>((resolve) => {
+          wake = resolve;
         });
+        await withinDeadline(ms, woken);
         wake = undefined;
       }
       const announced = pending;

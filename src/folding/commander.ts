@@ -5,6 +5,7 @@ import { EVENT_VERSION } from '../contracts/event.js';
 import type { Token } from '../contracts/names.js';
 import type { Clock } from '../ports/clock.js';
 import type { EventLog } from '../ports/event-log.js';
+import { pause } from '../runtime/pauses.js';
 import type { StateReader } from './state-reader.js';
 
 /**
@@ -181,8 +182,4 @@ function stamped<Event>(unstamped: Unstamped<Event>, id: string, now: string, st
   const at = now > state.lastEventAt ? now : state.lastEventAt;
   // Type and data already belong together; the envelope adds nothing to either.
   return { v: EVENT_VERSION, type: unstamped.type, at, id, data: unstamped.data } as Event;
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

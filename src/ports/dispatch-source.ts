@@ -35,6 +35,8 @@ export interface DispatchDelivery {
   readonly sequence: number;
   /** Arrival, ISO 8601 in UTC. */
   readonly at: string;
+  /** The id that it was published under. */
+  readonly messageId?: string;
   /** 1 for the first delivery. */
   readonly delivery: number;
   /** It has been dealt with. */

@@ -17,6 +17,8 @@ const NAMES: ReadonlySet<string> = new Set([
   'intent_id',
   'intentId',
   'id',
+  'result_id',
+  'resultId',
   'dependsOn',
   'tasksWorked',
   'tasksPath',

@@ -37,7 +37,7 @@ export class Backoff {
   }
 }
 
-/** Waits, but no longer than until `signal` is given. */
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => {});
+/** Waits, but no longer than until a `signal` is given. */
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, signal && { signal }).catch(() => {});
 }

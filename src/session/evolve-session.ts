@@ -34,6 +34,7 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
           task: dispatch.task,
           facts,
           digest: digestOf(dispatch),
+          ...(dispatch.result_key !== undefined && { result: dispatch.result_key }),
           ...(trace !== undefined && { trace }),
         },
         { replaces: (known) => known.kind === 'rejected', event: sequence, checked: dispatch.checked },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { FACT_TAGS } from '../contracts/fact-tags.js';
 import { ROLES, VERDICTS } from '../contracts/kinds.js';
+import { RESULT_KEY_LENGTH } from '../contracts/result-key.js';
 import { SEVERITIES } from '../contracts/results.js';
 import { tasksDocument, tasksSource } from '../contracts/run-request.js';
 import { NOTE_TYPES } from '../contracts/session-meta-events.js';
@@ -73,6 +74,10 @@ const taskLedger = z.object({
   assessment: z.enum(VERDICTS).exactOptional(),
 });
 
+const resultKeys = z
+  .string()
+  .refine((keys) => keys.length % RESULT_KEY_LENGTH === 0, `must be keys of ${RESULT_KEY_LENGTH} characters`);
+
 const recent = z.array(
   z.discriminatedUnion('kind', [
     z.object({
@@ -83,6 +88,7 @@ const recent = z.array(
       facts: z.array(z.object({ ...words, confidence: z.number().optional() })),
       digest: outcomeDigest,
       trace: recordedEntry.exactOptional(),
+      result: resultKeys.exactOptional(),
     }),
     z.object({
       kind: z.literal('rejected'),
@@ -192,6 +198,7 @@ const stateJson = z.object({
     malformed: z.number(),
     pending: z.array(z.object({ at: z.string(), entry: recordedEntry })).exactOptional(),
   }),
+  results: resultKeys,
   run: z
     .object({
       spec: z.string(),

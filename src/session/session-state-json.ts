@@ -2,6 +2,7 @@ import type { SessionFact } from '../facts/fact-types.js';
 import type { TaskLedger } from '../ledger/task-ledger.js';
 import { type TracesJson, tracesFromJson, tracesToJson } from '../traces/session-traces.js';
 import type { Charter } from './charter.js';
+import { resultsFromJson, resultsToJson } from './counted-results.js';
 import { DispatchWindow, type DispatchWindowJson } from './dispatch-window.js';
 import type { Iteration } from './iterations.js';
 import type { InboxMessage, Note } from './notebook.js';
@@ -31,6 +32,8 @@ export interface SessionStateJson {
   readonly iterations: readonly Iteration[];
   /** Numbers of the newest task, note and message ever added. */
   readonly traces: TracesJson;
+  /** Keys of the newest results that have counted, one after the other. */
+  readonly results: string;
   readonly run?: Run;
   readonly last: { readonly task: number; readonly note: number; readonly message: number };
 }
@@ -51,6 +54,7 @@ export function stateToJson(state: SessionState): SessionStateJson {
     inbox: [...notebook.inbox.values()],
     iterations: history.iterations.map(orderedIteration),
     traces: tracesToJson(settled.traces),
+    results: resultsToJson(settled.results),
     ...(run !== undefined && { run: orderedRun(run) }),
     last: { task: board.lastNumber, note: notebook.lastNote, message: notebook.lastMessage },
   };
@@ -66,7 +70,13 @@ export function stateFromJson(
     limits: json.limits,
     dispatches: new DispatchWindow(
       dispatchFold(json.limits),
-      dispatchMemory(json.facts, json.counts, json.ledgers, tracesFromJson(json.traces)),
+      dispatchMemory(
+        json.facts,
+        json.counts,
+        json.ledgers,
+        tracesFromJson(json.traces),
+        resultsFromJson(json.results),
+      ),
       json.window,
     ),
     charter: { ...json.charter },

@@ -10,6 +10,7 @@ import { foldDispatch, type TaskLedger } from '../ledger/task-ledger.js';
 import { type CompactionRhythm, DEFAULT_RHYTHM } from '../traces/intent-trace.js';
 import { addDispatch, addPending, copyOfTraces, emptyTraces, type Traces } from '../traces/session-traces.js';
 import { type Charter, emptyCharter } from './charter.js';
+import { countResult } from './counted-results.js';
 import { type DispatchFold, DispatchWindow } from './dispatch-window.js';
 import { emptyHistory, type IterationHistory } from './iterations.js';
 import { emptyNotebook, type Notebook } from './notebook.js';
@@ -44,6 +45,8 @@ export type DispatchEntry =
       readonly task: string;
       readonly facts: readonly RecordedFact[];
       readonly digest: OutcomeDigest;
+      /** Key of the result, by which it is known when it is published again. */
+      readonly result?: string;
       /** What it is in the trace of the intent that it names. */
       readonly trace?: RecordedEntry;
     }
@@ -70,6 +73,8 @@ export interface DispatchMemory {
   /** By task, the one whose dispatch came last at the end. */
   readonly ledgers: Map<string, TaskLedger>;
   readonly traces: Traces;
+  /** Keys of the newest results that have counted. */
+  readonly results: Set<string>;
 }
 
 /** Everything that a session's events add up to. `evolve` owns and changes it; everybody else only reads. */
@@ -97,7 +102,7 @@ export function emptyState(session: string, limits: SessionLimits = DEFAULT_LIMI
     limits,
     dispatches: new DispatchWindow(
       dispatchFold(limits),
-      dispatchMemory([], noDispatches(), [], emptyTraces()),
+      dispatchMemory([], noDispatches(), [], emptyTraces(), []),
     ),
     charter: emptyCharter(),
     run: undefined,
@@ -126,12 +131,14 @@ export function dispatchMemory(
   counts: DispatchCounts,
   ledgers: Iterable<TaskLedger>,
   traces: Traces,
+  results: Iterable<string>,
 ): DispatchMemory {
   return {
     facts: InMemorySessionFactStore.of(facts),
     counts: { ...counts },
     ledgers: new Map([...ledgers].map((ledger) => [ledger.task, ledger])),
     traces,
+    results: new Set(results),
   };
 }
 
@@ -141,6 +148,13 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
   const tolerated = limits.maxFacts + Math.floor(limits.maxFacts / 4);
   return {
     apply(folded, entry) {
+      // The dispatch counts, and its result has counted already.
+      if (
+        entry.kind === 'recorded' &&
+        entry.result !== undefined &&
+        !countResult(folded.results, entry.result)
+      )
+        return;
       addDispatch(folded.traces, entry, limits.compaction);
       if (entry.kind === 'rejected') {
         folded.counts.rejected += 1;
@@ -152,8 +166,8 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
       if (folded.facts.size() > tolerated) folded.facts.compact(limits.maxFacts);
       foldLedger(folded.ledgers, entry, limits.stall);
     },
-    copy: ({ facts, counts, ledgers, traces }) =>
-      dispatchMemory(facts.all(), counts, ledgers.values(), copyOfTraces(traces)),
+    copy: ({ facts, counts, ledgers, traces, results }) =>
+      dispatchMemory(facts.all(), counts, ledgers.values(), copyOfTraces(traces), results),
     finish: ({ traces }) => addPending(traces, limits.compaction),
     follows: ({ traces }, { at }) => at > traces.appendedUntil,
   };

@@ -14,9 +14,12 @@ const TRACE = 10_000;
 /** An appended trace entry that waits for its place. */
 const PENDING = 500;
 
+/** The key of a result that has counted. */
+const RESULT = 90;
+
 /** The approximate bytes of memory of a state, from its counts: cheap to ask for. */
 export function stateBytes(state: SessionState): number {
-  const { facts, ledgers, traces } = state.dispatches.settled();
+  const { facts, ledgers, traces, results } = state.dispatches.settled();
   const recent = state.dispatches.recent();
   const recentFacts = recent.reduce(
     (sum, entry) => sum + (entry.kind === 'recorded' ? entry.facts.length : 0),
@@ -33,6 +36,7 @@ export function stateBytes(state: SessionState): number {
     ITEM * items +
     TRACE * traces.intents.size +
     PENDING * traces.pending.length +
+    RESULT * results.size +
     state.dispatches.counted().bytes
   );
 }

@@ -47,6 +47,7 @@ describe('the client', () => {
       'nats-server',
       'ports',
       'runtime',
+      'shared',
       'traces',
     ]);
     // Of the folder that starts servers, only which version is the oldest that will do.

@@ -22,7 +22,7 @@ export interface MemoryDispatchSourceOptions {
   readonly dedupeLast?: number;
 }
 
-interface Dispatch extends Pick<DispatchDelivery, 'subject' | 'body' | 'sequence' | 'at'> {
+interface Dispatch extends Pick<DispatchDelivery, 'subject' | 'body' | 'sequence' | 'at' | 'messageId'> {
   deliveries: number;
   settled: boolean;
 }
@@ -61,7 +61,15 @@ export class MemoryDispatchSource implements DispatchSource {
     if (earlier !== undefined) return { sequence: earlier };
     const sequence = this.#dispatches.length + 1;
     const at = new Date(this.#scheduler.now()).toISOString();
-    const dispatch = { subject, body: body.slice(), sequence, at, deliveries: 0, settled: false };
+    const dispatch = {
+      subject,
+      body: body.slice(),
+      sequence,
+      at,
+      ...(messageId !== undefined && { messageId }),
+      deliveries: 0,
+      settled: false,
+    };
     this.#dispatches.push(dispatch);
     if (messageId !== undefined) this.#ids.add(messageId, sequence);
     this.#makeReady(dispatch);
@@ -87,9 +95,11 @@ export class MemoryDispatchSource implements DispatchSource {
   }
 
   /** What was published under a sequence, whatever has become of it. */
-  stored(sequence: number): Pick<DispatchDelivery, 'subject' | 'body' | 'at'> | undefined {
+  stored(sequence: number): Pick<DispatchDelivery, 'subject' | 'body' | 'at' | 'messageId'> | undefined {
     const dispatch = this.#dispatches[sequence - 1];
-    return dispatch && { subject: dispatch.subject, body: dispatch.body.slice(), at: dispatch.at };
+    if (dispatch === undefined) return undefined;
+    const { deliveries: _, settled: __, sequence: ___, ...published } = dispatch;
+    return { ...published, body: dispatch.body.slice() };
   }
 
   #makeReady(dispatch: Dispatch): void {
@@ -144,12 +154,10 @@ export class MemoryDispatchSource implements DispatchSource {
       dispatch.settled = true;
       letGo();
     };
-    const { subject, body, sequence, at, deliveries } = dispatch;
+    const { body, deliveries, settled: _, ...published } = dispatch;
     return {
-      subject,
+      ...published,
       body: body.slice(),
-      sequence,
-      at,
       delivery: deliveries,
       ack: () => answer(settle),
       working: () => {

@@ -66,11 +66,12 @@ export function dispatchSourceContract(
       expect(sequences[0]).toBeGreaterThan(0);
     });
 
-    it('the dispatch source delivers a dispatch as it was published, with the time of its arrival', async () => {
+    it('the dispatch source delivers a dispatch as it was published, with the id that it was published under and the time of its arrival', async () => {
       const { source, other, soon, now, elapse } = await opened(LONG);
       const body = Uint8Array.of(0, 13, 10, 255, 254);
       const before = now();
-      const { sequence } = await source.publish('dispatch.demo.reviewer', body);
+      const { sequence } = await source.publish('dispatch.demo.reviewer', body, 'id-2');
+      await source.publish('dispatch.demo.reviewer', body);
       const after = now();
       await elapse(5);
       const got: DispatchDelivery[] = [];
@@ -78,7 +79,8 @@ export function dispatchSourceContract(
         got.push(delivery);
         delivery.ack();
       });
-      await soon(() => expect(got).toHaveLength(1));
+      await soon(() => expect(got).toHaveLength(2));
+      expect(got.map(({ messageId }) => messageId)).toEqual(['id-2', undefined]);
       expect(got[0]).toMatchObject({ subject: 'dispatch.demo.reviewer', sequence, delivery: 1 });
       expect(Buffer.from(got[0]?.body ?? [])).toEqual(Buffer.from(body));
       const at = Date.parse(got[0]?.at ?? '');

@@ -88,6 +88,7 @@ describe('redactJson', () => {
     const names = {
       session: 'key-1',
       task_id: 'key-2',
+      result_id: 'key-2',
       taskId: 'key-3',
       id: 'key-4',
       intent_id: 'key-5',

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { RoleResult } from '../../src/contracts/results.js';
 import type { DispatchRejected, FactRecorded, StoredEvent } from '../../src/contracts/session-events.js';
+import { resultsToJson } from '../../src/session/counted-results.js';
 import { WINDOW_LENGTH } from '../../src/session/dispatch-window.js';
 import { evolve } from '../../src/session/evolve-session.js';
 import {
@@ -28,6 +29,8 @@ export interface Arrivals {
 /** What is published: a result that is recorded or not, and may be rejected as well by a second worker. */
 interface Publication {
   readonly returned: RoleResult;
+  /** Under which it is published: one that another has as well is published again. */
+  readonly id: string | undefined;
   readonly fate: 'recorded' | 'rejected' | 'both';
   /** Where its events arrive: one event for each key. */
   readonly keys: readonly number[];
@@ -44,7 +47,7 @@ function fatesOf({ fate }: Publication, sequence: number, event: DispatchEvent):
 function arrivalsOf(publications: readonly Publication[]): Arrivals {
   const placed = publications.map((publication, index) => {
     const sequence = sequenceOf(index);
-    const events = fatesOf(publication, sequence, recorded(sequence, publication.returned));
+    const events = fatesOf(publication, sequence, recorded(sequence, publication.returned, publication.id));
     // Each event once at least: the keys go around.
     const copies = Math.max(events.length, publication.keys.length);
     const arrivals = Array.from({ length: copies }, (_, copy) => ({
@@ -63,27 +66,35 @@ function arrivalsOf(publications: readonly Publication[]): Arrivals {
 }
 
 const fates = fc.constantFrom<Publication['fate'][]>('recorded', 'recorded', 'recorded', 'rejected', 'both');
+/** None, one that others seldom have, or one of very few. */
+const ids: fc.Arbitrary<string | undefined> = fc.oneof(
+  fc.constant(undefined),
+  fc.nat(1000).map((n) => `id-${n}`),
+  fc.constantFrom('r1', 'r2', 'r3'),
+);
 const results = (maxLength: number) => fc.array(fc.tuple(roleResults, fates), { minLength: 1, maxLength });
 
 /** Up to `maxLength` dispatches whose events arrive in any order at all, each up to three times. */
-export function permuted(maxLength: number): fc.Arbitrary<Arrivals> {
+export function permuted(maxLength: number, idOf: typeof ids = ids): fc.Arbitrary<Arrivals> {
   const keys = fc.array(fc.nat(10_000), { minLength: 1, maxLength: 3 });
   return fc
-    .array(fc.tuple(roleResults, fates, keys), { minLength: 1, maxLength })
-    .map((entries) => arrivalsOf(entries.map(([returned, fate, keys]) => ({ returned, fate, keys }))));
+    .array(fc.tuple(roleResults, idOf, fates, keys), { minLength: 1, maxLength })
+    .map((entries) =>
+      arrivalsOf(entries.map(([returned, id, fate, keys]) => ({ returned, id, fate, keys }))),
+    );
 }
 
 /** More dispatches than the window holds, each overtaken by fewer than that, some repeated at any later time. */
 export function jittered(length: number): fc.Arbitrary<Arrivals> {
-  const delays = fc.tuple(fc.nat(WINDOW_LENGTH - 1), fc.array(fc.nat(length), { maxLength: 2 }));
+  const delays = fc.tuple(fc.nat(WINDOW_LENGTH - 1), fc.array(fc.nat(length), { maxLength: 2 }), ids);
   return fc.tuple(results(8), fc.array(delays, { minLength: length, maxLength: length })).map(([pool, all]) =>
     arrivalsOf(
-      all.map(([delay, later], index) => {
+      all.map(([delay, later, id], index) => {
         const [returned, fate] = pool[(index * 7) % pool.length] ?? fail();
         const first = index + delay;
         // Both events of one dispatch arrive at once here: beyond the window the first one stands.
         const keys = fate === 'both' ? [first] : [first, ...later.map((more) => first + more)];
-        return { returned, fate, keys };
+        return { returned, id, fate, keys };
       }),
     ),
   );
@@ -103,6 +114,18 @@ export function foldedInOrder(events: readonly DispatchEvent[], limits: SessionL
   return folded(stored(events), limits);
 }
 
+/** The same dispatches without those whose result was recorded before under another sequence. */
+export function withoutRepeats(clean: readonly DispatchEvent[]): DispatchEvent[] {
+  const known = new Set<string>();
+  return clean.filter(({ type, data }) => {
+    const key = type === 'fact.recorded' ? data.dispatch.result_key : undefined;
+    if (key === undefined) return true;
+    const isNew = !known.has(key);
+    known.add(key);
+    return isNew;
+  });
+}
+
 /** Everything that a state says, but for where in the session's log the events happened to stand. */
 export function said(state: SessionState) {
   const { facts, window, ...json } = stateToJson(state);
@@ -114,6 +137,7 @@ export function said(state: SessionState) {
     current: {
       counts: state.dispatches.current().counts,
       traces: tracesToJson(tracesOf(state)),
+      results: resultsToJson(state.dispatches.current().results),
       ledgers: [...state.dispatches.current().ledgers.values()],
       valid: factsOf(state).count(),
       facts: factsOf(state)

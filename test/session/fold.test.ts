@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { FactRecorded } from '../../src/contracts/session-events.js';
 import { factId } from '../../src/facts/fact-id.js';
 import type { SessionFact } from '../../src/facts/fact-types.js';
+import { REMEMBERED_RESULTS } from '../../src/session/counted-results.js';
 import { WINDOW_LENGTH } from '../../src/session/dispatch-window.js';
 import { evolve } from '../../src/session/evolve-session.js';
 import { DEFAULT_LIMITS, emptyState, factsOf, noDispatches } from '../../src/session/session-state.js';
@@ -16,7 +17,7 @@ import {
   stored,
   timeOf,
 } from '../support/builders.js';
-import { type DispatchEvent, foldedInOrder, jittered, permuted, said } from './arrivals.js';
+import { type DispatchEvent, foldedInOrder, jittered, permuted, said, withoutRepeats } from './arrivals.js';
 
 const LIMITS = [DEFAULT_LIMITS, { ...DEFAULT_LIMITS, maxFacts: 20 }];
 
@@ -79,9 +80,27 @@ describe.each(LIMITS)('with at most $maxFacts facts, the fold', (limits) => {
     );
   });
 
+  it.each([
+    ['permuted within the window', permuted(60), 60],
+    ['late by less than the window', jittered(3 * WINDOW_LENGTH), 20],
+  ] as const)(
+    'the fold of results that are published again and again is that of each result once: %s',
+    (_how, arrivals, numRuns) => {
+      fc.assert(
+        fc.property(arrivals, ({ clean, arrived }) => {
+          const { dispatches } = foldedInOrder(arrived, limits);
+          expect(clean.every(({ data }) => dispatches.has(data.dispatch.sequence))).toBe(true);
+          const once = foldedInOrder(withoutRepeats(clean), limits);
+          expect(said(foldedInOrder(arrived, limits)).current).toEqual(said(once).current);
+        }),
+        { numRuns },
+      );
+    },
+  );
+
   it('the fold of a session counts a dispatch that comes later than the window once, and so any that is repeated', () => {
     fc.assert(
-      fc.property(permuted(4 * WINDOW_LENGTH), ({ clean, arrived }) => {
+      fc.property(permuted(4 * WINDOW_LENGTH, fc.constant(undefined)), ({ clean, arrived }) => {
         const state = foldedInOrder(arrived, limits);
         const counts = state.dispatches.current().counts;
         expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBe(clean.length);
@@ -97,6 +116,63 @@ describe.each(LIMITS)('with at most $maxFacts facts, the fold', (limits) => {
       }),
       { numRuns: 15 },
     );
+  });
+});
+
+describe('a result that is published again', () => {
+  const counted = (events: readonly DispatchEvent[]) => {
+    const { rejected: _, ...recordedOnes } = foldedInOrder(events, DEFAULT_LIMITS).dispatches.current()
+      .counts;
+    return Object.values(recordedOnes).reduce((sum, count) => sum + count, 0);
+  };
+  const returned = implementer({ summary: 'said', intent_id: 'parser' });
+
+  it('a result that is published again counts once, also when its dispatches come later than the window', () => {
+    fc.assert(
+      fc.property(permuted(4 * WINDOW_LENGTH), ({ clean, arrived }) => {
+        const isRecorded = ({ type }: DispatchEvent) => type === 'fact.recorded';
+        expect(counted(arrived.filter(isRecorded))).toBe(withoutRepeats(clean.filter(isRecorded)).length);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it('a result that is published again changes no fact, count, ledger or trace, and its dispatch is known', () => {
+    const first = recorded(1, returned, 'r1');
+    const other = recorded(3, reviewer({ required_fixes: ['a'] }), 'r2');
+    const once = foldedInOrder([first, other], DEFAULT_LIMITS);
+    for (const events of [
+      [first, recorded(2, returned, 'r1'), other, recorded(4, returned, 'r1')],
+      [recorded(4, returned, 'r1'), other, recorded(2, returned, 'r1'), first],
+    ]) {
+      const state = foldedInOrder(events, DEFAULT_LIMITS);
+      expect(said(state).current).toEqual(said(once).current);
+      expect([1, 2, 3, 4].map((sequence) => state.dispatches.has(sequence))).toEqual(Array(4).fill(true));
+      expect(state.dispatches.newest()).toBe(4);
+    }
+  });
+
+  it('a result that is published again counts where it was rejected before: that uses up no id', () => {
+    const events = [rejected(1), recorded(2, returned, 'r1'), rejected(3), recorded(4, returned, 'r1')];
+    const { counts } = foldedInOrder(events, DEFAULT_LIMITS).dispatches.current();
+    expect(counts).toMatchObject({ implementer: 1, rejected: 2 });
+  });
+
+  it('a result that is published again counts for each session of its own', () => {
+    const sessions = ['one', 'other'].map((session) =>
+      stored([recorded(1, returned, 'r1')]).reduce(evolve, emptyState(session)),
+    );
+    expect(sessions.map((state) => state.dispatches.current().counts.implementer)).toEqual([1, 1]);
+  });
+
+  it('a result that is published again after 2,000 others counts again, and not after fewer', () => {
+    const others = Array.from({ length: REMEMBERED_RESULTS - 1 }, (_, n) =>
+      recorded(n + 2, implementer(), `id ${n}`),
+    );
+    const before = [recorded(1, returned, 'r1'), ...others];
+    expect(counted([...before, recorded(3000, returned, 'r1')])).toBe(REMEMBERED_RESULTS);
+    const one = recorded(2999, implementer(), 'one more');
+    expect(counted([...before, one, recorded(3000, returned, 'r1')])).toBe(REMEMBERED_RESULTS + 2);
   });
 });
 

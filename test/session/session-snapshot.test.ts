@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { StoredEvent } from '../../src/contracts/session-events.js';
+import { REMEMBERED_RESULTS } from '../../src/session/counted-results.js';
 import { WINDOW_LENGTH } from '../../src/session/dispatch-window.js';
 import { evolve } from '../../src/session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../../src/session/session-snapshot.js';
@@ -61,6 +62,21 @@ describe('snapshot and tail', () => {
       );
     },
   );
+
+  it('snapshot and tail are the full replay while results are forgotten', () => {
+    const results = REMEMBERED_RESULTS + WINDOW_LENGTH + 20;
+    const id = (n: number) => `id ${n % (REMEMBERED_RESULTS + 5)}`;
+    const events = stored(Array.from({ length: results }, (_, n) => recorded(n + 1, implementer(), id(n))));
+    const before = events.slice(0, results - 30);
+    const loaded = restored(bytes(folded(before, DEFAULT_LIMITS)));
+    for (const event of events.slice(before.length)) evolve(loaded, event);
+    const whole = folded(events, DEFAULT_LIMITS);
+    expect(bytes(loaded)).toBe(bytes(whole));
+    expect(said(loaded)).toEqual(said(whole));
+    // The oldest were forgotten, and counted again.
+    expect(whole.dispatches.current().counts.implementer).toBe(results);
+    expect(whole.dispatches.current().results.size).toBe(REMEMBERED_RESULTS);
+  });
 
   it('snapshot and tail are the full replay of what was written as JSON and read back', () => {
     fc.assert(
@@ -139,6 +155,11 @@ describe('a snapshot that cannot be used', () => {
       'with an unknown tag',
       whole.replace('"decision"', '"gossip"'),
       'state.window.recent.0.facts.0.tags.0: ',
+    ],
+    [
+      'with keys of results that are cut off',
+      whole.replace('"results":""', '"results":"abc"'),
+      'state.results: must be keys of 12 characters',
     ],
     ['with an unknown kind', whole.replace('"recorded"', '"dreamt"'), 'state.window.recent.0.kind: '],
   ])('a snapshot that cannot be used is refused with the reason: %s', (_what, text, reason) => {

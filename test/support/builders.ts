@@ -43,9 +43,10 @@ export function originOf(sequence: number, overrides: Partial<DispatchOrigin> = 
   return { sequence, at: timeOf(sequence), role: 'implementer', taskId: '1', ...overrides };
 }
 
-/** The event that the extractor worker appends for a result. */
-export function recorded(sequence: number, returned: RoleResult): FactRecorded {
-  return recordedEvent({ sequence, at: timeOf(sequence) }, returned, RULES);
+/** The event that the extractor worker appends for a result, published under an id or none. */
+export function recorded(sequence: number, returned: RoleResult, messageId?: string): FactRecorded {
+  const delivery = { sequence, at: timeOf(sequence), ...(messageId !== undefined && { messageId }) };
+  return recordedEvent(delivery, returned, RULES);
 }
 
 /** The event of a dispatch that could not be used. */

@@ -3,7 +3,7 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import { requireSupportedServer } from '../../nats-server/server-version.js';
 import type { Logger } from '../../ports/logger.js';
 import { limitedWarnings } from '../../runtime/limited-warnings.js';
-import { pause } from '../../runtime/pauses.js';
+import { withinDeadline } from '../../shared/deadline.js';
 import { useEndingTransport } from './ending-transport.js';
 import { harden } from './hardened.js';
 import { accessOptions, type NatsAccess } from './nats-access.js';
@@ -89,10 +89,10 @@ export function newInbox(connection: NatsConnection): string {
  * when the server is lost meanwhile: the connection would go on reconnecting, and keep the process alive, without end.
  */
 export async function closeConnection(connection: NatsConnection): Promise<void> {
-  const drained = new AbortController();
-  const draining = connection.drain().catch(() => {});
-  await Promise.race([draining, pause(DRAIN_MS, drained.signal)]);
-  drained.abort();
+  await withinDeadline(
+    DRAIN_MS,
+    connection.drain().catch(() => {}),
+  );
   await connection.close();
 }
 

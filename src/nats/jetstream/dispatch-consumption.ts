@@ -2,7 +2,8 @@ import { Events, type Msg, type NatsConnection } from 'nats';
 import { codeOf } from '../../contracts/errors.js';
 import type { DispatchConsumption } from '../../ports/dispatch-source.js';
 import type { Logger } from '../../ports/logger.js';
-import { Backoff, pause } from '../../runtime/pauses.js';
+import { Backoff } from '../../runtime/pauses.js';
+import { withinDeadline } from '../../shared/deadline.js';
 import { foreignDispatch } from '../foreign/foreign-marks.js';
 import { NatsDelivery } from './dispatch-delivery.js';
 import { HEARTBEAT_MS, PullLane } from './pull-lane.js';
@@ -65,10 +66,8 @@ export class NatsConsumption implements DispatchConsumption {
     this.#closing.abort();
     clearInterval(this.#watch);
     // Dispatches on their way when the pulling ends would otherwise come again only after the ack wait.
-    const timeUp = new AbortController();
     const drained = Promise.all(this.#lanes.map((lane) => lane.drain())).catch(() => {});
-    await Promise.race([drained, pause(DRAIN_MS, timeUp.signal)]);
-    timeUp.abort();
+    await withinDeadline(DRAIN_MS, drained);
     for (const lane of this.#lanes) lane.close();
   }
 

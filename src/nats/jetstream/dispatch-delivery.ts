@@ -1,4 +1,5 @@
-import type { Msg } from 'nats';
+import type { Msg, MsgHdrs } from 'nats';
+import { HEADERS } from '../../contracts/names.js';
 import type { DispatchDelivery } from '../../ports/dispatch-source.js';
 
 const ACK = Buffer.from('+ACK');
@@ -14,6 +15,7 @@ export class NatsDelivery implements DispatchDelivery {
   readonly subject: string;
   readonly sequence: number;
   readonly at: string;
+  readonly messageId?: string;
   readonly delivery: number;
   /** Taken once: the message makes it again each time. */
   readonly body: Uint8Array;
@@ -45,6 +47,8 @@ export class NatsDelivery implements DispatchDelivery {
     this.delivery = delivery;
     this.at = at;
     this.body = message.data;
+    const messageId = publishedUnder(message.headers);
+    if (messageId !== undefined) this.messageId = messageId;
   }
 
   ack(): void {
@@ -69,4 +73,9 @@ export class NatsDelivery implements DispatchDelivery {
     this.#onSettled(this);
     this.#message.respond(answer);
   }
+}
+
+/** The id that a dispatch was first published under, if any. */
+export function publishedUnder(headers: MsgHdrs | undefined): string | undefined {
+  return headers?.get(HEADERS.messageId) || headers?.get('Nats-Msg-Id') || undefined;
 }

@@ -1,8 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { DISPATCH_STREAM, LEARNINGS_STREAM, sessionOfStream, sessionSubject } from '../../contracts/names.js';
+import {
+  DISPATCH_STREAM,
+  HEADERS,
+  LEARNINGS_STREAM,
+  sessionOfStream,
+  sessionSubject,
+} from '../../contracts/names.js';
 import type { AckedPublisher } from './acked-publisher.js';
 import { readStream, type StreamMessage } from './direct-get.js';
+import { publishedUnder } from './dispatch-delivery.js';
 import { highestSeen, type NumbersPorts, numbersFault } from './dispatch-numbers.js';
 import { newestLearningSnapshot, newestSnapshot } from './topology.js';
 
@@ -56,9 +63,15 @@ async function repairDispatches(ports: RepairPorts): Promise<string[]> {
 /** Resolves when a copy of the message is stored: only then may the message go. */
 async function publishAgain(ports: RepairPorts, message: StreamMessage): Promise<void> {
   const { subject, data } = message;
+  // It may have counted before the restore, or be published again: its result is known by the id that it had.
+  const id = publishedUnder(message.headers);
+  const options = {
+    stream: DISPATCH_STREAM,
+    ...(id !== undefined && { headers: { [HEADERS.messageId]: id } }),
+  };
   // Cut off before the message is deleted, the next repair finds it again: so soon, the id of its copy is still known.
   for (const messageId of [copyId(message), randomUUID()]) {
-    const published = await ports.publisher.publish(subject, data, { messageId, stream: DISPATCH_STREAM });
+    const published = await ports.publisher.publish(subject, data, { ...options, messageId });
     if (published.outcome !== 'stored') break;
     // Anybody who may publish can have taken the id for something else.
     if (!published.duplicate || (await isCopy(ports, message, published.sequence))) return;

@@ -10,6 +10,7 @@ import type {
   ReadResult,
   Unwatch,
 } from '../../ports/event-log.js';
+import { pause } from '../../runtime/pauses.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher, AckedPublishOptions, PubOutcome } from '../jetstream/acked-publisher.js';
 import { readStream, type StreamMessage } from '../jetstream/direct-get.js';
@@ -204,7 +205,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
       if (waited > timeoutMs) {
         throw new ThroughlineError('unavailable', `the replicas of ${format.kind} ${key} lag behind`);
       }
-      await new Promise((resolve) => setTimeout(resolve, LAG_PAUSE_MS));
+      await pause(LAG_PAUSE_MS);
     }
   }
 

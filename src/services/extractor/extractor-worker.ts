@@ -5,6 +5,7 @@ import { EVENT_VERSION } from '../../contracts/event.js';
 import { ROLES, type Role } from '../../contracts/kinds.js';
 import { parseDispatchSubject, type Token } from '../../contracts/names.js';
 import { outcomeOf } from '../../contracts/outcome.js';
+import { resultKey } from '../../contracts/result-key.js';
 import type { RoleResult } from '../../contracts/results.js';
 import type { DispatchRejected, FactRecorded } from '../../contracts/session-events.js';
 import { RuleBasedFactExtractor } from '../../facts/fact-extractor.js';
@@ -210,17 +211,19 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
 
 /** The one event of a dispatch: its outcome and all its facts. */
 export function recordedEvent(
-  delivery: Pick<DispatchDelivery, 'sequence' | 'at'>,
+  { sequence, at, messageId }: Pick<DispatchDelivery, 'sequence' | 'at' | 'messageId'>,
   returned: RoleResult,
   rules: RuleBasedFactExtractor,
 ): FactRecorded {
   const task = returned.result.task_id;
   const { facts, omitted } = rules.extract(returned, task);
-  const dispatch = outcomeOf(returned, { sequence: delivery.sequence, task, at: delivery.at });
+  const id = returned.result.result_id ?? messageId;
+  const outcome = outcomeOf(returned, { sequence, task, at });
+  const dispatch = id === undefined ? outcome : { ...outcome, result_key: resultKey(id) };
   return {
     v: EVENT_VERSION,
     type: 'fact.recorded',
-    at: delivery.at,
+    at,
     data: omitted > 0 ? { dispatch, facts, facts_omitted: omitted } : { dispatch, facts },
   };
 }

@@ -7,7 +7,7 @@ import type { RejectedStore } from '../../ports/rejected-store.js';
  * Publishes one rejected dispatch again, to the subject it came from, and only then removes it from the store.
  *
  * Killed in between, it stands in the store and in the source: to retry it again within the source's dedupe window of
- * two minutes publishes nothing new; later, it is one more dispatch.
+ * two minutes publishes nothing new; later, it is one more dispatch, and the same result: it counts once.
  *
  * @returns the sequence of the new dispatch
  * @throws ThroughlineError `not_found` when no rejection has this id

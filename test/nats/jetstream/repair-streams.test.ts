@@ -63,6 +63,21 @@ describe('a repair of the dispatches', () => {
     expect(taken.size).toBe(RESULTS.length);
   });
 
+  it('a repair of the dispatches keeps the id that a result was published under', async () => {
+    const named = async (publisher: Publisher, elsewhere: string) => {
+      await publisher.publish(elsewhere, '{}', { messageId: 'mine' });
+    };
+    const ids: unknown[] = [];
+    const repairing = (publisher: Publisher): Publisher => ({
+      publish: (subject, data, options) => {
+        if (data.length > 0) ids.push(options?.headers?.['Throughline-Message-Id']);
+        return publisher.publish(subject, data, options);
+      },
+    });
+    await repaired(named, repairing);
+    expect(ids).toEqual([...RESULTS.map(() => undefined), 'mine']);
+  });
+
   it('a repair of the dispatches that was cut off before it deleted a result stores no second copy of it', async () => {
     let cut = true;
     const repairing = (publisher: Publisher): Publisher => ({

@@ -14,7 +14,7 @@ import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 
 /** A dispatch as its source has stored it. */
-export type StoredDispatch = Pick<DispatchDelivery, 'subject' | 'body' | 'sequence' | 'at'>;
+export type StoredDispatch = Pick<DispatchDelivery, 'subject' | 'body' | 'sequence' | 'at' | 'messageId'>;
 
 const MAX_BODY_BYTES = 262_144;
 /** Deliveries after which a dispatch is given up, by default. */

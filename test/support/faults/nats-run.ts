@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { DISPATCH_STREAM } from '../../../src/contracts/names.js';
+import { publishedUnder } from '../../../src/nats/jetstream/dispatch-delivery.js';
 import type { NatsPorts } from '../../../src/nats/open-nats.js';
 import type { TestNats } from '../nats-server.js';
 import { allDealtWith, soon } from '../system.js';
@@ -48,8 +49,18 @@ export async function dispatchesOn({ connection }: Pick<NatsPorts, 'connection'>
   const { state } = await soon(() => jsm.streams.info(DISPATCH_STREAM));
   const found: StoredDispatch[] = [];
   for (let seq = state.first_seq; seq <= state.last_seq; seq += 1) {
-    const { subject, data, time } = await soon(() => jsm.streams.getMessage(DISPATCH_STREAM, { seq }));
-    found.push({ subject, body: data.slice(), sequence: seq, at: time.toISOString() });
+    const { subject, data, time, header } = await soon(() =>
+      jsm.streams.getMessage(DISPATCH_STREAM, { seq }),
+    );
+    const messageId = publishedUnder(header);
+    const at = time.toISOString();
+    found.push({
+      subject,
+      body: data.slice(),
+      sequence: seq,
+      at,
+      ...(messageId !== undefined && { messageId }),
+    });
   }
   expect(found).toHaveLength(state.messages);
   return found;

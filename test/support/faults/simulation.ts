@@ -59,10 +59,12 @@ export async function simulate(seed: number): Promise<Simulated> {
   const network = new FaultyNetwork(scheduler, chance, weather);
   // Often no id is remembered: then nothing but the fold keeps a dispatch from counting twice.
   const dedupeLast = chance.pick([0, 3, 100_000]);
+  const remembered = chance.pick([0, 3, 100_000]);
   const source = new MemoryDispatchSource({
     scheduler,
     ackWaitMs: chance.pick([100, 5000]),
     maxInHand: chance.pick([1, 5, 1000]),
+    dedupeLast: remembered,
   });
   const log = new MemorySessionLog({ sequenceStep: chance.between(1, 3), dedupeLast });
   const snapshots = new MemorySnapshotStore();
@@ -94,6 +96,7 @@ export async function simulate(seed: number): Promise<Simulated> {
   const sessions = ['one', 'two', 'three'].slice(0, chance.between(1, 3));
   const work = publications(chance, { sessions, perSession: chance.between(1, 12) });
   const acknowledged = new Map<number, Publication>();
+  let published = 0;
   const dispatches: StoredDispatch[] = [];
   const commands: Answered[] = [];
 
@@ -113,7 +116,10 @@ export async function simulate(seed: number): Promise<Simulated> {
   const publisher = network.source(source, { alive: true });
   for (const publication of work) {
     scheduler.after(chance.between(0, STORM_MS), () => {
-      void publishSurely(publisher, publication).then((sequence) => acknowledged.set(sequence, publication));
+      void publishSurely(publisher, publication).then((sequence) => {
+        published += 1;
+        acknowledged.set(sequence, publication);
+      });
     });
   }
   const processes = [toolsOf(), toolsOf()] as const;
@@ -137,12 +143,21 @@ export async function simulate(seed: number): Promise<Simulated> {
     if (stored === undefined) break;
     dispatches.push({ sequence, ...stored });
   }
-  if (acknowledged.size !== work.length || commands.length !== calls) {
-    throw new Error(
-      `${acknowledged.size} of ${work.length} published, ${commands.length} of ${calls} commands`,
-    );
+  if (published !== work.length || commands.length !== calls) {
+    throw new Error(`${published} of ${work.length} published, ${commands.length} of ${calls} commands`);
   }
-  return { log, snapshots, rejected, dispatches, acknowledged, maxDeliveries, commands, extractors };
+  const forgetsIds = remembered < work.length;
+  return {
+    log,
+    snapshots,
+    rejected,
+    dispatches,
+    acknowledged,
+    forgetsIds,
+    maxDeliveries,
+    commands,
+    extractors,
+  };
 }
 
 /** As a careful publisher does it: again, under the same id, until there is a PubAck. */
