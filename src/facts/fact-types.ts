@@ -72,8 +72,9 @@ export interface Match {
 export interface ISessionFactStore {
   /**
    * Adds facts, in any order of dispatches and any number of times. Between dispatches the newest wins: facts with
-   * the same subject and relation from an older one are closed. Facts of one dispatch never close each other. An
-   * `approved` review closes the older `must_fix` and `issue` facts of its task.
+   * the same subject and relation from an older one are closed. Facts of one dispatch never close each other. Findings,
+   * that is `must_fix` and `issue` facts, belong to their task: a review of it closes the older ones, whatever it says;
+   * a review of another task closes none.
    */
   add(facts: readonly SessionFact[]): void;
   /** Closes all valid facts with this subject and relation, on behalf of `by`. */
