@@ -4,7 +4,7 @@ import { FACT_TAGS } from './fact-tags.js';
 import { ROLES } from './kinds.js';
 import type { LearningType, RelevanceMethod } from './learning-events.js';
 import { maxLearnings, minSimilarity } from './learning-requests.js';
-import { taskId } from './results.js';
+import { type Severity, taskId } from './results.js';
 
 /** `prompt.compile`: the request and its reply. Unknown keys are ignored. */
 
@@ -145,6 +145,9 @@ export interface CompiledFact {
   readonly relation: string;
   readonly object: string;
   readonly taskId: string;
+  /** Of a finding in a file, and what its reviewer suggests to do. */
+  readonly severity?: Severity;
+  readonly fix?: string;
 }
 
 /** A fact of a reply to a request with `explain`. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { EVENT_VERSION, type EventFormat, parseEvent, type Stored, timestamp } from './event.js';
 import { FACT_TAGS } from './fact-tags.js';
 import { ROLES, type Role, VERDICTS, verdictIn, verdictsOf } from './kinds.js';
-import { reviewIssue, taskId, testRun } from './results.js';
+import { reviewIssue, SEVERITIES, taskId, testRun } from './results.js';
 import { runEvents } from './run-request.js';
 import { inboxEvents, iterationEvents, lifecycleEvents, noteEvents } from './session-meta-events.js';
 import { taskEvents } from './task-events.js';
@@ -21,6 +21,8 @@ const recordedFact = z.object({
   relation: z.string(),
   object: z.string(),
   tags: z.array(z.enum(FACT_TAGS)).readonly(),
+  severity: z.enum(SEVERITIES).optional(),
+  fix: z.string().optional(),
   confidence: z.number().min(0).max(1).optional(),
 });
 

@@ -1,6 +1,6 @@
 import type { FactTag } from '../contracts/fact-tags.js';
 import type { Role } from '../contracts/kinds.js';
-import type { ResultOf } from '../contracts/results.js';
+import type { ResultOf, Severity } from '../contracts/results.js';
 
 /** What a fact is about; used to filter, never shown. */
 export type SessionFactTag = FactTag;
@@ -16,6 +16,10 @@ export interface SessionFact {
   readonly relation: string;
   readonly object: string;
   readonly tags: readonly SessionFactTag[];
+  /** Of a finding in a file: how much it matters. */
+  readonly severity?: Severity | undefined;
+  /** Of a finding in a file: what the reviewer suggests to do. */
+  readonly fix?: string | undefined;
   /** When the dispatch arrived, ISO 8601 in UTC. */
   readonly validFrom: string;
   /** When a later dispatch closed it, ISO 8601 in UTC; absent while the fact is valid. */
@@ -40,6 +44,8 @@ export interface RecordedFact {
   readonly relation: string;
   readonly object: string;
   readonly tags: readonly SessionFactTag[];
+  readonly severity?: Severity | undefined;
+  readonly fix?: string | undefined;
   /** Absent means 1. */
   readonly confidence?: number | undefined;
 }
@@ -85,7 +91,7 @@ export interface ISessionFactStore {
   getValidByTags(tags: readonly SessionFactTag[]): readonly SessionFact[];
   /**
    * The valid facts that a query asks for, at most `maxFacts`: those that hold most of the words (`words()`) first,
-   * then the newest dispatch, and within one dispatch as its rules gave them. What holds none of the words comes last.
+   * then critical findings, then important ones, then the newest dispatch, and within one dispatch as its rules gave them. What holds none of the words comes last.
    */
   best(asked: Iterable<string>, query: FactSelection): readonly Match[];
   /** Number of valid facts. */

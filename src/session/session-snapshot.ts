@@ -22,6 +22,8 @@ const words = {
   relation: z.string(),
   object: z.string(),
   tags: z.array(z.enum(FACT_TAGS)),
+  severity: z.enum(SEVERITIES).exactOptional(),
+  fix: z.string().exactOptional(),
 };
 const entry = { sequence: z.number(), at: z.string(), event: z.number() };
 
