@@ -1,6 +1,6 @@
 import { clipText, oneLine } from '../shared/text.js';
 import { KEPT } from './kept.js';
-import type { AnyResult, ReviewIssue, RoleResult, TestRun } from './results.js';
+import { type AnyResult, bySeverity, type ReviewIssue, type RoleResult, type TestRun } from './results.js';
 import type { DispatchOutcome, Outcome } from './session-events.js';
 
 /**
@@ -31,7 +31,7 @@ function kept(result: AnyResult): Outcome {
   if (follow_up_actions !== undefined) outcome.follow_up_actions = lines(follow_up_actions);
   if (blockers !== undefined) outcome.blockers = lines(blockers);
   if (strengths !== undefined) outcome.strengths = lines(strengths);
-  if (issues !== undefined) outcome.issues = issues.slice(0, MAX_LIST).map(reviewIssue);
+  if (issues !== undefined) outcome.issues = bySeverity(issues).slice(0, MAX_LIST).map(reviewIssue);
   if (required_fixes !== undefined) outcome.required_fixes = lines(required_fixes);
   if (intent_id !== undefined) outcome.intent_id = line(intent_id);
   return outcome;

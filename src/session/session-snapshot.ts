@@ -32,7 +32,9 @@ const digestIssue = z.object({
   severity: z.enum(SEVERITIES),
   message: z.string(),
   file: z.string().exactOptional(),
+  fix: z.string().exactOptional(),
 });
+const failedTests = z.array(z.object({ command: z.string(), failures: texts, count: z.number() }));
 
 const outcomeDigest = z.object({
   role: z.enum(ROLES),
@@ -41,7 +43,8 @@ const outcomeDigest = z.object({
   blockers: texts,
   files: texts,
   passed: texts,
-  failed: z.array(z.object({ command: z.string(), failure: z.string() })),
+  failed: failedTests,
+  followUps: texts,
   issues: z.array(digestIssue),
   fixes: texts,
 });
@@ -56,6 +59,8 @@ const taskLedger = z.object({
   issues: z.array(digestIssue),
   requiredFixes: texts,
   blockers: texts,
+  work: z.object({ files: texts, passed: texts, failed: failedTests, followUps: texts }),
+  tries: z.array(z.object({ verdict: z.enum(VERDICTS), summary: z.string().exactOptional() })),
   last: z.object({
     sequence: z.number(),
     at: z.string(),
@@ -66,6 +71,7 @@ const taskLedger = z.object({
     nonProgress: z.number(),
     pingPong: z.number(),
     awaitsReview: z.boolean(),
+    sentBack: z.boolean(),
     fixes: repeated,
     tests: repeated,
     files: repeated,
