@@ -4,7 +4,8 @@ import { FACT_TAGS } from './fact-tags.js';
 import { ROLES } from './kinds.js';
 import type { LearningType, RelevanceMethod } from './learning-events.js';
 import { maxLearnings, minSimilarity } from './learning-requests.js';
-import { type Severity, taskId } from './results.js';
+import { taskId } from './results.js';
+import type { Severity } from './severity.js';
 
 /** `prompt.compile`: the request and its reply. Unknown keys are ignored. */
 

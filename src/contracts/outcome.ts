@@ -1,7 +1,8 @@
 import { clipText, oneLine } from '../shared/text.js';
 import { KEPT } from './kept.js';
-import { type AnyResult, bySeverity, type ReviewIssue, type RoleResult, type TestRun } from './results.js';
+import type { AnyResult, ReviewIssue, RoleResult, TestRun } from './results.js';
 import type { DispatchOutcome, Outcome } from './session-events.js';
+import { bySeverity } from './severity.js';
 
 /**
  * The part of a result that goes onto its event beside the facts: whole in shape, bounded in size. The dispatch

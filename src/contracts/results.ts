@@ -10,6 +10,7 @@ import {
   type VerdictOf,
   verdictsOf,
 } from './kinds.js';
+import { SEVERITIES } from './severity.js';
 
 /**
  * What an agent returned: the dispatch contract, as strict as a result can be. Unknown extra keys are ignored, so that a
@@ -29,15 +30,6 @@ export const taskId = z
 
 const text = z.string();
 const texts = z.array(text);
-
-/** From the most to the least severe. */
-export const SEVERITIES = ['critical', 'important', 'minor'] as const;
-export type Severity = (typeof SEVERITIES)[number];
-
-/** The same issues, the most severe first. */
-export function bySeverity<Issue extends { readonly severity: Severity }>(issues: readonly Issue[]): Issue[] {
-  return issues.toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity));
-}
 
 export const testRun = z.object({
   command: text,

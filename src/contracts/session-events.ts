@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { EVENT_VERSION, type EventFormat, parseEvent, type Stored, timestamp } from './event.js';
 import { FACT_TAGS } from './fact-tags.js';
 import { ROLES, type Role, VERDICTS, verdictIn, verdictsOf } from './kinds.js';
-import { reviewIssue, SEVERITIES, taskId, testRun } from './results.js';
+import { reviewIssue, taskId, testRun } from './results.js';
 import { runEvents } from './run-request.js';
 import { inboxEvents, iterationEvents, lifecycleEvents, noteEvents } from './session-meta-events.js';
+import { SEVERITIES } from './severity.js';
 import { taskEvents } from './task-events.js';
 import { traceEvents } from './trace-entry.js';
 

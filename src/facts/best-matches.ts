@@ -9,7 +9,7 @@ export class BestMatches {
     this.#count = count;
   }
 
-  /** How many hits a match needs at least to get in that is no more urgent than this, and no newer than this dispatch. */
+  /** How many hits a match needs at least to get in whose urgency is this or less, and whose dispatch is this or an older one. */
   hitsNeeded(urgency: number, sourceSequence: number): number {
     const worst = this.matches[this.#count - 1];
     if (worst === undefined) return 0;

@@ -1,6 +1,7 @@
 import { KEPT } from '../contracts/kept.js';
 import { KINDS, kindOf, type ResultField, type Role, verdictIn } from '../contracts/kinds.js';
-import { type AnyResult, bySeverity, type TestRun } from '../contracts/results.js';
+import type { AnyResult, TestRun } from '../contracts/results.js';
+import { bySeverity } from '../contracts/severity.js';
 import { clipText, quoted } from '../shared/text.js';
 import { recordedFact } from './fact-id.js';
 import type { RecordedFact, SessionFactTag } from './fact-types.js';

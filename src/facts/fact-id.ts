@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { KEPT } from '../contracts/kept.js';
-import type { Severity } from '../contracts/results.js';
+import type { Severity } from '../contracts/severity.js';
 import { clipText, quoted } from '../shared/text.js';
 import type { RecordedFact, SessionFactTag } from './fact-types.js';
 

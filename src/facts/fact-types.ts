@@ -1,6 +1,7 @@
 import type { FactTag } from '../contracts/fact-tags.js';
 import type { Role } from '../contracts/kinds.js';
-import type { ResultOf, Severity } from '../contracts/results.js';
+import type { ResultOf } from '../contracts/results.js';
+import type { Severity } from '../contracts/severity.js';
 
 /** What a fact is about; used to filter, never shown. */
 export type SessionFactTag = FactTag;

@@ -1,7 +1,7 @@
 import { KEPT, keptTexts } from '../contracts/kept.js';
 import { type Role, type Verdict, verdictIn } from '../contracts/kinds.js';
-import { bySeverity, type Severity } from '../contracts/results.js';
 import type { DispatchOutcome } from '../contracts/session-events.js';
+import { bySeverity, type Severity } from '../contracts/severity.js';
 import { clipText } from '../shared/text.js';
 
 /**

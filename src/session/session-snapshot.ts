@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { FACT_TAGS } from '../contracts/fact-tags.js';
 import { ROLES, VERDICTS } from '../contracts/kinds.js';
-import { SEVERITIES } from '../contracts/results.js';
 import { tasksDocument, tasksSource } from '../contracts/run-request.js';
 import { NOTE_TYPES } from '../contracts/session-meta-events.js';
 import { STALL_SIGNALS, sessionSettings } from '../contracts/session-settings.js';
+import { SEVERITIES } from '../contracts/severity.js';
 import { priority, TASK_STATUSES } from '../contracts/task-events.js';
 import { recordedEntry } from '../contracts/trace-entry.js';
 import type { SessionState } from './session-state.js';

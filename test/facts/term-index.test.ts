@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SEVERITIES } from '../../src/contracts/results.js';
+import { SEVERITIES } from '../../src/contracts/severity.js';
 import { KeywordFactRetriever } from '../../src/facts/fact-retriever.js';
 import { InMemorySessionFactStore } from '../../src/facts/fact-store.js';
 import type { FactQuery, SessionFact, SessionFactTag } from '../../src/facts/fact-types.js';
