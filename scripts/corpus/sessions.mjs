@@ -106,6 +106,26 @@ command('trace.appended', {
   malformed: 2,
 });
 
+// Findings of two tasks in one file: a review replaces those of its own task alone. What an observer says is kept as well.
+const found = (severity, message, fix) => ({ severity, file: 'src/shared.ts', message, ...(fix && { fix }) });
+dispatch(1, 'reviewer', {
+  task_id: 'left',
+  assessment: 'needs_changes',
+  issues: [found('minor', 'Odd name'), found('critical', 'Leaks a handle', 'Close it in finally')],
+  required_fixes: ['Close the leaked handle'],
+});
+dispatch(2, 'reviewer', {
+  task_id: 'right',
+  assessment: 'needs_changes',
+  issues: [found('important', 'Reads twice', 'Keep what was read')],
+});
+dispatch(5, 'observer', {
+  task_id: 'left',
+  summary: 'Seen from outside',
+  facts: [{ subject: 'src/shared.ts', relation: 'owned_by', object: 'the storage team', tags: ['decision'] }],
+});
+dispatch(7, 'reviewer', { task_id: 'right', assessment: 'blocked' });
+
 // More dispatches than the window holds, so that some are settled: facts closed, ledgers stalled, one late, one twice, one published again.
 for (let n = 1; n <= 70; n += 1) {
   const sequence = n * 3;
@@ -161,6 +181,15 @@ command('trace.appended', { entries: [traced(31), traced(30)], malformed: 0 });
 dispatch(300, 'reviewer', { task_id: '1.1', assessment: 'approved' });
 dispatch(301, 'implementer', late, 4);
 
+/** The text of the state that events give, under the limits that they were frozen with. */
+export function expectedState(events, limits) {
+  const state = events.reduce(
+    (state, event, index) => evolve(state, { sequence: index + 1, event }),
+    emptyState('frozen', limits),
+  );
+  return `${JSON.stringify({ sequence: state.sequence, ...stateToJson(state) }, null, 1)}\n`;
+}
+
 const state = emptyState('frozen');
 let snapshot = '';
 for (const [index, event] of events.entries()) {
@@ -172,5 +201,5 @@ for (const [index, event] of events.entries()) {
 export default {
   'events.jsonl': `${events.map((event) => JSON.stringify(event)).join('\n')}\n`,
   'snapshot.json': snapshot,
-  'expected-state.json': `${JSON.stringify({ sequence: state.sequence, ...stateToJson(state) }, null, 1)}\n`,
+  'expected-state.json': expectedState(events),
 };

@@ -5,6 +5,7 @@ import { ROLES } from './kinds.js';
 import type { LearningType, RelevanceMethod } from './learning-events.js';
 import { maxLearnings, minSimilarity } from './learning-requests.js';
 import { taskId } from './results.js';
+import type { Severity } from './severity.js';
 
 /** `prompt.compile`: the request and its reply. Unknown keys are ignored. */
 
@@ -145,6 +146,9 @@ export interface CompiledFact {
   readonly relation: string;
   readonly object: string;
   readonly taskId: string;
+  /** Of a finding in a file, and what its reviewer suggests to do. */
+  readonly severity?: Severity;
+  readonly fix?: string;
 }
 
 /** A fact of a reply to a request with `explain`. */

@@ -13,7 +13,7 @@ export const KEPT = {
    * What the ledgers need of an outcome, until it is settled. Blockers and required fixes are kept as the event has them,
    * so that none is lost.
    */
-  digest: { summary: 240, text: 200, list: 20, demand: 500, demands: 50, files: 50 },
+  digest: { summary: 240, text: 200, list: 20, demand: 500, demands: 50, files: 50, failures: 3 },
   /** A dispatch as an entry of a trace. */
   traceEntry: { text: 200, files: 20, intent: 128 },
 } as const;

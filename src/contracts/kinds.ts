@@ -30,8 +30,15 @@ export interface KindWording {
   readonly intro: string;
   /** The fields of the result that it returns. */
   readonly result: string;
-  /** What to do first. */
-  readonly guide: string;
+  /** What to do first, by what the ledger holds of the task. */
+  readonly guide: {
+    /** No work yet. */
+    readonly begin: string;
+    /** Work, and nothing that was asked of it. */
+    readonly continue: string;
+    /** Something that was asked for: required fixes or issues, or blockers for the one who does the work. */
+    readonly settle: string;
+  };
   /** What to do while the task is stalled. */
   readonly replan: string;
 }
@@ -72,10 +79,14 @@ export const KINDS = {
 Do this task and nothing beyond it. Keep to what earlier tasks decided, and repeat no work that is done.`,
       result:
         'task_id, status (completed | blocked | failed), summary, files_modified, tests [{command, passed, failures}], follow_up_actions, blockers',
-      guide:
-        'Guide: settle required_fixes and blockers of the ledger first, then do the task. Return only the result object.',
-      replan:
-        'Replan: this task goes in circles. Choose another approach, and say in the summary what is different.',
+      guide: {
+        begin: 'do the task.',
+        continue:
+          'go on from the last try, whose summary, changed_files and failing_tests are in the ledger: do what is left of the task.',
+        settle:
+          'settle required_fixes and blockers of the ledger first, then its issues, then do what is left of the task. summary, changed_files and failing_tests are those of the last try.',
+      },
+      replan: 'Choose another approach than those tried already, and say in the summary what is different.',
     },
   },
   reviewer: {
@@ -90,10 +101,15 @@ Do this task and nothing beyond it. Keep to what earlier tasks decided, and repe
 Judge the work against its task and against what earlier tasks decided. Ask only for fixes that matter.`,
       result:
         'task_id, assessment (approved | needs_changes | blocked), strengths, issues [{severity: critical | important | minor, file, message, fix}], required_fixes',
-      guide:
-        'Guide: check first that the required_fixes of the ledger are settled, then judge the rest. Return only the result object.',
+      guide: {
+        begin: 'no result of this task is known: judge what you find against the task.',
+        continue:
+          'review the work that the ledger names: summary, changed_files, failing_tests, passing_tests and follow_ups tell what was done.',
+        settle:
+          'required_fixes and issues of the ledger are those of the last review: check first that the work settles each of them, then judge the rest. summary, changed_files, failing_tests, passing_tests and follow_ups tell what was done since. Ask again, with file and fix, for what is not settled.',
+      },
       replan:
-        'Replan: this task goes in circles. Say what is really required, one fix at a time, or return blocked with what a person must decide.',
+        'Approve it if it is settled now. If it is not, say for each fix in which file and how; or return blocked, with what a person must decide.',
     },
   },
   observer: {
@@ -106,8 +122,12 @@ Judge the work against its task and against what earlier tasks decided. Ask only
       intro: `You observe one task in a longer run.
 Record what others should know of it. Change nothing.`,
       result: 'task_id, summary, facts [{subject, relation, object, tags}]',
-      guide: 'Guide: record only what the session context does not say yet. Return only the result object.',
-      replan: 'Replan: this task goes in circles. Record what you see as the reason.',
+      guide: {
+        begin: 'record what the session context does not say yet.',
+        continue: 'record what neither the ledger nor the session context says yet.',
+        settle: 'record what neither the ledger nor the session context says yet.',
+      },
+      replan: 'Record what you see as the reason.',
     },
   },
 } as const satisfies Readonly<Record<string, Kind>>;

@@ -2,6 +2,7 @@ import { clipText, oneLine } from '../shared/text.js';
 import { KEPT } from './kept.js';
 import type { AnyResult, ReviewIssue, RoleResult, TestRun } from './results.js';
 import type { DispatchOutcome, Outcome } from './session-events.js';
+import { bySeverity } from './severity.js';
 
 /**
  * The part of a result that goes onto its event beside the facts: whole in shape, bounded in size. The dispatch
@@ -31,7 +32,7 @@ function kept(result: AnyResult): Outcome {
   if (follow_up_actions !== undefined) outcome.follow_up_actions = lines(follow_up_actions);
   if (blockers !== undefined) outcome.blockers = lines(blockers);
   if (strengths !== undefined) outcome.strengths = lines(strengths);
-  if (issues !== undefined) outcome.issues = issues.slice(0, MAX_LIST).map(reviewIssue);
+  if (issues !== undefined) outcome.issues = bySeverity(issues).slice(0, MAX_LIST).map(reviewIssue);
   if (required_fixes !== undefined) outcome.required_fixes = lines(required_fixes);
   if (intent_id !== undefined) outcome.intent_id = line(intent_id);
   return outcome;

@@ -10,6 +10,7 @@ import {
   type VerdictOf,
   verdictsOf,
 } from './kinds.js';
+import { SEVERITIES } from './severity.js';
 
 /**
  * What an agent returned: the dispatch contract, as strict as a result can be. Unknown extra keys are ignored, so that a
@@ -29,9 +30,6 @@ export const taskId = z
 
 const text = z.string();
 const texts = z.array(text);
-
-export const SEVERITIES = ['critical', 'important', 'minor'] as const;
-export type Severity = (typeof SEVERITIES)[number];
 
 export const testRun = z.object({
   command: text,

@@ -6,6 +6,7 @@ import { RESULT_KEY_LENGTH } from './result-key.js';
 import { reviewIssue, taskId, testRun } from './results.js';
 import { runEvents } from './run-request.js';
 import { inboxEvents, iterationEvents, lifecycleEvents, noteEvents } from './session-meta-events.js';
+import { SEVERITIES } from './severity.js';
 import { taskEvents } from './task-events.js';
 import { traceEvents } from './trace-entry.js';
 
@@ -22,6 +23,8 @@ const recordedFact = z.object({
   relation: z.string(),
   object: z.string(),
   tags: z.array(z.enum(FACT_TAGS)).readonly(),
+  severity: z.enum(SEVERITIES).optional(),
+  fix: z.string().optional(),
   confidence: z.number().min(0).max(1).optional(),
 });
 

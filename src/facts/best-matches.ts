@@ -1,4 +1,4 @@
-import type { Match } from './fact-types.js';
+import type { Match, SessionFact } from './fact-types.js';
 
 /** Keeps the best of many matches in order, without sorting the others. */
 export class BestMatches {
@@ -9,11 +9,12 @@ export class BestMatches {
     this.#count = count;
   }
 
-  /** How many hits a match of this dispatch, or of an older one, needs at least to get in. */
-  hitsNeeded(sourceSequence: number): number {
+  /** How many hits a match needs at least to get in whose urgency is this or less, and whose dispatch is this or an older one. */
+  hitsNeeded(urgency: number, sourceSequence: number): number {
     const worst = this.matches[this.#count - 1];
     if (worst === undefined) return 0;
-    return sourceSequence < worst.fact.sourceSequence ? worst.hits + 1 : worst.hits;
+    const behind = urgency - urgencyOf(worst.fact) || worst.fact.sourceSequence - sourceSequence;
+    return behind > 0 ? worst.hits + 1 : worst.hits;
   }
 
   offer(match: Match): void {
@@ -32,7 +33,21 @@ export class BestMatches {
   }
 }
 
-/** Most hits first, then the newest dispatch, and within one dispatch as its rules gave them. */
+/** Urgency of what is least urgent; 0 is the most urgent. */
+export const LEAST_URGENT = 2;
+
+/** How urgent it is to know of a fact: a critical finding comes before an important one, and that before all others. */
+export function urgencyOf({ severity }: Pick<SessionFact, 'severity'>): number {
+  if (severity === 'critical') return 0;
+  return severity === 'important' ? 1 : LEAST_URGENT;
+}
+
+/** Most hits first, then the most urgent, then the newest dispatch, and within one dispatch as its rules gave them. */
 function compare(a: Match, b: Match): number {
-  return b.hits - a.hits || b.fact.sourceSequence - a.fact.sourceSequence || a.order - b.order;
+  return (
+    b.hits - a.hits ||
+    urgencyOf(a.fact) - urgencyOf(b.fact) ||
+    b.fact.sourceSequence - a.fact.sourceSequence ||
+    a.order - b.order
+  );
 }

@@ -1,6 +1,7 @@
 import { KEPT } from '../contracts/kept.js';
 import { KINDS, kindOf, type ResultField, type Role, verdictIn } from '../contracts/kinds.js';
 import type { AnyResult, TestRun } from '../contracts/results.js';
+import { bySeverity } from '../contracts/severity.js';
 import { clipText, quoted } from '../shared/text.js';
 import { recordedFact } from './fact-id.js';
 import type { RecordedFact, SessionFactTag } from './fact-types.js';
@@ -60,8 +61,8 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
     name: 'issues',
     field: 'issues',
     extract: (result, taskId) =>
-      each(result.issues, ({ file = task(taskId), message }) =>
-        recordedFact(file, 'issue', message, ['error']),
+      each(bySeverity(result.issues ?? []), ({ file = task(taskId), message, severity, fix }) =>
+        recordedFact(file, 'issue', message, ['error'], { severity, fix }),
       ),
   },
   {

@@ -75,11 +75,13 @@ const RULES_BY_ROLE = rulesByRole(EXTRACTION_RULES);
 
 /** A recorded fact together with the dispatch that said it, and the event that carries it. */
 export function sessionFact(fact: RecordedFact, origin: DispatchOrigin, eventSequence = 0): SessionFact {
+  const finding = fact.severity && { severity: fact.severity, ...(fact.fix && { fix: fact.fix }) };
   const said = {
     subject: fact.subject,
     relation: fact.relation,
     object: fact.object,
     tags: fact.tags,
+    ...finding,
     validFrom: origin.at,
     sourceTaskId: origin.taskId,
     sourceRole: origin.role,

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { KEPT } from '../contracts/kept.js';
+import type { Severity } from '../contracts/severity.js';
 import { clipText, quoted } from '../shared/text.js';
 import type { RecordedFact, SessionFactTag } from './fact-types.js';
 
@@ -31,14 +32,24 @@ function escaped(field: string): string {
     : field;
 }
 
-/** Makes a recorded fact from raw words: one quoted, clipped line each; `undefined` if one of them is empty. */
+/**
+ * Makes a recorded fact from raw words: one quoted, clipped line each; `undefined` if one of them is empty.
+ *
+ * @param finding of a finding in a file: how severe it is, and what to do
+ */
 export function recordedFact(
   subject: string,
   relation: string,
   object: string,
   tags: readonly SessionFactTag[],
+  finding?: { readonly severity: Severity; readonly fix?: string | undefined },
 ): RecordedFact | undefined {
   const from = clipText(quoted(subject), KEPT.fact.subject);
   const to = clipText(quoted(object), KEPT.fact.object);
-  return from === '' || to === '' ? undefined : { subject: from, relation, object: to, tags };
+  if (from === '' || to === '') return undefined;
+  const fact = { subject: from, relation, object: to, tags };
+  if (finding === undefined) return fact;
+  const fix = clipText(quoted(finding.fix ?? ''), KEPT.fact.object);
+  const { severity } = finding;
+  return fix === '' ? { ...fact, severity } : { ...fact, severity, fix };
 }

@@ -2,8 +2,9 @@ import { words } from '../search/tokenize.js';
 import type { FactQuery, IFactRetriever, ISessionFactStore, RankedFact, SessionFact } from './fact-types.js';
 
 /**
- * Ranks facts by the share of the query's words that they hold; equal scores go by recency, newest dispatch first,
- * and within one dispatch in the order in which its rules gave them.
+ * Ranks facts by the share of the query's words that they hold. Equal scores go by severity, critical findings before
+ * important ones and these before all else, then by recency, newest dispatch first, and within one dispatch in the order
+ * in which its rules gave them.
  */
 export class KeywordFactRetriever implements IFactRetriever {
   readonly #store: ISessionFactStore;

@@ -14,16 +14,17 @@ import { TermIndex } from './term-index.js';
  * Facts in memory, each saying of a dispatch once.
  *
  * A fact is closed by the next dispatch (in stream order, whatever the order of arrival) that says something of the
- * same subject and relation, or, for `must_fix` and `issue`, by the next approval of its task. Since both are looked
- * up on either side of an insertion, any order and any number of repetitions of the same dispatches leave the same
- * facts behind, as long as nothing was compacted away in between.
+ * same subject and relation. A finding (`must_fix` or `issue`) is closed by the next review of its task, whatever that
+ * review says, and by nothing else: what another task's review says of the same file does not touch it. Since closers
+ * are looked up on either side of an insertion, any order and any number of repetitions of the same dispatches leave the
+ * same facts behind, as long as nothing was compacted away in between.
  */
 export class InMemorySessionFactStore implements ISessionFactStore {
   readonly #sayings: Set<Saying>;
   readonly #bySubject: Index;
-  /** `must_fix` and `issue` facts by their task: what an approval closes. */
+  /** Findings by their task: what a review of it closes. */
   readonly #findingsByTask: Index;
-  readonly #approvalsByTask: Index;
+  readonly #reviewsByTask: Index;
   /** Words of the valid facts; built at the first query, kept up to date from then on. */
   #terms: TermIndex | undefined;
   #valid: number;
@@ -32,7 +33,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     this.#sayings = new Set();
     this.#bySubject = new Map();
     this.#findingsByTask = new Map();
-    this.#approvalsByTask = new Map();
+    this.#reviewsByTask = new Map();
     this.#valid = 0;
   }
 
@@ -48,8 +49,8 @@ export class InMemorySessionFactStore implements ISessionFactStore {
       if (this.#holds(fact)) continue;
       const closer = this.#closerOf(fact);
       this.#put(closer === undefined ? fact : closed(fact, closer));
-      this.#closeGroup(fact.subject, fact.relation, closing(fact));
-      if (isApproval(fact)) this.#closeFindings(fact.sourceTaskId, closing(fact));
+      if (!isFinding(fact)) this.#closeGroup(fact.subject, fact.relation, closing(fact));
+      if (isReview(fact)) this.#closeFindings(fact.sourceTaskId, closing(fact));
     }
   }
 
@@ -111,14 +112,11 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   }
 
   #closerOf(fact: SessionFact): Closing | undefined {
+    const finding = isFinding(fact);
+    const closers = finding ? this.#reviewsByTask.get(fact.sourceTaskId) : this.#bySubject.get(fact.subject);
     let first: SessionFact | undefined;
-    for (const { fact: other } of this.#bySubject.get(fact.subject) ?? []) {
-      if (other.relation === fact.relation) first = earlierCloser(fact, other, first);
-    }
-    if (isFinding(fact)) {
-      for (const { fact: other } of this.#approvalsByTask.get(fact.sourceTaskId) ?? []) {
-        first = earlierCloser(fact, other, first);
-      }
+    for (const { fact: other } of closers ?? []) {
+      if (finding || other.relation === fact.relation) first = earlierCloser(fact, other, first);
     }
     return first && closing(first);
   }
@@ -150,7 +148,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     }
     index(this.#bySubject, fact.subject, saying);
     if (isFinding(fact)) index(this.#findingsByTask, fact.sourceTaskId, saying);
-    if (isApproval(fact)) index(this.#approvalsByTask, fact.sourceTaskId, saying);
+    if (isReview(fact)) index(this.#reviewsByTask, fact.sourceTaskId, saying);
   }
 
   #remove(saying: Saying): void {
@@ -159,7 +157,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     if (fact.validTo === undefined) this.#invalid(fact);
     unindex(this.#bySubject, fact.subject, saying);
     if (isFinding(fact)) unindex(this.#findingsByTask, fact.sourceTaskId, saying);
-    if (isApproval(fact)) unindex(this.#approvalsByTask, fact.sourceTaskId, saying);
+    if (isReview(fact)) unindex(this.#reviewsByTask, fact.sourceTaskId, saying);
   }
 
   #invalid(fact: SessionFact): void {
@@ -205,9 +203,9 @@ function earlierCloser(
   return first === undefined || other.sourceSequence < first.sourceSequence ? other : first;
 }
 
-function isApproval(fact: SessionFact): boolean {
+function isReview(fact: SessionFact): boolean {
   const { part, relations } = kindOf(fact.sourceRole);
-  return part === 'review' && fact.relation === relations.verdict && fact.object === 'approved';
+  return part === 'review' && fact.relation === relations.verdict;
 }
 
 function isFinding(fact: SessionFact): boolean {

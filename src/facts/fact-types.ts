@@ -1,6 +1,7 @@
 import type { FactTag } from '../contracts/fact-tags.js';
 import type { Role } from '../contracts/kinds.js';
 import type { ResultOf } from '../contracts/results.js';
+import type { Severity } from '../contracts/severity.js';
 
 /** What a fact is about; used to filter, never shown. */
 export type SessionFactTag = FactTag;
@@ -16,6 +17,10 @@ export interface SessionFact {
   readonly relation: string;
   readonly object: string;
   readonly tags: readonly SessionFactTag[];
+  /** Of a finding in a file: how much it matters. */
+  readonly severity?: Severity | undefined;
+  /** Of a finding in a file: what the reviewer suggests to do. */
+  readonly fix?: string | undefined;
   /** When the dispatch arrived, ISO 8601 in UTC. */
   readonly validFrom: string;
   /** When a later dispatch closed it, ISO 8601 in UTC; absent while the fact is valid. */
@@ -40,6 +45,8 @@ export interface RecordedFact {
   readonly relation: string;
   readonly object: string;
   readonly tags: readonly SessionFactTag[];
+  readonly severity?: Severity | undefined;
+  readonly fix?: string | undefined;
   /** Absent means 1. */
   readonly confidence?: number | undefined;
 }
@@ -72,8 +79,9 @@ export interface Match {
 export interface ISessionFactStore {
   /**
    * Adds facts, in any order of dispatches and any number of times. Between dispatches the newest wins: facts with
-   * the same subject and relation from an older one are closed. Facts of one dispatch never close each other. An
-   * `approved` review closes the older `must_fix` and `issue` facts of its task.
+   * the same subject and relation from an older one are closed. Facts of one dispatch never close each other. Findings,
+   * that is `must_fix` and `issue` facts, belong to their task: a review of it closes the older ones, whatever it says;
+   * a review of another task closes none.
    */
   add(facts: readonly SessionFact[]): void;
   /** Closes all valid facts with this subject and relation, on behalf of `by`. */
@@ -84,7 +92,7 @@ export interface ISessionFactStore {
   getValidByTags(tags: readonly SessionFactTag[]): readonly SessionFact[];
   /**
    * The valid facts that a query asks for, at most `maxFacts`: those that hold most of the words (`words()`) first,
-   * then the newest dispatch, and within one dispatch as its rules gave them. What holds none of the words comes last.
+   * then critical findings, then important ones, then the newest dispatch, and within one dispatch as its rules gave them. What holds none of the words comes last.
    */
   best(asked: Iterable<string>, query: FactSelection): readonly Match[];
   /** Number of valid facts. */

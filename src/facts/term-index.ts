@@ -1,7 +1,7 @@
 import { BLOCK } from '../search/hit-counts.js';
 import { Postings } from '../search/postings.js';
 import { words } from '../search/tokenize.js';
-import { BestMatches } from './best-matches.js';
+import { BestMatches, LEAST_URGENT, urgencyOf } from './best-matches.js';
 import type { FactSelection, Match, SessionFact } from './fact-types.js';
 
 /**
@@ -19,12 +19,15 @@ export class TermIndex {
   #tasks = new Postings();
   /** By block: the newest dispatch that a fact of it has come from. */
   #newest: number[] = [];
+  /** By block: the urgency of its most urgent fact. */
+  #urgency: number[] = [];
 
   add(fact: SessionFact): void {
     const slot = this.#facts.push(fact) - 1;
     this.#slots.set(fact, slot);
     const block = Math.floor(slot / BLOCK);
     this.#newest[block] = Math.max(this.#newest[block] ?? 0, fact.sourceSequence);
+    this.#urgency[block] = Math.min(this.#urgency[block] ?? LEAST_URGENT, urgencyOf(fact));
     for (const word of words(`${fact.subject} ${fact.relation} ${fact.object}`)) this.#words.add(word, slot);
     for (const tag of fact.tags) this.#tags.add(tag, slot);
     this.#tasks.add(fact.sourceTaskId, slot);
@@ -48,7 +51,8 @@ export class TermIndex {
     const tagged = tags && this.#tags.count(tags, blocks);
     // From the newest on: once enough are found, only few of the older ones may still get in.
     for (let block = blocks - 1; block >= 0; block -= 1) {
-      let left = words.atLeast(block, best.hitsNeeded(this.#newest[block] ?? 0)) & ~own.atLeast(block, 1);
+      const needed = best.hitsNeeded(this.#urgency[block] ?? LEAST_URGENT, this.#newest[block] ?? 0);
+      let left = words.atLeast(block, needed) & ~own.atLeast(block, 1);
       if (tagged) left &= tagged.atLeast(block, 1);
       while (left !== 0) {
         const slot = BLOCK - 1 - Math.clz32(left);
@@ -69,6 +73,7 @@ export class TermIndex {
     this.#tags = new Postings();
     this.#tasks = new Postings();
     this.#newest = [];
+    this.#urgency = [];
     for (const fact of facts) if (fact !== undefined) this.add(fact);
   }
 }

@@ -2,7 +2,7 @@ import type { NextAction } from '../contracts/kinds.js';
 import type { TasksDocument } from '../contracts/run-request.js';
 import { activeTaskOf, leavesOf, type ProgressTotals, totalsOf } from './progress-ledger.js';
 import type { RaisedSignal, StallThresholds } from './stall.js';
-import { nextAction, outcomeName, signalsOf, type TaskLedger } from './task-ledger.js';
+import { nextAction, outcomeName, signalsOf, type TaskLedger, type Work } from './task-ledger.js';
 
 /** The known keys of a ledger, by which it is read from outside. */
 export interface LedgerEntries {
@@ -11,6 +11,12 @@ export interface LedgerEntries {
   readonly 'ledger.task.reviewer_issues'?: TaskLedger['issues'];
   readonly 'ledger.task.required_fixes'?: readonly string[];
   readonly 'ledger.task.blockers'?: readonly string[];
+  readonly 'ledger.task.changed_files'?: readonly string[];
+  readonly 'ledger.task.failing_tests'?: Work['failed'];
+  readonly 'ledger.task.passing_tests'?: readonly string[];
+  readonly 'ledger.task.follow_ups'?: readonly string[];
+  /** The newest tries since the last approval, the oldest first. */
+  readonly 'ledger.task.tries'?: TaskLedger['tries'];
   readonly 'ledger.task.stalled_count'?: number;
   readonly 'ledger.task.stall_signals'?: readonly RaisedSignal[];
   readonly 'ledger.task.plan_version'?: number;
@@ -61,12 +67,18 @@ function taskEntries(
   if (ledger === undefined) return {};
   const signals = signalsOf(ledger, thresholds);
   const hint = replanHint(signals);
+  const { work, tries } = ledger;
   return {
     ...(ledger.summary !== undefined && { 'ledger.task.summary': ledger.summary }),
     ...(ledger.assessment !== undefined && { 'ledger.task.reviewer_assessment': ledger.assessment }),
     ...(ledger.issues.length > 0 && { 'ledger.task.reviewer_issues': ledger.issues }),
     ...(ledger.requiredFixes.length > 0 && { 'ledger.task.required_fixes': ledger.requiredFixes }),
     ...(ledger.blockers.length > 0 && { 'ledger.task.blockers': ledger.blockers }),
+    ...(work.files.length > 0 && { 'ledger.task.changed_files': work.files }),
+    ...(work.failed.length > 0 && { 'ledger.task.failing_tests': work.failed }),
+    ...(work.passed.length > 0 && { 'ledger.task.passing_tests': work.passed }),
+    ...(work.followUps.length > 0 && { 'ledger.task.follow_ups': work.followUps }),
+    ...(tries.length > 1 && { 'ledger.task.tries': tries }),
     'ledger.task.stalled_count': ledger.stall.nonProgress,
     ...(signals.length > 0 && { 'ledger.task.stall_signals': signals }),
     'ledger.task.plan_version': ledger.planVersion,

@@ -1,7 +1,7 @@
 import { KEPT, keptTexts } from '../contracts/kept.js';
 import { type Role, type Verdict, verdictIn } from '../contracts/kinds.js';
-import type { Severity } from '../contracts/results.js';
 import type { DispatchOutcome } from '../contracts/session-events.js';
+import { bySeverity, type Severity } from '../contracts/severity.js';
 import { clipText } from '../shared/text.js';
 
 /**
@@ -17,19 +17,25 @@ export interface OutcomeDigest {
   /** Test commands that passed. */
   readonly passed: readonly string[];
   readonly failed: readonly FailedTest[];
+  readonly followUps: readonly string[];
+  /** The most severe first. */
   readonly issues: readonly DigestIssue[];
   readonly fixes: readonly string[];
 }
 
 export interface FailedTest {
   readonly command: string;
-  readonly failure: string;
+  /** The first ones; `count` says how many there were. */
+  readonly failures: readonly string[];
+  readonly count: number;
 }
 
 export interface DigestIssue {
   readonly severity: Severity;
   readonly message: string;
   readonly file?: string;
+  /** What the reviewer suggests to do. */
+  readonly fix?: string;
 }
 
 const { digest: MOST } = KEPT;
@@ -41,6 +47,7 @@ export function digestOf({ role, outcome }: DispatchOutcome): OutcomeDigest {
     blockers = [],
     files_modified = [],
     tests = [],
+    follow_up_actions = [],
     issues = [],
     required_fixes = [],
   } = outcome;
@@ -59,13 +66,18 @@ export function digestOf({ role, outcome }: DispatchOutcome): OutcomeDigest {
     ),
     failed: failed.map((run) => ({
       command: clipText(run.command, MOST.text),
-      failure: clipText(run.failures?.[0] ?? '', MOST.text),
+      failures: keptTexts(run.failures ?? [], MOST.failures, MOST.text),
+      count: run.failures?.length ?? 0,
     })),
-    issues: issues.slice(0, MOST.list).map(({ severity, message, file }) => ({
-      severity,
-      message: clipText(message, MOST.text),
-      ...(file !== undefined && { file: clipText(file, MOST.text) }),
-    })),
+    followUps: keptTexts(follow_up_actions, MOST.list, MOST.text),
+    issues: bySeverity(issues)
+      .slice(0, MOST.list)
+      .map(({ severity, message, file, fix }) => ({
+        severity,
+        message: clipText(message, MOST.text),
+        ...(file !== undefined && { file: clipText(file, MOST.text) }),
+        ...(fix !== undefined && { fix: clipText(fix, MOST.text) }),
+      })),
     fixes: keptTexts(required_fixes, MOST.demands, MOST.demand),
   };
 }

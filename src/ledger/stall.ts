@@ -9,7 +9,8 @@ import type { OutcomeDigest } from './outcome-digest.js';
  * - `ping_pong`: rounds of a completed result that a review sends back; an approval ends them
  * - `same_fixes`: how often the most repeated required fix was asked for; an approval ends it
  * - `same_test`: how often a test command failed in the same way, one result after the other; its passing ends it
- * - `same_files`: how often the most repeated file was modified again; an approval ends it
+ * - `same_files`: how often the most repeated file was modified again, after work on it was sent back: by a review, by a test
+ *   that failed, or by a result that was not completed; an approval ends it
  *
  * Only approvals end what rounds of work and review build up: a completed result is a part of the circle.
  */
@@ -36,11 +37,13 @@ export interface StallCounters {
   readonly pingPong: number;
   /** Whether the newest implementer result waits for its review. */
   readonly awaitsReview: boolean;
+  /** Whether the newest outcome calls for another try: what is modified then is modified again. */
+  readonly sentBack: boolean;
   /** By normalised text. */
   readonly fixes: readonly Repeated[];
   /** By command and normalised failure. */
   readonly tests: readonly Repeated[];
-  /** By path; the count is that of all modifications. */
+  /** By path; the count is that of the first modification and of those in another try. */
   readonly files: readonly Repeated[];
 }
 
@@ -66,6 +69,7 @@ export const NO_STALL: StallCounters = {
   nonProgress: 0,
   pingPong: 0,
   awaitsReview: false,
+  sentBack: false,
   fixes: [],
   tests: [],
   files: [],
@@ -89,10 +93,12 @@ function countWork(counters: StallCounters, outcome: OutcomeDigest): StallCounte
     ...counters,
     nonProgress: completed ? 0 : counters.nonProgress + 1,
     awaitsReview: completed,
+    sentBack: !completed || outcome.failed.length > 0,
     tests: countTests(counters.tests, outcome),
     files: repeat(
       counters.files,
       outcome.files.map((file) => ({ key: file, text: file })),
+      counters.sentBack ? 1 : 0,
     ),
   };
 }
@@ -100,11 +106,12 @@ function countWork(counters: StallCounters, outcome: OutcomeDigest): StallCounte
 function countReview(counters: StallCounters, { verdict, fixes }: OutcomeDigest): StallCounters {
   if (verdict === 'approved') return NO_STALL;
   if (verdict !== 'needs_changes')
-    return { ...counters, nonProgress: counters.nonProgress + 1, awaitsReview: false };
+    return { ...counters, nonProgress: counters.nonProgress + 1, awaitsReview: false, sentBack: true };
   return {
     ...counters,
     pingPong: counters.awaitsReview ? counters.pingPong + 1 : counters.pingPong,
     awaitsReview: false,
+    sentBack: true,
     fixes: repeat(
       counters.fixes,
       fixes.map((fix) => ({ key: normalised(fix), text: fix })),
@@ -147,7 +154,7 @@ export function normalised(text: string): string {
 }
 
 function countTests(tests: readonly Repeated[], outcome: OutcomeDigest): Repeated[] {
-  const failing = outcome.failed.map(({ command, failure }) => ({
+  const failing = outcome.failed.map(({ command, failures: [failure = ''] }) => ({
     key: `${command}\n${normalised(failure)}`,
     text: failure === '' ? command : `${command}: ${failure}`,
   }));
@@ -162,13 +169,18 @@ function countTests(tests: readonly Repeated[], outcome: OutcomeDigest): Repeate
 }
 
 /**
- * Adds one to each item named, once however often it is named. Beyond a bound the least repeated are forgotten, of
+ * Adds one (or `by`) to each item named, once however often it is named; a new one counts one. Beyond a bound the least repeated are forgotten, of
  * those the ones named longest ago: else what begins to repeat itself late would never be counted.
  */
-function repeat(items: readonly Repeated[], named: readonly { key: string; text: string }[]): Repeated[] {
+function repeat(
+  items: readonly Repeated[],
+  named: readonly { key: string; text: string }[],
+  by = 1,
+): Repeated[] {
   const byKey = new Map(items.map((item) => [item.key, item]));
   for (const { key, text } of new Map(named.map((each) => [each.key, each])).values()) {
-    const count = (byKey.get(key)?.count ?? 0) + 1;
+    const known = byKey.get(key);
+    const count = known === undefined ? 1 : known.count + by;
     byKey.delete(key);
     byKey.set(key, { key, text, count });
   }

@@ -24,11 +24,25 @@ export interface TaskLedger {
   readonly issues: readonly DigestIssue[];
   readonly requiredFixes: readonly string[];
   readonly blockers: readonly string[];
+  /** What the newest work result says of its work, beside the summary. */
+  readonly work: Work;
+  /** The newest tries since the last approval, the oldest first: at most three. */
+  readonly tries: readonly Try[];
   readonly last: LastOutcome;
   readonly stall: StallCounters;
   /** Whether the flag was up after the newest dispatch: so a raised flag is counted once. */
   readonly stalled: boolean;
 }
+
+export type Work = Pick<OutcomeDigest, 'files' | 'passed' | 'failed' | 'followUps'>;
+
+/** A result that was to be the work of the task, in few words. */
+export interface Try {
+  readonly verdict: Verdict;
+  readonly summary?: string;
+}
+
+const MAX_TRIES = 3;
 
 /** The newest dispatch of the task, and its outcome. */
 export interface LastOutcome {
@@ -73,7 +87,7 @@ export function foldDispatch(
   if (ledger !== undefined && dispatch.sequence < ledger.last.sequence)
     return { ...ledger, dispatches, approvalLoops };
   const last = { sequence: dispatch.sequence, at: dispatch.at, role, verdict };
-  const said = part === 'work' ? worked(before, digest) : reviewed(before, verdict, digest);
+  const said = part === 'work' ? worked(before, verdict, digest) : reviewed(before, verdict, digest);
   const stall = countStall(before.stall, digest);
   const stalled = signalsOf({ ...said, stall, last }, thresholds).length > 0;
   const { summary, assessment } = said;
@@ -86,6 +100,8 @@ export function foldDispatch(
     issues: said.issues,
     requiredFixes: said.requiredFixes,
     blockers: said.blockers,
+    work: said.work,
+    tries: said.tries,
     last,
     stall,
     stalled,
@@ -112,7 +128,10 @@ export function signalsOf(
 }
 
 /** What a task's dispatches said last. */
-type Said = Pick<TaskLedger, 'issues' | 'requiredFixes' | 'blockers' | 'summary' | 'assessment'>;
+type Said = Pick<
+  TaskLedger,
+  'issues' | 'requiredFixes' | 'blockers' | 'work' | 'tries' | 'summary' | 'assessment'
+>;
 
 function emptyLedger(task: string): Omit<TaskLedger, 'last'> {
   return {
@@ -123,6 +142,8 @@ function emptyLedger(task: string): Omit<TaskLedger, 'last'> {
     issues: [],
     requiredFixes: [],
     blockers: [],
+    work: { files: [], passed: [], failed: [], followUps: [] },
+    tries: [],
     stall: NO_STALL,
     stalled: false,
   };
@@ -133,13 +154,17 @@ function isHalted({ role, verdict }: LastOutcome): boolean {
   return kindOf(role).part === 'review' && verdict === 'blocked';
 }
 
-/** Each result replaces the blockers; what a review asked for stays until the next review. */
-function worked({ summary: _, ...before }: Said, { summary, blockers }: OutcomeDigest): Said {
-  return { ...before, blockers, ...(summary !== undefined && { summary }) };
+/** Each result replaces the blockers and the work; what a review asked for stays until the next review. */
+function worked({ summary: _, ...before }: Said, verdict: Verdict, digest: OutcomeDigest): Said {
+  const { summary, blockers, files, passed, failed, followUps } = digest;
+  const said = summary === undefined ? {} : { summary };
+  const tries = [...before.tries, { verdict, ...said }].slice(-MAX_TRIES);
+  return { ...before, ...said, blockers, tries, work: { files, passed, failed, followUps } };
 }
 
+/** An approval settles everything but what was done. */
 function reviewed(before: Said, assessment: Verdict, { issues, fixes }: OutcomeDigest): Said {
   if (assessment === 'approved')
-    return { ...before, assessment, issues: [], requiredFixes: [], blockers: [] };
+    return { ...before, assessment, issues: [], requiredFixes: [], blockers: [], tries: [] };
   return { ...before, assessment, issues, requiredFixes: fixes };
 }

@@ -1,6 +1,5 @@
 import type { CompactionStage } from '../contracts/budget-report.js';
 import type { DispatchRequest } from '../contracts/compile-request.js';
-import { KINDS } from '../contracts/kinds.js';
 import { KeywordFactRetriever } from '../facts/fact-retriever.js';
 import type { RankedFact } from '../facts/fact-types.js';
 import { formatSessionFacts } from '../facts/format-facts.js';
@@ -16,10 +15,12 @@ import {
   summarise,
 } from '../traces/trace-summary.js';
 import type { CompiledAs } from './compiled-prompt.js';
-import { type DeltaPacket, deltaPacket, PRUNED_FIRST, replanLines } from './delta-packet.js';
+import { barePacket, type DeltaPacket, deltaPacket, pruningOrder } from './delta-packet.js';
 import { describeFacts } from './described-facts.js';
 import { describeLearnings, learningsShare } from './described-learnings.js';
+import { guideLine } from './guide-line.js';
 import { type Candidate, firstFitting, type PromptBudget } from './prompt-budget.js';
+import { replanLines } from './replan-lines.js';
 import { essentialsOf, objectiveOf } from './shorten.js';
 import { stablePrefix } from './stable-prefix.js';
 
@@ -28,8 +29,8 @@ import { stablePrefix } from './stable-prefix.js';
  * section, guide, learnings, session context, task prompt. What has no content is left out altogether.
  *
  * A prompt over its budget is made to fit in stages: low-value ledger fields, learnings and facts go first, then the task prompt
- * is cut to its objective and constraints, then only the objective stays. The compacted history
- * goes last of all. Blockers and required fixes are never cut.
+ * is cut to its objective and constraints, then the work that the ledger names goes, then only the objective stays. The
+ * compacted history goes last of all. Blockers and required fixes are never cut.
  */
 interface Tail {
   readonly packet: DeltaPacket;
@@ -66,9 +67,9 @@ export function compileDispatch(
     request.activeIntentId === undefined ? undefined : tracesOf(state).intents.get(request.activeIntentId);
   const summary = trace === undefined ? null : summarise(trace, budget.tokenizer, budget.maxSummaryTokens);
   const full: Tail = {
-    packet: deltaPacket(state, request.taskId),
+    packet: deltaPacket(state, request.taskId, request.role),
     replan: replanLines(state, request.taskId, request.role),
-    guide: KINDS[request.role].prompt.guide,
+    guide: guideLine(state, request.taskId, request.role),
     learnings,
     facts,
     recent: trace === undefined ? [] : recentLines(trace),
@@ -78,7 +79,12 @@ export function compileDispatch(
   const systemOf = (tail: Tail) => (tail.summary === null ? stable : `${tail.summary.text}\n\n${stable}`);
   const written = (tail: Tail) =>
     `${systemOf(tail)}\n\n${render(tail, request.taskId, budget.maxOutputTokens)}`;
-  const { prompt: tail, report } = firstFitting(candidates(full), written, request.role, budget);
+  const { prompt: tail, report } = firstFitting(
+    candidates(full, pruningOrder(request.role), barePacket(state, request.taskId)),
+    written,
+    request.role,
+    budget,
+  );
   const prompt = written(tail);
   const system = systemOf(tail);
   const sessionContext = formatSessionFacts(tail.facts.map(({ fact }) => fact));
@@ -101,24 +107,30 @@ export function compileDispatch(
 }
 
 /** From the whole prompt to the barest one. */
-function* candidates(whole: Tail): Generator<Candidate<Tail>> {
+function* candidates(
+  whole: Tail,
+  { cheap, dear, last }: ReturnType<typeof pruningOrder>,
+  barest: DeltaPacket,
+): Generator<Candidate<Tail>> {
   const as = (stage: CompactionStage, prompt: Tail) => ({ stage, prompt });
   yield as('none', whole);
   if (whole.recent.length > 0) yield as('pruned', { ...whole, recent: [] });
   const full = { ...whole, recent: [] };
-  const cheap = PRUNED_FIRST.indexOf('current_task');
-  const packets = PRUNED_FIRST.map((_, index) => without(full.packet, PRUNED_FIRST.slice(0, index + 1)));
-  for (const packet of packets.slice(0, cheap)) yield as('pruned', { ...full, packet });
-  const cheapest = { ...full, packet: packets[cheap - 1] ?? full.packet };
-  const pruned = { ...cheapest, learnings: { ...full.learnings, ranked: [] } };
+  for (const left of less(full.packet, cheap)) yield as('pruned', { ...full, packet: left });
+  const packet = without(full.packet, cheap);
+  const pruned = { ...full, packet, learnings: { ...full.learnings, ranked: [] } };
   if (full.learnings.ranked.length > 0) yield as('pruned', pruned);
   for (let kept = full.facts.length - 1; kept >= 0; kept = kept > 20 ? Math.floor(kept / 2) : kept - 1) {
     yield as('pruned', { ...pruned, facts: full.facts.slice(0, kept) });
   }
-  for (const packet of packets.slice(cheap)) yield as('pruned', { ...pruned, packet, facts: [] });
-  const bare = { ...pruned, packet: packets.at(-1) ?? {}, facts: [] };
-  yield as('shortened', { ...bare, taskPrompt: essentialsOf(full.taskPrompt) });
-  const minimal = { ...bare, replan: [], guide: '', taskPrompt: objectiveOf(full.taskPrompt) };
+  for (const left of less(packet, dear)) yield as('pruned', { ...pruned, packet: left, facts: [] });
+  const dearest = without(packet, dear);
+  const short = { ...pruned, packet: dearest, facts: [], taskPrompt: essentialsOf(full.taskPrompt) };
+  yield as('shortened', short);
+  for (const left of less(dearest, last)) yield as('shortened', { ...short, packet: left });
+  const objective = { ...short, replan: [], guide: '', taskPrompt: objectiveOf(full.taskPrompt) };
+  yield as('minimal', { ...objective, packet: without(dearest, last) });
+  const minimal = { ...objective, packet: barest };
   yield as('minimal', minimal);
   if (minimal.summary !== null) yield as('minimal', { ...minimal, summary: null });
 }
@@ -139,6 +151,11 @@ function render(
     `Task prompt:\n${taskPrompt}`,
   ];
   return sections.filter((section) => section !== '').join('\n\n');
+}
+
+/** The packet with ever fewer of its fields. */
+function less(packet: DeltaPacket, fields: readonly (keyof DeltaPacket)[]): DeltaPacket[] {
+  return fields.map((_, index) => without(packet, fields.slice(0, index + 1)));
 }
 
 function without(packet: DeltaPacket, fields: readonly (keyof DeltaPacket)[]): DeltaPacket {

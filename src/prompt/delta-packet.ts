@@ -1,16 +1,17 @@
-import { KINDS, type Role } from '../contracts/kinds.js';
+import { type Kind, kindOf, type Role } from '../contracts/kinds.js';
 import { tasksLeft } from '../ledger/ledger-entries.js';
 import { progressLedger } from '../ledger/progress-ledger.js';
-import { nextAction, outcomeName, signalsOf, type TaskLedger } from '../ledger/task-ledger.js';
-import { resolvedSettings } from '../session/resolved-settings.js';
+import { nextAction, outcomeName, type TaskLedger } from '../ledger/task-ledger.js';
 import type { SessionState } from '../session/session-state.js';
 import { clipText, quoted } from '../shared/text.js';
+import { locatedFixes } from './required-fixes.js';
 
 /**
  * The delta packet: what the ledgers know of a task, as compact JSON with only the fields that have content. JSON
  * keeps it one line, and what agents wrote stays inside its strings.
  */
 export interface DeltaPacket {
+  /** Each with the file and the suggested fix of its issue. */
   readonly required_fixes?: readonly string[];
   readonly blockers?: readonly string[];
   readonly assessment?: string;
@@ -25,61 +26,110 @@ export interface DeltaPacket {
   };
   readonly active_task?: string;
   readonly totals?: object;
+  /** Of the last work result, as the fields below. */
   readonly summary?: string;
+  readonly changed_files?: readonly string[];
+  readonly failing_tests?: readonly string[];
+  readonly passing_tests?: readonly string[];
+  readonly follow_ups?: readonly string[];
 }
 
-/** Fields of a packet from the least to the most valuable: the order in which they go when space is short. */
-export const PRUNED_FIRST = [
-  'summary',
-  'totals',
-  'active_task',
-  'plan_version',
-  'last_outcome',
-  'current_task',
-  'issues',
-  'assessment',
-  'next_action',
-] as const satisfies readonly (keyof DeltaPacket)[];
+type PacketField = keyof DeltaPacket;
+
+/** Fields of a packet in the order in which they go when space is short, the least valuable first. */
+interface PruningOrder {
+  /** Before learnings and facts go. */
+  readonly cheap: readonly PacketField[];
+  /** After these, before the task prompt is shortened. */
+  readonly dear: readonly PacketField[];
+  /** After the task prompt was cut to its objective and constraints. */
+  readonly last: readonly PacketField[];
+}
+
+const WORK_ORDER: PruningOrder = {
+  cheap: ['summary', 'totals', 'active_task', 'plan_version', 'last_outcome'],
+  dear: ['current_task', 'issues', 'assessment', 'next_action'],
+  last: ['changed_files', 'failing_tests'],
+};
+
+/** An agent that looks at work must know above all what it is. */
+const LOOKING_ORDER: PruningOrder = {
+  cheap: ['totals', 'active_task', 'plan_version', 'last_outcome', 'next_action'],
+  dear: ['current_task', 'assessment', 'passing_tests', 'follow_ups'],
+  last: ['issues', 'summary', 'failing_tests', 'changed_files'],
+};
+
+/** What a packet for a role loses first. */
+export function pruningOrder(role: Role): PruningOrder {
+  return kindOf(role).part === 'work' ? WORK_ORDER : LOOKING_ORDER;
+}
 
 const MAX_TEXT = 300;
-/** A demand keeps every character that its event kept. */
+/** A demand keeps every character that its event kept, and has room for file and suggested fix. */
 const MAX_DEMAND = 500;
+const MAX_LOCATED = MAX_DEMAND + 2 * MAX_TEXT;
+const MAX_FILES = 20;
 
-/** The packet of a task; empty when nothing is known of it. */
-export function deltaPacket(state: SessionState, taskId: string): DeltaPacket {
+/** The packet of a task for an agent of this role; empty when nothing is known of it. */
+export function deltaPacket(state: SessionState, taskId: string, role: Role): DeltaPacket {
   const ledger = state.dispatches.current().ledgers.get(taskId);
-  return { ...taskFields(state, ledger), ...progressFields(state, taskId) };
+  return { ...taskFields(state, ledger, kindOf(role).part), ...progressFields(state, taskId) };
 }
 
-/** What to do and why, while the task is stalled; empty while it makes progress. */
-export function replanLines(state: SessionState, taskId: string, role: Role): string[] {
+/** The packet with required fixes alone, without files and suggestions. */
+export function barePacket(state: SessionState, taskId: string): DeltaPacket {
   const ledger = state.dispatches.current().ledgers.get(taskId);
-  const signals =
-    ledger === undefined ? [] : signalsOf(ledger, resolvedSettings(state.charter.settings).stallThresholds);
-  const lines = signals.map(({ signal, count, evidence }) => {
-    const shown = evidence.map((text) => clipText(quoted(text), MAX_TEXT)).join('; ');
-    return `- ${signal} (${count} times)${shown === '' ? '' : `: ${shown}`}`;
-  });
-  return lines.length === 0 ? [] : [KINDS[role].prompt.replan, ...lines];
+  return ledger === undefined ? {} : demands(ledger.requiredFixes, ledger.blockers);
 }
 
-function taskFields({ run }: SessionState, ledger: TaskLedger | undefined): DeltaPacket {
+function taskFields({ run }: SessionState, ledger: TaskLedger | undefined, part: Kind['part']): DeltaPacket {
   if (ledger === undefined) return {};
-  const { requiredFixes, blockers, assessment, issues, last, planVersion, summary } = ledger;
+  const { requiredFixes, blockers, assessment, issues, last, planVersion, summary, work } = ledger;
   return {
-    ...(requiredFixes.length > 0 && { required_fixes: requiredFixes.map(whole) }),
-    ...(blockers.length > 0 && { blockers: blockers.map(whole) }),
+    ...demands(locatedFixes(requiredFixes, issues), blockers),
     ...(assessment !== undefined && { assessment }),
     ...(issues.length > 0 && {
-      issues: issues.map(({ severity, file, message }) =>
-        plain(`${severity}: ${file === undefined ? '' : `${file}: `}${message}`),
+      issues: issues.map(({ severity, file, message, fix }) =>
+        demand(
+          [severity, file, message].filter((said) => said !== undefined).join(': ') +
+            (fix === undefined ? '' : ` (fix: ${fix})`),
+        ),
       ),
     }),
     next_action: nextAction(last, tasksLeft(run?.document, ledger.task)),
     last_outcome: outcomeName(last),
     ...(planVersion > 1 && { plan_version: planVersion }),
     ...(summary !== undefined && { summary: plain(summary) }),
+    ...workFields(work, part),
   };
+}
+
+function demands(fixes: readonly string[], blockers: readonly string[]): DeltaPacket {
+  return {
+    ...(fixes.length > 0 && { required_fixes: fixes.map((fix) => clipText(quoted(fix), MAX_LOCATED)) }),
+    ...(blockers.length > 0 && { blockers: blockers.map(demand) }),
+  };
+}
+
+/** What was done last: for the next try where it went wrong, for others all of it. */
+function workFields(
+  { files, failed, passed, followUps }: TaskLedger['work'],
+  part: Kind['part'],
+): DeltaPacket {
+  const shown = files.slice(0, MAX_FILES).map(plain);
+  const more = files.length - shown.length;
+  return {
+    ...(files.length > 0 && { changed_files: more > 0 ? [...shown, `${more} more`] : shown }),
+    ...(failed.length > 0 && { failing_tests: failed.map(failingTest) }),
+    ...(part !== 'work' && passed.length > 0 && { passing_tests: passed.map(plain) }),
+    ...(part !== 'work' && followUps.length > 0 && { follow_ups: followUps.map(plain) }),
+  };
+}
+
+function failingTest({ command, failures, count }: TaskLedger['work']['failed'][number]): string {
+  const more = count - failures.length;
+  const said = more > 0 ? [...failures, `${more} more`] : failures;
+  return demand(said.length === 0 ? command : `${command}: ${said.join('; ')}`);
 }
 
 function progressFields({ run }: SessionState, taskId: string): DeltaPacket {
@@ -98,7 +148,7 @@ function progressFields({ run }: SessionState, taskId: string): DeltaPacket {
   };
 }
 
-function whole(text: string): string {
+function demand(text: string): string {
   return clipText(quoted(text), MAX_DEMAND);
 }
 

@@ -17,6 +17,8 @@ function compiled({ fact }: RankedFact): CompiledFact {
     relation: fact.relation,
     object: fact.object,
     taskId: fact.sourceTaskId,
+    ...(fact.severity !== undefined && { severity: fact.severity }),
+    ...(fact.fix !== undefined && { fix: fact.fix }),
   };
 }
 

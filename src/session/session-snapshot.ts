@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { FACT_TAGS } from '../contracts/fact-tags.js';
 import { ROLES, VERDICTS } from '../contracts/kinds.js';
 import { RESULT_KEY_LENGTH } from '../contracts/result-key.js';
-import { SEVERITIES } from '../contracts/results.js';
 import { tasksDocument, tasksSource } from '../contracts/run-request.js';
 import { NOTE_TYPES } from '../contracts/session-meta-events.js';
 import { STALL_SIGNALS, sessionSettings } from '../contracts/session-settings.js';
+import { SEVERITIES } from '../contracts/severity.js';
 import { priority, TASK_STATUSES } from '../contracts/task-events.js';
 import { recordedEntry } from '../contracts/trace-entry.js';
 import type { SessionState } from './session-state.js';
@@ -23,6 +23,8 @@ const words = {
   relation: z.string(),
   object: z.string(),
   tags: z.array(z.enum(FACT_TAGS)),
+  severity: z.enum(SEVERITIES).exactOptional(),
+  fix: z.string().exactOptional(),
 };
 const entry = { sequence: z.number(), at: z.string(), event: z.number() };
 
@@ -31,7 +33,9 @@ const digestIssue = z.object({
   severity: z.enum(SEVERITIES),
   message: z.string(),
   file: z.string().exactOptional(),
+  fix: z.string().exactOptional(),
 });
+const failedTests = z.array(z.object({ command: z.string(), failures: texts, count: z.number() }));
 
 const outcomeDigest = z.object({
   role: z.enum(ROLES),
@@ -40,7 +44,8 @@ const outcomeDigest = z.object({
   blockers: texts,
   files: texts,
   passed: texts,
-  failed: z.array(z.object({ command: z.string(), failure: z.string() })),
+  failed: failedTests,
+  followUps: texts,
   issues: z.array(digestIssue),
   fixes: texts,
 });
@@ -55,6 +60,8 @@ const taskLedger = z.object({
   issues: z.array(digestIssue),
   requiredFixes: texts,
   blockers: texts,
+  work: z.object({ files: texts, passed: texts, failed: failedTests, followUps: texts }),
+  tries: z.array(z.object({ verdict: z.enum(VERDICTS), summary: z.string().exactOptional() })),
   last: z.object({
     sequence: z.number(),
     at: z.string(),
@@ -65,6 +72,7 @@ const taskLedger = z.object({
     nonProgress: z.number(),
     pingPong: z.number(),
     awaitsReview: z.boolean(),
+    sentBack: z.boolean(),
     fixes: repeated,
     tests: repeated,
     files: repeated,

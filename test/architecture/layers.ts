@@ -80,7 +80,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   prompt: {
     holds: 'prompts of each kind, their budget, their sections',
-    imports: ['contracts', 'facts', 'learnings', 'ledger', 'session', 'shared', 'traces'],
+    imports: ['contracts', 'facts', 'learnings', 'ledger', 'search', 'session', 'shared', 'traces'],
     packages: PURE_PACKAGES,
   },
   redaction: {

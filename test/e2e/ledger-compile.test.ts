@@ -188,7 +188,10 @@ describe('a stalled task', () => {
     const second = await round('close the file');
     expect(second.replan).toEqual([
       expect.stringMatching(/^Replan: /),
-      '- ping_pong (2 times): close the file',
+      '- ping_pong (2 times), completed, then sent back by a review: close the file',
+      'Tried already, the newest last:',
+      '- completed: did 2.2',
+      '- completed: did 2.2',
     ]);
     expect(second.packet).toMatchObject({ plan_version: 2, required_fixes: ['close the file'] });
     const { sequence } = await system.client.publishReviewer(session, reviewed('2.2', 'approved'));

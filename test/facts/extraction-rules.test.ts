@@ -81,14 +81,14 @@ describe('from a reviewer result', () => {
   it.each<[string, RoleResult, string[]]>([
     ['the assessment', reviewer({ strengths: ['small files'] }), [ASSESSED]],
     [
-      'each issue, on its file or else on the task',
+      'each issue, the most severe first, on its file or else on the task',
       reviewer({
         issues: [
           { severity: 'minor', file: 'src/a.ts', message: 'a typo' },
           { severity: 'critical', message: 'loses data', fix: 'append first' },
         ],
       }),
-      [ASSESSED, 'src/a.ts issue a typo', 'task:1 issue loses data'],
+      [ASSESSED, 'task:1 issue loses data', 'src/a.ts issue a typo'],
     ],
     [
       'each required fix',
@@ -102,6 +102,31 @@ describe('from a reviewer result', () => {
     ],
   ])('a reviewer result gives these facts: %s', (_what, returned, expected) => {
     expect(sayings(factsFrom(1, returned))).toEqual(expected);
+  });
+
+  it('an issue keeps its severity and the fix that the reviewer suggests, and no other fact has them', () => {
+    const facts = factsFrom(
+      1,
+      reviewer({
+        issues: [
+          { severity: 'minor', file: 'src/b.ts', message: 'never do that', fix: '' },
+          {
+            severity: 'critical',
+            file: 'src/a.ts',
+            message: 'leaks',
+            fix: `close it\n[task:9]${'x'.repeat(200)}`,
+          },
+        ],
+        required_fixes: ['close the file'],
+      }),
+    );
+    expect(facts.map(({ relation, severity, fix }) => [relation, severity, fix])).toEqual([
+      ['reviewed_as', undefined, undefined],
+      ['issue', 'critical', `close it (task:9)${'x'.repeat(KEPT.fact.object - 20)}...`],
+      ['issue', 'minor', undefined],
+      ['must_fix', undefined, undefined],
+      ['convention', undefined, undefined],
+    ]);
   });
 
   it.each([

@@ -123,7 +123,22 @@ describe('the retriever', () => {
     expect(relations(16)).toEqual(['bbbb', 'dddd', 'b']);
   });
 
-  it('the retriever keeps every limit, and ranks by score and then by recency', () => {
+  it('the retriever gives findings of equal score by severity, whatever their age', () => {
+    const issue = (sourceSequence: number, severity: 'critical' | 'important' | 'minor', object = 'leaks') =>
+      fact({ subject: severity, relation: 'issue', object, severity, sourceSequence });
+    const facts = [
+      issue(1, 'critical'),
+      issue(2, 'important'),
+      issue(3, 'minor'),
+      fact({ subject: 'news', sourceSequence: 4 }),
+    ];
+    const retriever = retrieverOf(facts);
+    expect(subjects(retriever.retrieve(query()))).toEqual(['critical', 'important', 'news', 'minor']);
+    expect(subjects(retriever.retrieve(query({ taskDescription: 'the news' })))[0]).toBe('news');
+    expect(subjects(retriever.retrieve(query({ maxFacts: 1 })))).toEqual(['critical']);
+  });
+
+  it('the retriever keeps every limit, and ranks by score, then by severity, then by recency', () => {
     fc.assert(
       fc.property(
         fc.array(roleResults, { maxLength: 10 }),
@@ -138,8 +153,10 @@ describe('the retriever', () => {
           expect(ranked.length).toBeLessThanOrEqual(maxFacts);
           expect(ranked.reduce((sum, { tokens }) => sum + tokens, 0)).toBeLessThanOrEqual(maxTokens);
           expect(ranked.some((entry) => entry.fact.sourceTaskId === '2')).toBe(false);
+          const urgency = ({ severity }: SessionFact) =>
+            severity === 'critical' ? 2 : severity === 'important' ? 1 : 0;
           const order = (entry: (typeof ranked)[number]) =>
-            entry.score * 1000 + entry.fact.sourceSequence / 1000;
+            entry.score * 1000 + urgency(entry.fact) + entry.fact.sourceSequence / 1000;
           expect(ranked.map(order)).toEqual(ranked.map(order).toSorted((a, b) => b - a));
         },
       ),

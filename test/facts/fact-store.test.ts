@@ -130,12 +130,17 @@ describe('an approval', () => {
     },
   );
 
-  it('an approval leaves what a later review finds, and what it found itself', () => {
-    const withIssue = reviewer({ assessment: 'approved', issues: [issue('src/c.ts')] });
-    const later = reviewer({ required_fixes: ['once more'] });
-    const store = storeOf(factsFrom(5, later), factsFrom(4, withIssue));
-    expect(valid(store)).toContain('src/c.ts issue always close it');
-    expect(valid(store)).toContain('task:1 must_fix once more');
+  it('an approval leaves what it found itself, until the next review of its task', () => {
+    const withIssue = factsFrom(4, reviewer({ assessment: 'approved', issues: [issue('src/c.ts')] }));
+    const later = factsFrom(5, reviewer({ required_fixes: ['once more'] }));
+    expect(valid(storeOf(of1, withIssue))).toContain('src/c.ts issue always close it');
+    for (const store of [storeOf(withIssue, later), storeOf(later, withIssue)]) {
+      expect(valid(store)).toEqual([
+        'task:1 convention always close it',
+        'task:1 reviewed_as needs_changes',
+        'task:1 must_fix once more',
+      ]);
+    }
   });
 
   it('the first of two approvals closes the findings, in either order', () => {
@@ -144,16 +149,76 @@ describe('an approval', () => {
       expect(closedFrom(store, 1).map((held) => held.closedBy)).toEqual([3, 3, 3]);
     }
   });
+});
 
-  it('only a reviewer’s approval closes findings, and no implementer or other assessment', () => {
+describe('findings', () => {
+  const issue = (message: string, file = 'src/a.ts') => ({ severity: 'critical' as const, file, message });
+  const review = (task_id: string, ...messages: string[]) =>
+    reviewer({ task_id, issues: messages.map((message) => issue(message)) });
+  const openOf = (store: InMemorySessionFactStore, relation = 'issue') =>
+    sayings(store.getValid().filter((held) => held.relation === relation));
+
+  it('a finding stays open when a review of another task finds something in the same file', () => {
+    const leak = factsFrom(1, review('1', 'leaks'));
+    const nit = factsFrom(2, review('2', 'a typing error'));
+    for (const store of [storeOf(leak, nit), storeOf(nit, leak)]) {
+      expect(openOf(store)).toEqual(['src/a.ts issue leaks', 'src/a.ts issue a typing error']);
+    }
+  });
+
+  it.each([
+    ['finds something in another file', { issues: [issue('slow', 'src/b.ts')] }, ['src/b.ts issue slow']],
+    ['is blocked and finds nothing', { assessment: 'blocked' as const }, []],
+    ['asks for changes without naming any', {}, []],
+    ['approves', { assessment: 'approved' as const }, []],
+  ])('a review replaces all findings of the last review of its task when it %s', (_what, again, open) => {
+    const first = factsFrom(1, reviewer({ required_fixes: ['close it'], issues: [issue('leaks')] }));
+    const second = factsFrom(2, reviewer(again));
+    for (const store of [storeOf(first, second), storeOf(second, first)]) {
+      expect(openOf(store)).toEqual(open);
+      expect(openOf(store, 'must_fix')).toEqual([]);
+    }
+  });
+
+  it('a finding is not closed by a result that only claims to be a review', () => {
+    const found = factsFrom(1, review('1', 'leaks'));
     const claimed = fact({
       subject: 'task:1',
       relation: 'reviewed_as',
       object: 'approved',
-      sourceSequence: 4,
+      sourceSequence: 2,
     });
-    const blocked = factsFrom(5, reviewer({ assessment: 'blocked' }));
-    expect(valid(storeOf(of1, [claimed], blocked))).toContain('task:1 must_fix fix it');
+    expect(openOf(storeOf(found, [claimed]))).toEqual(['src/a.ts issue leaks']);
+  });
+
+  it('the newest review of a task alone decides which findings of it are open, in any order of any dispatches', () => {
+    const arrivals = fc
+      .array(fc.tuple(roleResults, fc.array(fc.nat(1000), { minLength: 1, maxLength: 3 })), { maxLength: 15 })
+      .map((entries) => {
+        const results = entries.map(([returned]) => returned);
+        const shuffled = entries
+          .flatMap(([, keys], index) => keys.map((key) => ({ key, index })))
+          .sort((a, b) => a.key - b.key)
+          .map(({ index }) => index);
+        return { results, shuffled };
+      });
+    fc.assert(
+      fc.property(arrivals, ({ results, shuffled }) => {
+        const dispatches = results.map((returned, index) => factsFrom(index + 1, returned));
+        const store = storeOf(...shuffled.map((index) => dispatches[index] ?? []));
+        const newest = new Map(
+          results.flatMap(({ role, result }, index) =>
+            role === 'reviewer' ? [[result.task_id, index + 1] as const] : [],
+          ),
+        );
+        const isFinding = (held: SessionFact) => held.relation === 'issue' || held.relation === 'must_fix';
+        expect(store.getValid().filter(isFinding)).toEqual(
+          dispatches
+            .flat()
+            .filter((said) => isFinding(said) && newest.get(said.sourceTaskId) === said.sourceSequence),
+        );
+      }),
+    );
   });
 });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { SEVERITIES } from '../../src/contracts/severity.js';
 import { KeywordFactRetriever } from '../../src/facts/fact-retriever.js';
 import { InMemorySessionFactStore } from '../../src/facts/fact-store.js';
 import type { FactQuery, SessionFact, SessionFactTag } from '../../src/facts/fact-types.js';
@@ -18,11 +19,16 @@ function byScan(facts: readonly SessionFact[], query: FactQuery): [SessionFact, 
     .filter(({ sourceTaskId }) => sourceTaskId !== query.taskId)
     .filter((each) => query.tags === undefined || each.tags.some((tag) => query.tags?.includes(tag)))
     .map((each) => ({ each, score: scoreOf(each) }))
-    .sort((a, b) => b.score - a.score || b.each.sourceSequence - a.each.sourceSequence)
+    .sort(
+      (a, b) =>
+        b.score - a.score || rank(a.each) - rank(b.each) || b.each.sourceSequence - a.each.sourceSequence,
+    )
     .slice(0, query.maxFacts)
     .map(({ each, score }) => [each, score]);
 }
 
+/** Critical findings come before important ones, and these before all else. */
+const rank = ({ severity }: SessionFact) => (severity === 'critical' ? 0 : severity === 'important' ? 1 : 2);
 const TAGS: readonly SessionFactTag[] = ['test', 'error', 'decision'];
 const wantedTags = fc.option(fc.subarray([...TAGS]), { nil: undefined });
 const someWords = fc.subarray(['reader', 'writer', 'log', 'tail', 'load', 'module', 'two', 'under']);
@@ -35,6 +41,7 @@ describe('the term index', () => {
         at: fc.integer({ min: 1, max: 40 }),
         task: fc.constantFrom('1', '2', '3'),
         tags: fc.subarray([...TAGS]),
+        severity: fc.option(fc.constantFrom(...SEVERITIES), { nil: undefined }),
         removed: fc.boolean(),
       }),
       { minLength: 20, maxLength: 200, size: 'max' },
@@ -43,13 +50,14 @@ describe('the term index', () => {
     fc.assert(
       fc.property(facts, fc.boolean(), fc.array(questions, { minLength: 1 }), (made, inOrder, queries) => {
         const index = new TermIndex();
-        const all = made.map(({ held, at, task, tags }, n) =>
+        const all = made.map(({ held, at, task, tags, severity }, n) =>
           fact({
             id: `${n}`,
             object: ['said', ...held].join(' '),
             sourceSequence: inOrder ? Math.ceil(n / 3) : at,
             sourceTaskId: task,
             tags,
+            severity,
           }),
         );
         for (const each of all) index.add(each);

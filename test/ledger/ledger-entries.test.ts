@@ -4,7 +4,6 @@ import { stallThresholds } from '../../src/ledger/stall.js';
 import { implementer, reviewer } from '../support/builders.js';
 import {
   APPROVED,
-  blocked,
   completed,
   documentOfTasks,
   failed,
@@ -30,7 +29,16 @@ describe('the entries of a task', () => {
     const ledger = ledgerAfter([
       implementer({ status: 'blocked', summary: 'stuck', blockers: ['no token'] }),
       failed({ summary: 'still stuck' }),
-      blocked('no host'),
+      implementer({
+        status: 'blocked',
+        blockers: ['no host'],
+        files_modified: ['a.ts'],
+        tests: [
+          { command: 'npm test', passed: false, failures: ['odd'] },
+          { command: 'npm run lint', passed: true },
+        ],
+        follow_up_actions: ['ask'],
+      }),
       reviewer({
         assessment: 'needs_changes',
         required_fixes: ['ask for it'],
@@ -40,9 +48,18 @@ describe('the entries of a task', () => {
     expect(ledgerEntries(ledger, undefined, THRESHOLDS)).toEqual({
       'ledger.task.summary': 'added the store',
       'ledger.task.reviewer_assessment': 'needs_changes',
-      'ledger.task.reviewer_issues': [{ severity: 'minor', message: 'odd', file: 'a.ts' }],
+      'ledger.task.reviewer_issues': [{ severity: 'minor', message: 'odd', file: 'a.ts', fix: 'rename' }],
       'ledger.task.required_fixes': ['ask for it'],
       'ledger.task.blockers': ['no host'],
+      'ledger.task.changed_files': ['a.ts'],
+      'ledger.task.failing_tests': [{ command: 'npm test', failures: ['odd'], count: 1 }],
+      'ledger.task.passing_tests': ['npm run lint'],
+      'ledger.task.follow_ups': ['ask'],
+      'ledger.task.tries': [
+        { verdict: 'blocked', summary: 'stuck' },
+        { verdict: 'failed', summary: 'still stuck' },
+        { verdict: 'blocked', summary: 'added the store' },
+      ],
       'ledger.task.stalled_count': 3,
       'ledger.task.stall_signals': [
         { signal: 'non_progress', count: 3, threshold: 2, evidence: ['no host'] },

@@ -1,6 +1,6 @@
 import type { RoleResult } from '../../src/contracts/results.js';
 import type { StallSignal } from '../../src/contracts/session-settings.js';
-import { implementer, reviewer } from '../support/builders.js';
+import { reviewer } from '../support/builders.js';
 import { APPROVED, blocked, completed, failed, needsChanges } from '../support/ledgers.js';
 
 /** One way in which a task can go in circles, and what ends it. */
@@ -94,15 +94,19 @@ export const SIGNAL_CASES: readonly SignalCase[] = [
   {
     signal: 'same_files',
     // The first modification is work: the second one is the first repetition.
-    quiet: [touching('src/a.ts', 'src/b.ts'), touching('src/a.ts')],
-    raising: touching('src/a.ts', 'src/c.ts'),
+    quiet: [touching('no such file', 'src/a.ts', 'src/b.ts'), touching('out of memory', 'src/a.ts')],
+    raising: touching('expected 3 to be 4', 'src/a.ts', 'src/c.ts'),
     count: 2,
     evidence: ['src/a.ts (2 times)'],
     resets: [approval],
-    keeps: [completion, { name: 'work on another file', result: touching('src/d.ts') }],
+    keeps: [completion, { name: 'work on another file', result: touching('timed out', 'src/d.ts') }],
   },
 ];
 
-function touching(...files_modified: readonly string[]): RoleResult {
-  return implementer({ files_modified: [...files_modified] });
+/** Work on files that a test sends back, in another way each time. */
+function touching(failure: string, ...files_modified: readonly string[]): RoleResult {
+  return completed({
+    files_modified: [...files_modified],
+    tests: [{ command: 'npm test', passed: false, failures: [failure] }],
+  });
 }

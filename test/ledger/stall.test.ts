@@ -10,7 +10,7 @@ import {
   stallThresholds,
 } from '../../src/ledger/stall.js';
 import { signalsOf } from '../../src/ledger/task-ledger.js';
-import { roleResults } from '../support/builders.js';
+import { implementer, reviewer, roleResults } from '../support/builders.js';
 import { APPROVED, blocked, completed, failed, ledgerAfter, needsChanges } from '../support/ledgers.js';
 import { FAILING, SIGNAL_CASES } from './stall-cases.js';
 
@@ -176,6 +176,32 @@ describe('tests', () => {
   });
 });
 
+describe('files', () => {
+  const done = completed({ files_modified: ['src/a.ts'], tests: [{ command: 'npm test', passed: true }] });
+  const broken = completed({ files_modified: ['src/a.ts'], tests: [{ command: 'npm test', passed: false }] });
+  const gaveUp = implementer({ status: 'blocked', files_modified: ['src/a.ts'] });
+
+  it('files that completed results with passing tests modify are not a stall, however often and without a review', () => {
+    expect(raisedAfter([done, done, done])).toEqual([]);
+    expect(raisedAfter(Array.from({ length: 20 }, () => done))).toEqual([]);
+  });
+
+  it.each([
+    ['a review asked for changes', [done, needsChanges('x'), done, needsChanges('y'), done]],
+    ['a review found it blocked', [done, reviewer({ assessment: 'blocked' }), done, needsChanges('x'), done]],
+    ['a test failed', [broken, broken, done]],
+    ['the result was not completed', [gaveUp, gaveUp, done]],
+  ])('files count when they are modified again after %s', (_what, results) => {
+    expect(raisedAfter(results, only('same_files', 2))).toEqual([
+      { signal: 'same_files', count: 2, threshold: 2, evidence: ['src/a.ts (2 times)'] },
+    ]);
+  });
+
+  it('files count again for the one result after a review, not for those after it', () => {
+    expect(raisedAfter([done, needsChanges('x'), done, done, done], only('same_files', 2))).toEqual([]);
+  });
+});
+
 describe('evidence of no progress', () => {
   const evidence = (...results: readonly RoleResult[]) =>
     raisedAfter(results, only('non_progress', 2))[0]?.evidence;
@@ -226,8 +252,9 @@ describe('any results', () => {
   it('signals find what begins to repeat itself after more results than they can keep', () => {
     const wide = completed({ files_modified: Array.from({ length: 50 }, (_, index) => `src/${index}.ts`) });
     const late = completed({ files_modified: ['src/late.ts'] });
-    expect(raisedAfter([wide, late, late, late])).toMatchObject([
-      { signal: 'same_files', evidence: ['src/late.ts (2 times)'] },
+    const raisedFor = (...results: RoleResult[]) => raisedAfter(results, only('same_files', 2));
+    expect(raisedFor(wide, late, needsChanges('a'), late, needsChanges('b'), late)).toMatchObject([
+      { evidence: ['src/late.ts (2 times)'] },
     ]);
     const letters = Array.from({ length: 20 }, (_, index) => 'abcdefghijklmnopqrst'[index] ?? '');
     const many = (word: string) => needsChanges(...letters.map((letter) => `${word} ${letter}`));

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { RoleResult } from '../../src/contracts/results.js';
 import { stallThresholds } from '../../src/ledger/stall.js';
 import { foldDispatch, nextAction, outcomeName, type TaskLedger } from '../../src/ledger/task-ledger.js';
 import { implementer, reviewer, timeOf } from '../support/builders.js';
@@ -82,7 +83,7 @@ describe('what a task was told', () => {
         ...NOTHING,
         assessment,
         issues: [
-          { severity: 'critical', message: 'loses the last line', file: 'src/a.ts' },
+          { severity: 'critical', message: 'loses the last line', file: 'src/a.ts', fix: 'flush' },
           { severity: 'minor', message: 'odd name' },
         ],
         requiredFixes: ['flush at the end'],
@@ -107,6 +108,61 @@ describe('what a task was told', () => {
 
   it('blockers stay over a review that asks for changes', () => {
     expect(ledgerAfter([blocked('no token'), needsChanges('a')]).blockers).toEqual(['no token']);
+  });
+
+  it('the findings of a review stand in the order of their severity, so that none of the worst is cut', () => {
+    const nits = Array.from({ length: 60 }, (_, n) => ({ severity: 'minor' as const, message: `nit ${n}` }));
+    const worst = { severity: 'critical' as const, message: 'loses the last line' };
+    const found = [...nits, { severity: 'important' as const, message: 'slow' }, worst];
+    const { issues } = ledgerAfter([reviewer({ issues: found })]);
+    expect(issues.slice(0, 3).map(({ message }) => message)).toEqual([
+      'loses the last line',
+      'slow',
+      'nit 0',
+    ]);
+    expect(issues).toHaveLength(20);
+  });
+
+  it('the work of the last result is kept until the next one, over reviews and an approval', () => {
+    const tried = completed({
+      files_modified: ['src/a.ts'],
+      tests: [
+        { command: 'npm test', passed: false, failures: ['a', 'b', 'c', 'd'] },
+        { command: 'npm run lint', passed: true },
+      ],
+      follow_up_actions: ['write it down'],
+    });
+    const work = {
+      files: ['src/a.ts'],
+      passed: ['npm run lint'],
+      failed: [{ command: 'npm test', failures: ['a', 'b', 'c'], count: 4 }],
+      followUps: ['write it down'],
+    };
+    expect(ledgerAfter([tried]).work).toEqual(work);
+    expect(ledgerAfter([tried, REVIEW, APPROVED]).work).toEqual(work);
+    expect(ledgerAfter([tried, failed()]).work).toEqual({ files: [], passed: [], failed: [], followUps: [] });
+  });
+
+  it('the tries of a task are its last three results since the last approval', () => {
+    const tries = (...results: [RoleResult, ...RoleResult[]]) => ledgerAfter(results).tries;
+    expect(tries(REVIEW)).toEqual([]);
+    expect(
+      tries(
+        failed({ summary: 'a' }),
+        REVIEW,
+        completed({ summary: 'b' }),
+        blocked(),
+        failed({ summary: 'd' }),
+      ),
+    ).toEqual([
+      { verdict: 'completed', summary: 'b' },
+      { verdict: 'blocked', summary: 'added the store' },
+      { verdict: 'failed', summary: 'd' },
+    ]);
+    expect(tries(failed(), APPROVED)).toEqual([]);
+    expect(tries(failed(), APPROVED, completed({ summary: 'e' }))).toEqual([
+      { verdict: 'completed', summary: 'e' },
+    ]);
   });
 
   it('an approval settles everything but the summary', () => {

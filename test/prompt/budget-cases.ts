@@ -29,7 +29,7 @@ const RUN = runInitialized([
 ]);
 const REVIEW = reviewer({
   required_fixes: ['check the bounds', 'close the file'],
-  issues: [{ severity: 'critical', file: 'src/a.ts', message: 'loses the last line' }],
+  issues: [{ severity: 'critical', file: 'src/a.ts', message: 'checks no bounds: must check the last line' }],
 });
 
 /** Task 1 has everything that a prompt can show: each field of the packet, signals, and three facts of task 2. */
@@ -39,7 +39,20 @@ export const FULL: SessionState = stateAfter([
   recorded(2, REVIEW),
   recorded(3, implementer({ status: 'failed', summary: 'the parser loops' })),
   recorded(4, REVIEW),
-  recorded(5, implementer({ status: 'blocked', summary: 'the lexer is wrong', blockers: ['no grammar'] })),
+  recorded(
+    5,
+    implementer({
+      status: 'blocked',
+      summary: 'the lexer is wrong',
+      blockers: ['no grammar'],
+      files_modified: ['src/a.ts'],
+      tests: [
+        { command: 'npm test', passed: false, failures: ['loops'] },
+        { command: 'npm run lint', passed: true },
+      ],
+      follow_up_actions: ['write a grammar'],
+    }),
+  ),
 ]);
 
 /** A prompt to compile, and what must stand in it. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ROLES } from '../../src/contracts/kinds.js';
+import { ROLES, type Role } from '../../src/contracts/kinds.js';
+import type { RoleResult } from '../../src/contracts/results.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
 import { compileDispatch } from '../../src/prompt/compile-dispatch.js';
 import { DEFAULT_BUDGET } from '../../src/prompt/prompt-budget.js';
@@ -50,7 +51,10 @@ describe('a dispatch prompt', () => {
     });
     expect(replan).toEqual([
       expect.stringMatching(/^Replan: .*another approach/),
-      '- ping_pong (2 times): close the file',
+      '- ping_pong (2 times), completed, then sent back by a review: close the file',
+      'Tried already, the newest last:',
+      '- completed: first try',
+      '- completed: second try',
     ]);
     expect(guide).toMatch(/^Guide: settle required_fixes and blockers .* first/);
     expect(context).toEqual([
@@ -90,6 +94,7 @@ describe('a dispatch prompt', () => {
       next_action: 'dispatch_reviewer',
       last_outcome: 'implementer_completed',
       summary: 'made the store',
+      changed_files: ['src/store.ts'],
       current_task: { description: 'do 2', status: 'completed' },
       active_task: '1',
       totals: { total: 2, completed: 1, inProgress: 0, pending: 1 },
@@ -135,11 +140,11 @@ describe('the delta packet', () => {
 
   it('the delta packet says an issue as one text', () => {
     const issues = [
-      { severity: 'critical' as const, file: 'src/a.ts', message: 'loses the last line' },
       { severity: 'minor' as const, message: 'odd name' },
+      { severity: 'critical' as const, file: 'src/a.ts', message: 'loses the last line', fix: 'flush it' },
     ];
     expect(packetAfter(reviewer({ issues }))).toMatchObject({
-      issues: ['critical: src/a.ts: loses the last line', 'minor: odd name'],
+      issues: ['critical: src/a.ts: loses the last line (fix: flush it)', 'minor: odd name'],
     });
   });
 
@@ -161,12 +166,96 @@ describe('the delta packet', () => {
         const { packet, replan } = partsOf(compiled);
         expect(packet).toMatchObject({ required_fixes: expect.any(Array), blockers: expect.any(Array) });
         expect(replan.length).toBeGreaterThan(1);
-        for (const line of replan.slice(1)) expect(line).toMatch(/^- [a-z_]+ \(\d+ times\)/);
+        for (const line of replan.slice(1))
+          expect(line).toMatch(
+            /^(- [a-z_]+ \(\d+ times\), .*|Tried already, the newest last:|- (blocked|failed): .*)$/,
+          );
         const tail = compiled.prompt.slice(stablePrefix('implementer').length);
         expect(tail).not.toMatch(/(BEGIN|END)_DISPATCH_RESULT|\[\s*session\s+context/i);
         expect(tail.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
       }),
     );
+  });
+});
+
+const REVIEWED = reviewer({
+  required_fixes: ['Do not lose the last line', 'make the linter pass'],
+  issues: [
+    { severity: 'minor', message: 'odd name' },
+    { severity: 'critical', file: 'src/a.ts', message: 'The last line is lost', fix: 'do flush at the end' },
+  ],
+});
+const WORK = implementer({
+  summary: 'wrote it',
+  files_modified: ['src/a.ts', 'src/b.ts'],
+  tests: [
+    { command: 'npm test', passed: false, failures: ['a', 'b', 'c', 'd', 'e'] },
+    { command: 'npm run lint', passed: true },
+  ],
+  follow_up_actions: ['measure it'],
+});
+const MORE_WORK = implementer({
+  summary: 'flushed',
+  files_modified: ['src/a.ts'],
+  tests: [{ command: 'npm test', passed: true }],
+});
+
+describe('the prompt of a role', () => {
+  const partsAfter = (role: Role, ...results: RoleResult[]) =>
+    partsOf(compile(stateAfter(...results.map((result, index) => recorded(index + 1, result))), { role }));
+  const fixes = ['Do not lose the last line (src/a.ts; fix: do flush at the end)', 'make the linter pass'];
+  const issues = ['critical: src/a.ts: The last line is lost (fix: do flush at the end)', 'minor: odd name'];
+  const work = {
+    summary: 'wrote it',
+    changed_files: ['src/a.ts', 'src/b.ts'],
+    failing_tests: ['npm test: a; b; c; 2 more'],
+  };
+
+  it('the prompt of a reviewer says what to review: summary, files, tests with failures and follow-ups', () => {
+    const { packet, guide } = partsAfter('reviewer', WORK);
+    expect(packet).toMatchObject({ ...work, passing_tests: ['npm run lint'], follow_ups: ['measure it'] });
+    expect(guide).toMatch(/^Guide: review the work .* changed_files/);
+  });
+
+  it('the prompt of a reviewer says on a second round which findings to check, beside the new work', () => {
+    const { packet, guide } = partsAfter('reviewer', WORK, REVIEWED, MORE_WORK);
+    expect(packet).toMatchObject({
+      required_fixes: fixes,
+      issues,
+      summary: 'flushed',
+      changed_files: ['src/a.ts'],
+      passing_tests: ['npm test'],
+    });
+    expect(packet).not.toHaveProperty('failing_tests');
+    expect(guide).toMatch(/required_fixes and issues .* are those of the last review: check first/);
+  });
+
+  it('the prompt of an implementer who has to fix something names the last try, and each fix with its file', () => {
+    const { packet, guide } = partsAfter('implementer', WORK, REVIEWED);
+    expect(packet).toMatchObject({ ...work, required_fixes: fixes, issues });
+    expect(packet).not.toHaveProperty('passing_tests');
+    expect(packet).not.toHaveProperty('follow_ups');
+    expect(guide).toMatch(/^Guide: settle required_fixes and blockers .* of the last try/);
+  });
+
+  it('the prompt of a role begins with another guide for a task that nothing is known of', () => {
+    const guides = ROLES.map((role) => partsAfter(role).guide);
+    expect(guides[0]).toBe('Guide: do the task. Return only the result object.');
+    expect(new Set(guides).size).toBe(ROLES.length);
+  });
+
+  it('the prompt of a reviewer does not ask it to do the work again, not even while the task is stalled', () => {
+    const round = [WORK, REVIEWED];
+    const { replan, guide } = partsAfter('reviewer', ...round, ...round);
+    expect(replan[0]).toMatch(/^Replan: .*Approve it if it is settled now/);
+    expect([replan[0], guide].join()).not.toMatch(/say in the summary|another approach|do the task/);
+    expect(replan).toContain('Tried already, the newest last:');
+  });
+
+  it('the prompt of a role lists twenty files, and says how many more there are', () => {
+    const files_modified = Array.from({ length: 30 }, (_, index) => `src/${index}.ts`);
+    const { packet } = partsAfter('reviewer', implementer({ files_modified }));
+    expect(packet.changed_files).toEqual([...files_modified.slice(0, 20), '10 more']);
   });
 });
 

@@ -36,34 +36,49 @@ describe.each([
     expect([...seen].toSorted()).toEqual([...COMPACTION_STAGES, 'error'].toSorted());
   });
 
-  it('a prompt loses what it can spare in a fixed order, and the least important parts first', () => {
-    const whole = compileDispatch(FULL, dispatchRequest({ taskPrompt: TASK_PROMPT }), roomOf(1e6, tokenizer));
-    const losses: string[] = [];
-    const stages: string[] = [];
-    let before = present(whole);
-    for (let room = whole.tokenEstimate; ; room -= 1) {
-      const result = compiledOrError(
-        FULL,
-        dispatchRequest({ taskPrompt: TASK_PROMPT }),
-        roomOf(room, tokenizer),
-      );
-      const stage = result.ok ? result.compiled.budget.stage : 'error';
-      if (stages.at(-1) !== stage) stages.push(stage);
-      if (!result.ok) break;
-      const now = present(result.compiled);
-      losses.push(...before.filter((part) => !now.includes(part)));
-      before = now;
-    }
-    expect(stages).toEqual([...COMPACTION_STAGES, 'error']);
-    expect(losses).toEqual([
-      ...['summary', 'totals', 'active_task', 'plan_version', 'last_outcome'],
-      ...['fact 3', 'fact 2', 'fact 1'],
-      ...['current_task', 'issues', 'assessment', 'next_action'],
-      'other lines',
-      ...['constraints', 'guide', 'replan'],
-    ]);
-    expect(before).toEqual(['blockers', 'objective', 'required_fixes']);
-  });
+  it.each([
+    {
+      role: 'implementer' as const,
+      cheap: ['summary', 'totals', 'active_task', 'plan_version', 'last_outcome'],
+      dear: ['current_task', 'issues', 'assessment', 'next_action'],
+      last: ['changed_files', 'failing_tests'],
+    },
+    {
+      role: 'reviewer' as const,
+      cheap: ['totals', 'active_task', 'plan_version', 'last_outcome', 'next_action'],
+      dear: ['current_task', 'assessment', 'passing_tests', 'follow_ups'],
+      last: ['issues', 'summary', 'failing_tests', 'changed_files'],
+    },
+  ])(
+    'a prompt loses what the $role can spare in a fixed order, and the least important parts first',
+    ({ role, cheap, dear, last }) => {
+      const request = dispatchRequest({ role, taskPrompt: TASK_PROMPT });
+      const whole = compileDispatch(FULL, request, roomOf(1e6, tokenizer));
+      const losses: string[] = [];
+      const stages: string[] = [];
+      let before = present(whole);
+      for (let room = whole.tokenEstimate; ; room -= 1) {
+        const result = compiledOrError(FULL, request, roomOf(room, tokenizer));
+        const stage = result.ok ? result.compiled.budget.stage : 'error';
+        if (stages.at(-1) !== stage) stages.push(stage);
+        if (!result.ok) break;
+        const now = present(result.compiled);
+        losses.push(...before.filter((part) => !now.includes(part)));
+        before = now;
+      }
+      expect(stages).toEqual([...COMPACTION_STAGES, 'error']);
+      expect(losses).toEqual([
+        ...cheap,
+        ...['fact 3', 'fact 2', 'fact 1'],
+        ...dear,
+        'other lines',
+        ...last,
+        ...['constraints', 'guide', 'replan'],
+        'file of a fix',
+      ]);
+      expect(before).toEqual(['blockers', 'objective', 'required_fixes']);
+    },
+  );
 });
 
 /** Checks the prompt, or the error in its place; gives the stage. */
@@ -103,6 +118,7 @@ function present(compiled: Parameters<typeof partsOf>[0]): string[] {
   const { packet, replan, guide, context, taskPrompt } = partsOf(compiled);
   return [
     ...Object.keys(packet),
+    ...(JSON.stringify(packet.required_fixes).includes('(src/a.ts)') ? ['file of a fix'] : []),
     ...context.map((_, index) => `fact ${index + 1}`),
     ...(replan.length > 0 ? ['replan'] : []),
     ...(guide === '' ? [] : ['guide']),

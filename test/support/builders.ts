@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { EVENT_VERSION } from '../../src/contracts/event.js';
 import type { Role } from '../../src/contracts/kinds.js';
-import { RESULTS, type ResultOf, type RoleResult, SEVERITIES } from '../../src/contracts/results.js';
+import { RESULTS, type ResultOf, type RoleResult } from '../../src/contracts/results.js';
 import type {
   DispatchRejected,
   FactRecorded,
   SessionEvent,
   StoredEvent,
 } from '../../src/contracts/session-events.js';
+import { SEVERITIES } from '../../src/contracts/severity.js';
 import { RuleBasedFactExtractor, sessionFact } from '../../src/facts/fact-extractor.js';
 import { recordedFact } from '../../src/facts/fact-id.js';
 import type { DispatchOrigin, SessionFact } from '../../src/facts/fact-types.js';

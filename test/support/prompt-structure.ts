@@ -32,7 +32,15 @@ const LEARNING = /^ {2}(\[\d\.\d\d\]|-) (pattern|insight|self_knowledge): .*$/;
 export const TAIL_SECTIONS: readonly SectionRule[] = [
   { name: 'task', opening: /^Task: .*$/, lines: [/^Output budget: \d+ tokens$/] },
   { name: 'ledger', opening: /^Ledger:$/, lines: [/^\{.*\}$/] },
-  { name: 'replan', opening: /^Replan: .+$/, lines: [/^- [a-z_]+ \(\d+ times\)(: .*)?$/] },
+  {
+    name: 'replan',
+    opening: /^Replan: .+$/,
+    lines: [
+      /^- [a-z_]+ \(\d+ times\), [a-z ,]+(: .*)?$/,
+      /^Tried already, the newest last:$/,
+      /^- (completed|blocked|failed)(: .*)?$/,
+    ],
+  },
   { name: 'guide', opening: /^Guide: .+$/, lines: [] },
   { name: 'learnings', opening: LEARNINGS_TITLE, lines: [LEARNING] },
   { name: 'facts', opening: /^\[Session Context\]$/, lines: [FACT] },
