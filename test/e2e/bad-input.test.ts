@@ -12,6 +12,7 @@ import {
   DISPATCHES,
   mutated,
   ODD_TOKENS,
+  ofSession,
   REQUESTS,
   spoiled,
 } from '../support/bad-input.js';
@@ -145,8 +146,8 @@ const json = (value: unknown) => Buffer.from(JSON.stringify(value) ?? 'null');
 
 describe('every contract', () => {
   it.each(REQUESTS)('every service answers every kind of wrong request: $name', async (contract) => {
-    const good = { session: ATTACKED, ...contract.good };
-    const values = [...spoiled(contract.good)].map((request) => ({ session: ATTACKED, ...Object(request) }));
+    const good = ofSession(contract, ATTACKED, contract.good);
+    const values = [...spoiled(contract.good)].map((each) => ofSession(contract, ATTACKED, Object(each)));
     const some = values.filter((_, index) => index % 5 === 0).map(json);
     const random = fc.sample(mutated(good), { numRuns: 40, seed: 8 }).map(json);
     await askAll(contract, [...BAD_BODIES.map(([, body]) => body), ...some, ...random]);

@@ -70,7 +70,7 @@ describe('a refusal', () => {
       /status is "done": use .*in_progress/,
     ],
     ['of a bad session', 'task-list', { session: 'a.b' }, 400, 'token_invalid', /session is "a\.b"/],
-    ['of no session', 'task-list', { session: undefined }, 400, 'token_invalid', /session is/],
+    ['of no session', 'task-list', { session: undefined }, 400, 'schema_invalid', /session is missing/],
     [
       'of an unknown id',
       'task-status',

@@ -1,4 +1,4 @@
-import { checkedBy } from '../../contracts/checked.js';
+import { checkedRequest } from '../../contracts/checked.js';
 import {
   DEFAULT_MAX_LEARNINGS,
   DEFAULT_MIN_SIMILARITY,
@@ -27,7 +27,7 @@ export type LearningsService = (subject: LearningRequest, request: unknown) => P
 export function createLearningsService(options: LearningsServiceOptions): LearningsService {
   return async (subject, request) => {
     // The schema of a request gives the arguments of that request; the index type cannot say so.
-    const args = checkedBy(LEARNING_REQUESTS[subject].arguments, request);
+    const args = checkedRequest(LEARNING_REQUESTS[subject].arguments, request);
     const project = projectOf(args.project);
     if (subject === 'learning.search') {
       return search(project, args as LearningArguments<'learning.search'>, options);
