@@ -3,7 +3,7 @@
 /** The other spelling of a name; a name of one word has none, and is given back. */
 export function otherSpelling(name: string): string {
   return name.includes('_')
-    ? name.replace(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+    ? name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
     : name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 

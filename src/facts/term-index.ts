@@ -35,7 +35,7 @@ export class TermIndex {
     if (slot === undefined) return;
     this.#slots.delete(fact);
     this.#facts[slot] = undefined;
-    if (this.#facts.length > 64 && this.#slots.size < this.#facts.length / 2) this.#fileAnew();
+    if (this.#facts.length > 64 && this.#slots.size < this.#facts.length / 2) this.#fileAgain();
   }
 
   /** What `ISessionFactStore.best` gives. */
@@ -61,7 +61,7 @@ export class TermIndex {
     return best.matches;
   }
 
-  #fileAnew(): void {
+  #fileAgain(): void {
     const facts = this.#facts;
     this.#facts = [];
     this.#slots = new Map();
