@@ -5,7 +5,7 @@ const SYSTEM = [
   'test/{e2e,faults,nats,nats-server,ports,docker,client}/**/*.test.ts',
   'test/cli/**/*.test.ts',
   'test/architecture/expressions.test.ts',
-  'test/contracts/{dispatch-body,list-limits}.test.ts',
+  'test/contracts/{dispatch-body,list-limits,request-fields}.test.ts',
   'test/learnings/learning-text.test.ts',
   'test/ledger/tasks-md/speed.test.ts',
   'test/redaction/secretlint-scanner.test.ts',

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
-import { codeOf, ThroughlineError } from '../contracts/errors.js';
+import { codeOf, noSuchSession, ThroughlineError } from '../contracts/errors.js';
 import { sessionStream, token } from '../contracts/names.js';
 import { removeForeign } from '../nats/foreign/remove-foreign.js';
 import {
@@ -84,15 +84,18 @@ async function eachStream(
   { session }: ForeignOptions,
   work: (stream: string, messages: readonly ForeignMessage[]) => Promise<number>,
 ): Promise<number> {
-  const only = session === undefined ? undefined : sessionStream(token(session, '--session'));
+  const of = session === undefined ? undefined : token(session, '--session');
+  const only = of && sessionStream(of);
   const { connection, rejected } = nats;
   const timeoutMs = config.requestTimeoutMs;
   const jsm = await connection.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
   const scanned: Scanned = { connection, jsm, rejected, timeoutMs };
+  const streams = await scannedStreams(jsm);
+  const chosen = only === undefined ? streams : streams.filter(({ config }) => config.name === only);
+  if (of !== undefined && chosen.length === 0) throw new ThroughlineError('not_found', noSuchSession(of));
   let sum = 0;
-  for (const stream of await scannedStreams(jsm)) {
+  for (const stream of chosen) {
     const { name } = stream.config;
-    if (only !== undefined && name !== only) continue;
     const found: ForeignMessage[] = [];
     try {
       for await (const message of foreignIn(scanned, stream)) found.push(message);

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { checkedBy } from '../contracts/checked.js';
+import { checkedRequest } from '../contracts/checked.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { sessionSettings } from '../contracts/session-settings.js';
 import { foldedState } from '../services/common/open-sessions.js';
@@ -89,7 +89,7 @@ export function initCommand(program: Command): void {
     .action(async (options: InitOptions, command: Command) => {
       const cli = cliOf(command);
       const { spec, goal, tasks } = options;
-      const settings = options.settings && checkedBy(sessionSettings, options.settings);
+      const settings = options.settings && checkedRequest(sessionSettings, options.settings);
       const source = options.push ? { tasksText: await textOf(tasks) } : { tasksPath: resolve(tasks) };
       const request = { session: sessionOf(cli, options.session), spec, goal, settings, ...source };
       const reply = await withClient(cli, (client) => client.initRun(request));

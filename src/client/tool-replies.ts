@@ -6,15 +6,14 @@ import type { InboxMessage, Note } from '../session/notebook.js';
 
 /** Replies of the tools. */
 
-/** Null when no task is ready. */
 interface OneTask {
-  readonly task: TaskView | null;
+  readonly task: TaskView;
 }
 interface OneNote {
-  readonly note: Note | null;
+  readonly note: Note;
 }
 interface OneMessage {
-  readonly message: InboxMessage | null;
+  readonly message: InboxMessage;
 }
 interface OneIteration {
   readonly iteration: Iteration;
@@ -24,6 +23,8 @@ interface OneSession {
 }
 
 interface Replies {
+  /** Null when no task is ready. */
+  readonly 'task-next': { readonly task: TaskView | null };
   readonly 'task-delete': { readonly task: null; readonly deleted: string };
   readonly 'task-list': { readonly tasks: readonly TaskView[] };
   readonly 'note-delete': { readonly note: null; readonly deleted: string };

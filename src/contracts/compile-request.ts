@@ -7,7 +7,7 @@ import { maxLearnings, minSimilarity } from './learning-requests.js';
 import { taskId } from './results.js';
 import type { Severity } from './severity.js';
 
-/** `prompt.compile`: the request and its reply. Unknown keys are ignored. */
+/** `prompt.compile`: the request and its reply. */
 
 const DEFAULT_MAX_FACTS = 10;
 const DEFAULT_MAX_TOKENS = 500;
@@ -66,7 +66,8 @@ const common = {
 };
 
 const dispatchRequest = z.object({
-  kind: z.literal('dispatch'),
+  // The kind of a request that names none.
+  kind: z.literal('dispatch').optional().default('dispatch'),
   ...common,
   taskId,
   /** What the next agent is asked to do; the facts are chosen by its words. */
@@ -113,25 +114,16 @@ const sessionStartRequest = z.object({
   binary,
 });
 
-/** Without a kind it is `dispatch`. */
 export const compileRequest = z
-  .preprocess(
-    (request) =>
-      typeof request === 'object' && request !== null && !Array.isArray(request) && !('kind' in request)
-        ? { kind: 'dispatch', ...request }
-        : request,
-    z.discriminatedUnion('kind', [dispatchRequest, iterationRequest, sessionStartRequest]),
-  )
+  .discriminatedUnion('kind', [dispatchRequest, iterationRequest, sessionStartRequest])
   .refine((request) => request.after === undefined || request.asOf === undefined, {
     message: 'cannot be combined with after: asOf asks for the past, after for the newest',
     path: ['asOf'],
   });
 
-type DispatchRequestInput = Omit<z.input<typeof dispatchRequest>, 'kind'> & { readonly kind?: 'dispatch' };
-
 /** A request as a caller writes it. */
 export type CompileRequestInput =
-  | DispatchRequestInput
+  | z.input<typeof dispatchRequest>
   | z.input<typeof iterationRequest>
   | z.input<typeof sessionStartRequest>;
 /** A request with its defaults filled in. */

@@ -10,21 +10,40 @@ const MAX_NAMED = 5;
 /** Most fields of one object that are compared with a missing one: the caller decides how many it sends. */
 const MAX_COMPARED = 100;
 
+/** What is known of a value before its schema looks at it. */
+export interface Known {
+  /** The first faults of its own, each as a message. */
+  readonly told: readonly string[];
+  /** How many there are. */
+  readonly faulty: number;
+  /** Where the value came with another name than the schema has for it. */
+  readonly pathOf: (path: readonly PropertyKey[]) => readonly string[];
+}
+
+const NOTHING: Known = { told: [], faulty: 0, pathOf: (path) => path.map(String) };
+
 /**
  * What keeps a schema from taking a value, as one sentence: each wrong field by its path, with what was found and what to
  * use. At most five are named; empty for a value that it takes.
  */
-export function explainIssues(schema: z.ZodType, input: unknown): string {
+export function explainIssues(schema: z.ZodType, input: unknown, known = NOTHING): string {
   // What the schema itself says of a field stands; the library's own words do not.
   const { error } = schema.safeParse(input, { error: () => '' });
   const issues = error?.issues ?? [];
-  const named = issues.slice(0, MAX_NAMED).map((issue) => explained(issue, issue.path, input, schema));
-  const more = issues.length - named.length;
+  const explain = (issue: Issue) => explained(issue, issue.path, { input, schema, pathOf: known.pathOf });
+  const named = [...known.told, ...issues.slice(0, MAX_NAMED - known.told.length).map(explain)];
+  const more = known.faulty + issues.length - named.length;
   return more > 0 ? `${named.join('; ')}; and ${more} more` : named.join('; ');
 }
 
-function explained(issue: Issue, path: readonly PropertyKey[], input: unknown, schema: z.ZodType): string {
-  const name = path.map(String).join('.') || 'the body';
+interface Refused extends Pick<Known, 'pathOf'> {
+  readonly input: unknown;
+  readonly schema: z.ZodType;
+}
+
+function explained(issue: Issue, path: readonly PropertyKey[], refused: Refused): string {
+  const { input, schema, pathOf } = refused;
+  const name = pathOf(path).join('.') || 'the body';
   const value = valueAt(input, path);
   const other = value === undefined ? nameInstead(input, path) : undefined;
   const is = value === undefined ? 'missing' : shown(value);
@@ -38,21 +57,21 @@ function explained(issue: Issue, path: readonly PropertyKey[], input: unknown, s
     case 'invalid_value':
       return wrong(oneOf(issue.values));
     case 'invalid_union': {
-      if (issue.errors.length === 0) return wrong(oneOf('options' in issue ? (issue.options ?? []) : []));
+      if (issue.errors.length === 0)
+        return wrong(
+          oneOf('options' in issue ? (issue.options ?? []).filter((each) => each !== undefined) : []),
+        );
       // What the alternatives say of the value itself tells less than what one of them says of a part of it.
       const branches = issue.errors.flatMap(([first]) => (first === undefined ? [] : [first]));
       const fitting = branches.find((branch) => branch.code !== 'invalid_type' || branch.path.length > 0);
-      if (fitting !== undefined) return explained(fitting, [...path, ...fitting.path], input, schema);
+      if (fitting !== undefined) return explained(fitting, [...path, ...fitting.path], refused);
       const types = branches.map((branch) => (branch.code === 'invalid_type' ? TYPES[branch.expected] : ''));
       return wrong([...new Set(types)].join(' or '));
     }
     case 'unrecognized_keys': {
       const known = namesAt(schema, path);
-      const unknown = issue.keys.slice(0, MAX_NAMED).map((key) => {
-        const meant = nearestName(key, known);
-        const full = [...path.map(String), key].join('.');
-        return `${full} is not a recognized field${meant === undefined ? '' : `: did you mean ${meant}?`}`;
-      });
+      const at = pathOf(path);
+      const unknown = issue.keys.slice(0, MAX_NAMED).map((key) => unrecognized([...at, key], known));
       return unknown.join('; ');
     }
     default:
@@ -103,11 +122,28 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
+/** What is said of a field that no one knows: its path, and the known name that it resembles. */
+export function unrecognized(path: readonly string[], known: readonly string[]): string {
+  const meant = nearestName(path.at(-1) ?? '', known);
+  return `${shownPath(path)} is not a recognized field${meant === undefined ? '' : `: did you mean ${meant}?`}`;
+}
+
+const PLAIN_NAME = /^[\w-]{1,64}$/;
+
+/** A path whose last name may be anything: a long one is told by its length, as a long value is. */
+export function shownPath(path: readonly string[]): string {
+  const names = path.map((name) => {
+    if (PLAIN_NAME.test(name)) return name;
+    return name.length <= MAX_QUOTED ? JSON.stringify(name) : `(a name of ${lengthOf(name)} characters)`;
+  });
+  return names.join('.');
+}
+
 /** Longest value that is quoted, in characters. */
 const MAX_QUOTED = 40;
 
 /** Whole or not at all: half a secret would be known by no rule, and quoted. */
-function shown(value: unknown): string {
+export function shown(value: unknown): string {
   if (typeof value === 'string')
     return value.length <= MAX_QUOTED ? JSON.stringify(value) : `text of ${lengthOf(value)} characters`;
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object';

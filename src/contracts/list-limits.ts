@@ -24,11 +24,26 @@ export function longListIn(
   }
   if (schema instanceof z.ZodObject) {
     if (typeof value !== 'object' || value === null) return undefined;
-    return first(Object.entries(schema.shape), ([key, field]) =>
+    return first(listsIn(schema), ([key, field]) =>
       Object.hasOwn(value, key) ? longListIn(field, Reflect.get(value, key), [...path, key]) : undefined,
     );
   }
   return first(insideOf(schema), (inner) => longListIn(inner, value, path));
+}
+
+const known = new WeakMap<z.ZodObject, readonly (readonly [key: string, field: unknown])[]>();
+
+/** The fields that can hold a list that is too long: to look for them takes longer than to check a request. */
+function listsIn(schema: z.ZodObject): readonly (readonly [key: string, field: unknown])[] {
+  const lists = known.get(schema) ?? Object.entries(schema.shape).filter(([, field]) => hasLimit(field));
+  known.set(schema, lists);
+  return lists;
+}
+
+function hasLimit(schema: unknown): boolean {
+  if (schema instanceof z.ZodArray) return limitOf(schema) !== undefined;
+  if (schema instanceof z.ZodObject) return listsIn(schema).length > 0;
+  return insideOf(schema).some(hasLimit);
 }
 
 /** The most items that the schema of a list allows. */

@@ -40,7 +40,8 @@ const ids = z.union([
 
 /** One tool: what it takes beside the session, and what its help says. */
 function tool<const Shape extends z.ZodRawShape>(summary: string, example: string, shape: Shape) {
-  return { summary, example, shape, arguments: z.object(shape) };
+  const request = z.object({ session: z.string(), ...shape });
+  return { summary, example, shape, request, arguments: z.object(shape) };
 }
 
 /** The tools by name: a summary, options for an example call, and the input beside `session`. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { eventOf, timestamp } from './event.js';
+import { openObject } from './request-fields.js';
 
 /** Trace entries: what an agent did for an intent. Requests `trace.append` and `trace.compact`, and their event. */
 
@@ -28,14 +29,15 @@ export const traceEntry = z.object({
   intent_id: id.nullable(),
   state: z.enum(TRACE_STATES).exactOptional(),
   action_type: z.enum(ACTION_TYPES),
-  payload: z
-    .object({
+  /** May hold more, of which nothing is kept: what a tool was given differs from one to the next. */
+  payload: openObject(
+    z.object({
       tool_name: text(200).exactOptional(),
       target_files: z.array(text(1000)).max(1000).exactOptional(),
       command: text(100_000).exactOptional(),
       reasoning: text(100_000).exactOptional(),
-    })
-    .default({}),
+    }),
+  ).default({}),
   /** Without one the action tells: an ERROR has failed, a SCOPE_VIOLATION was denied, a TOOL_EXECUTION succeeded. */
   result: z
     .object({

@@ -38,7 +38,7 @@ export class TermIndex {
     if (slot === undefined) return;
     this.#slots.delete(fact);
     this.#facts[slot] = undefined;
-    if (this.#facts.length > 64 && this.#slots.size < this.#facts.length / 2) this.#fileAnew();
+    if (this.#facts.length > 64 && this.#slots.size < this.#facts.length / 2) this.#fileAgain();
   }
 
   /** What `ISessionFactStore.best` gives. */
@@ -65,7 +65,7 @@ export class TermIndex {
     return best.matches;
   }
 
-  #fileAnew(): void {
+  #fileAgain(): void {
     const facts = this.#facts;
     this.#facts = [];
     this.#slots = new Map();

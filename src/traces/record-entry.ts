@@ -1,5 +1,4 @@
-import { explainIssues } from '../contracts/explain-issues.js';
-import { longListIn } from '../contracts/list-limits.js';
+import { readRequest } from '../contracts/checked.js';
 import {
   type ActionType,
   type RecordedEntry,
@@ -24,13 +23,10 @@ export type Recorded = { readonly entry: RecordedEntry } | { readonly malformed:
  * @param newId names an entry that came without an id
  */
 export function recordEntry(input: unknown, newId: () => string): Recorded {
-  const long = longListIn(traceEntry, input);
-  if (long !== undefined)
-    return { malformed: `${long.path}: has ${long.length} entries, the limit is ${long.limit}` };
-  const parsed = traceEntry.safeParse(input);
-  if (!parsed.success) return { malformed: explainIssues(traceEntry, input) };
-  const { id = newId(), timestamp: at, intent_id, state, action_type, payload } = parsed.data;
-  const { result = { status: impliedStatus(action_type), output_summary: '' } } = parsed.data;
+  const read = readRequest(traceEntry, input);
+  if (!read.ok) return { malformed: read.message };
+  const { id = newId(), timestamp: at, intent_id, state, action_type, payload } = read.value;
+  const { result = { status: impliedStatus(action_type), output_summary: '' } } = read.value;
   // What was asked for is kept whole, as far as a prompt can bear it; everything else is a line.
   const asks = state === 'REQUEST' || action_type === 'INTENT_SELECTION';
   const reasoning = shortened(payload.reasoning, asks ? MAX_ASK : MAX_TEXT);
@@ -58,7 +54,7 @@ export function recordEntry(input: unknown, newId: () => string): Recorded {
       ...(reasoning !== undefined && { reasoning }),
       ...(output !== undefined && { output }),
       ...(error !== undefined && { error }),
-      size: JSON.stringify(parsed.data).length,
+      size: JSON.stringify(read.value).length,
     },
   };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkedBy } from '../../src/contracts/checked.js';
+import { checkedRequest } from '../../src/contracts/checked.js';
 import { compileRequest } from '../../src/contracts/compile-request.js';
 import { parseDispatchBody } from '../../src/contracts/dispatch-body.js';
 import { ThroughlineError } from '../../src/contracts/errors.js';
@@ -29,6 +29,7 @@ import {
   DISPATCHES,
   mutated,
   ODD_TOKENS,
+  ofSession,
   REQUESTS,
   spoiled,
 } from '../support/bad-input.js';
@@ -67,21 +68,21 @@ function handle(name: string, request: unknown, state: SessionState): void {
     appended(decided.event);
     JSON.stringify(decided.reply(state));
   } else if (name.startsWith('compile')) {
-    const asked = typed(() => checkedBy(compileRequest, request));
+    const asked = typed(() => checkedRequest(compileRequest, request));
     if (asked !== undefined) typed(() => compilePrompt(state, asked, DEFAULT_BUDGET));
   } else if (name === 'run-init') {
-    const asked = typed(() => checkedBy(runInitRequest, request));
+    const asked = typed(() => checkedRequest(runInitRequest, request));
     const read = asked?.tasksText === undefined ? undefined : readText(asked.tasksText, 'tasksText', 0);
     if (read?.ok)
       appended({
         type: 'run.initialized',
         data: { spec: asked?.spec, source: { kind: 'document' }, document: read.document },
       });
-  } else if (isLearningRequest(name)) typed(() => checkedBy(LEARNING_REQUESTS[name].arguments, request));
-  else if (name === 'run-status') typed(() => checkedBy(runStatusRequest, request));
-  else if (name === 'trace-compact') typed(() => checkedBy(traceCompactRequest, request));
+  } else if (isLearningRequest(name)) typed(() => checkedRequest(LEARNING_REQUESTS[name].arguments, request));
+  else if (name === 'run-status') typed(() => checkedRequest(runStatusRequest, request));
+  else if (name === 'trace-compact') typed(() => checkedRequest(traceCompactRequest, request));
   else {
-    const asked = typed(() => checkedBy(traceAppendRequest, request));
+    const asked = typed(() => checkedRequest(traceAppendRequest, request));
     const entries = (asked?.entries ?? []).flatMap((each) => {
       const recorded = recordEntry(each, () => 'id');
       return 'entry' in recorded ? [recorded.entry] : [];
@@ -91,7 +92,8 @@ function handle(name: string, request: unknown, state: SessionState): void {
 }
 
 function argumentsFor<Name extends ToolName>(name: Name, request: unknown) {
-  return checkedBy(TOOLS[name].arguments, request) as never;
+  const { session: _, ...args } = checkedRequest(TOOLS[name].request, request);
+  return args as never;
 }
 
 /** Nothing of a state is lost in its snapshot, whatever it holds. */
@@ -138,7 +140,9 @@ describe.each(ROLES)('a bad dispatch of an %s', (role) => {
   });
 });
 
-describe.each(REQUESTS)('a bad request of $name', ({ name, good }) => {
+describe.each(REQUESTS)('a bad request of $name', (contract) => {
+  const { name } = contract;
+  const good = ofSession(contract, 'demo', contract.good);
   it('a bad request is answered or refused for each field and each wrong value', () => {
     const { state } = full();
     for (const request of spoiled(good)) handle(name, request, state);

@@ -4,7 +4,7 @@ import { ROOT } from './pages.js';
 
 /** Words that a reader stumbles over, and what to say in their place. */
 const STUMBLING: readonly (readonly [words: RegExp, better: string])[] = [
-  [/\banew\b/i, 'again'],
+  [/anew/i, 'again'],
   [/\bwhoever\b/i, 'anyone who, a caller that, the one that'],
   [/\bsomebody\b/i, 'someone, a person, another process'],
   [/\bnobody's\b/i, "no one's"],

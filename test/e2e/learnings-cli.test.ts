@@ -60,6 +60,7 @@ describe('a proposal on the command line', () => {
     expect((await run('learnings', 'propose', 'run the linter!')).stdout).toBe(
       `${id} is proposed already: Run the linter\n`,
     );
+    expect((await run('session', 'open', 'demo', '--goal', 'A parser')).code).toBe(0);
     const other = (await propose('Read the spec first', '--tags', 'spec', 'start', '-s', 'demo')).slice(0, 5);
 
     const listed = await run('proposals', 'ls');
@@ -268,6 +269,12 @@ describe('the exit code', () => {
   it.each([
     ['an unknown id', ['proposals', 'accept', 'fffffff'], 1, /no proposal "fffffff".*\(not_found\)/],
     ['a text of 201 characters', ['learnings', 'propose', 'x'.repeat(201)], 1, /content: .*200 characters/],
+    [
+      'a session that does not exist',
+      ['learnings', 'propose', 'x', '-s', 'nowhere'],
+      1,
+      /session nowhere does not exist: "throughline session ls" lists those that do/,
+    ],
     ['no id', ['proposals', 'accept'], 2, /missing required argument 'id'/],
     [
       'an unknown type',

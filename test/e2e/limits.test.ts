@@ -59,7 +59,7 @@ describe('the rate of a session', () => {
     const flood = Array.from({ length: 10 * PER_SECOND }, () => tools.sessionShow({ session }));
     const quiet = tools.noteAdd({ session: other, content: 'not a flood' });
     const results = await Promise.allSettled(flood);
-    expect((await quiet).note?.id).toBe('NOT-1');
+    expect((await quiet).note.id).toBe('NOT-1');
     const refused = results.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
     expect(results.length - refused.length).toBeGreaterThanOrEqual(2 * PER_SECOND);
     expect(refused.length).toBeGreaterThan(PER_SECOND);

@@ -318,6 +318,16 @@ describe('foreign messages', () => {
     expect(of('LEARNINGS')).toEqual(new Set(['not an event']));
   });
 
+  it('foreign messages of a session that does not exist are not none', async () => {
+    for (const words of [['ls'], ['rm', '--yes']]) {
+      const { code, stderr } = await system.as('admin', 'foreign', ...words, '-s', 'nowhere');
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: expect.stringContaining('session nowhere does not exist: "throughline session ls" lists'),
+      });
+    }
+  });
+
   it('foreign messages are removed for good, and nothing else is', async () => {
     const before = await Promise.all([stateOf('a'), stateOf('b')]);
     expect(await system.as('admin', 'foreign', 'rm')).toMatchObject({

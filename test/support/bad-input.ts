@@ -1,5 +1,11 @@
 import fc from 'fast-check';
-import { LEARNING_REQUEST_SUBJECTS, type LearningRequest } from '../../src/contracts/learning-requests.js';
+import type { z } from 'zod';
+import { compileRequest } from '../../src/contracts/compile-request.js';
+import {
+  LEARNING_REQUEST_SUBJECTS,
+  LEARNING_REQUESTS,
+  type LearningRequest,
+} from '../../src/contracts/learning-requests.js';
 import { COMPILE_SUBJECT } from '../../src/contracts/names.js';
 import {
   RUN_INIT_SUBJECT,
@@ -8,7 +14,9 @@ import {
   TRACE_COMPACT_SUBJECT,
   TRACE_RECORD_SUBJECT,
 } from '../../src/contracts/request-names.js';
-import { TOOL_NAMES, toolSubject } from '../../src/contracts/tool-requests.js';
+import { runInitRequest, runStatusRequest } from '../../src/contracts/run-request.js';
+import { TOOL_NAMES, TOOLS, toolSubject } from '../../src/contracts/tool-requests.js';
+import { traceAppendRequest, traceCompactRequest } from '../../src/contracts/trace-entry.js';
 import { ATTACKS, attacks } from './attacks.js';
 
 /** Everything that is sent to Throughline, and what can be wrong with it. */
@@ -17,11 +25,24 @@ import { ATTACKS, attacks } from './attacks.js';
 export interface Contract {
   readonly name: string;
   readonly subject: string;
-  /** Right, but for the session, which the test puts in. */
+  readonly schema: z.ZodType;
+  /** Right, but for the session, which `ofSession` puts in. */
   readonly good: Readonly<Record<string, unknown>>;
   /** Whether every request gets an answer. Default: it does. */
   readonly answers?: false;
+  /** Whether it names a session. Default: it does. */
+  readonly ofSession?: false;
 }
+
+/** A request with a session, where it names one and names none yet. */
+export function ofSession({ ofSession }: Contract, session: string, request: object): object {
+  return ofSession === false ? request : { session, ...request };
+}
+
+const SETTINGS = {
+  ...{ implementerTokens: 8000, reviewerTokens: 9000, maxOutputTokens: 1000, tokenizer: 'approximate' },
+  stallThresholds: { same_files: 4 },
+};
 
 const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
   'task-add': { content: 'Write the parser', priority: 1, status: 'remaining', dependsOn: ['TAS-1'] },
@@ -45,13 +66,16 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
   'iteration-complete': { number: 2 },
   'iteration-summary': { summary: 'Parser done', number: 1, tasksWorked: ['TAS-1'], replace: true },
   'iteration-list': {},
-  'session-open': { goal: 'A parser', spec: '# Parser', specPath: 'a.md', project: 'p' },
+  'session-open': {
+    ...{ goal: 'A parser', spec: '# Parser', specPath: 'a.md', project: 'p' },
+    settings: SETTINGS,
+  },
   'session-complete': { force: true, reason: 'enough' },
   'session-restart': { reason: 'more' },
   'session-show': {},
 };
 
-const TRACE_ENTRY = {
+export const TRACE_ENTRY = {
   id: 'e1',
   timestamp: '2026-01-01T00:00:00.000Z',
   intent_id: 'INT-1',
@@ -72,7 +96,7 @@ const LEARNING_GOOD: Readonly<Record<LearningRequest, Readonly<Record<string, un
     },
     source: { session: 'attacked', dispatch: 1, note: 'NOT-1' },
   },
-  'learning.list': { project: 'attacked' },
+  'learning.list': { project: 'attacked', retired: true, limit: 5, cursor: 'abc' },
   'learning.search': { project: 'attacked', query: 'errors', maxResults: 3, minSimilarity: 0.1 },
   'learning.edit': {
     project: 'attacked',
@@ -84,56 +108,83 @@ const LEARNING_GOOD: Readonly<Record<LearningRequest, Readonly<Record<string, un
   },
   'learning.supersede': { project: 'attacked', id: 'abc', replacement: 'def', by: 'me' },
   'learning.retract': { project: 'attacked', id: 'abc', reason: 'wrong', by: 'me' },
-  'proposal.list': { project: 'attacked', status: 'all' },
+  'proposal.list': { project: 'attacked', status: 'all', limit: 5, cursor: 'abc' },
   'proposal.show': { project: 'attacked', id: 'abc' },
   'proposal.accept': { project: 'attacked', id: 'abc', by: 'me', merge: false, separate: true },
   'proposal.reject': { project: 'attacked', id: 'abc', reason: 'no', by: 'me' },
 };
 
+/** What every kind of prompt takes for its learnings. */
+const OF_LEARNINGS = { maxLearnings: 2, minSimilarity: 0.1, learningsAsOf: 1, project: 'attacked' };
+
+const COMPILE_REQUESTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  dispatch: {
+    ...{ kind: 'dispatch', taskId: '1', taskPrompt: 'go on', role: 'reviewer', tags: ['test'], maxFacts: 5 },
+    ...{ maxTokens: 100, asOf: 1, explain: true, activeIntentId: 'INT-1', systemPrompt: 'You are one.' },
+    ...OF_LEARNINGS,
+  },
+  iteration: {
+    ...{ kind: 'iteration', template: '{{tasks}}', binary: 'tl', extra: 'x', taskPrompt: 'y', taskId: '1' },
+    ...{ tags: ['test'], maxFacts: 5, maxTokens: 100, explain: true, activeIntentId: 'INT-1' },
+    ...{ after: 1, afterTimeoutMs: 0 },
+    ...OF_LEARNINGS,
+  },
+  'session-start': {
+    ...{ kind: 'session-start', maxTokens: 100, asOf: 1, taskPrompt: 'y', binary: 'tl' },
+    ...OF_LEARNINGS,
+  },
+};
+
 /** Requests to services. */
 export const REQUESTS: readonly Contract[] = [
-  ...TOOL_NAMES.map((name) => ({ name, subject: toolSubject(name), good: { ...TOOL_REQUESTS[name] } })),
-  {
-    name: 'compile dispatch',
+  ...TOOL_NAMES.map((name) => ({
+    name,
+    subject: toolSubject(name),
+    schema: TOOLS[name].request,
+    good: { ...TOOL_REQUESTS[name] },
+  })),
+  ...Object.entries(COMPILE_REQUESTS).map(([kind, good]) => ({
+    name: `compile ${kind}`,
     subject: COMPILE_SUBJECT,
-    good: {
-      ...{
-        kind: 'dispatch',
-        taskId: '1',
-        taskPrompt: 'go on',
-        role: 'reviewer',
-        tags: ['test'],
-        maxFacts: 5,
-      },
-      maxTokens: 100,
-      asOf: 1,
-      explain: true,
-      activeIntentId: 'INT-1',
-      systemPrompt: 'You are one.',
-    },
-  },
-  {
-    name: 'compile iteration',
-    subject: COMPILE_SUBJECT,
-    good: {
-      kind: 'iteration',
-      template: '{{tasks}}',
-      binary: 'tl',
-      extra: 'x',
-      taskPrompt: 'y',
-      taskId: '1',
-    },
-  },
+    schema: compileRequest,
+    good,
+  })),
   {
     name: 'run-init',
     subject: RUN_INIT_SUBJECT,
-    good: { spec: 'parser', goal: 'g', tasksText: '- [ ] 1. One\n' },
+    schema: runInitRequest,
+    good: {
+      ...{ spec: 'parser', goal: 'g', tasksText: '- [ ] 1. One\n' },
+      settings: SETTINGS,
+    },
   },
-  { name: 'run-status', subject: RUN_STATUS_SUBJECT, good: {} },
-  { name: 'trace-append', subject: TRACE_APPEND_SUBJECT, good: { entries: [TRACE_ENTRY] } },
-  { name: 'trace-record', subject: TRACE_RECORD_SUBJECT, good: { entries: [TRACE_ENTRY] }, answers: false },
-  ...LEARNING_REQUEST_SUBJECTS.map((subject) => ({ name: subject, subject, good: LEARNING_GOOD[subject] })),
-  { name: 'trace-compact', subject: TRACE_COMPACT_SUBJECT, good: { intentId: 'INT-1' } },
+  { name: 'run-status', subject: RUN_STATUS_SUBJECT, schema: runStatusRequest, good: {} },
+  {
+    name: 'trace-append',
+    subject: TRACE_APPEND_SUBJECT,
+    schema: traceAppendRequest,
+    good: { entries: [TRACE_ENTRY] },
+  },
+  {
+    name: 'trace-record',
+    subject: TRACE_RECORD_SUBJECT,
+    schema: traceAppendRequest,
+    good: { entries: [TRACE_ENTRY] },
+    answers: false,
+  },
+  ...LEARNING_REQUEST_SUBJECTS.map((subject) => ({
+    name: subject,
+    subject,
+    schema: LEARNING_REQUESTS[subject].arguments,
+    good: LEARNING_GOOD[subject],
+    ofSession: false as const,
+  })),
+  {
+    name: 'trace-compact',
+    subject: TRACE_COMPACT_SUBJECT,
+    schema: traceCompactRequest,
+    good: { intentId: 'INT-1' },
+  },
 ];
 
 /** Bodies of dispatches, by role. */

@@ -1,4 +1,4 @@
-import { checkedBy } from '../../src/contracts/checked.js';
+import { checkedRequest } from '../../src/contracts/checked.js';
 import type { Refusal, Unstamped } from '../../src/contracts/decision.js';
 import { EVENT_VERSION } from '../../src/contracts/event.js';
 import {
@@ -98,7 +98,7 @@ export class Project {
 
   /** What a request comes to, checked as on the wire, without doing it. */
   decide<Name extends LearningCommand>(name: Name, input: LearningInput<Name>): LearningDecision {
-    const args = checkedBy(LEARNING_REQUESTS[name].arguments, input);
+    const args = checkedRequest(LEARNING_REQUESTS[name].arguments, input);
     // The schema of a request gives the arguments of that request; the index type cannot say so.
     return decideLearning(name, this.state, args as LearningArguments<Name>);
   }

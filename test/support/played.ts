@@ -1,4 +1,4 @@
-import { checkedBy } from '../../src/contracts/checked.js';
+import { checkedRequest } from '../../src/contracts/checked.js';
 import { EVENT_VERSION } from '../../src/contracts/event.js';
 import { type SessionEvent, type StoredEvent, sessionEvent } from '../../src/contracts/session-events.js';
 import {
@@ -98,7 +98,7 @@ export function withTasks(...contents: string[]): Played {
 
 /** Checked as the service does it: `schema_invalid` is thrown. */
 export function argumentsOf<Name extends ToolName>(name: Name, args: object): ToolArguments<Name> {
-  return checkedBy(TOOLS[name].arguments, args) as ToolArguments<Name>;
+  return checkedRequest(TOOLS[name].arguments, args) as ToolArguments<Name>;
 }
 
 /** So many minutes after the first event. */

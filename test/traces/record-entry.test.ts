@@ -13,9 +13,11 @@ describe('an entry', () => {
       intent_id: 'INT-1',
       state: 'ACTION',
       action_type: 'TOOL_EXECUTION',
-      payload: { tool_name: 'bash', target_files: ['a.ts'], command: 'npm test', reasoning: 'to see' },
+      payload: {
+        ...{ tool_name: 'bash', target_files: ['a.ts'], command: 'npm test', reasoning: 'to see' },
+        more: 'left out',
+      },
       result: { status: 'FAILURE', output_summary: '1 failed', error_message: 'exit 1' },
-      more: 'ignored',
     });
     expect(entry).toEqual({
       id: 'e1',

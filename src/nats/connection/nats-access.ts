@@ -147,11 +147,11 @@ function requireConsistent({ user, password, token, nkey, creds, cert, key, inbo
 
 function fileAuthenticator({ nkey, creds }: NatsAccess): Authenticator | undefined {
   if (nkey !== undefined) {
-    const seed = readAnew('NATS_NKEY', nkey, SEED, 'the seed of a user, SU…');
+    const seed = readEachTime('NATS_NKEY', nkey, SEED, 'the seed of a user, SU…');
     return nkeyAuthenticator(() => new TextEncoder().encode(SEED.exec(seed())?.[0]));
   }
   if (creds !== undefined) {
-    const text = readAnew('NATS_CREDS', creds, CREDS, 'the JWT and the seed of a user');
+    const text = readEachTime('NATS_CREDS', creds, CREDS, 'the JWT and the seed of a user');
     return credsAuthenticator(() => new TextEncoder().encode(text()));
   }
   return undefined;
@@ -203,7 +203,7 @@ function addressOf(server: string): string {
  * Reads a file now, and again each time that it is asked for. One that is being replaced at that moment keeps its old
  * content: on an error at a reconnect the client would close the connection for good.
  */
-function readAnew(...file: Parameters<typeof readFile>): () => string {
+function readEachTime(...file: Parameters<typeof readFile>): () => string {
   let text = readFile(...file);
   return () => {
     try {

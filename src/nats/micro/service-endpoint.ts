@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { checkedRequest } from '../../contracts/checked.js';
 import { healthSubject } from '../../contracts/names.js';
 
 /** One subject of a service, which takes and gives JSON. */
@@ -15,13 +17,18 @@ export interface Endpoint {
   readonly stats?: () => unknown;
 }
 
+const withoutFields = z.object({});
+
 /** The endpoint `health.<service>`; the statistics of the service show the same. */
 export function healthEndpoint(service: string, health: () => Promise<object>): Endpoint {
   return {
     name: 'health',
     subject: healthSubject(service),
     description: 'health of this instance',
-    handle: health,
+    handle: async (request) => {
+      checkedRequest(withoutFields, request);
+      return health();
+    },
     stats: health,
   };
 }

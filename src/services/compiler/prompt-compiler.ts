@@ -1,4 +1,4 @@
-import { checkedBy } from '../../contracts/checked.js';
+import { checkedRequest } from '../../contracts/checked.js';
 import {
   type CompileReply,
   type CompileRequest,
@@ -44,7 +44,7 @@ export function createPromptCompiler(options: PromptCompilerOptions): PromptComp
   return async (input) => {
     const started = performance.now();
     try {
-      const request = checkedBy(compileRequest, input);
+      const request = checkedRequest(compileRequest, input);
       const session = token(request.session, 'session');
       const reply = await compile(session, request, options);
       telemetry.compiled(session, reply, performance.now() - started);

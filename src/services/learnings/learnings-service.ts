@@ -1,4 +1,5 @@
-import { checkedBy } from '../../contracts/checked.js';
+import { checkedRequest } from '../../contracts/checked.js';
+import { noSuchSession, ThroughlineError } from '../../contracts/errors.js';
 import {
   DEFAULT_MAX_LEARNINGS,
   DEFAULT_MIN_SIMILARITY,
@@ -6,9 +7,10 @@ import {
   type LearningArguments,
   type LearningRequest,
 } from '../../contracts/learning-requests.js';
-import { projectOf, type Token } from '../../contracts/names.js';
+import { projectOf, type Token, token } from '../../contracts/names.js';
 import type { Relevance } from '../../embedding/relevance.js';
 import type { ProjectCommander, ProjectReader } from '../../folding/project-folding.js';
+import type { SessionReader } from '../../folding/session-folding.js';
 import { decideLearning, type LearningCommand } from '../../learnings/commands/decide-learning.js';
 import { viewOf } from '../../learnings/learnings-state.js';
 
@@ -16,6 +18,7 @@ import { viewOf } from '../../learnings/learnings-state.js';
 export interface LearningsServiceOptions {
   readonly command: ProjectCommander;
   readonly reader: ProjectReader;
+  readonly sessions: SessionReader;
   readonly relevance: Relevance;
   /** Told after each command that changed a project. */
   readonly onChanged: (project: Token) => void;
@@ -27,17 +30,30 @@ export type LearningsService = (subject: LearningRequest, request: unknown) => P
 export function createLearningsService(options: LearningsServiceOptions): LearningsService {
   return async (subject, request) => {
     // The schema of a request gives the arguments of that request; the index type cannot say so.
-    const args = checkedBy(LEARNING_REQUESTS[subject].arguments, request);
+    const args = checkedRequest(LEARNING_REQUESTS[subject].arguments, request);
     const project = projectOf(args.project);
     if (subject === 'learning.search') {
       return search(project, args as LearningArguments<'learning.search'>, options);
     }
+    if (subject === 'learning.propose')
+      await requireSession((args as LearningArguments<'learning.propose'>).source.session, options);
     const { reply, appended } = await options.command(project, subject, (state) =>
       decideLearning(subject, state, args as LearningArguments<LearningCommand>),
     );
     if (appended !== undefined) options.onChanged(project);
     return reply;
   };
+}
+
+/** A session that a proposal is said to come from must be there: a misspelt one would stand in its evidence. */
+async function requireSession(
+  name: string | undefined,
+  { sessions }: LearningsServiceOptions,
+): Promise<void> {
+  if (name === undefined) return;
+  const session = token(name, 'source.session');
+  const { state } = (await sessions.load(session)).folded;
+  if (state.sequence === 0) throw new ThroughlineError('not_found', noSuchSession(session));
 }
 
 async function search(

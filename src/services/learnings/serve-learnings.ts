@@ -134,6 +134,7 @@ export async function serveLearnings(
   const answer = createLearningsService({
     command,
     reader,
+    sessions,
     relevance,
     onChanged: (project) => unawaited(vectorise(project)),
   });

@@ -1,4 +1,4 @@
-import { checkedBy } from '../../contracts/checked.js';
+import { checkedRequest } from '../../contracts/checked.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { token } from '../../contracts/names.js';
 import { runInitRequest, runStatusRequest, type TasksSource } from '../../contracts/run-request.js';
@@ -26,7 +26,14 @@ export interface RunService {
 export function createRunService({ reader, command, tracker }: RunServiceOptions): RunService {
   return {
     async init(input) {
-      const { session: name, spec, goal, tasksPath, tasksText, settings } = checkedBy(runInitRequest, input);
+      const {
+        session: name,
+        spec,
+        goal,
+        tasksPath,
+        tasksText,
+        settings,
+      } = checkedRequest(runInitRequest, input);
       const session = token(name, 'session');
       const source: TasksSource =
         tasksPath === undefined ? { kind: 'document' } : { kind: 'file', path: tasksPath };
@@ -49,7 +56,7 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
       return { ...reply, problems: read.parsed.problems };
     },
     async status(input) {
-      const session = token(checkedBy(runStatusRequest, input).session, 'session');
+      const session = token(checkedRequest(runStatusRequest, input).session, 'session');
       const { folded } = await reader.load(session);
       const refreshed = await tracker.refresh(session, folded.state);
       const { state } = (await reader.load(session)).folded;

@@ -1,4 +1,4 @@
-import { checkedBy } from '../../contracts/checked.js';
+import { checkedRequest } from '../../contracts/checked.js';
 import { codeOf } from '../../contracts/errors.js';
 import { type Token, token } from '../../contracts/names.js';
 import type { SessionEvent } from '../../contracts/session-events.js';
@@ -47,11 +47,9 @@ function checked<Name extends ToolName>(
   name: Name,
   request: unknown,
 ): { session: Token; args: ToolArguments<Name> } {
-  const given =
-    typeof request === 'object' && request !== null && 'session' in request ? request.session : undefined;
+  const { session, ...args } = checkedRequest(TOOLS[name].request, request);
   // The schema of a tool gives the arguments of that tool; the index type cannot say so.
-  const args = checkedBy(TOOLS[name].arguments, request) as ToolArguments<Name>;
-  return { session: token(given, 'session'), args };
+  return { session: token(session, 'session'), args: args as ToolArguments<Name> };
 }
 
 /** A session that ends an iteration is about to be loaded by a fresh agent. */

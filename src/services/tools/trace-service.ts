@@ -1,4 +1,4 @@
-import { checkedBy } from '../../contracts/checked.js';
+import { checkedRequest } from '../../contracts/checked.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import { token } from '../../contracts/names.js';
@@ -37,7 +37,7 @@ export function createTraceService(options: TraceServiceOptions): TraceService {
   const { log, reader, clock, newId, tokenizers } = options;
   return {
     async append(input) {
-      const { session: name, entries: given } = checkedBy(traceAppendRequest, input);
+      const { session: name, entries: given } = checkedRequest(traceAppendRequest, input);
       const session = token(name, 'session');
       const entries: RecordedEntry[] = [];
       const malformed: { index: number; message: string }[] = [];
@@ -63,7 +63,7 @@ export function createTraceService(options: TraceServiceOptions): TraceService {
       return { appended: entries.length, malformed, sequence };
     },
     async compact(input) {
-      const { session: name, intentId } = checkedBy(traceCompactRequest, input);
+      const { session: name, intentId } = checkedRequest(traceCompactRequest, input);
       const session = token(name, 'session');
       const opened = (await reader.load(session)).folded.state;
       const tokenizer = await tokenizers(resolvedSettings(opened.charter.settings).tokenizer);

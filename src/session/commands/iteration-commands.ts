@@ -2,7 +2,7 @@ import type { ToolArguments } from '../../contracts/tool-requests.js';
 import { type Iteration, newest } from '../iterations.js';
 import type { SessionState } from '../session-state.js';
 import { resolveId } from './resolve-id.js';
-import { answer, append, type Decision, type Reply, refuse } from './session-decision.js';
+import { answer, append, type Decision, type Reply, refuse, stillThere } from './session-decision.js';
 
 /** The commands on iterations, each decided on a state. */
 
@@ -76,5 +76,8 @@ function onIteration(
 }
 
 function showing(number: number): Reply {
-  return ({ history }) => ({ iteration: history.iterations.find((each) => each.number === number) ?? null });
+  return ({ history }) => {
+    const iteration = history.iterations.find((each) => each.number === number);
+    return { iteration: stillThere(iteration, `iteration ${number}`) };
+  };
 }

@@ -2,7 +2,15 @@ import type { ToolArguments } from '../../contracts/tool-requests.js';
 import { unread } from '../notebook.js';
 import type { SessionState } from '../session-state.js';
 import { resolveId } from './resolve-id.js';
-import { answer, append, type Decision, iterationOf, type Reply, refuse } from './session-decision.js';
+import {
+  answer,
+  append,
+  type Decision,
+  iterationOf,
+  type Reply,
+  refuse,
+  stillThere,
+} from './session-decision.js';
 import { full, fullText, MOST } from './session-room.js';
 
 /** The commands on notes and inbox, each decided on a state. */
@@ -77,9 +85,9 @@ export function listMessages(_state: SessionState, { all }: ToolArguments<'inbox
 }
 
 function showingNote(id: string): Reply {
-  return ({ notebook }) => ({ note: notebook.notes.get(id) ?? null });
+  return ({ notebook }) => ({ note: stillThere(notebook.notes.get(id), id) });
 }
 
 function showingMessage(id: string): Reply {
-  return ({ notebook }) => ({ message: notebook.inbox.get(id) ?? null });
+  return ({ notebook }) => ({ message: stillThere(notebook.inbox.get(id), id) });
 }

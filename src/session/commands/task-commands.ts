@@ -11,6 +11,7 @@ import {
   type NewEvent,
   type Reply,
   refuse,
+  stillThere,
 } from './session-decision.js';
 import { full, fullText, MOST } from './session-room.js';
 
@@ -178,10 +179,7 @@ function onTask(state: SessionState, id: string, decide: (task: Task) => NewEven
 }
 
 function showing(id: string): Reply {
-  return ({ board }) => {
-    const task = board.tasks.get(id);
-    return { task: task === undefined ? null : shown(board, task) };
-  };
+  return ({ board }) => ({ task: shown(board, stillThere(board.tasks.get(id), id)) });
 }
 
 function resolveAll(

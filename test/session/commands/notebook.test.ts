@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NOTE_TYPES } from '../../../src/contracts/session-meta-events.js';
+import { decide } from '../../../src/session/commands/decide-session.js';
 import { argumentsOf, Played, timeAt } from '../../support/played.js';
 
 describe('note-add', () => {
@@ -34,6 +35,19 @@ describe('note-add', () => {
       /^type is "rant": use one of learning, stuck, tip, decision$/,
     );
     expect(() => argumentsOf('note-add', { content: ' ' })).toThrow(/^content: .*must not be empty/);
+  });
+
+  it('note-add does not show a note that another request deleted before the reply', () => {
+    const played = new Played();
+    const decision = decide('note-add', played.state, argumentsOf('note-add', { content: 'x' }));
+    if (decision.kind !== 'append') throw new Error('nothing to append');
+    played.fold(decision.event).after('note-delete', { id: '1' });
+    expect(() => decision.reply(played.state)).toThrow(
+      expect.objectContaining({
+        code: 'not_found',
+        message: 'NOT-1 was changed, and then deleted by another request',
+      }),
+    );
   });
 
   it('note-add takes the same text twice: notes are not tasks', () => {

@@ -1,0 +1,257 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { checkedRequest } from '../../src/contracts/checked.js';
+import { compileRequest } from '../../src/contracts/compile-request.js';
+import { LEARNING_REQUESTS } from '../../src/contracts/learning-requests.js';
+import { openObject } from '../../src/contracts/request-fields.js';
+import { otherSpelling } from '../../src/contracts/spelling.js';
+import { TOOLS } from '../../src/contracts/tool-requests.js';
+import { traceEntry } from '../../src/contracts/trace-entry.js';
+import { type Contract, ofSession, REQUESTS, TRACE_ENTRY } from '../support/bad-input.js';
+import { cpuMs } from '../support/cpu-time.js';
+
+/** Every request, and what is checked by itself within one. */
+const CONTRACTS: readonly Contract[] = [
+  ...REQUESTS,
+  { name: 'trace entry', subject: '', schema: traceEntry, good: TRACE_ENTRY, ofSession: false },
+];
+/** Values that hold no fields of a request, but names of other things. */
+const NAMED_BY_THE_CALLER = new Set(['stallThresholds', 'entries']);
+/** Objects that may hold what their caller likes. */
+const OPEN = new Set(['payload']);
+const MAY_BE_LEFT_OUT = new Set(['after', 'afterTimeoutMs', 'asOf', 'tasksPath']);
+
+/** Every field of a request, at any depth. */
+function placesOf(request: object): { object: Record<string, unknown>; key: string }[] {
+  return Object.entries(request).flatMap(([key, value]) => [
+    { object: request as Record<string, unknown>, key },
+    ...(isObject(value) && !NAMED_BY_THE_CALLER.has(key) ? placesOf(value) : []),
+  ]);
+}
+
+/** The names of every object of a schema, as JSON Schema has them, under the path of the object. */
+function namesOf(schema: unknown, request: object, path = ''): [path: string, name: string][] {
+  const inner = schema as { properties?: object; oneOf?: { properties: { kind: { const: string } } }[] };
+  const kind = 'kind' in request ? request.kind : undefined;
+  const option = inner.oneOf?.find(({ properties }) => properties.kind.const === kind) ?? inner;
+  return Object.entries(option.properties ?? {}).flatMap(([name, field]) => [
+    [path, name] as [string, string],
+    ...namesOf(field, request, `${path}${name}.`),
+  ]);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function goodOf(contract: Contract): Record<string, unknown> {
+  return structuredClone(ofSession(contract, 'demo', contract.good)) as Record<string, unknown>;
+}
+
+const contracts = fc.constantFrom(...CONTRACTS);
+
+/** Puts a field in the place of another, or beside it, as a request from JSON would have it. */
+function put(object: object, key: string, value: unknown): void {
+  Reflect.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
+}
+
+describe('the fields of a request', () => {
+  it.each(CONTRACTS)('the example of $name has every field that its schema names', (contract) => {
+    const schema = z.toJSONSchema(contract.schema, { io: 'input', unrepresentable: 'any' });
+    const given = new Set(placesOf(goodOf(contract)).map(({ key }) => key));
+    const missing = namesOf(schema, contract.good).filter(
+      ([path, name]) => !given.has(name) && !MAY_BE_LEFT_OUT.has(name) && !path.endsWith('stallThresholds.'),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it.each(CONTRACTS)('the fields of $name are the same request in either spelling', (contract) => {
+    const { schema } = contract;
+    const expected = checkedRequest(schema, goodOf(contract));
+    for (const [index, { key }] of placesOf(goodOf(contract)).entries()) {
+      const request = goodOf(contract);
+      const object = placesOf(request)[index]?.object ?? {};
+      const value = object[key];
+      delete object[key];
+      object[otherSpelling(key)] = value;
+      expect(checkedRequest(schema, request), `${otherSpelling(key)} for ${key}`).toEqual(expected);
+    }
+  });
+
+  it('both spellings of a field are the same request in any mixture', () => {
+    fc.assert(
+      fc.property(contracts, fc.infiniteStream(fc.boolean()), (contract, turns) => {
+        const respelled = (value: unknown, keep = false): unknown => {
+          if (!isObject(value)) return value;
+          return Object.fromEntries(
+            Object.entries(value).map(([key, inner]) => [
+              !keep && turns.next().value ? otherSpelling(key) : key,
+              respelled(inner, keep || NAMED_BY_THE_CALLER.has(key)),
+            ]),
+          );
+        };
+        const request = goodOf(contract);
+        expect(checkedRequest(contract.schema, respelled(request))).toEqual(
+          checkedRequest(contract.schema, request),
+        );
+      }),
+    );
+  });
+
+  it('a field that no one knows is refused and named, whatever it is called and wherever it stands', () => {
+    const name = fc.oneof(
+      fc.string({ maxLength: 40 }),
+      fc.constantFrom('__proto__', 'constructor', 'toString', 'valueOf', '', 'a.b', 'sesion', 'MAXFACTS'),
+    );
+    fc.assert(
+      fc.property(contracts, name, fc.nat(), fc.jsonValue(), (contract, key, at, value) => {
+        const names = JSON.stringify(
+          z.toJSONSchema(contract.schema, { io: 'input', unrepresentable: 'any' }),
+        );
+        fc.pre(![key, otherSpelling(key)].some((known) => names.includes(JSON.stringify(known))));
+        const request = goodOf(contract);
+        const within = placesOf(request)
+          .filter((place) => !NAMED_BY_THE_CALLER.has(place.key) && !OPEN.has(place.key))
+          .map((place) => place.object[place.key]);
+        const objects = [request, ...within.filter(isObject)];
+        put(objects[at % objects.length] ?? request, key, value);
+        const shown = /^[\w-]+$/.test(key) ? key : JSON.stringify(key);
+        expect(() => checkedRequest(contract.schema, request)).toThrow(
+          expect.objectContaining({
+            code: 'schema_invalid',
+            message: expect.stringContaining(`${shown} is not a recognized field`),
+            details: { fields: [expect.stringContaining(shown)] },
+          }),
+        );
+      }),
+    );
+  });
+
+  it('a field that comes in both spellings must say the same twice', () => {
+    fc.assert(
+      fc.property(contracts, fc.nat(), (contract, at) => {
+        const request = goodOf(contract);
+        const places = placesOf(request).filter(({ key }) => otherSpelling(key) !== key);
+        fc.pre(places.length > 0);
+        const { object, key } = places[at % places.length] ?? { object: {}, key: '' };
+        put(object, otherSpelling(key), structuredClone(object[key]));
+        const expected = checkedRequest(contract.schema, goodOf(contract));
+        expect(checkedRequest(contract.schema, request)).toEqual(expected);
+        put(object, otherSpelling(key), 'else');
+        const both = new RegExp(
+          `${otherSpelling(key)} is .* and .*${key} is .*, but both are the same field: give one`,
+        );
+        expect(() => checkedRequest(contract.schema, request)).toThrow(both);
+      }),
+    );
+  });
+});
+
+const COMPILE = { session: 'demo', taskId: '1', taskPrompt: 'Write the parser' };
+const OPEN_SESSION = TOOLS['session-open'].request;
+
+describe('what is said of a field that is not known', () => {
+  it.each<[what: string, schema: z.ZodType, request: object, message: string]>([
+    [
+      'a misspelt field',
+      compileRequest,
+      { ...COMPILE, maxfact: 3 },
+      'maxfact is not a recognized field: did you mean maxFacts?',
+    ],
+    [
+      'a field of another kind of prompt',
+      compileRequest,
+      { kind: 'session-start', session: 'demo', maxFacts: 3 },
+      'maxFacts is a field of kind dispatch or iteration, not of session-start: leave it out',
+    ],
+    [
+      'a field of another kind than the one that is meant without a kind',
+      compileRequest,
+      { ...COMPILE, template: 'x' },
+      'template is a field of kind iteration, not of dispatch: leave it out',
+    ],
+    [
+      'a required field under another name',
+      compileRequest,
+      { session: 'demo', task: '1', task_prompt: 'x' },
+      'task is not a recognized field; taskId is missing',
+    ],
+    [
+      'a misspelt session',
+      TOOLS['task-list'].request,
+      { sesion: 'demo' },
+      'sesion is not a recognized field: did you mean session?; session is missing',
+    ],
+    [
+      'a field of an object within',
+      OPEN_SESSION,
+      { session: 'demo', settings: { reviewerToken: 1 } },
+      'settings.reviewerToken is not a recognized field: did you mean reviewerTokens?',
+    ],
+    [
+      'a wrong value in the spelling of its request',
+      compileRequest,
+      { ...COMPILE, max_facts: '9' },
+      'max_facts is "9": use a number',
+    ],
+    [
+      'a list that is too long, in the spelling of its request',
+      TOOLS['task-add'].request,
+      { session: 'demo', content: 'x', depends_on: Array.from({ length: 201 }, () => 'a') },
+      'depends_on: has 201 entries, the limit is 200: send fewer, or several requests',
+    ],
+    [
+      'a name that no terminal should show',
+      TOOLS['task-list'].request,
+      { session: 'demo', 'a\u0007b': 1 },
+      String.raw`"a\u0007b" is not a recognized field`,
+    ],
+    [
+      'a name that is very long',
+      TOOLS['task-list'].request,
+      { session: 'demo', ['x'.repeat(5000)]: 1 },
+      '(a name of 5000 characters) is not a recognized field',
+    ],
+    [
+      'two spellings that differ',
+      compileRequest,
+      { ...COMPILE, maxFacts: 3, max_facts: 4 },
+      'max_facts is 4 and maxFacts is 3, but both are the same field: give one of them',
+    ],
+    [
+      'many at once',
+      LEARNING_REQUESTS['learning.list'].arguments,
+      Object.fromEntries(['q', 'w', 'e', 'r', 't', 'z'].map((name) => [name, 1])),
+      `${['q', 'w', 'e', 'r', 't'].map((name) => `${name} is not a recognized field`).join('; ')}; and 1 more`,
+    ],
+  ])('the refusal says it in words of people: %s', (_what, schema, request, message) => {
+    expect(() => checkedRequest(schema, request)).toThrow(
+      expect.objectContaining({ code: 'schema_invalid', message }),
+    );
+  });
+
+  it('names that are not fields stay as they are: keys of a record, and what the schema does not look into', () => {
+    const schema = z.object({
+      byName: z.record(z.string(), z.int()),
+      anyThing: z.unknown(),
+      body: openObject(z.object({ toolName: z.string() })),
+    });
+    const request = {
+      by_name: { some_name: 1, someName: 2 },
+      any_thing: { some_name: 1 },
+      body: { tool_name: 'x', other_name: 1 },
+    };
+    expect(checkedRequest(schema, request)).toEqual({
+      byName: { some_name: 1, someName: 2 },
+      anyThing: { some_name: 1 },
+      body: { toolName: 'x' },
+    });
+  });
+
+  it('a request with a hundred thousand fields that no one knows is refused at once', () => {
+    const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`field${at}`, at]));
+    const refused = () => checkedRequest(compileRequest, { ...COMPILE, ...many });
+    expect(cpuMs(() => expect(refused).toThrow('and 99995 more'))).toBeLessThan(500);
+  });
+});
