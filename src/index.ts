@@ -11,6 +11,7 @@ export type { RunInitReply, RunStatusReply } from './client/run-replies.js';
 export {
   type ClientOptions,
   type Published,
+  type PublishedBy,
   type PublishOptions,
   ThroughlineClient,
   type TraceAppended,
@@ -29,6 +30,7 @@ export type {
   IterationReply,
   SessionStartReply,
 } from './contracts/compile-request.js';
+export type { DispatchResult } from './contracts/dispatch-result.js';
 export { ERROR_CODES, type ErrorCode } from './contracts/error-codes.js';
 export { ThroughlineError } from './contracts/errors.js';
 export type { Role } from './contracts/kinds.js';

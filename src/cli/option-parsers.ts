@@ -18,6 +18,22 @@ export function fraction(raw: string): number {
   throw new InvalidArgumentError('Use a number from 0 to 1.');
 }
 
+/** Parser of an age: a whole number of minutes, hours, days or weeks. In milliseconds. */
+export function ageInMs(raw: string): number {
+  const [, count, unit = ''] = /^(\d{1,6})([mhdw])$/.exec(raw) ?? [];
+  const ms = UNITS[unit];
+  if (ms === undefined) throw new InvalidArgumentError('Use a number with m, h, d or w, such as 7d.');
+  return Number(count) * ms;
+}
+
+const HOUR_MS = 3_600_000;
+const UNITS: Readonly<Record<string, number>> = {
+  m: 60_000,
+  h: HOUR_MS,
+  d: 24 * HOUR_MS,
+  w: 7 * 24 * HOUR_MS,
+};
+
 /** Takes one `key=value` into the settings so far; `a.b=1` sets a field of a field. The service checks names and values. */
 export function settingPair(pair: string, before: Record<string, unknown> = {}): Record<string, unknown> {
   const [, path = '', raw = ''] = /^([^=]+)=(.*)$/.exec(pair) ?? [];

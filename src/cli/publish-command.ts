@@ -1,16 +1,19 @@
-import { readFile } from 'node:fs/promises';
-import { buffer } from 'node:stream/consumers';
 import { Argument, type Command } from 'commander';
+import type { Published } from '../client/throughline-client.js';
 import { parseDispatchBody } from '../contracts/dispatch-body.js';
-import { messageOf, ThroughlineError } from '../contracts/errors.js';
+import type { DispatchResult } from '../contracts/dispatch-result.js';
+import { ThroughlineError } from '../contracts/errors.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
-import { cliOf, examples, out, sessionOf, withClient } from './command-context.js';
+import { readBody } from './body-file.js';
+import { cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
+import { dispatchResult, showDispatch } from './show-dispatch.js';
 
 interface PublishOptions {
   readonly session?: string;
   readonly file: string;
   readonly check: boolean;
   readonly id?: string;
+  readonly wait?: boolean;
   readonly json?: boolean;
 }
 
@@ -26,12 +29,17 @@ export function publishCommand(program: Command): void {
     .option('-f, --file <path>', 'file with the result; - is standard input', '-')
     .option('--no-check', 'send it unchecked: `throughline rejected ls` then shows what is wrong with it')
     .option('--id <id>', 'message id, to try again safely: within two minutes the same id is stored once')
-    .option('--json', 'print {"sequence":N}')
+    .option(
+      '--wait',
+      'wait until the session has it, and say what became of it: exit code 1 when it was rejected',
+    )
+    .option('--json', 'print {"sequence":N}, and with --wait its "result"')
     .addHelpText(
       'after',
       examples(
         `echo '{"task_id":"1","status":"completed","summary":"Parser done"}' | throughline publish implementer -s demo`,
         'throughline publish reviewer --session demo --file review.json',
+        'throughline publish reviewer --session demo --file review.json --wait',
       ),
     )
     .action(async (role: Role, options: PublishOptions, command: Command) => {
@@ -43,12 +51,24 @@ export function publishCommand(program: Command): void {
         if (!parsed.ok) throw new ThroughlineError(parsed.code, parsed.reason);
       }
       const again = options.id === undefined ? {} : { messageId: options.id };
-      const { sequence } = await withClient(cli, (client) =>
-        client.publishText(session, role, body, again),
+      const published: Published & { readonly result?: DispatchResult } = await withClient(
+        cli,
+        async (client) =>
+          options.wait === true
+            ? client.publishText(session, role, body, { ...again, wait: true })
+            : client.publishText(session, role, body, again),
       ).catch((fault: unknown) => {
         throw withWayOut(fault);
       });
-      out(options.json ? JSON.stringify({ sequence }) : String(sequence));
+      const { result } = published;
+      if (options.json) out(JSON.stringify(published));
+      else
+        out(result === undefined ? String(published.sequence) : showDispatch(dispatchResult.parse(result)));
+      if (result?.status !== 'rejected') return;
+      note(
+        `-- "throughline rejected ls --session ${session}" lists it; "throughline rejected fix" corrects it and sends it again`,
+      );
+      process.exitCode = 1;
     });
 }
 
@@ -58,13 +78,4 @@ function withWayOut(fault: unknown): unknown {
   if (!(fault instanceof ThroughlineError) || id === undefined) return fault;
   const message = `${fault.message}; try again with --id ${id}, and it counts once`;
   return new ThroughlineError(fault.code, message, { cause: fault });
-}
-
-async function readBody(file: string): Promise<Buffer> {
-  if (file === '-') return buffer(process.stdin);
-  try {
-    return await readFile(file);
-  } catch (cause) {
-    throw new ThroughlineError('usage', `--file ${file} cannot be read: ${messageOf(cause)}`, { cause });
-  }
 }

@@ -1,33 +1,58 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
-import type { NatsPorts } from '../nats/open-nats.js';
+import { ROLES, type Role } from '../contracts/kinds.js';
+import { token } from '../contracts/names.js';
 import type { RejectedEntry } from '../ports/rejected-store.js';
 import { retryRejected } from '../services/extractor/retry-rejected.js';
 import { counted } from '../shared/counted.js';
 import { visible } from '../shared/terminal-text.js';
 import { cliOf, examples, note, out, withNats } from './command-context.js';
 import { wholeNumber } from './option-parsers.js';
+import { fixCommand, foundRejected, removeCommand } from './rejected-changes.js';
 
 /** Results that one command lists or retries. */
 const MAX_LISTED = 10_000;
+
+interface ListOptions {
+  readonly limit: number;
+  readonly session?: string;
+  readonly role?: Role;
+  readonly json?: boolean;
+}
 
 export function rejectedCommand(program: Command): void {
   const rejected = program
     .command('rejected')
     .description('Rejected results are kept whole in the stream DISPATCH_REJECTED, each with its reason.')
-    .addHelpText('after', examples('throughline rejected ls', 'throughline rejected retry --all'));
+    .addHelpText(
+      'after',
+      examples(
+        'throughline rejected ls --session demo',
+        'throughline rejected fix 3 --set task_id=2.1',
+        'throughline rejected rm --older-than 7d',
+      ),
+    );
 
   rejected
     .command('ls')
     .description('Lists rejected results, oldest first.')
+    .option('-s, --session <name>', 'only those of this session')
+    .addOption(new Option('--role <role>', 'only those of this role').choices(ROLES))
     .option('--limit <n>', 'maximum number to list', wholeNumber(1, MAX_LISTED), 100)
     .option('--json', 'one JSON array')
-    .addHelpText('after', examples('throughline rejected ls', 'throughline rejected ls --json'))
-    .action(async (options: { limit: number; json?: boolean }, command: Command) => {
-      const { limit, json } = options;
+    .addHelpText(
+      'after',
+      examples('throughline rejected ls', 'throughline rejected ls --session demo --json'),
+    )
+    .action(async (options: ListOptions, command: Command) => {
+      const { limit, json, session, role } = options;
+      const of = {
+        ...(session !== undefined && { session: token(session, '--session') }),
+        ...(role !== undefined && { role }),
+      };
       // One more tells whether there are more.
       const { found, foreign } = await withNats(cliOf(command), async ({ rejected }) => ({
-        found: await rejected.list(limit + 1),
+        found: await rejected.list(limit + 1, of),
         foreign: await rejected.foreign(),
       }));
       noteForeign(foreign);
@@ -42,8 +67,9 @@ export function rejectedCommand(program: Command): void {
   rejected
     .command('show')
     .description(
-      'Prints the body of a rejected result, and its reason on standard error. Characters that a terminal acts on or does\n' +
-        'not show are written as \\uXXXX; with --raw the body comes byte for byte, for a file or another program.',
+      'Prints the body of a rejected result, and on standard error its reason and what would fix it. Characters that a\n' +
+        'terminal acts on or does not show are written as \\uXXXX; with --raw the body comes byte for byte, for a file or\n' +
+        'another program.',
     )
     .argument('<id>', 'its number in `rejected ls`', wholeNumber(1))
     .option('--raw', 'the body as it came')
@@ -53,11 +79,14 @@ export function rejectedCommand(program: Command): void {
       examples('throughline rejected show 3', 'throughline rejected show 3 --raw > result.json'),
     )
     .action(async (id: number, { raw, json }: { raw?: boolean; json?: boolean }, command: Command) => {
-      const entry = await withNats(cliOf(command), (nats) => found(nats, id));
+      const entry = await withNats(cliOf(command), (nats) => foundRejected(nats, id));
       if (json) return out(JSON.stringify({ ...entry, body: new TextDecoder().decode(entry.body) }));
       note(line(entry));
+      if (entry.fix !== undefined) note(`to fix it: ${entry.fix}`);
       process.stdout.write(raw ? entry.body : visible(new TextDecoder().decode(entry.body)));
     });
+
+  fixCommand(rejected);
 
   rejected
     .command('retry')
@@ -87,6 +116,8 @@ export function rejectedCommand(program: Command): void {
           note(`-- these were the oldest ${MAX_LISTED}: run it again for the others`);
       });
     });
+
+  removeCommand(rejected);
 }
 
 /** Numbers of messages that one line names. */
@@ -97,12 +128,6 @@ function noteForeign(ids: readonly number[]): void {
   const named = `${ids.slice(0, MAX_NAMED).join(', ')}${ids.length > MAX_NAMED ? ' …' : ''}`;
   const are = counted(ids.length, 'message that is', 'messages that are');
   note(`-- passed over ${are} not a rejected result: ${named}; "throughline foreign ls" says what they are`);
-}
-
-async function found(nats: NatsPorts, id: number) {
-  const entry = await nats.rejected.get(id);
-  if (entry === undefined) throw new ThroughlineError('not_found', `no rejected result has the number ${id}`);
-  return entry;
 }
 
 function line(entry: RejectedEntry): string {

@@ -115,4 +115,6 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   minSimilarity: 'similarity that a learning found by meaning must have, 0 to 1',
   merge: 'add its evidence to the learning that says nearly the same',
   separate: 'keep both',
+  dispatch: 'its DISPATCH sequence, as `publish` prints it',
+  timeoutMs: 'most milliseconds to wait for it',
 };

@@ -56,6 +56,9 @@ const statusReply = z.object({
       replan_hint: z.string().optional(),
     }),
   ),
+  unreadable: z.array(
+    z.object({ task: z.string(), dispatch: z.number(), code: z.string(), reason: z.string() }),
+  ),
   problems: z.array(problem).optional(),
   degraded: z.string().optional(),
   sequence: z.number(),
@@ -141,7 +144,7 @@ export function ledgerCommand(program: Command): void {
     });
 }
 
-function statusLines({ run, tasks, degraded }: z.infer<typeof statusReply>): string[] {
+function statusLines({ run, tasks, unreadable, degraded }: z.infer<typeof statusReply>): string[] {
   const lines: string[] = [];
   if (run === null) lines.push('no tasks.md: see `throughline init`');
   else {
@@ -165,6 +168,10 @@ function statusLines({ run, tasks, degraded }: z.infer<typeof statusReply>): str
     );
     if (task.replan_hint !== undefined) lines.push(`    stalled: ${oneLine(task.replan_hint)}`);
   }
+  for (const { task, dispatch, code, reason } of unreadable)
+    lines.push(
+      `  ${oneLine(task)}  last result, dispatch ${dispatch}, could not be read: ${code}: ${oneLine(reason)}`,
+    );
   return lines;
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ToolArguments, ToolName } from '../contracts/tool-requests.js';
+import type { CommandName, ToolArguments } from '../contracts/tool-requests.js';
 import { foldedState } from '../services/common/open-sessions.js';
 import { decide } from '../session/commands/decide-session.js';
 import { counted } from '../shared/counted.js';
@@ -46,7 +46,7 @@ export function historyCommand(program: Command): void {
   reading(history, 'Lists the iterations of a session, oldest first.', 'history', 'iteration-list', {});
 }
 
-function reading<Name extends ToolName>(
+function reading<Name extends CommandName>(
   command: Command,
   description: string,
   words: string,

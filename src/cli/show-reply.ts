@@ -1,6 +1,7 @@
 import picocolors from 'picocolors';
 import { z } from 'zod';
 import { clipText, oneLine } from '../shared/text.js';
+import { dispatchResult, showDispatch } from './show-dispatch.js';
 
 /** Replies of tools as text for people: coloured on a terminal, plain in a pipe. */
 
@@ -47,6 +48,8 @@ const reply = z.object({
 /** A reply as lines of text. */
 export function showReply(value: unknown, coloured: boolean): string {
   const pc = createColors(coloured);
+  const dispatch = dispatchResult.safeParse(value);
+  if (dispatch.success) return showDispatch(dispatch.data);
   const shown = reply.parse(value);
   if (shown.deleted !== undefined) return `${shown.deleted} deleted`;
   if (shown.task !== undefined) return shown.task === null ? 'no task is ready' : showTask(pc, shown.task);

@@ -1,4 +1,5 @@
 import type { CompactedReport, CompileReplyTo, CompileRequestInput } from '../contracts/compile-request.js';
+import type { DispatchResult } from '../contracts/dispatch-result.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { Role } from '../contracts/kinds.js';
 import {
@@ -34,6 +35,11 @@ export interface Published {
   readonly sequence: number;
 }
 
+/** The same with what became of the result, where the publisher waits for it. */
+export type PublishedBy<Options extends PublishOptions> = Options extends { readonly wait: true }
+  ? Published & { readonly result: DispatchResult }
+  : Published;
+
 export interface PublishOptions {
   /**
    * Names one publish, so that it can be tried again: within two minutes the same id is stored once. Give the one that
@@ -41,6 +47,12 @@ export interface PublishOptions {
    * as hard to guess as the default, `<session>:<random UUID>`: others could use up a name that they can guess.
    */
   readonly messageId?: string;
+  /**
+   * Waits until the session has the result, and says what became of it: the facts that it gave, or why it was rejected.
+   * Where nobody says so in time, the error has the dispatch in `details.dispatch`: the result is stored all the same, and
+   * `tools.dispatchShow` asks once more. Default: false.
+   */
+  readonly wait?: boolean;
 }
 
 export interface TraceAppended {
@@ -97,36 +109,48 @@ export class ThroughlineClient {
   }
 
   /** Publishes an implementer's result. Throws `schema_invalid` before anything is sent. */
-  async publishImplementer(
+  async publishImplementer<Options extends PublishOptions>(
     session: string,
     result: ResultOf<'implementer'>,
-    options?: PublishOptions,
-  ): Promise<Published> {
+    options?: Options,
+  ): Promise<PublishedBy<Options>> {
     return this.publishResult(session, 'implementer', result, options);
   }
 
   /** Publishes a reviewer's result. Throws `schema_invalid` before anything is sent. */
-  async publishReviewer(
+  async publishReviewer<Options extends PublishOptions>(
     session: string,
     result: ResultOf<'reviewer'>,
-    options?: PublishOptions,
-  ): Promise<Published> {
+    options?: Options,
+  ): Promise<PublishedBy<Options>> {
     return this.publishResult(session, 'reviewer', result, options);
   }
 
   /** Publishes a result of any kind. Throws `schema_invalid` before anything is sent. */
-  async publishResult<R extends Role>(
+  async publishResult<R extends Role, Options extends PublishOptions>(
     session: string,
     role: R,
     result: ResultOf<R>,
-    options?: PublishOptions,
-  ): Promise<Published> {
+    options?: Options,
+  ): Promise<PublishedBy<Options>> {
     await requireValid(role, result);
     return this.publishText(session, role, JSON.stringify(result), options);
   }
 
   /** Publishes an agent's raw text as it is; if it does not hold a result, it ends up in `DISPATCH_REJECTED`. */
-  async publishText(
+  async publishText<Options extends PublishOptions>(
+    session: string,
+    role: Role,
+    text: string | Uint8Array,
+    options?: Options,
+  ): Promise<PublishedBy<Options>> {
+    const published = await this.#publish(session, role, text, options);
+    const waited = options?.wait === true ? { result: await this.#resultOf(session, published) } : {};
+    // What is there by `wait` alone cannot be said of a type that is not known here.
+    return { ...published, ...waited } as PublishedBy<Options>;
+  }
+
+  async #publish(
     session: string,
     role: Role,
     text: string | Uint8Array,
@@ -147,11 +171,22 @@ export class ThroughlineClient {
     }
   }
 
+  async #resultOf(session: string, { sequence: dispatch }: Published): Promise<DispatchResult> {
+    try {
+      return await this.tools.dispatchShow({ session, dispatch, timeoutMs: this.#afterTimeoutMs });
+    } catch (error) {
+      throw withDispatch(error, dispatch);
+    }
+  }
+
+  /** The service gives up before we do: its refusal says how far the session is, a timeout says nothing. */
+  get #afterTimeoutMs(): number {
+    return Math.floor(this.#timeoutMs * AFTER_SHARE);
+  }
+
   /** Asks for the next prompt. The kind of the request is that of the reply. */
   async compile<Request extends CompileRequestInput>(request: Request): Promise<CompileReplyTo<Request>> {
-    // The service gives up before we do: its refusal says how far the session is, a timeout says nothing.
-    const waiting =
-      request.after === undefined ? {} : { afterTimeoutMs: Math.floor(this.#timeoutMs * AFTER_SHARE) };
+    const waiting = request.after === undefined ? {} : { afterTimeoutMs: this.#afterTimeoutMs };
     return (await this.#ofSession(COMPILE_SUBJECT, { ...waiting, ...request })) as CompileReplyTo<Request>;
   }
 
@@ -222,6 +257,13 @@ function scoped(subject: string, body: object): string {
   const session = 'session' in body ? body.session : undefined;
   // An invalid name goes to the unscoped subject, where the service says what is wrong with it.
   return isToken(session) ? sessionRequest(subject, session) : subject;
+}
+
+/** It is stored: only what became of it is not known. */
+function withDispatch(error: unknown, dispatch: number): unknown {
+  if (!(error instanceof ThroughlineError)) return error;
+  const message = `stored as dispatch ${dispatch}, but what became of it is not known: ${error.message}`;
+  return new ThroughlineError(error.code, message, { cause: error, details: { ...error.details, dispatch } });
 }
 
 /** Whether it was stored is not known: only the same id makes it safe to try again. */

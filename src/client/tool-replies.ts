@@ -1,3 +1,4 @@
+import type { DispatchResult } from '../contracts/dispatch-result.js';
 import type { ToolName } from '../contracts/request-names.js';
 import type { SessionOverview } from '../session/commands/lifecycle-commands.js';
 import type { TaskView } from '../session/commands/task-commands.js';
@@ -23,6 +24,7 @@ interface OneSession {
 }
 
 interface Replies {
+  readonly 'dispatch-show': DispatchResult;
   /** Null when no task is ready. */
   readonly 'task-next': { readonly task: TaskView | null };
   readonly 'task-delete': { readonly task: null; readonly deleted: string };

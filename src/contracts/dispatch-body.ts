@@ -4,7 +4,7 @@ import type { ErrorCode } from './error-codes.js';
 import { messageOf } from './errors.js';
 import { explainIssues } from './explain-issues.js';
 import type { Role } from './kinds.js';
-import { RESULTS, type RoleResult } from './results.js';
+import { RESULTS, type RoleResult, taskId } from './results.js';
 
 /**
  * The body of a dispatch: a JSON object, or an agent's raw text that holds exactly one
@@ -20,6 +20,10 @@ const OPENING_FENCE = /^```[a-z]*\s*$/i;
 export interface DispatchFault {
   readonly code: ErrorCode;
   readonly reason: string;
+  /** The task of the result, where that much could be read. */
+  readonly task?: string;
+  /** What would make it readable. */
+  readonly fix?: string;
 }
 
 export type ParsedBody =
@@ -54,7 +58,7 @@ export function parseDispatchBody(
     return fault('too_large', `the body has ${data.length} bytes, the limit is ${maxBytes}`);
   }
   const text = decode(data);
-  if (text === undefined) return fault('json_parse_failed', 'the body is not UTF-8 text');
+  if (text === undefined) return fault('json_parse_failed', NOT_TEXT);
   const json = findJson(text.trim(), clean);
   if (!json.ok) return json;
   return checked(json.value, role, schemaOf);
@@ -62,10 +66,19 @@ export function parseDispatchBody(
 
 function checked(value: unknown, role: Role, schemaOf: SchemaOf): ParsedBody {
   const parsed = schemaOf(role).safeParse(value);
-  if (!parsed.success) return fault('schema_invalid', explainIssues(RESULTS[role], value));
+  if (!parsed.success) return fault('schema_invalid', explainIssues(RESULTS[role], value), taskOf(value));
   // Its own schema gave it.
   return { ok: true, value: { role, result: parsed.data } as RoleResult };
 }
+
+/** The JSON of a body as it was published, unchecked. Never throws. */
+export function dispatchJson(data: Uint8Array): FoundJson {
+  const text = decode(data);
+  if (text === undefined) return fault('json_parse_failed', NOT_TEXT);
+  return findJson(text.trim(), (json) => json);
+}
+
+const NOT_TEXT = 'the body is not UTF-8 text';
 
 type FoundJson = { readonly ok: true; readonly value: unknown } | ({ readonly ok: false } & DispatchFault);
 
@@ -128,6 +141,12 @@ function decode(data: Uint8Array): string | undefined {
 }
 
 // A reason quotes from the body, and goes into headers, logs and terminals.
-function fault(code: ErrorCode, reason: string): { ok: false } & DispatchFault {
-  return { ok: false, code, reason: oneLine(reason) };
+function fault(code: ErrorCode, reason: string, task?: string): { ok: false } & DispatchFault {
+  return { ok: false, code, reason: oneLine(reason), ...(task !== undefined && { task }) };
+}
+
+function taskOf(value: unknown): string | undefined {
+  return typeof value === 'object' && value !== null && 'task_id' in value
+    ? taskId.safeParse(value.task_id).data
+    : undefined;
 }

@@ -13,6 +13,7 @@ export const ERROR_CODES = {
   token_invalid: 'a name holds characters that a subject token cannot hold',
   limit_reached: 'the limit on stored items is reached: finish or delete some first',
   not_caught_up: 'the session has not yet folded the dispatch named in "after"',
+  dispatch_rejected: 'the dispatch named in "after" could not be used',
   not_found: 'what was asked for does not exist',
   ambiguous: 'an id matches more than one thing',
   duplicate: 'an open task with the same content exists',

@@ -88,6 +88,7 @@ export function isOwnSubject(subject: string): boolean {
 export const HEADERS = {
   errorCode: 'Throughline-Error-Code',
   errorReason: 'Throughline-Error-Reason',
+  errorFix: 'Throughline-Error-Fix',
   dispatchSequence: 'Throughline-Dispatch-Sequence',
   dispatchSubject: 'Throughline-Dispatch-Subject',
   dispatchTime: 'Throughline-Dispatch-Time',

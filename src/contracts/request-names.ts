@@ -9,8 +9,8 @@ export const TRACE_APPEND_SUBJECT = 'trace.append';
 export const TRACE_RECORD_SUBJECT = 'trace.record';
 export const TRACE_COMPACT_SUBJECT = 'trace.compact';
 
-/** The tools of service `session-tools`. `TOOLS` has the input of each. */
-export const TOOL_NAMES = [
+/** The tools that are decided on a session's state. */
+export const COMMAND_NAMES = [
   'task-add',
   'task-status',
   'task-priority',
@@ -37,6 +37,14 @@ export const TOOL_NAMES = [
   'session-restart',
   'session-show',
 ] as const;
+export type CommandName = (typeof COMMAND_NAMES)[number];
+
+export function isCommand(name: ToolName): name is CommandName {
+  return name !== 'dispatch-show';
+}
+
+/** The tools of service `session-tools`. `TOOLS` has the input of each. */
+export const TOOL_NAMES = [...COMMAND_NAMES, 'dispatch-show'] as const;
 export type ToolName = (typeof TOOL_NAMES)[number];
 
 export function isToolName(name: string): name is ToolName {

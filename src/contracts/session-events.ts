@@ -75,8 +75,16 @@ const dispatchRejected = z.object({
   type: z.literal('dispatch.rejected'),
   at: timestamp,
   data: z.object({
-    dispatch: z.object({ sequence, role: z.enum(ROLES).optional(), at: timestamp, checked }),
-    error: z.object({ code: z.string(), reason: z.string() }),
+    /** `task`: where it could be read. */
+    dispatch: z.object({
+      sequence,
+      role: z.enum(ROLES).optional(),
+      task: taskId.optional(),
+      at: timestamp,
+      checked,
+    }),
+    /** `fix`: what would make the result readable. */
+    error: z.object({ code: z.string(), reason: z.string(), fix: z.string().optional() }),
   }),
 });
 

@@ -4,7 +4,15 @@ import { NOTE_TYPES } from './session-meta-events.js';
 import { sessionSettings } from './session-settings.js';
 import { DEFAULT_PRIORITY, priority, TASK_STATUSES } from './task-events.js';
 
-export { isToolName, TOOL_NAMES, type ToolName, toolSubject } from './request-names.js';
+export {
+  COMMAND_NAMES,
+  type CommandName,
+  isCommand,
+  isToolName,
+  TOOL_NAMES,
+  type ToolName,
+  toolSubject,
+} from './request-names.js';
 
 /**
  * The tools of service `session-tools`: one subject `tool.<name>` each, JSON in and out. The same table makes the
@@ -128,6 +136,12 @@ export const TOOLS = {
     reason: content.optional(),
   }),
   'session-show': tool('show the figures of the session', '', {}),
+  'dispatch-show': tool('show what became of a result, once the session has it', '--dispatch 7', {
+    /** From a publisher's PubAck. */
+    dispatch: z.int().positive('must be a DISPATCH sequence, 1 or more'),
+    /** Longest wait in milliseconds, as `afterTimeoutMs` of a prompt. */
+    timeoutMs: z.int().min(0, 'must be 0 to 600000').max(600_000, 'must be 0 to 600000').optional(),
+  }),
 } as const satisfies Readonly<Record<ToolName, ReturnType<typeof tool>>>;
 
 type Arguments<Name extends ToolName> = (typeof TOOLS)[Name]['arguments'];

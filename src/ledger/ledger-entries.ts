@@ -1,4 +1,4 @@
-import type { NextAction } from '../contracts/kinds.js';
+import type { NextAction, Role } from '../contracts/kinds.js';
 import type { TasksDocument } from '../contracts/run-request.js';
 import { activeTaskOf, leavesOf, type ProgressTotals, totalsOf } from './progress-ledger.js';
 import type { RaisedSignal, StallThresholds } from './stall.js';
@@ -23,9 +23,19 @@ export interface LedgerEntries {
   readonly 'ledger.task.last_outcome'?: string;
   readonly 'ledger.task.next_action'?: NextAction;
   readonly 'ledger.task.replan_hint'?: string;
+  readonly 'ledger.task.unreadable'?: UnreadableResult;
   readonly 'ledger.progress.active_task_id'?: string;
   readonly 'ledger.progress.totals'?: ProgressTotals;
   readonly 'ledger.progress.source_fingerprint'?: TasksDocument['fingerprint'];
+}
+
+/** The last result of a task, where it could not be read. */
+export interface UnreadableResult {
+  readonly dispatch: number;
+  readonly role?: Role;
+  readonly code: string;
+  readonly reason: string;
+  readonly fix?: string;
 }
 
 /**
@@ -39,13 +49,18 @@ export function tasksLeft(document: TasksDocument | undefined, task: string): bo
   );
 }
 
-/** All entries with content; without a task ledger or a document only the other one's. */
+/** All entries with content; without a task ledger or a document only those of the others. */
 export function ledgerEntries(
   ledger: TaskLedger | undefined,
   document: TasksDocument | undefined,
   thresholds: StallThresholds,
+  unreadable?: UnreadableResult,
 ): LedgerEntries {
-  return { ...taskEntries(ledger, document, thresholds), ...progressEntries(document) };
+  return {
+    ...taskEntries(ledger, document, thresholds),
+    ...(unreadable && { 'ledger.task.unreadable': unreadable }),
+    ...progressEntries(document),
+  };
 }
 
 /** One line that says why a task must be planned again, with its evidence. */

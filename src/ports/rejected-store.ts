@@ -9,8 +9,8 @@ import type { Token } from '../contracts/names.js';
  */
 export interface RejectedStore {
   put(rejected: Rejection): Promise<void>;
-  /** The oldest `limit` rejections, without their bodies. */
-  list(limit: number): Promise<RejectedEntry[]>;
+  /** The oldest `limit` rejections, without their bodies: of all sessions and roles by default. */
+  list(limit: number, of?: RejectedSelection): Promise<RejectedEntry[]>;
   /**
    * Ids of stored messages that are not rejections: `list`, `get` and `remove` skip them, however many there are.
    *
@@ -33,7 +33,15 @@ export interface Rejection {
   readonly at: string;
   readonly code: string;
   readonly reason: string;
+  /** What would make it readable. */
+  readonly fix?: string;
   readonly body: Uint8Array;
+}
+
+/** Which rejections are meant; a field that is left out means any. */
+export interface RejectedSelection {
+  readonly session?: Token;
+  readonly role?: Role;
 }
 
 export interface RejectedEntry extends Omit<Rejection, 'body'> {

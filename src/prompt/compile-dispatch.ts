@@ -23,16 +23,20 @@ import { type Candidate, firstFitting, type PromptBudget } from './prompt-budget
 import { replanLines } from './replan-lines.js';
 import { essentialsOf, objectiveOf } from './shorten.js';
 import { stablePrefix } from './stable-prefix.js';
+import { unreadableLine } from './unreadable-line.js';
 
 /**
- * A dispatch prompt: the stable prefix of the role, then the dynamic tail: task, output budget, delta packet, replan
- * section, guide, learnings, session context, task prompt. What has no content is left out altogether.
+ * A dispatch prompt: the stable prefix of the role, then the dynamic tail: task, output budget, whether its last result
+ * could be read, delta packet, replan section, guide, learnings, session context, task prompt. What has no content is left out altogether.
  *
  * A prompt over its budget is made to fit in stages: low-value ledger fields, learnings and facts go first, then the task prompt
  * is cut to its objective and constraints, then the work that the ledger names goes, then only the objective stays. The
- * compacted history goes last of all. Blockers and required fixes are never cut.
+ * compacted history goes last of all. Blockers, required fixes and that a result could not be read are
+ * never cut.
  */
 interface Tail {
+  /** That the last result of the task could not be read; empty where it could. */
+  readonly unreadable: string;
   readonly packet: DeltaPacket;
   readonly replan: readonly string[];
   /** Empty for none. */
@@ -67,6 +71,7 @@ export function compileDispatch(
     request.activeIntentId === undefined ? undefined : tracesOf(state).intents.get(request.activeIntentId);
   const summary = trace === undefined ? null : summarise(trace, budget.tokenizer, budget.maxSummaryTokens);
   const full: Tail = {
+    unreadable: unreadableLine(state, request.taskId, request.role),
     packet: deltaPacket(state, request.taskId, request.role),
     replan: replanLines(state, request.taskId, request.role),
     guide: guideLine(state, request.taskId, request.role),
@@ -136,12 +141,13 @@ function* candidates(
 }
 
 function render(
-  { packet, replan, guide, learnings, facts, recent, taskPrompt }: Tail,
+  { unreadable, packet, replan, guide, learnings, facts, recent, taskPrompt }: Tail,
   taskId: string,
   maxOutputTokens: number,
 ): string {
   const sections = [
     `Task: ${quoted(taskId)}\nOutput budget: ${maxOutputTokens} tokens`,
+    unreadable,
     Object.keys(packet).length === 0 ? '' : `Ledger:\n${JSON.stringify(packet)}`,
     replan.join('\n'),
     guide,

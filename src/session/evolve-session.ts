@@ -5,6 +5,7 @@ import { digestOf } from '../ledger/outcome-digest.js';
 import { addAppended, entryOfDispatch } from '../traces/session-traces.js';
 import { evolveCharter, recordSettings } from './charter.js';
 import { evolveIterations, recordWork } from './iterations.js';
+import { rejectedBy } from './known-rejections.js';
 import { evolveNotebook } from './notebook.js';
 import { evolveRun } from './session-run.js';
 import type { SessionState } from './session-state.js';
@@ -42,9 +43,9 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
       return state;
     }
     case 'dispatch.rejected': {
-      const { dispatch, error } = event.data;
+      const { dispatch } = event.data;
       state.dispatches.insert(
-        { kind: 'rejected', sequence: dispatch.sequence, at: dispatch.at, event: sequence, error },
+        { kind: 'rejected', at: dispatch.at, ...rejectedBy(event, sequence) },
         { event: sequence, checked: dispatch.checked },
       );
       return state;

@@ -1,9 +1,10 @@
 import type { NextAction } from '../contracts/kinds.js';
 import type { TasksDocument, TasksSource } from '../contracts/run-request.js';
-import { replanHint, tasksLeft } from '../ledger/ledger-entries.js';
+import { replanHint, tasksLeft, type UnreadableResult } from '../ledger/ledger-entries.js';
 import { activeTaskOf, type ProgressTotals, totalsOf } from '../ledger/progress-ledger.js';
 import { nextAction, type OutcomeName, outcomeName, signalsOf } from '../ledger/task-ledger.js';
 import { overview, type SessionOverview } from './commands/lifecycle-commands.js';
+import { unreadableTasks } from './known-rejections.js';
 import { resolvedSettings } from './resolved-settings.js';
 import type { SessionState } from './session-state.js';
 
@@ -24,6 +25,8 @@ export interface RunStatus {
   } | null;
   /** Tasks that have had a dispatch. */
   readonly tasks: readonly TaskProgress[];
+  /** Tasks whose last result could not be read; the newest rejections of the session are remembered. */
+  readonly unreadable: readonly (UnreadableResult & { readonly task: string })[];
 }
 
 export interface TaskProgress {
@@ -40,7 +43,7 @@ export interface TaskProgress {
 export function runStatus(state: SessionState): RunStatus {
   const { run } = state;
   const { stallThresholds } = resolvedSettings(state.charter.settings);
-  const { ledgers } = state.dispatches.current();
+  const { ledgers, rejections } = state.dispatches.current();
   return {
     ...overview(state),
     run:
@@ -68,5 +71,6 @@ export function runStatus(state: SessionState): RunStatus {
         ...(hint !== undefined && { replan_hint: hint }),
       };
     }),
+    unreadable: unreadableTasks(rejections),
   };
 }

@@ -86,6 +86,14 @@ const resultKeys = z
   .string()
   .refine((keys) => keys.length % RESULT_KEY_LENGTH === 0, `must be keys of ${RESULT_KEY_LENGTH} characters`);
 
+const rejected = {
+  sequence: z.number(),
+  event: z.number(),
+  role: z.enum(ROLES).exactOptional(),
+  task: z.string().exactOptional(),
+  error: z.object({ code: z.string(), reason: z.string(), fix: z.string().exactOptional() }),
+};
+
 const recent = z.array(
   z.discriminatedUnion('kind', [
     z.object({
@@ -98,11 +106,7 @@ const recent = z.array(
       trace: recordedEntry.exactOptional(),
       result: resultKeys.exactOptional(),
     }),
-    z.object({
-      kind: z.literal('rejected'),
-      ...entry,
-      error: z.object({ code: z.string(), reason: z.string() }),
-    }),
+    z.object({ kind: z.literal('rejected'), at: z.string(), ...rejected }),
   ]),
 );
 
@@ -135,6 +139,7 @@ const stateJson = z.object({
     }),
   ),
   ledgers: z.array(taskLedger),
+  rejections: z.array(z.object({ ...rejected, answered: z.literal(true).exactOptional() })),
   window: z.object({ recent, counted }),
   charter: z.object({
     status: z.enum(['open', 'completed']),

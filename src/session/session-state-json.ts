@@ -5,6 +5,7 @@ import type { Charter } from './charter.js';
 import { resultsFromJson, resultsToJson } from './counted-results.js';
 import { DispatchWindow, type DispatchWindowJson } from './dispatch-window.js';
 import type { Iteration } from './iterations.js';
+import type { KnownRejection } from './known-rejections.js';
 import type { InboxMessage, Note } from './notebook.js';
 import type { Run } from './session-run.js';
 import {
@@ -24,6 +25,7 @@ export interface SessionStateJson {
   readonly counts: DispatchCounts;
   readonly facts: readonly SessionFact[];
   readonly ledgers: readonly TaskLedger[];
+  readonly rejections: readonly KnownRejection[];
   readonly window: DispatchWindowJson<DispatchEntry>;
   readonly charter: Charter;
   readonly tasks: readonly Task[];
@@ -47,6 +49,7 @@ export function stateToJson(state: SessionState): SessionStateJson {
     counts: settled.counts,
     facts: settled.facts.all(),
     ledgers: [...settled.ledgers.values()],
+    rejections: settled.rejections,
     window: state.dispatches.toJSON(),
     charter: orderedCharter(charter),
     tasks: [...board.tasks.values()].map(orderedTask),
@@ -76,6 +79,7 @@ export function stateFromJson(
         json.ledgers,
         tracesFromJson(json.traces),
         resultsFromJson(json.results),
+        json.rejections,
       ),
       json.window,
     ),

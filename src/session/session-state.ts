@@ -1,5 +1,4 @@
 import { ROLES, type Role } from '../contracts/kinds.js';
-import type { DispatchRejected } from '../contracts/session-events.js';
 import type { RecordedEntry } from '../contracts/trace-entry.js';
 import { sessionFact } from '../facts/fact-extractor.js';
 import { InMemorySessionFactStore } from '../facts/fact-store.js';
@@ -13,6 +12,7 @@ import { type Charter, emptyCharter } from './charter.js';
 import { countResult } from './counted-results.js';
 import { type DispatchFold, DispatchWindow } from './dispatch-window.js';
 import { emptyHistory, type IterationHistory } from './iterations.js';
+import { addRejection, answerRejections, type KnownRejection, type Rejected } from './known-rejections.js';
 import { emptyNotebook, type Notebook } from './notebook.js';
 import type { Run } from './session-run.js';
 import { emptyBoard, type TaskBoard } from './task-board.js';
@@ -50,13 +50,7 @@ export type DispatchEntry =
       /** What it is in the trace of the intent that it names. */
       readonly trace?: RecordedEntry;
     }
-  | {
-      readonly kind: 'rejected';
-      readonly sequence: number;
-      readonly at: string;
-      readonly event: number;
-      readonly error: DispatchRejected['data']['error'];
-    };
+  | ({ readonly kind: 'rejected'; readonly at: string } & Rejected);
 
 /** Counts since the session began. */
 export type DispatchCounts = Record<Role | 'rejected', number>;
@@ -75,6 +69,8 @@ export interface DispatchMemory {
   readonly traces: Traces;
   /** Keys of the newest results that have counted. */
   readonly results: Set<string>;
+  /** The newest rejections, in the order of their dispatches. */
+  readonly rejections: KnownRejection[];
 }
 
 /** Everything that a session's events add up to. `evolve` owns and changes it; everybody else only reads. */
@@ -102,7 +98,7 @@ export function emptyState(session: string, limits: SessionLimits = DEFAULT_LIMI
     limits,
     dispatches: new DispatchWindow(
       dispatchFold(limits),
-      dispatchMemory([], noDispatches(), [], emptyTraces(), []),
+      dispatchMemory([], noDispatches(), [], emptyTraces(), [], []),
     ),
     charter: emptyCharter(),
     run: undefined,
@@ -125,6 +121,11 @@ export function tracesOf(state: SessionState): Traces {
   return state.dispatches.current().traces;
 }
 
+/** The newest rejections of a session, in the order of their dispatches. */
+export function rejectionsOf(state: SessionState): readonly KnownRejection[] {
+  return state.dispatches.current().rejections;
+}
+
 /** What dispatches add up to, from the facts and counts of a snapshot. */
 export function dispatchMemory(
   facts: Iterable<SessionFact>,
@@ -132,6 +133,7 @@ export function dispatchMemory(
   ledgers: Iterable<TaskLedger>,
   traces: Traces,
   results: Iterable<string>,
+  rejections: Iterable<KnownRejection>,
 ): DispatchMemory {
   return {
     facts: InMemorySessionFactStore.of(facts),
@@ -139,6 +141,7 @@ export function dispatchMemory(
     ledgers: new Map([...ledgers].map((ledger) => [ledger.task, ledger])),
     traces,
     results: new Set(results),
+    rejections: [...rejections],
   };
 }
 
@@ -158,6 +161,7 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
       addDispatch(folded.traces, entry, limits.compaction);
       if (entry.kind === 'rejected') {
         folded.counts.rejected += 1;
+        foldRejection(folded, entry);
         return;
       }
       folded.counts[entry.role] += 1;
@@ -165,12 +169,23 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
       folded.facts.add(entry.facts.map((fact) => sessionFact(fact, origin, entry.event)));
       if (folded.facts.size() > tolerated) folded.facts.compact(limits.maxFacts);
       foldLedger(folded.ledgers, entry, limits.stall);
+      answerRejections(folded.rejections, entry.task, entry.sequence);
     },
-    copy: ({ facts, counts, ledgers, traces, results }) =>
-      dispatchMemory(facts.all(), counts, ledgers.values(), copyOfTraces(traces), results),
+    copy: ({ facts, counts, ledgers, traces, results, rejections }) =>
+      dispatchMemory(facts.all(), counts, ledgers.values(), copyOfTraces(traces), results, rejections),
     finish: ({ traces }) => addPending(traces, limits.compaction),
     follows: ({ traces }, { at }) => at > traces.appendedUntil,
   };
+}
+
+/** One that comes later than the window may have been made up for before. */
+function foldRejection(
+  { rejections, ledgers }: DispatchMemory,
+  { kind: _, at: __, ...rejected }: Extract<DispatchEntry, { kind: 'rejected' }>,
+): void {
+  const last = rejected.task === undefined ? undefined : ledgers.get(rejected.task)?.last;
+  const isAnswered = last !== undefined && last.sequence > rejected.sequence;
+  addRejection(rejections, { ...rejected, ...(isAnswered && { answered: true }) });
 }
 
 /** Ledgers kept; beyond that those of tasks that nothing has been heard of for longest are forgotten. */

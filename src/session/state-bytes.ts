@@ -13,13 +13,15 @@ const TRACE = 10_000;
 
 /** An appended trace entry that waits for its place. */
 const PENDING = 500;
+/** A rejection with its reason: once settled, and once on top. */
+const REJECTION = 600;
 
 /** The key of a result that has counted. */
 const RESULT = 90;
 
 /** The approximate bytes of memory of a state, from its counts: cheap to ask for. */
 export function stateBytes(state: SessionState): number {
-  const { facts, ledgers, traces, results } = state.dispatches.settled();
+  const { facts, ledgers, traces, results, rejections } = state.dispatches.settled();
   const recent = state.dispatches.recent();
   const recentFacts = recent.reduce(
     (sum, entry) => sum + (entry.kind === 'recorded' ? entry.facts.length : 0),
@@ -37,6 +39,7 @@ export function stateBytes(state: SessionState): number {
     TRACE * traces.intents.size +
     PENDING * traces.pending.length +
     RESULT * results.size +
+    REJECTION * rejections.length +
     state.dispatches.counted().bytes
   );
 }

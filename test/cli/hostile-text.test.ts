@@ -67,6 +67,8 @@ let system: System;
 let folder: string;
 let ids: Record<'proposal' | 'accept' | 'reject' | 'edit' | 'supersede' | 'retract' | 'other', string>;
 let rejected: string;
+let unfixed: string;
+let unwanted: string;
 
 /** What commands are given for that which they must be given: a new kind of it has to be added here. */
 const given = (): Readonly<Record<string, string>> => ({
@@ -76,6 +78,7 @@ const given = (): Readonly<Record<string, string>> => ({
     priority: '1',
     status: 'remaining',
     dependsOn: 'TAS-2',
+    dispatch: '1',
     summary: HOSTILE,
   },
   role: 'reviewer',
@@ -114,6 +117,11 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
   ],
   'trace append': [['-s', SESSION, '--file', join(folder, 'trace.jsonl')]],
   'rejected show': [[rejected]],
+  'rejected fix': [
+    [unfixed, '--set', 'assessment=approved'],
+    [unfixed, '--set', `assessment=${HOSTILE}`],
+  ],
+  'rejected rm': [[unwanted], ['--older-than', '0m']],
   'rejected retry': [[rejected], ['--all']],
   'snapshot show': [['-s', SESSION]],
   'proposals show': [[ids.proposal], [HOSTILE]],
@@ -191,6 +199,7 @@ beforeAll(async () => {
   }
   await client.publishText(session, 'reviewer', `no result ${HOSTILE}`);
   await client.publishText(session, 'reviewer', JSON.stringify({ task_id: '1', assessment: HOSTILE }));
+  await client.publishText(session, 'reviewer', JSON.stringify({ task_id: '2', assessment: HOSTILE }));
   await allDealtWith(ports);
   const propose = async (text: string) =>
     (await learnings.propose({ content: `${text} ${HOSTILE}`, tags: [HOSTILE] })).proposal.id;
@@ -206,7 +215,7 @@ beforeAll(async () => {
     retract: await accepted('Keep functions pure'),
     other: await accepted('Prefer plain words'),
   };
-  rejected = String((await ports.rejected.list(1))[0]?.id);
+  [rejected = '', unfixed = '', unwanted = ''] = (await ports.rejected.list(3)).map(({ id }) => String(id));
   vi.stubEnv('NATS_URL', system.url);
   vi.stubEnv('NO_COLOR', '');
   vi.stubEnv('THROUGHLINE_LOG_LEVEL', 'error');

@@ -10,7 +10,7 @@ import { isLearningRequest, LEARNING_REQUESTS } from '../../src/contracts/learni
 import { isToken, parseDispatchSubject, token } from '../../src/contracts/names.js';
 import { runInitRequest, runStatusRequest } from '../../src/contracts/run-request.js';
 import { SESSION_EVENTS, type SessionEvent } from '../../src/contracts/session-events.js';
-import { isToolName, TOOLS, type ToolName } from '../../src/contracts/tool-requests.js';
+import { isCommand, isToolName, TOOLS, type ToolName } from '../../src/contracts/tool-requests.js';
 import { traceAppendRequest, traceCompactRequest } from '../../src/contracts/trace-entry.js';
 import { RuleBasedFactExtractor } from '../../src/facts/fact-extractor.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
@@ -62,7 +62,8 @@ function typed<T>(work: () => T): T | undefined {
 function handle(name: string, request: unknown, state: SessionState): void {
   const appended = (event: { type: SessionEvent['type']; data: unknown }) =>
     fold(state, { v: EVENT_VERSION, at: AT, id: 'x', ...event } as SessionEvent);
-  if (isToolName(name)) {
+  if (name === 'dispatch-show') typed(() => argumentsFor(name, request));
+  else if (isToolName(name) && isCommand(name)) {
     const decided = typed(() => decide(name, state, argumentsFor(name, request)));
     if (decided?.kind !== 'append') return;
     appended(decided.event);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type {
   RejectedEntry,
+  RejectedSelection,
   RejectedStore,
   Rejection,
   WholeRejection,
@@ -29,17 +30,22 @@ export class MemoryRejectedStore implements RejectedStore {
     if (this.#recent.get(dispatch) !== undefined) return;
     this.#lastId += 1;
     this.#recent.add(dispatch, this.#lastId);
-    const { subject, reason, body } = rejected;
+    const { subject, reason, fix, body } = rejected;
     this.#kept.set(this.#lastId, {
       ...rejected,
       subject: oneLine(subject),
       reason: oneLine(reason),
+      ...(fix !== undefined && { fix: oneLine(fix) }),
       body: body.slice(),
     });
   }
 
-  async list(limit: number): Promise<RejectedEntry[]> {
-    return [...this.#kept].slice(0, limit).map(([id, rejected]) => entryOf(id, rejected));
+  async list(limit: number, { session, role }: RejectedSelection = {}): Promise<RejectedEntry[]> {
+    return [...this.#kept]
+      .filter(([, kept]) => session === undefined || kept.session === session)
+      .filter(([, kept]) => role === undefined || kept.role === role)
+      .slice(0, limit)
+      .map(([id, rejected]) => entryOf(id, rejected));
   }
 
   async foreign(): Promise<number[]> {

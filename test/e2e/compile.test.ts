@@ -87,8 +87,8 @@ describe('after', () => {
   it('compile with `after` waits no longer for a rejected dispatch than for a good one', async () => {
     const session = newSession('after');
     const { sequence } = await system.client.publishText(session, 'implementer', 'no result');
-    const reply = await system.client.compile({ session, ...TASK, after: sequence });
-    expect(reply).toMatchObject({ sequence: 1, factsTotal: 0, sessionContext: '' });
+    const refused = await refusal(system.client.compile({ session, ...TASK, after: sequence }));
+    expect(refused).toMatchObject({ code: 'dispatch_rejected', details: { dispatch: sequence } });
   });
 
   it('compile with `after` says where the session stands when the dispatch belongs to another session', async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../src/contracts/errors.js';
 import type { Token } from '../../src/contracts/names.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
-import type { ToolName } from '../../src/contracts/tool-requests.js';
+import type { CommandName } from '../../src/contracts/tool-requests.js';
 import { eventsOf, newSession, type System, startSystem } from '../support/system.js';
 import { type Append, workersOn } from '../support/tools-on.js';
 
@@ -30,7 +30,7 @@ function losing(count: number): Append {
 const typesOf = async (session: Token) => (await eventsOf(system, session)).map(({ event }) => event.type);
 
 describe('an append whose answer is lost', () => {
-  const calls: [ToolName, object, SessionEvent['type'], object][] = [
+  const calls: [CommandName, object, SessionEvent['type'], object][] = [
     ['task-add', { content: 'a' }, 'task.added', { task: { id: 'TAS-1' } }],
     ['note-add', { content: 'a' }, 'note.added', { note: { id: 'NOT-1' } }],
     ['inbox-add', { content: 'a' }, 'inbox.added', { message: { id: 'MSG-1' } }],

@@ -180,7 +180,9 @@ describe('whatever a user may ask for, and wherever the answer goes', () => {
 
   it('users in accounts of their own can do all that they are granted', async () => {
     const client = await connectThroughline({ url: system.url, ...system.access('guest_apart') });
-    const { sequence: after } = await client.publishImplementer('mine', implemented('apart'));
+    const published = await client.publishImplementer('mine', implemented('apart'), { wait: true });
+    expect(published.result).toMatchObject({ status: 'recorded', task: 'apart' });
+    const after = published.sequence;
     const request = { session: 'mine', taskId: '2', taskPrompt: 'x', after };
     expect((await client.compile(request)).factsTotal).toBeGreaterThan(0);
     await client.close();

@@ -64,6 +64,26 @@ export function rejectedStoreContract(name: string, open: () => Promise<OpenedRe
       expect(await opened.store.list(0)).toEqual([]);
     });
 
+    it('the rejected store lists those of a session, of a role, or of both', async () => {
+      const [one, other] = [newSession(), newSession()];
+      const first = (await put({ session: one, role: 'reviewer' })).entry;
+      const second = (await put({ session: one, role: 'implementer' })).entry;
+      const third = (await put({ session: other, role: 'reviewer' })).entry;
+      expect(await opened.other.list(10, { session: one })).toEqual([first, second]);
+      expect(await opened.other.list(1, { session: one })).toEqual([first]);
+      expect(await opened.other.list(10, { session: one, role: 'implementer' })).toEqual([second]);
+      expect(await opened.other.list(10_000, { role: 'reviewer' })).toEqual(
+        expect.arrayContaining([first, third]),
+      );
+      expect(await opened.other.list(10_000, { role: 'reviewer' })).not.toContainEqual(second);
+    });
+
+    it('the rejected store keeps what would make a result readable', async () => {
+      const { entry } = await put({ fix: 'add an assessment\r\nand a task' });
+      expect(entry.fix).toBe('add an assessment and a task');
+      expect(await opened.store.get(entry.id)).toMatchObject({ fix: entry.fix });
+    });
+
     it.each<[string, Uint8Array]>([
       ['empty', new Uint8Array()],
       ['every byte', Uint8Array.from({ length: 256 }, (_, index) => index)],

@@ -9,9 +9,10 @@ import { DEFAULT_BUDGET } from '../../src/prompt/prompt-budget.js';
 import { stablePrefix } from '../../src/prompt/stable-prefix.js';
 import { evolve } from '../../src/session/evolve-session.js';
 import { emptyState, type SessionState } from '../../src/session/session-state.js';
-import { hostileTexts, implementer, recorded, reviewer, stored } from '../support/builders.js';
+import { hostileTexts, implementer, recorded, rejected, reviewer, stored } from '../support/builders.js';
 import { progressTask, runInitialized } from '../support/ledgers.js';
-import { dispatchRequest, partsOf } from './parts.js';
+import { TASK_PROMPT } from './budget-cases.js';
+import { compiledOrError, dispatchRequest, partsOf, roomOf } from './parts.js';
 
 function stateAfter(...events: readonly SessionEvent[]): SessionState {
   return stored(events).reduce(evolve, emptyState('demo'));
@@ -116,6 +117,51 @@ describe('a dispatch prompt', () => {
     expect(partsOf(compileDispatch(CIRCLING, dispatchRequest(), budget)).head[1]).toBe(
       'Output budget: 77 tokens',
     );
+  });
+});
+
+describe('the line of a result that could not be read', () => {
+  const line = (asked: Role, ...events: SessionEvent[]) =>
+    partsOf(compile(stateAfter(...events), { role: asked })).unreadable;
+  const why = { task: '1', reason: 'status is "finished", use completed', fix: 'set status to completed' };
+
+  it('a prompt says that the last result of its task could not be read, why, and what to return', () => {
+    expect(line('implementer', recorded(1, reviewer()), rejected(2, { role: 'implementer', ...why }))).toBe(
+      'Unreadable: the last result of this task could not be read (schema_invalid): ' +
+        '"status is \\"finished\\", use completed". To fix it: "set status to completed". Return the whole result again.',
+    );
+    expect(line('reviewer', rejected(2, { task: '1' }))).toBe(
+      'Unreadable: the last result of this task could not be read (schema_invalid): "status is missing". ' +
+        'Return the whole result again.',
+    );
+  });
+
+  it('a prompt says to another role that the result could not be read, and does not ask it for that result', () => {
+    expect(line('implementer', rejected(2, { role: 'reviewer', ...why }))).toBe(
+      'Unreadable: the last reviewer result of this task could not be read (schema_invalid): ' +
+        '"status is \\"finished\\", use completed". Nothing of it is known here.',
+    );
+  });
+
+  it('a prompt no longer says it once a result of the task could be read, and never of another task', () => {
+    const wrong = rejected(2, { role: 'implementer', ...why });
+    expect(line('implementer', wrong, recorded(3, implementer()))).toBe('');
+    expect(line('implementer', recorded(3, implementer()), wrong)).toBe('');
+    expect(line('implementer', rejected(2, { ...why, task: '2' }))).toBe('');
+    expect(line('implementer', rejected(2, { reason: why.reason }))).toBe('');
+  });
+
+  it('a prompt says it in any room that holds anything at all', () => {
+    const state = stateAfter(recorded(1, sent('1', 'a')), rejected(2, { role: 'implementer', ...why }));
+    const request = dispatchRequest({ taskPrompt: TASK_PROMPT });
+    const stages = new Set<string>();
+    for (let room = 100; room < 900; room += 10) {
+      const result = compiledOrError(state, request, roomOf(room, DEFAULT_BUDGET.tokenizer));
+      if (!result.ok) continue;
+      stages.add(result.compiled.budget.stage);
+      expect(partsOf(result.compiled).unreadable).toMatch(/^Unreadable: .*set status to completed/);
+    }
+    expect([...stages]).toEqual(['minimal', 'shortened', 'pruned', 'none']);
   });
 });
 

@@ -9,7 +9,7 @@ import { DEFAULT_BUDGET } from '../../src/prompt/prompt-budget.js';
 import { tracesOf } from '../../src/session/session-state.js';
 import { recordEntry } from '../../src/traces/record-entry.js';
 import { spokenAttacks } from '../support/attacks.js';
-import { implementer, recorded, reviewer } from '../support/builders.js';
+import { implementer, recorded, rejected, reviewer } from '../support/builders.js';
 import { runInitialized } from '../support/ledgers.js';
 import { Played } from '../support/played.js';
 import {
@@ -82,6 +82,8 @@ function byContract(say: Say): Played {
     implementer(seen({ task_id: taskId(say()) })),
   );
   for (const [index, result] of results.entries()) played.foldWhole(recorded(index + 1, result));
+  const fault = { task: '1', reason: say(), fix: say() };
+  played.foldWhole(rejected(results.length + 1, fault));
   const entries = Array.from({ length: 27 }, (_, index) => entry(say, index));
   played.fold({ type: 'trace.appended', data: { entries, malformed: 0 } });
   return played;
@@ -178,6 +180,7 @@ function byOthers(say: Say): Played {
   for (let sequence = 1; sequence <= 3; sequence += 1) {
     played.foldWhole({ ...honest, data: { dispatch: { ...dispatch, sequence, outcome }, facts } });
   }
+  played.foldWhole(rejected(4, { task: dispatch.task, reason: say(), fix: say() }));
   const entries: RecordedEntry[] = Array.from({ length: 27 }, (_, index) => ({
     id: `e${index}`,
     intent: 'INT-1',
@@ -250,6 +253,7 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
         expect(lengthOf(sections, 'recent')).toBe(tracesOf(state).intents.get('INT-1')?.recent.length);
         expect(lengthOf(sections, 'summary')).toBeGreaterThan(2);
         expect(lengthOf(sections, 'ledger')).toBe(1);
+        expect(sections.some(({ name }) => name === 'unreadable')).toBe(true);
         expect(JSON.parse(sections.find(({ name }) => name === 'ledger')?.lines[0] ?? '')).toMatchObject({
           next_action: expect.any(String),
         });

@@ -13,6 +13,8 @@ import type { Tokenizer } from '../../src/shared/tokenizer.js';
 export interface PromptParts {
   readonly prefix: string;
   readonly head: readonly string[];
+  /** That the last result of the task could not be read; empty where it could. */
+  readonly unreadable: string;
   /** The delta packet; empty without one. */
   readonly packet: Readonly<Record<string, unknown>>;
   readonly replan: readonly string[];
@@ -37,6 +39,7 @@ export function partsOf({
   const take = (opening: string) =>
     sections[0]?.startsWith(opening) ? (sections.shift() ?? '').split('\n') : [];
   const head = take('Task: ');
+  const unreadable = take('Unreadable: ');
   const ledger = take('Ledger:\n');
   const replan = take('Replan: ');
   const guide = take('Guide: ');
@@ -46,6 +49,7 @@ export function partsOf({
   return {
     prefix,
     head,
+    unreadable: unreadable.join('\n'),
     packet: ledger[1] === undefined ? {} : JSON.parse(ledger[1]),
     replan,
     guide: guide.join('\n'),

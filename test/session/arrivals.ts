@@ -7,6 +7,7 @@ import { evolve } from '../../src/session/evolve-session.js';
 import {
   emptyState,
   factsOf,
+  rejectionsOf,
   type SessionLimits,
   type SessionState,
   tracesOf,
@@ -39,15 +40,20 @@ interface Publication {
 // Other sessions publish too: the sequences of one session have gaps.
 const sequenceOf = (index: number) => 3 * index + 2;
 
-function fatesOf({ fate }: Publication, sequence: number, event: DispatchEvent): DispatchEvent[] {
-  if (fate === 'rejected') return [rejected(sequence)];
-  return fate === 'recorded' ? [event] : [rejected(sequence), event];
+/** The event of the same dispatch, had it been rejected: of some the task could be read, of some not. */
+export function unread({ data: { dispatch } }: FactRecorded): DispatchRejected {
+  return rejected(dispatch.sequence, dispatch.sequence % 4 === 0 ? {} : { task: dispatch.task });
+}
+
+function fatesOf({ fate }: Publication, event: FactRecorded): DispatchEvent[] {
+  if (fate === 'rejected') return [unread(event)];
+  return fate === 'recorded' ? [event] : [unread(event), event];
 }
 
 function arrivalsOf(publications: readonly Publication[]): Arrivals {
   const placed = publications.map((publication, index) => {
     const sequence = sequenceOf(index);
-    const events = fatesOf(publication, sequence, recorded(sequence, publication.returned, publication.id));
+    const events = fatesOf(publication, recorded(sequence, publication.returned, publication.id));
     // Each event once at least: the keys go around.
     const copies = Math.max(events.length, publication.keys.length);
     const arrivals = Array.from({ length: copies }, (_, copy) => ({
@@ -128,10 +134,11 @@ export function withoutRepeats(clean: readonly DispatchEvent[]): DispatchEvent[]
 
 /** Everything that a state says, but for where in the session's log the events happened to stand. */
 export function said(state: SessionState) {
-  const { facts, window, ...json } = stateToJson(state);
+  const { facts, window, rejections, ...json } = stateToJson(state);
   return {
     ...json,
     facts: facts.map((fact) => ({ ...fact, eventSequence: 0 })),
+    rejections: rejections.map((rejection) => ({ ...rejection, event: 0 })),
     window: { ...window, recent: window.recent.map((entry) => ({ ...entry, event: 0 })) },
     newest: state.dispatches.newest(),
     current: {
@@ -139,6 +146,7 @@ export function said(state: SessionState) {
       traces: tracesToJson(tracesOf(state)),
       results: resultsToJson(state.dispatches.current().results),
       ledgers: [...state.dispatches.current().ledgers.values()],
+      rejections: rejectionsOf(state).map((rejection) => ({ ...rejection, event: 0 })),
       valid: factsOf(state).count(),
       facts: factsOf(state)
         .all()

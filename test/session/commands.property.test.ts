@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { RoleResult } from '../../src/contracts/results.js';
 import { NOTE_TYPES } from '../../src/contracts/session-meta-events.js';
 import { TASK_STATUSES } from '../../src/contracts/task-events.js';
-import { TOOL_NAMES, type ToolName } from '../../src/contracts/tool-requests.js';
+import { COMMAND_NAMES, type CommandName } from '../../src/contracts/tool-requests.js';
 import { evolve } from '../../src/session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../../src/session/session-snapshot.js';
 import { emptyState, type SessionState } from '../../src/session/session-state.js';
@@ -14,7 +14,7 @@ import { argumentsOf, Played } from '../support/played.js';
 import { held } from './arrivals.js';
 
 /** Any call of any tool, about few tasks, notes and messages, so that calls meet; or a dispatch that comes in. */
-type Step = { readonly name: ToolName; readonly args: object } | { readonly dispatch: number };
+type Step = { readonly name: CommandName; readonly args: object } | { readonly dispatch: number };
 
 const id = fc.oneof(
   { weight: 8, arbitrary: fc.integer({ min: 1, max: 6 }).map(String) },
@@ -33,7 +33,7 @@ function given<T>(fields: { readonly [Key in keyof T]: fc.Arbitrary<T[Key]> }): 
   return fc.record(fields).map((made) => JSON.parse(JSON.stringify(made)));
 }
 
-const ARGUMENTS: { readonly [Name in ToolName]: fc.Arbitrary<object> } = {
+const ARGUMENTS: { readonly [Name in CommandName]: fc.Arbitrary<object> } = {
   'task-add': given({ content, priority: maybe(priority), dependsOn: maybe(ids) }),
   'task-status': given({ id, status }),
   'task-priority': given({ id, priority }),
@@ -61,7 +61,7 @@ const ARGUMENTS: { readonly [Name in ToolName]: fc.Arbitrary<object> } = {
   'session-show': fc.constant({}),
 };
 // What makes tasks meet comes more often; a completed session is soon reopened.
-const WEIGHTS: { readonly [Name in ToolName]?: number } = {
+const WEIGHTS: { readonly [Name in CommandName]?: number } = {
   'task-add': 12,
   'task-depends': 12,
   'task-next': 4,
@@ -69,7 +69,7 @@ const WEIGHTS: { readonly [Name in ToolName]?: number } = {
   'session-restart': 6,
 };
 
-const calls = TOOL_NAMES.map((name) => ({
+const calls = COMMAND_NAMES.map((name) => ({
   weight: WEIGHTS[name] ?? 1,
   arbitrary: ARGUMENTS[name].map((args): Step => ({ name, args })),
 }));

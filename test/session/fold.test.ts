@@ -17,7 +17,15 @@ import {
   stored,
   timeOf,
 } from '../support/builders.js';
-import { type DispatchEvent, foldedInOrder, jittered, permuted, said, withoutRepeats } from './arrivals.js';
+import {
+  type DispatchEvent,
+  foldedInOrder,
+  jittered,
+  permuted,
+  said,
+  unread,
+  withoutRepeats,
+} from './arrivals.js';
 
 const LIMITS = [DEFAULT_LIMITS, { ...DEFAULT_LIMITS, maxFacts: 20 }];
 
@@ -48,7 +56,7 @@ describe.each(LIMITS)('with at most $maxFacts facts, the fold', (limits) => {
           // Of both events of a dispatch, only the rejection may have arrived so far.
           .map((event) =>
             event.type === 'fact.recorded' && !recordedOnes.has(event.data.dispatch.sequence)
-              ? rejected(event.data.dispatch.sequence)
+              ? unread(event)
               : event,
           );
         expect(said(foldedInOrder(prefix, limits))).toEqual(said(foldedInOrder(cleanPrefix, limits)));

@@ -73,6 +73,7 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
   'session-complete': { force: true, reason: 'enough' },
   'session-restart': { reason: 'more' },
   'session-show': {},
+  'dispatch-show': { dispatch: 1, timeoutMs: 0 },
 };
 
 export const TRACE_ENTRY = {

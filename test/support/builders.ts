@@ -51,10 +51,14 @@ export function recorded(sequence: number, returned: RoleResult, messageId?: str
 }
 
 /** The event of a dispatch that could not be used. */
-export function rejected(sequence: number): DispatchRejected {
+export function rejected(
+  sequence: number,
+  { role, task, ...why }: { role?: Role; task?: string; reason?: string; fix?: string } = {},
+): DispatchRejected {
   const at = timeOf(sequence);
-  const error = { code: 'schema_invalid', reason: 'status: missing' };
-  return { v: EVENT_VERSION, type: 'dispatch.rejected', at, data: { dispatch: { sequence, at }, error } };
+  const dispatch = { sequence, ...(role && { role }), ...(task && { task }), at };
+  const error = { code: 'schema_invalid', reason: 'status is missing', ...why };
+  return { v: EVENT_VERSION, type: 'dispatch.rejected', at, data: { dispatch, error } };
 }
 
 /** Events as a session's log holds them, in the order given. */

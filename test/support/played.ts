@@ -2,10 +2,10 @@ import { checkedRequest } from '../../src/contracts/checked.js';
 import { EVENT_VERSION } from '../../src/contracts/event.js';
 import { type SessionEvent, type StoredEvent, sessionEvent } from '../../src/contracts/session-events.js';
 import {
+  type CommandName,
   TOOLS,
   type ToolArguments,
   type ToolInput,
-  type ToolName,
 } from '../../src/contracts/tool-requests.js';
 import { decide } from '../../src/session/commands/decide-session.js';
 import type { NewEvent } from '../../src/session/commands/session-decision.js';
@@ -13,7 +13,7 @@ import { evolve } from '../../src/session/evolve-session.js';
 import { emptyState, type SessionLimits, type SessionState } from '../../src/session/session-state.js';
 
 /** What a caller gives a tool, without the session. */
-export type Given<Name extends ToolName> = Omit<ToolInput<Name>, 'session'>;
+export type Given<Name extends CommandName> = Omit<ToolInput<Name>, 'session'>;
 
 /** What a command came to: an event and a reply, a reply alone, or a refusal. */
 export interface Outcome {
@@ -39,7 +39,7 @@ export class Played {
   }
 
   /** Decides a command and folds its event. */
-  when<Name extends ToolName>(name: Name, args: Given<Name>): Outcome {
+  when<Name extends CommandName>(name: Name, args: Given<Name>): Outcome {
     const decision = decide(name, this.state, argumentsOf(name, args));
     if (decision.kind === 'refuse') {
       const { code, message, details } = decision;
@@ -51,7 +51,7 @@ export class Played {
   }
 
   /** The same for a command that must not be refused; gives the session back. */
-  after<Name extends ToolName>(name: Name, args: Given<Name>): this {
+  after<Name extends CommandName>(name: Name, args: Given<Name>): this {
     const { refused } = this.when(name, args);
     if (refused !== undefined) throw new Error(`${name} was refused: ${refused.message}`);
     return this;
@@ -97,7 +97,7 @@ export function withTasks(...contents: string[]): Played {
 }
 
 /** Checked as the service does it: `schema_invalid` is thrown. */
-export function argumentsOf<Name extends ToolName>(name: Name, args: object): ToolArguments<Name> {
+export function argumentsOf<Name extends CommandName>(name: Name, args: object): ToolArguments<Name> {
   return checkedRequest(TOOLS[name].arguments, args) as ToolArguments<Name>;
 }
 

@@ -31,6 +31,11 @@ const LEARNING = /^ {2}(\[\d\.\d\d\]|-) (pattern|insight|self_knowledge): .*$/;
 /** In the order in which they may stand in the dynamic tail of a dispatch prompt; each at most once. */
 export const TAIL_SECTIONS: readonly SectionRule[] = [
   { name: 'task', opening: /^Task: .*$/, lines: [/^Output budget: \d+ tokens$/] },
+  {
+    name: 'unreadable',
+    opening: /^Unreadable: the last (\w+ )?result of this task could not be read \([a-z_]+\): ".*"\. .*$/,
+    lines: [],
+  },
   { name: 'ledger', opening: /^Ledger:$/, lines: [/^\{.*\}$/] },
   {
     name: 'replan',
@@ -146,7 +151,8 @@ export function iterationSections({ prompt }: Pick<CompiledPrompt, 'prompt'>): S
 
 /** Takes a section up to the empty line that ends it. */
 function taken(lines: string[], { name, lines: rules }: SectionRule): Section {
-  lines.shift();
+  const opening = lines.shift() ?? '';
+  if (!opening.startsWith('[')) checkQuoted(opening);
   const own: string[] = [];
   while (lines.length > 0 && lines[0] !== '') own.push(memoryLine(lines.shift() ?? '', name, rules));
   if (lines.length > 0) separated(lines);

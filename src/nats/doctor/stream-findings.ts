@@ -183,7 +183,7 @@ export async function rejectedFindings(jsm: JetStreamManager): Promise<Finding[]
   try {
     const { messages } = (await jsm.streams.info(REJECTED_STREAM)).state;
     if (messages === 0) return [ok('rejected', 'none')];
-    const fix = '"throughline rejected ls" says why, "throughline rejected retry" tries again';
+    const fix = '"throughline rejected ls" says why; "rejected fix", "retry" and "rm" deal with them';
     return [warn('rejected', `${counted(messages, 'result')} could not be used`, fix)];
   } catch (error) {
     // That it is missing has been reported.

@@ -30,6 +30,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   summary_exists: 409,
   conflict: 409,
   not_caught_up: 409,
+  dispatch_rejected: 422,
   too_large: 413,
   permission_denied: 403,
   rate_limited: 429,

@@ -9,7 +9,13 @@ import {
   REJECTED_STREAM,
   rejectedSubject,
 } from '../../contracts/names.js';
-import type { RejectedEntry, RejectedStore, Rejection, WholeRejection } from '../../ports/rejected-store.js';
+import type {
+  RejectedEntry,
+  RejectedSelection,
+  RejectedStore,
+  Rejection,
+  WholeRejection,
+} from '../../ports/rejected-store.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import { foreignBy } from '../foreign/foreign-marks.js';
@@ -56,11 +62,14 @@ export class NatsRejectedStore implements RejectedStore {
     }
   }
 
-  async list(limit: number): Promise<RejectedEntry[]> {
+  async list(limit: number, { session, role }: RejectedSelection = {}): Promise<RejectedEntry[]> {
     const entries: RejectedEntry[] = [];
     if (limit <= 0) return entries;
     for await (const message of this.#messages(1)) {
       if (foreignRejection(message) !== undefined || partOf(message.header) !== 1) continue;
+      const from = publishedBy(message);
+      if (session !== undefined && from.session !== session) continue;
+      if (role !== undefined && from.role !== role) continue;
       entries.push(await this.#entry(message));
       if (entries.length >= limit) break;
     }
@@ -105,6 +114,7 @@ export class NatsRejectedStore implements RejectedStore {
       headers: {
         [HEADERS.errorCode]: rejected.code,
         [HEADERS.errorReason]: headerText(rejected.reason),
+        ...(rejected.fix !== undefined && { [HEADERS.errorFix]: headerText(rejected.fix) }),
         [HEADERS.dispatchSequence]: String(sequence),
         [HEADERS.dispatchSubject]: headerText(rejected.subject),
         [HEADERS.dispatchTime]: at,
@@ -220,17 +230,26 @@ const DISPATCHES = DISPATCH_SUBJECTS.slice(0, -1);
 
 function describe(message: StoredMsg, bytes: number): RejectedEntry {
   const { header, seq } = message;
-  const [, session, role] = message.subject.split('.');
+  const fix = header.get(HEADERS.errorFix);
   return {
     id: seq,
     bytes,
-    session: session !== '_' && isToken(session) ? session : undefined,
-    role: isRole(role) ? role : undefined,
+    ...publishedBy(message),
     subject: header.get(HEADERS.dispatchSubject),
     sequence: Number(header.get(HEADERS.dispatchSequence)),
     at: header.get(HEADERS.dispatchTime),
     code: header.get(HEADERS.errorCode),
     reason: header.get(HEADERS.errorReason),
+    ...(fix !== '' && { fix }),
+  };
+}
+
+/** Who published it, as far as its subject said. */
+function publishedBy({ subject }: StoredMsg): Pick<RejectedEntry, 'session' | 'role'> {
+  const [, session, role] = subject.split('.');
+  return {
+    session: session !== '_' && isToken(session) ? session : undefined,
+    role: isRole(role) ? role : undefined,
   };
 }
 

@@ -14,7 +14,7 @@ import type { SessionLog } from '../../ports/session-log.js';
 import { compilePrompt } from '../../prompt/compile-prompt.js';
 import { budgetOf } from '../../prompt/prompt-budget.js';
 import { resolvedSettings } from '../../session/resolved-settings.js';
-import type { SessionState } from '../../session/session-state.js';
+import { rejectionsOf, type SessionState } from '../../session/session-state.js';
 import type { Tokenizer } from '../../shared/tokenizer.js';
 import type { ProgressTracker, Refreshed } from '../common/progress-tracker.js';
 import type { PromptLearnings } from './prompt-learnings.js';
@@ -110,7 +110,25 @@ function loadFor(
   if (request.asOf !== undefined) return reader.loadAsOf(session, request.asOf);
   if (request.after === undefined) return reader.load(session);
   const timeoutMs = Math.min(options.afterTimeoutMs, request.afterTimeoutMs ?? Number.POSITIVE_INFINITY);
-  return caughtUp({ reader, log }, session, request.after, timeoutMs);
+  return caughtUp({ reader, log }, session, request.after, timeoutMs).then((loaded) => {
+    requireUsable(loaded.folded.state, request.after);
+    return loaded;
+  });
+}
+
+/** @throws ThroughlineError `dispatch_rejected` for one that could not be used, as long as the session remembers why */
+function requireUsable(state: SessionState, dispatch: number | undefined): void {
+  const rejection = rejectionsOf(state).find(({ sequence }) => sequence === dispatch);
+  if (rejection === undefined) return;
+  const { sequence, task, error } = rejection;
+  const { code, reason, fix } = error;
+  const remedy = fix ?? 'publish a corrected result';
+  const shown = `"throughline rejected ls --session ${state.session}" shows the result`;
+  throw new ThroughlineError(
+    'dispatch_rejected',
+    `dispatch ${sequence} could not be used, ${code}: ${reason}. To fix it: ${remedy}; ${shown}`,
+    { details: { dispatch: sequence, code, reason, ...(fix && { fix }), ...(task && { task }) } },
+  );
 }
 
 function ledgerReport({ run, dispatches }: SessionState, taskId: string, refreshed: Refreshed): LedgerReport {

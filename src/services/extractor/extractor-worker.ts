@@ -157,14 +157,16 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     held: Held,
     session: Token | undefined,
     role: Role | undefined,
-    { code, reason }: DispatchFault,
+    fault: DispatchFault,
   ): Promise<WorkOutcome> {
+    const { code, reason, fix } = fault;
     const { sequence, at, subject, body } = held.delivery;
     // The note first: the fold takes it once however often it comes, the rejected store only for a while. But a log
     // that is given up keeps no dispatch from being rejected: then `after` does not hear of it.
-    const refused = session && (await noteRejected(held, session, role, { code, reason }));
+    const refused = session && (await noteRejected(held, session, role, fault));
     const told = refused === undefined ? reason : `${reason}; not noted on its session: ${refused}`;
-    await ports.rejected.put({ session, role, subject, sequence, at, code, reason: told, body });
+    const why = { code, reason: told, ...(fix !== undefined && { fix }) };
+    await ports.rejected.put({ session, role, subject, sequence, at, ...why, body });
     stats.rejected += 1;
     logger.warn({ session, dispatch: sequence, code, reason: told }, 'dispatch rejected');
     const rejected = { kind: 'rejected', reason: `${code}: ${reason}` } as const;
@@ -176,7 +178,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     held: Held,
     session: Token,
     role: Role | undefined,
-    error: DispatchFault,
+    { code, reason, task, fix }: DispatchFault,
   ): Promise<string | undefined> {
     const { sequence, at } = held.delivery;
     const event: DispatchRejected = {
@@ -184,8 +186,8 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
       type: 'dispatch.rejected',
       at,
       data: {
-        dispatch: { sequence, ...(role && { role }), at },
-        error: { code: error.code, reason: error.reason },
+        dispatch: { sequence, ...(role && { role }), ...(task !== undefined && { task }), at },
+        error: { code, reason, ...(fix !== undefined && { fix }) },
       },
     };
     try {

@@ -5,6 +5,7 @@ import { runInitRequest, runStatusRequest, type TasksSource } from '../../contra
 import type { SessionCommander, SessionReader } from '../../folding/session-folding.js';
 import { ledgerEntries } from '../../ledger/ledger-entries.js';
 import { append } from '../../session/commands/session-decision.js';
+import { unreadableResult, unreadOf } from '../../session/known-rejections.js';
 import { resolvedSettings } from '../../session/resolved-settings.js';
 import { runStatus } from '../../session/run-status.js';
 import type { SessionState } from '../../session/session-state.js';
@@ -68,6 +69,9 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
 
 /** The known entries of one task's ledger, together with those of the progress. */
 export function entriesOf(state: SessionState, task: string): object {
-  const ledger = state.dispatches.current().ledgers.get(task);
-  return ledgerEntries(ledger, state.run?.document, resolvedSettings(state.charter.settings).stallThresholds);
+  const { ledgers, rejections } = state.dispatches.current();
+  const { stallThresholds } = resolvedSettings(state.charter.settings);
+  const unread = unreadOf(rejections, task);
+  const unreadable = unread && unreadableResult(unread);
+  return ledgerEntries(ledgers.get(task), state.run?.document, stallThresholds, unreadable);
 }

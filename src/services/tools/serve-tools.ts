@@ -7,7 +7,7 @@ import {
   TRACE_COMPACT_SUBJECT,
   TRACE_RECORD_SUBJECT,
 } from '../../contracts/request-names.js';
-import { TOOL_NAMES, TOOLS, TOOLS_SERVICE, toolSubject } from '../../contracts/tool-requests.js';
+import { isCommand, TOOL_NAMES, TOOLS, TOOLS_SERVICE, toolSubject } from '../../contracts/tool-requests.js';
 import { startService } from '../../nats/micro/micro-service.js';
 import { type Endpoint, healthEndpoint } from '../../nats/micro/service-endpoint.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
@@ -20,6 +20,7 @@ import { guarded } from '../common/request-guard.js';
 import { numbersOf, type Serving, type Sessions } from '../common/service-context.js';
 import { NoteHarvester } from '../learnings/note-harvester.js';
 import type { Projects } from '../learnings/serve-learnings.js';
+import { createDispatchResults } from './dispatch-results.js';
 import { createRunService } from './run-service.js';
 import { createSessionTools } from './session-tools.js';
 import { createTraceService } from './trace-service.js';
@@ -39,6 +40,8 @@ export async function serveTools(
   });
   shutdown.add('the note harvester', () => harvester.stop());
   const onNotes = (session: Token) => harvester.schedule(session);
+  const { afterTimeoutMs } = config;
+  const showDispatch = createDispatchResults({ reader: sessions.reader, log: nats.log, afterTimeoutMs });
   const tools = createSessionTools({ ...sessions, logger, onNotes });
   const run = createRunService(sessions);
   const trace = createTraceService({
@@ -60,7 +63,7 @@ export async function serveTools(
         subject: toolSubject(name),
         bySession: true,
         description: TOOLS[name].summary,
-        handle: (request: unknown) => tools(name, request),
+        handle: (request: unknown) => (isCommand(name) ? tools(name, request) : showDispatch(request)),
         ...(name.endsWith('-list') && { lower: 'its filters, or delete what is no longer needed' }),
       })),
       {

@@ -2,7 +2,7 @@ import { checkedRequest } from '../../contracts/checked.js';
 import { codeOf } from '../../contracts/errors.js';
 import { type Token, token } from '../../contracts/names.js';
 import type { SessionEvent } from '../../contracts/session-events.js';
-import { TOOLS, type ToolArguments, type ToolName } from '../../contracts/tool-requests.js';
+import { type CommandName, TOOLS, type ToolArguments } from '../../contracts/tool-requests.js';
 import type {
   SessionCommander,
   SessionReader,
@@ -22,7 +22,7 @@ export interface SessionToolsOptions {
 }
 
 /** From a tool's name and a request's JSON to the reply. Throws a ThroughlineError for a refused request. */
-export type SessionTools = (name: ToolName, request: unknown) => Promise<object>;
+export type SessionTools = (name: CommandName, request: unknown) => Promise<object>;
 
 /** Events after which notes may have to be proposed; the end of an iteration makes up for one that was missed. */
 const TELLS_NOTES: ReadonlySet<string> = new Set([
@@ -43,7 +43,7 @@ export function createSessionTools(options: SessionToolsOptions): SessionTools {
   };
 }
 
-function checked<Name extends ToolName>(
+function checked<Name extends CommandName>(
   name: Name,
   request: unknown,
 ): { session: Token; args: ToolArguments<Name> } {

@@ -1,4 +1,4 @@
-import type { ToolArguments, ToolName } from '../../contracts/tool-requests.js';
+import type { CommandName, ToolArguments } from '../../contracts/tool-requests.js';
 import type { SessionState } from '../session-state.js';
 import * as iterations from './iteration-commands.js';
 import * as lifecycle from './lifecycle-commands.js';
@@ -7,37 +7,38 @@ import { type Decision, refuse } from './session-decision.js';
 import * as tasks from './task-commands.js';
 
 /** How each tool decides. */
-const DECIDE: { readonly [Name in ToolName]: (state: SessionState, args: ToolArguments<Name>) => Decision } =
-  {
-    'task-add': tasks.addTask,
-    'task-status': tasks.setStatus,
-    'task-priority': tasks.setPriority,
-    'task-depends': tasks.addDependencies,
-    'task-undepends': tasks.removeDependencies,
-    'task-content': tasks.setContent,
-    'task-delete': tasks.deleteTask,
-    'task-next': tasks.next,
-    'task-release': tasks.release,
-    'task-list': tasks.listTasks,
-    'note-add': notebook.addNote,
-    'note-edit': notebook.editNote,
-    'note-delete': notebook.deleteNote,
-    'note-list': notebook.listNotes,
-    'inbox-add': notebook.addMessage,
-    'inbox-mark-read': notebook.markRead,
-    'inbox-list': notebook.listMessages,
-    'iteration-start': iterations.startIteration,
-    'iteration-complete': iterations.completeIteration,
-    'iteration-summary': iterations.summarise,
-    'iteration-list': iterations.listIterations,
-    'session-open': lifecycle.openSession,
-    'session-complete': lifecycle.completeSession,
-    'session-restart': lifecycle.restartSession,
-    'session-show': lifecycle.showSession,
-  };
+const DECIDE: {
+  readonly [Name in CommandName]: (state: SessionState, args: ToolArguments<Name>) => Decision;
+} = {
+  'task-add': tasks.addTask,
+  'task-status': tasks.setStatus,
+  'task-priority': tasks.setPriority,
+  'task-depends': tasks.addDependencies,
+  'task-undepends': tasks.removeDependencies,
+  'task-content': tasks.setContent,
+  'task-delete': tasks.deleteTask,
+  'task-next': tasks.next,
+  'task-release': tasks.release,
+  'task-list': tasks.listTasks,
+  'note-add': notebook.addNote,
+  'note-edit': notebook.editNote,
+  'note-delete': notebook.deleteNote,
+  'note-list': notebook.listNotes,
+  'inbox-add': notebook.addMessage,
+  'inbox-mark-read': notebook.markRead,
+  'inbox-list': notebook.listMessages,
+  'iteration-start': iterations.startIteration,
+  'iteration-complete': iterations.completeIteration,
+  'iteration-summary': iterations.summarise,
+  'iteration-list': iterations.listIterations,
+  'session-open': lifecycle.openSession,
+  'session-complete': lifecycle.completeSession,
+  'session-restart': lifecycle.restartSession,
+  'session-show': lifecycle.showSession,
+};
 
 /** Decides a command on a state. A completed session takes no further events until it is restarted. */
-export function decide<Name extends ToolName>(
+export function decide<Name extends CommandName>(
   name: Name,
   state: SessionState,
   args: ToolArguments<Name>,

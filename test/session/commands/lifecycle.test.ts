@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TOOL_NAMES, type ToolName } from '../../../src/contracts/tool-requests.js';
+import { COMMAND_NAMES, type CommandName } from '../../../src/contracts/tool-requests.js';
 import { implementer, recorded, reviewer } from '../../support/builders.js';
 import { argumentsOf, type Given, Played, timeAt, withTasks } from '../../support/played.js';
 
@@ -104,7 +104,7 @@ describe('session-restart', () => {
 });
 
 describe('a completed session', () => {
-  const calls: { readonly [Name in ToolName]: Given<Name> } = {
+  const calls: { readonly [Name in CommandName]: Given<Name> } = {
     'task-add': { content: 'new' },
     'task-status': { id: '1', status: 'blocked' },
     'task-priority': { id: '1', priority: 0 },
@@ -131,7 +131,7 @@ describe('a completed session', () => {
     'session-restart': {},
     'session-show': {},
   };
-  const answered: ToolName[] = [
+  const answered: CommandName[] = [
     'task-list',
     'note-list',
     'inbox-list',
@@ -151,7 +151,7 @@ describe('a completed session', () => {
   }
   const completed = () => open().after('session-complete', { force: true, reason: 'r' });
 
-  it.each(TOOL_NAMES.filter((name) => !answered.includes(name) && name !== 'session-restart'))(
+  it.each(COMMAND_NAMES.filter((name) => !answered.includes(name) && name !== 'session-restart'))(
     'a completed session refuses %s, which an open one takes',
     (name) => {
       const given = argumentsOf(name, calls[name]);

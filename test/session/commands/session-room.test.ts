@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ToolInput, ToolName } from '../../../src/contracts/tool-requests.js';
+import type { CommandName, ToolInput } from '../../../src/contracts/tool-requests.js';
 import { MOST } from '../../../src/session/commands/session-room.js';
 import { Played } from '../../support/played.js';
 
@@ -9,7 +9,7 @@ const LONG = 'x'.repeat(MOST.text / 100);
 const TASK = { content: 'x', status: 'remaining' as const, priority: 2, iteration: 0 };
 
 /** A session on which a tool was used so many times. */
-function used<Name extends ToolName>(
+function used<Name extends CommandName>(
   times: number,
   tool: Name,
   args: (n: number) => Omit<ToolInput<Name>, 'session'>,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { TASK_STATUSES } from '../../../src/contracts/task-events.js';
-import type { ToolName } from '../../../src/contracts/tool-requests.js';
+import type { CommandName } from '../../../src/contracts/tool-requests.js';
 import { argumentsOf, timeAt, withTasks } from '../../support/played.js';
 
 describe('a reason', () => {
@@ -121,7 +121,7 @@ describe('task-list', () => {
 });
 
 describe('every command on one task', () => {
-  const calls: { [Name in ToolName]?: object } = {
+  const calls: { [Name in CommandName]?: object } = {
     'task-status': { status: 'blocked' },
     'task-priority': { priority: 1 },
     'task-content': { content: 'new' },

@@ -1,0 +1,171 @@
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import { dispatchJson, parseDispatchBody } from '../contracts/dispatch-body.js';
+import { ThroughlineError } from '../contracts/errors.js';
+import { ROLES, type Role } from '../contracts/kinds.js';
+import { dispatchSubject, token } from '../contracts/names.js';
+import type { NatsPorts } from '../nats/open-nats.js';
+import type { WholeRejection } from '../ports/rejected-store.js';
+import { retryRejected } from '../services/extractor/retry-rejected.js';
+import { counted } from '../shared/counted.js';
+import { readBody } from './body-file.js';
+import { cliOf, examples, note, out, withNats } from './command-context.js';
+import { ageInMs, wholeNumber } from './option-parsers.js';
+import { type FieldChange, fieldChange, withFields } from './set-fields.js';
+
+/** What empties the list of rejected results: `rejected fix` and `rejected rm`. */
+
+interface FixOptions {
+  readonly file?: string;
+  readonly set?: readonly FieldChange[];
+  readonly role?: Role;
+  readonly session?: string;
+  readonly json?: boolean;
+}
+
+interface RemoveOptions {
+  readonly olderThan?: number;
+  readonly session?: string;
+  readonly json?: boolean;
+}
+
+/** Results that one command removes by their age. */
+const MAX_REMOVED = 10_000;
+
+/** One rejected result, whole; `not_found` where there is none of this number. */
+export async function foundRejected(nats: NatsPorts, id: number): Promise<WholeRejection> {
+  const entry = await nats.rejected.get(id);
+  if (entry === undefined) throw new ThroughlineError('not_found', `no rejected result has the number ${id}`);
+  return entry;
+}
+
+export function fixCommand(rejected: Command): void {
+  rejected
+    .command('fix')
+    .description(
+      'Corrects a rejected result, publishes it again, and removes it from the list. It is checked first: what still cannot\n' +
+        'be read stays where it is.',
+    )
+    .argument('<id>', 'its number in `rejected ls`', wholeNumber(1))
+    .option('-f, --file <path>', 'the whole result in place of the stored one; - is standard input')
+    .option(
+      '--set <field=value>',
+      'set a field, such as task_id=2.1 or issues.0.severity=minor; null takes it out; may be given again',
+      fieldChange,
+    )
+    .addOption(new Option('--role <role>', 'publish it as the result of this role').choices(ROLES))
+    .option('-s, --session <name>', 'publish it to this session')
+    .option('--json', 'one line of JSON: {id, sequence}')
+    .addHelpText(
+      'after',
+      examples(
+        'throughline rejected fix 3 --set task_id=2.1 --set status=completed',
+        'throughline rejected fix 3 --role reviewer',
+        'throughline rejected show 3 --raw > result.json; throughline rejected fix 3 --file result.json',
+      ),
+    )
+    .action(async (id: number, options: FixOptions, command: Command) => {
+      const { file, set, role, session } = options;
+      if ([file, set, role, session].every((given) => given === undefined)) {
+        const unchanged = `"throughline rejected retry ${id}" sends it unchanged`;
+        throw new ThroughlineError('usage', `give --file, --set, --role or --session; ${unchanged}`);
+      }
+      const cli = cliOf(command);
+      const given = file === undefined ? undefined : await readBody(file);
+      const sequence = await withNats(cli, async (nats) => {
+        const entry = await foundRejected(nats, id);
+        const corrected = correction(entry, given, options, cli.config.maxBodyBytes);
+        return retryRejected(nats, id, corrected);
+      });
+      out(
+        options.json
+          ? JSON.stringify({ id, sequence })
+          : `${id} corrected and published as dispatch ${sequence}`,
+      );
+    });
+}
+
+export function removeCommand(rejected: Command): void {
+  rejected
+    .command('rm')
+    .description('Removes rejected results for good: by their numbers, or all that came before some time.')
+    .argument('[ids...]', 'their numbers in `rejected ls`', idList)
+    .option('--older-than <age>', 'those that came longer ago than this: 30m, 12h, 7d or 2w', ageInMs)
+    .option('-s, --session <name>', 'with --older-than: only those of this session')
+    .option('--json', 'one line of JSON for each: {id}')
+    .addHelpText('after', examples('throughline rejected rm 3 4', 'throughline rejected rm --older-than 7d'))
+    .action(async (ids: readonly number[], options: RemoveOptions, command: Command) => {
+      const { olderThan, session, json } = options;
+      if ((ids.length === 0) === (olderThan === undefined))
+        throw new ThroughlineError('usage', 'give either numbers of results or --older-than');
+      if (session !== undefined && olderThan === undefined)
+        throw new ThroughlineError('usage', '--session goes with --older-than');
+      await withNats(cliOf(command), async ({ rejected }) => {
+        const removed = olderThan === undefined ? ids : await olderOnes(rejected, olderThan, session);
+        const missing: number[] = [];
+        for (const id of removed.slice(0, MAX_REMOVED)) {
+          if (!(await rejected.remove(id))) missing.push(id);
+          else out(json ? JSON.stringify({ id }) : `${id} removed`);
+        }
+        if (removed.length > MAX_REMOVED)
+          note(`-- these were the oldest ${MAX_REMOVED}: run it again for the others`);
+        note(
+          `-- ${counted(Math.min(removed.length, MAX_REMOVED) - missing.length, 'rejected result')} removed`,
+        );
+        // By its age, one that is gone meanwhile was removed by someone else.
+        if (missing.length > 0 && olderThan === undefined)
+          throw new ThroughlineError(
+            'not_found',
+            `no rejected result has the number ${missing.join(' or ')}`,
+          );
+      });
+    });
+}
+
+async function olderOnes(
+  rejected: NatsPorts['rejected'],
+  olderThan: number,
+  session: string | undefined,
+): Promise<number[]> {
+  const before = Date.now() - olderThan;
+  const of = session === undefined ? {} : { session: token(session, '--session') };
+  const entries = await rejected.list(Number.POSITIVE_INFINITY, of);
+  return entries.filter(({ at }) => Date.parse(at) < before).map(({ id }) => id);
+}
+
+/** What is published in place of a rejected result. Throws where that could not be read either. */
+function correction(
+  entry: WholeRejection,
+  given: Uint8Array | undefined,
+  options: FixOptions,
+  maxBytes: number,
+): { subject: string; body: Uint8Array } {
+  const { id } = entry;
+  const role = options.role ?? entry.role;
+  const session = options.session === undefined ? entry.session : token(options.session, '--session');
+  if (role === undefined || session === undefined) {
+    const missing = role === undefined ? '--role' : '--session';
+    throw new ThroughlineError(
+      'usage',
+      `the subject of ${id}, ${entry.subject}, does not say it: give ${missing}`,
+    );
+  }
+  const body = changed(id, given ?? entry.body, options.set);
+  const parsed = parseDispatchBody(body, role, maxBytes);
+  if (parsed.ok) return { subject: dispatchSubject(session, role), body };
+  const { code, reason, fix } = parsed;
+  const how = fix === undefined ? '' : `. To fix it: ${fix}`;
+  throw new ThroughlineError(code, `${id} still cannot be read as the result of ${role}: ${reason}${how}`);
+}
+
+function changed(id: number, body: Uint8Array, set: readonly FieldChange[] | undefined): Uint8Array {
+  if (set === undefined) return body;
+  const json = dispatchJson(body);
+  if (!json.ok)
+    throw new ThroughlineError(json.code, `${id} has no fields to set, ${json.reason}: give --file`);
+  return new TextEncoder().encode(JSON.stringify(withFields(json.value, set)));
+}
+
+function idList(raw: string, before: readonly number[] = []): number[] {
+  return [...before, wholeNumber(1)(raw)];
+}

@@ -1,0 +1,37 @@
+import type { Role } from './kinds.js';
+import type { FactRecorded } from './session-events.js';
+
+/** What became of a dispatch: the reply of `dispatch-show`, and what a publisher that waits gets. */
+export type DispatchResult = {
+  /** Its `DISPATCH` sequence. */
+  readonly dispatch: number;
+  /** Session sequence that the answer reflects. */
+  readonly sequence: number;
+} & (
+  | {
+      readonly status: 'recorded';
+      readonly role: Role;
+      readonly task: string;
+      readonly facts: readonly FactOfDispatch[];
+      /** Facts that it gave beyond the limit. */
+      readonly factsOmitted?: number;
+    }
+  | {
+      /** It could not be used, and is kept whole in `DISPATCH_REJECTED`. */
+      readonly status: 'rejected';
+      readonly role?: Role;
+      /** Where it could be read. */
+      readonly task?: string;
+      readonly code: string;
+      readonly reason: string;
+      /** What would make it readable. */
+      readonly fix?: string;
+    }
+  /** The same result, by its `result_id` or message id, had counted before: this dispatch changed nothing. */
+  | { readonly status: 'repeated'; readonly role: Role; readonly task: string }
+  /** It has counted, so long ago that the session no longer knows as what; its log does. */
+  | { readonly status: 'counted' }
+);
+
+/** A fact as its event holds it. */
+export type FactOfDispatch = FactRecorded['data']['facts'][number];

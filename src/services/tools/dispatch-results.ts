@@ -1,0 +1,80 @@
+import { checkedRequest } from '../../contracts/checked.js';
+import type { DispatchResult } from '../../contracts/dispatch-result.js';
+import { token } from '../../contracts/names.js';
+import type { SessionEvent } from '../../contracts/session-events.js';
+import { TOOLS } from '../../contracts/tool-requests.js';
+import { caughtUp } from '../../folding/caught-up.js';
+import type { SessionReader } from '../../folding/session-folding.js';
+import type { SessionLog } from '../../ports/session-log.js';
+import { factsOf, rejectionsOf, type SessionState } from '../../session/session-state.js';
+
+/** Answers `dispatch-show`: waits until the session has folded a dispatch, then says what its event says. */
+export interface DispatchResultOptions {
+  readonly reader: SessionReader;
+  readonly log: SessionLog;
+  /** Longest wait for a dispatch, in milliseconds. */
+  readonly afterTimeoutMs: number;
+}
+
+/** From a request's JSON to the reply. Throws `not_caught_up` for a dispatch that the session does not fold in time. */
+export function createDispatchResults({ reader, log, afterTimeoutMs }: DispatchResultOptions) {
+  return async (request: unknown): Promise<DispatchResult> => {
+    const { session: name, dispatch, timeoutMs } = checkedRequest(TOOLS['dispatch-show'].request, request);
+    const session = token(name, 'session');
+    const waitMs = Math.min(afterTimeoutMs, timeoutMs ?? Number.POSITIVE_INFINITY);
+    const { state } = (await caughtUp({ reader, log }, session, dispatch, waitMs)).folded;
+    const { sequence } = state;
+    const event = eventOf(state, dispatch);
+    if (event === undefined) return { dispatch, sequence, status: 'counted' };
+    const repeats = isRepetition(state, dispatch);
+    const { events } = await log.read(session, { after: event - 1, through: event });
+    return { dispatch, sequence, ...said(dispatch, events[0]?.event, repeats) };
+  };
+}
+
+/** Sequence of the session event by which a dispatch counted, as long as anything in the state tells. */
+function eventOf(state: SessionState, dispatch: number): number | undefined {
+  const isIt = ({ sequence }: { readonly sequence: number }) => sequence === dispatch;
+  return (
+    state.dispatches.recent().find(isIt)?.event ??
+    rejectionsOf(state).find(isIt)?.event ??
+    factsOf(state)
+      .all()
+      .find(({ sourceSequence }) => sourceSequence === dispatch)?.eventSequence
+  );
+}
+
+/** Whether the result of a dispatch had counted already, by an earlier one; known until the dispatch is settled. */
+function isRepetition({ dispatches }: SessionState, sequence: number): boolean {
+  const recorded = dispatches.recent().filter((entry) => entry.kind === 'recorded');
+  const key = recorded.find((entry) => entry.sequence === sequence)?.result;
+  if (key === undefined) return false;
+  const isEarlier = recorded.some((entry) => entry.sequence < sequence && entry.result === key);
+  return isEarlier || dispatches.settled().results.has(key);
+}
+
+type Said<Result> = Result extends DispatchResult ? Omit<Result, 'dispatch' | 'sequence'> : never;
+
+function said(sequence: number, event: SessionEvent | undefined, repeats: boolean): Said<DispatchResult> {
+  if (event?.type === 'fact.recorded' && event.data.dispatch.sequence === sequence) {
+    const { dispatch, facts, facts_omitted: factsOmitted } = event.data;
+    const { role, task } = dispatch;
+    if (repeats) return { status: 'repeated', role, task };
+    return { status: 'recorded', role, task, facts, ...(factsOmitted !== undefined && { factsOmitted }) };
+  }
+  if (event?.type === 'dispatch.rejected' && event.data.dispatch.sequence === sequence) {
+    const { dispatch, error } = event.data;
+    const { role, task } = dispatch;
+    const { code, reason, fix } = error;
+    return {
+      status: 'rejected',
+      ...(role !== undefined && { role }),
+      ...(task !== undefined && { task }),
+      code,
+      reason,
+      ...(fix !== undefined && { fix }),
+    };
+  }
+  // The log was made again meanwhile.
+  return { status: 'counted' };
+}

@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ThroughlineError } from '../../src/contracts/errors.js';
+import { sessionRequest } from '../../src/contracts/names.js';
+import { toolSubject } from '../../src/contracts/tool-requests.js';
+import { createSessionReader } from '../../src/folding/session-folding.js';
+import { silentLogger } from '../../src/ports/logger.js';
+import { createDispatchResults } from '../../src/services/tools/dispatch-results.js';
+import { WINDOW_LENGTH } from '../../src/session/dispatch-window.js';
+import { DEFAULT_LIMITS } from '../../src/session/session-state.js';
+import { MemorySnapshotStore } from '../doubles/memory-snapshot-store.js';
+import { eventsOf, implemented, newSession, reviewed, type System, startSystem } from '../support/system.js';
+
+let system: System;
+beforeAll(async () => {
+  system = await startSystem({ env: { THROUGHLINE_AFTER_TIMEOUT_MS: '3000' } });
+});
+afterAll(() => system.stop());
+
+const TASK = { taskId: '1', taskPrompt: 'go on' };
+/** Its task can be read, and nothing else. */
+const WRONG = '{"task_id":"1","summary":"half of it"}';
+
+function refusal(request: Promise<unknown>): Promise<ThroughlineError> {
+  return request.then(
+    () => {
+      throw new Error('it was answered');
+    },
+    (error: unknown) => {
+      if (error instanceof ThroughlineError) return error;
+      throw error;
+    },
+  );
+}
+
+describe('a prompt after a rejected dispatch', () => {
+  it('the error dispatch_rejected says the code, the reason and the task, and the next prompt of the task says it too', async () => {
+    const { client } = system;
+    const session = newSession('after');
+    const { sequence } = await client.publishText(session, 'implementer', WRONG);
+    const refused = await refusal(client.compile({ session, ...TASK, after: sequence }));
+    expect(refused.code).toBe('dispatch_rejected');
+    expect(refused.message).toMatch(
+      new RegExp(
+        `^dispatch ${sequence} could not be used, schema_invalid: status is missing.*\\. To fix it: .*"throughline rejected ls --session ${session}"`,
+      ),
+    );
+    expect(refused.details).toMatchObject({
+      dispatch: sequence,
+      code: 'schema_invalid',
+      reason: expect.stringContaining('status is missing'),
+      task: '1',
+    });
+
+    const line =
+      /^Unreadable: the last result of this task could not be read \(schema_invalid\): "status is missing/m;
+    const { prompt } = await client.compile({ session, ...TASK });
+    expect(prompt).toMatch(line);
+    expect((await client.compile({ session, ...TASK, taskId: '2' })).prompt).not.toMatch(line);
+    expect(await client.runStatus(session)).toMatchObject({
+      unreadable: [{ task: '1', dispatch: sequence, role: 'implementer', code: 'schema_invalid' }],
+    });
+
+    const after = (await client.publishImplementer(session, implemented('1'))).sequence;
+    expect((await client.compile({ session, ...TASK, after })).prompt).not.toContain('Unreadable');
+    expect((await client.runStatus(session)).unreadable).toEqual([]);
+    // What was rejected stays so.
+    expect((await refusal(client.compile({ session, ...TASK, after: sequence }))).code).toBe(
+      'dispatch_rejected',
+    );
+  });
+
+  it('the error dispatch_rejected is an HTTP-like 422, and names no task where none could be read', async () => {
+    const session = newSession('after');
+    const { sequence } = await system.client.publishText(session, 'reviewer', 'no result at all');
+    const request = JSON.stringify({ session, ...TASK, after: sequence });
+    const reply = await system.ports.connection.request('prompt.compile', request, { timeout: 10_000 });
+    expect(reply.headers?.get('Nats-Service-Error-Code')).toBe('422');
+    const { error } = reply.json<{ error: { code: string; details: object } }>();
+    expect(error).toMatchObject({ code: 'dispatch_rejected', details: { code: 'marker_missing' } });
+    expect(error.details).not.toHaveProperty('task');
+  });
+});
+
+describe('dispatch-show', () => {
+  it('dispatch-show waits for a dispatch, and says which facts it gave', async () => {
+    const { client } = system;
+    const session = newSession('show');
+    const { sequence: dispatch } = await client.publishImplementer(
+      session,
+      implemented('2.1', { files_modified: ['src/a.ts'] }),
+    );
+    expect(await client.tools.dispatchShow({ session, dispatch })).toEqual({
+      dispatch,
+      sequence: 1,
+      status: 'recorded',
+      role: 'implementer',
+      task: '2.1',
+      facts: [
+        expect.objectContaining({ subject: 'task:2.1', relation: 'completed_with', object: 'completed' }),
+        expect.objectContaining({ subject: 'task:2.1', relation: 'summary', object: 'did 2.1' }),
+        expect.objectContaining({ subject: 'src/a.ts', relation: 'modified_by', object: 'task:2.1' }),
+      ],
+    });
+  });
+
+  it('dispatch-show says that the same result had counted before', async () => {
+    const { client } = system;
+    const session = newSession('show');
+    const body = { ...implemented('1'), result_id: 'commit-1' };
+    const first = await client.publishImplementer(session, body, { wait: true });
+    const again = await client.publishImplementer(session, body, { wait: true });
+    expect([first.result.status, again.result.status]).toEqual(['recorded', 'repeated']);
+    expect((await client.tools.dispatchShow({ session, dispatch: first.sequence })).status).toBe('recorded');
+  });
+
+  it('dispatch-show says how many facts were beyond the limit', async () => {
+    const session = newSession('show');
+    const follow_up_actions = Array.from({ length: 260 }, (_, index) => `action ${index}`);
+    const { result } = await system.client.publishImplementer(
+      session,
+      implemented('1', { follow_up_actions }),
+      { wait: true },
+    );
+    expect(result).toMatchObject({ status: 'recorded', factsOmitted: 62 });
+  });
+
+  it('dispatch-show knows what became of a dispatch as long as anything of it is remembered, and says when nothing is', async () => {
+    const { client } = system;
+    const session = newSession('show');
+    const facts = await client.publishImplementer(session, implemented('1'));
+    const wrong = await client.publishText(session, 'implementer', WRONG);
+    const bare = await client.publishText(session, 'observer', '{"task_id":"1","summary":"seen"}');
+    let last = bare.sequence;
+    for (let each = 0; each < WINDOW_LENGTH; each += 1)
+      last = (await client.publishImplementer(session, implemented('1', { summary: `step ${each}` })))
+        .sequence;
+    await client.tools.dispatchShow({ session, dispatch: last });
+    const shown = async ({ sequence: dispatch }: { sequence: number }) =>
+      (await client.tools.dispatchShow({ session, dispatch })).status;
+    expect([await shown(facts), await shown(wrong), await shown(bare)]).toEqual([
+      'recorded',
+      'rejected',
+      'recorded',
+    ]);
+
+    // A session that keeps few facts remembers of the oldest dispatches only that they counted.
+    const reader = createSessionReader({
+      log: system.ports.log,
+      snapshots: new MemorySnapshotStore(),
+      limits: { ...DEFAULT_LIMITS, maxFacts: 1 },
+      logger: silentLogger,
+      maxSessions: 1,
+    });
+    const show = createDispatchResults({ reader, log: system.ports.log, afterTimeoutMs: 1000 });
+    expect(await show({ session, dispatch: facts.sequence })).toEqual({
+      dispatch: facts.sequence,
+      sequence: WINDOW_LENGTH + 3,
+      status: 'counted',
+    });
+  });
+
+  it('dispatch-show says where the session stands when the dispatch belongs to another one', async () => {
+    const [mine, other] = [newSession('mine'), newSession('other')];
+    const { sequence: dispatch } = await system.client.publishImplementer(other, implemented('1'));
+    const refused = await refusal(
+      system.client.tools.dispatchShow({ session: mine, dispatch, timeoutMs: 50 }),
+    );
+    expect(refused).toMatchObject({ code: 'not_caught_up', details: { session: mine, after: dispatch } });
+    expect(refused.message).toMatch(/after 50 ms.*Check that an extractor runs/);
+  });
+
+  it.each([
+    [{ dispatch: 0 }, 'dispatch: must be a DISPATCH sequence, 1 or more (got 0)'],
+    [{}, 'dispatch is missing'],
+    [{ dispatch: 1, timeoutMs: -1 }, 'timeoutMs: must be 0 to 600000 (got -1)'],
+  ])('dispatch-show refuses %j', async (fields, message) => {
+    const session = newSession('show');
+    const subject = sessionRequest(toolSubject('dispatch-show'), session);
+    const refused = await refusal(system.client.request(subject, { session, ...fields }));
+    expect(refused).toMatchObject({ code: 'schema_invalid', message });
+  });
+});
+
+describe('a publisher that waits', () => {
+  it('the SDK says what became of a result, recorded or rejected', async () => {
+    const { client } = system;
+    const session = newSession('wait');
+    const good = await client.publishReviewer(session, reviewed('1', 'approved'), { wait: true });
+    expect(good).toEqual({
+      sequence: good.sequence,
+      result: {
+        dispatch: good.sequence,
+        sequence: 1,
+        status: 'recorded',
+        role: 'reviewer',
+        task: '1',
+        facts: [expect.objectContaining({ relation: 'reviewed_as', object: 'approved' })],
+      },
+    });
+    const wrong = await client.publishText(session, 'implementer', WRONG, { wait: true });
+    expect(wrong.result).toEqual({
+      dispatch: wrong.sequence,
+      sequence: 2,
+      status: 'rejected',
+      role: 'implementer',
+      task: '1',
+      code: 'schema_invalid',
+      reason: expect.stringContaining('status is missing'),
+    });
+    const [, event] = await eventsOf(system, session);
+    expect(event?.event).toMatchObject({ type: 'dispatch.rejected', data: { dispatch: { task: '1' } } });
+    expect(await client.publishImplementer(session, implemented('2'))).not.toHaveProperty('result');
+  });
+
+  it('the SDK says that a result is stored when no extractor answers in time', async () => {
+    await using quiet = await startSystem({
+      only: ['tools', 'learnings'],
+      env: { THROUGHLINE_AFTER_TIMEOUT_MS: '50' },
+    });
+    const session = newSession('wait');
+    const refused = await refusal(quiet.client.publishImplementer(session, implemented('1'), { wait: true }));
+    expect(refused).toMatchObject({ code: 'not_caught_up', details: { dispatch: 1 } });
+    expect(refused.message).toMatch(
+      /^stored as dispatch 1, but what became of it is not known: .*extractor runs/,
+    );
+  });
+});

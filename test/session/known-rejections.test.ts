@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { WINDOW_LENGTH } from '../../src/session/dispatch-window.js';
+import { unreadableTasks } from '../../src/session/known-rejections.js';
+import { DEFAULT_LIMITS, rejectionsOf } from '../../src/session/session-state.js';
+import { implementer, observer, recorded, rejected, reviewer } from '../support/builders.js';
+import { type DispatchEvent, foldedInOrder } from './arrivals.js';
+
+const rejectionsAfter = (events: readonly DispatchEvent[]) =>
+  rejectionsOf(foldedInOrder(events, DEFAULT_LIMITS));
+const unreadAfter = (...events: DispatchEvent[]) =>
+  unreadableTasks(rejectionsAfter(events)).map(({ task, dispatch }) => `${task}: ${dispatch}`);
+const manyOthers = (first: number) =>
+  Array.from({ length: WINDOW_LENGTH + 5 }, (_, index) =>
+    recorded(first + index, implementer({ task_id: 'other' })),
+  );
+
+describe('the rejections of a session', () => {
+  it('a session remembers what was rejected, why, and what would fix it', () => {
+    const rejection = rejected(7, { role: 'reviewer', task: '2', fix: 'add an assessment' });
+    expect(rejectionsAfter([rejected(4), rejection])).toEqual([
+      { sequence: 4, event: 1, error: { code: 'schema_invalid', reason: 'status is missing' } },
+      {
+        ...{ sequence: 7, event: 2, role: 'reviewer', task: '2' },
+        error: { code: 'schema_invalid', reason: 'status is missing', fix: 'add an assessment' },
+      },
+    ]);
+  });
+
+  it('a session remembers the newest hundred rejections, in the order of their dispatches', () => {
+    const events = Array.from({ length: 150 }, (_, index) => rejected(((index * 7) % 150) + 1));
+    expect(rejectionsAfter(events).map(({ sequence }) => sequence)).toEqual(
+      Array.from({ length: 100 }, (_, index) => index + 51),
+    );
+  });
+
+  it('a session keeps so much of a long reason and its fix', () => {
+    const [kept] = rejectionsAfter([rejected(1, { reason: 'x'.repeat(5000), fix: 'y'.repeat(5000) })]);
+    expect([kept?.error.reason.length, kept?.error.fix?.length]).toEqual([300, 300]);
+  });
+
+  it('a session forgets the rejection of a dispatch that was recorded after all', () => {
+    expect(rejectionsAfter([rejected(4, { task: '1' }), recorded(4, implementer())])).toEqual([]);
+  });
+});
+
+describe('a result that could not be read', () => {
+  const wrong = rejected(5, { task: '1' });
+
+  it('a result that could not be read stands for its task until a later one of the task can be read', () => {
+    expect(unreadAfter(wrong)).toEqual(['1: 5']);
+    expect(unreadAfter(wrong, recorded(6, implementer({ task_id: '2' })))).toEqual(['1: 5']);
+    expect(unreadAfter(wrong, recorded(6, implementer()))).toEqual([]);
+    expect(unreadAfter(wrong, recorded(6, reviewer()))).toEqual([]);
+    expect(unreadAfter(wrong, recorded(6, observer()))).toEqual([]);
+    expect(unreadAfter(wrong, recorded(6, implementer()), rejected(7, { task: '1' }))).toEqual(['1: 7']);
+  });
+
+  it('a result that could not be read stands for its task by the order of dispatches, whatever arrives first', () => {
+    expect(unreadAfter(recorded(4, implementer()), wrong)).toEqual(['1: 5']);
+    expect(unreadAfter(wrong, recorded(4, implementer()))).toEqual(['1: 5']);
+    expect(unreadAfter(recorded(6, implementer()), wrong)).toEqual([]);
+    expect(unreadAfter(rejected(9, { task: '1' }), wrong)).toEqual(['1: 9']);
+  });
+
+  it('a result that could not be read stands for no task once a later one was read, however late it comes', () => {
+    expect(unreadAfter(recorded(6, implementer()), ...manyOthers(10), wrong)).toEqual([]);
+    expect(unreadAfter(wrong, recorded(6, implementer()), ...manyOthers(10))).toEqual([]);
+    expect(unreadAfter(recorded(4, implementer()), ...manyOthers(10), wrong)).toEqual(['1: 5']);
+  });
+
+  it('a result whose task could not be read stands for none', () => {
+    expect(unreadAfter(rejected(5))).toEqual([]);
+  });
+});
