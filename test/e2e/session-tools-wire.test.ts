@@ -152,13 +152,20 @@ describe('the service session-tools', () => {
     }
   });
 
-  it('the session-tools service ignores unknown keys', async () => {
-    const { message } = await request('task-add', {
-      session: newSession('keys'),
-      content: 'x',
-      colour: 'red',
+  it('the session-tools service refuses a field that no one knows, and takes either spelling of one that it knows', async () => {
+    const session = newSession('fields');
+    const add = async (more: object) =>
+      (await request('task-add', { session, content: 'x', ...more })).message.json();
+    expect(await add({ dependson: 'TAS-1' })).toMatchObject({
+      error: {
+        code: 'schema_invalid',
+        message: 'dependson is not a recognized field: did you mean dependsOn?',
+      },
     });
-    expect(message.json()).toMatchObject({ task: { id: 'TAS-1' }, sequence: 1 });
+    expect(await add({})).toMatchObject({ task: { id: 'TAS-1' }, sequence: 1 });
+    expect(await add({ content: 'y', depends_on: 'TAS-1' })).toMatchObject({
+      task: { id: 'TAS-2', depends_on: ['TAS-1'] },
+    });
   });
 });
 

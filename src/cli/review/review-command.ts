@@ -55,7 +55,7 @@ async function review(cli: Cli, client: ThroughlineClient, options: ProjectOptio
     );
   const terminal = openTerminal(process.stdin, process.stdout);
   try {
-    const requests = requestsOn(client, { ...projectIn(cli, options), ...deciderIn(options) });
+    const requests = requestsOn(client, projectIn(cli, options), deciderIn(options));
     return await runReview(start, { terminal, requests, pc: picocolors.createColors(coloured(cli)) });
   } finally {
     terminal.close();
@@ -64,12 +64,13 @@ async function review(cli: Cli, client: ThroughlineClient, options: ProjectOptio
 
 function requestsOn(
   { proposals, learnings }: ThroughlineClient,
-  common: { readonly project?: string; readonly by?: string },
+  project: { readonly project?: string },
+  decider: { readonly by?: string },
 ): ReviewRequests {
   return {
-    show: (id) => proposals.show({ ...common, id }),
+    show: (id) => proposals.show({ ...project, id }),
     decide: (id, decision: ReviewDecision) => {
-      const request = { ...common, id };
+      const request = { ...project, ...decider, id };
       if (decision.kind === 'edited') return learnings.edit({ ...request, content: decision.content });
       if (decision.kind === 'rejected') return proposals.reject(request);
       const { kind } = decision;
