@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { nearestName } from '../shared/nearest-name.js';
 
 /** What is typed for an option as the value that it stands for. */
 
@@ -9,6 +10,30 @@ export function wholeNumber(low: number, high = Number.MAX_SAFE_INTEGER): (raw: 
     if (/^\d+$/.test(raw) && value >= low && value <= high) return value;
     const range = high === Number.MAX_SAFE_INTEGER ? `of at least ${low}` : `from ${low} to ${high}`;
     throw new InvalidArgumentError(`Use a whole number ${range}.`);
+  };
+}
+
+const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** Takes a time such as `500ms`, `30s`, `5m` or `1h` as milliseconds; a number alone is seconds. */
+export function duration(raw: string): number {
+  const [, digits = '', unit = 's'] = /^(\d{1,9})(ms|s|m|h)?$/.exec(raw) ?? [];
+  const factor = Object.entries(UNITS).find(([name]) => name === unit)?.[1] ?? 1;
+  const ms = Number(digits) * factor;
+  if (digits !== '' && ms >= 1 && ms <= MAX_MS) return ms;
+  throw new InvalidArgumentError('Use a time from 1ms to 24h, such as 500ms, 30s or 5m.');
+}
+
+const MAX_MS = 24 * UNITS.h;
+
+/** Parser of one of these names, which suggests the nearest. */
+export function nameOf<Name extends string>(names: readonly Name[]): (raw: string) => Name {
+  return (raw) => {
+    const name = names.find((each) => each === raw);
+    if (name !== undefined) return name;
+    const meant = nearestName(raw, names);
+    const hint = meant === undefined ? '' : ` (Did you mean ${meant}?)`;
+    throw new InvalidArgumentError(`Allowed choices are ${names.join(', ')}.${hint}`);
   };
 }
 
