@@ -57,7 +57,10 @@ it('publish waits for a server that is away at first, says so once, and is store
 });
 
 it.each([
-  [['publish', 'implementr'], 'Allowed choices are implementer, reviewer, observer. (Did you mean implementer?)'],
+  [
+    ['publish', 'implementr'],
+    'Allowed choices are implementer, reviewer, observer. (Did you mean implementer?)',
+  ],
   [['publish', 'boss'], 'Allowed choices are implementer, reviewer, observer.\n'],
   [['publish', 'reviewer', '--timeout', '0s'], 'Use a time from 1ms to 24h, such as 500ms, 30s or 5m.'],
   [['publish', 'reviewer', '--timeout', 'soon'], 'Use a time from 1ms to 24h, such as 500ms, 30s or 5m.'],
