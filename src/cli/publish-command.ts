@@ -10,8 +10,9 @@ import {
 import { parseDispatchBody } from '../contracts/dispatch-body.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
-import { type Cli, cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
+import { type Cli, cliOf, examples, out, sessionOf, withClient } from './command-context.js';
 import { duration, nameOf } from './option-parsers.js';
+import { waitingNote } from './waiting-note.js';
 
 interface PublishArguments {
   readonly session?: string;
@@ -72,27 +73,14 @@ async function publishing(
   publish: (client: ThroughlineClient, tries: PublishOptions) => Promise<Published>,
 ): Promise<Published> {
   const deadline = performance.now() + timeoutMs;
-  const until = new Date(Date.now() + timeoutMs).toTimeString().slice(0, 8);
-  const onWaiting = once((failure: ThroughlineError) =>
-    note(`-- no answer yet, trying again until ${until}: ${failure.message}`),
-  );
-  const connected = (client: ThroughlineClient) => {
-    const leftMs = Math.max(1, deadline - performance.now());
-    return publish(client, { timeoutMs: leftMs, onWaiting });
-  };
+  const leftMs = () => Math.max(1, deadline - performance.now());
+  const onWaiting = waitingNote(leftMs);
+  const connected = (client: ThroughlineClient) => publish(client, { timeoutMs: leftMs(), onWaiting });
   try {
     return await withClient(cli, connected, { timeoutMs, onWaiting });
   } catch (fault) {
     throw withWayOut(fault);
   }
-}
-
-function once<T>(tell: (value: T) => void): (value: T) => void {
-  let told = false;
-  return (value) => {
-    if (!told) tell(value);
-    told = true;
-  };
 }
 
 /** Whether it was stored is not known: with its id it can be published again, and counts once. */

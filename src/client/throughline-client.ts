@@ -50,7 +50,7 @@ export interface PublishOptions {
   /** Stops trying; the result may have been stored all the same. */
   readonly signal?: AbortSignal;
   /** Told once, when the first attempt had no PubAck and it is tried again. */
-  readonly onWaiting?: (failure: ThroughlineError) => void;
+  readonly onWaiting?: ((failure: ThroughlineError) => void) | undefined;
 }
 
 export interface TraceAppended {
