@@ -3,7 +3,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readCommits } from '../dist/cli/import-command.js';
+import { readCommits } from '../dist/cli/git-history.js';
 import { loadConfig } from '../dist/config/config.js';
 import { connectThroughline } from '../dist/index.js';
 import { findNatsServer } from '../dist/nats-server/find-server.js';
@@ -93,7 +93,7 @@ async function demo() {
 
   if (options.git !== undefined) {
     last = await step('git history', async (say) => {
-      const commits = await readCommits(options.git, limit);
+      const commits = await readCommits(options.git, { limit });
       let sequence = last;
       for (const [index, commit] of commits.entries()) {
         ({ sequence } = await client.publishImplementer(options.session, commit));

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Persistence } from '../client/keep-trying.js';
 import type { ThroughlineClient } from '../client/throughline-client.js';
 import { loadConfig, nearestVariable, unknownVariables } from '../config/config.js';
 import { ThroughlineError } from '../contracts/errors.js';
@@ -56,10 +57,14 @@ export async function withNats<T>(
   }
 }
 
-/** Connects as a client of the services, and always closes again. */
-export async function withClient<T>(cli: Cli, work: (client: ThroughlineClient) => Promise<T>): Promise<T> {
+/** Connects as a client of the services, at once or as often as `tries` allows, and always closes again. */
+export async function withClient<T>(
+  cli: Cli,
+  work: (client: ThroughlineClient) => Promise<T>,
+  tries?: Persistence,
+): Promise<T> {
   const { openClient } = await import('./open-client.js');
-  const client = await openClient(cli);
+  const client = await openClient(cli, tries);
   try {
     return await work(client);
   } finally {

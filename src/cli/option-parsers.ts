@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { nearestName } from '../shared/nearest-name.js';
 
 /** What is typed for an option as the value that it stands for. */
 
@@ -9,6 +10,36 @@ export function wholeNumber(low: number, high = Number.MAX_SAFE_INTEGER): (raw: 
     if (/^\d+$/.test(raw) && value >= low && value <= high) return value;
     const range = high === Number.MAX_SAFE_INTEGER ? `of at least ${low}` : `from ${low} to ${high}`;
     throw new InvalidArgumentError(`Use a whole number ${range}.`);
+  };
+}
+
+/** Units of time, in milliseconds. */
+const UNITS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+const LONGEST_MS = 86_400_000;
+
+/** Takes a time such as `500ms`, `30s`, `5m` or `1h` as milliseconds; a number alone is seconds. */
+export function duration(raw: string): number {
+  const [, digits = '', unit = 's'] = /^(\d{1,9})(ms|s|m|h)?$/.exec(raw) ?? [];
+  const ms = Number(digits) * (UNITS[unit] ?? 1);
+  if (digits !== '' && ms >= 1 && ms <= LONGEST_MS) return ms;
+  throw new InvalidArgumentError('Use a time from 1ms to 24h, such as 500ms, 30s or 5m.');
+}
+
+/** Parser of one of these names, which suggests the nearest. */
+export function nameOf<Name extends string>(names: readonly Name[]): (raw: string) => Name {
+  return (raw) => {
+    const name = names.find((each) => each === raw);
+    if (name !== undefined) return name;
+    const meant = nearestName(raw, names);
+    const hint = meant === undefined ? '' : ` (Did you mean ${meant}?)`;
+    throw new InvalidArgumentError(`Allowed choices are ${names.join(', ')}.${hint}`);
   };
 }
 
@@ -25,14 +56,6 @@ export function ageInMs(raw: string): number {
   if (ms === undefined) throw new InvalidArgumentError('Use a number with m, h, d or w, such as 7d.');
   return Number(count) * ms;
 }
-
-const HOUR_MS = 3_600_000;
-const UNITS: Readonly<Record<string, number>> = {
-  m: 60_000,
-  h: HOUR_MS,
-  d: 24 * HOUR_MS,
-  w: 7 * 24 * HOUR_MS,
-};
 
 /** Takes one `key=value` into the settings so far; `a.b=1` sets a field of a field. The service checks names and values. */
 export function settingPair(pair: string, before: Record<string, unknown> = {}): Record<string, unknown> {

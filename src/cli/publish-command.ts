@@ -1,19 +1,27 @@
-import { Argument, type Command } from 'commander';
-import type { Published } from '../client/throughline-client.js';
+import { Argument, type Command, Option } from 'commander';
+import {
+  PUBLISH_TIMEOUT_MS,
+  type Published,
+  type PublishOptions,
+  type ThroughlineClient,
+} from '../client/throughline-client.js';
 import { parseDispatchBody } from '../contracts/dispatch-body.js';
 import type { DispatchResult } from '../contracts/dispatch-result.js';
-import { ThroughlineError } from '../contracts/errors.js';
+import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
 import { readBody } from './body-file.js';
-import { cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
+import { type Cli, cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
+import { duration, nameOf } from './option-parsers.js';
 import { dispatchResult, showDispatch } from './show-dispatch.js';
+import { waitingNote } from './waiting-note.js';
 
-interface PublishOptions {
+interface PublishArguments {
   readonly session?: string;
   readonly file: string;
   readonly check: boolean;
   readonly id?: string;
   readonly wait?: boolean;
+  readonly timeout: number;
   readonly json?: boolean;
 }
 
@@ -22,13 +30,20 @@ export function publishCommand(program: Command): void {
     .command('publish')
     .description(
       'Publishes a result: a JSON object, or raw text with one BEGIN_DISPATCH_RESULT … END_DISPATCH_RESULT pair.\n' +
-        'Prints its DISPATCH sequence, which `compile --after` waits for.',
+        'Prints its DISPATCH sequence, which `compile --after` waits for. Until it is stored, it is tried again.',
     )
-    .addArgument(new Argument('<role>', 'role of the agent that returned it').choices(ROLES))
+    .addArgument(
+      new Argument('<role>', 'role of the agent that returned it').choices(ROLES).argParser(nameOf(ROLES)),
+    )
     .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
     .option('-f, --file <path>', 'file with the result; - is standard input', '-')
     .option('--no-check', 'send it unchecked: `throughline rejected ls` then shows what is wrong with it')
-    .option('--id <id>', 'message id, to try again safely: within two minutes the same id is stored once')
+    .option('--id <id>', 'message id, to publish again safely: the same id counts once in its session')
+    .addOption(
+      new Option('--timeout <time>', 'how long to try, such as 500ms, 30s or 5m')
+        .argParser(duration)
+        .default(PUBLISH_TIMEOUT_MS, '30s'),
+    )
     .option(
       '--wait',
       'wait until the session has it, and say what became of it: exit code 1 when it was rejected',
@@ -42,7 +57,7 @@ export function publishCommand(program: Command): void {
         'throughline publish reviewer --session demo --file review.json --wait',
       ),
     )
-    .action(async (role: Role, options: PublishOptions, command: Command) => {
+    .action(async (role: Role, options: PublishArguments, command: Command) => {
       const cli = cliOf(command);
       const session = sessionOf(cli, options.session);
       const body = await readBody(options.file);
@@ -51,15 +66,14 @@ export function publishCommand(program: Command): void {
         if (!parsed.ok) throw new ThroughlineError(parsed.code, parsed.reason);
       }
       const again = options.id === undefined ? {} : { messageId: options.id };
-      const published: Published & { readonly result?: DispatchResult } = await withClient(
+      const published: Published & { readonly result?: DispatchResult } = await publishing(
         cli,
-        async (client) =>
+        options.timeout,
+        (client, tries) =>
           options.wait === true
-            ? client.publishText(session, role, body, { ...again, wait: true })
-            : client.publishText(session, role, body, again),
-      ).catch((fault: unknown) => {
-        throw withWayOut(fault);
-      });
+            ? client.publishText(session, role, body, { ...again, ...tries, wait: true })
+            : client.publishText(session, role, body, { ...again, ...tries }),
+      );
       const { result } = published;
       if (options.json) out(JSON.stringify(published));
       else
@@ -72,10 +86,27 @@ export function publishCommand(program: Command): void {
     });
 }
 
-/** Whether it was stored is not known: with its id it can be tried again, and counts once. */
+/** Connects and publishes, both as often as it takes; says once that it waits. */
+async function publishing(
+  cli: Cli,
+  timeoutMs: number,
+  publish: (client: ThroughlineClient, tries: PublishOptions) => Promise<Published>,
+): Promise<Published> {
+  const deadline = performance.now() + timeoutMs;
+  const leftMs = () => Math.max(1, deadline - performance.now());
+  const onWaiting = waitingNote(leftMs);
+  const connected = (client: ThroughlineClient) => publish(client, { timeoutMs: leftMs(), onWaiting });
+  try {
+    return await withClient(cli, connected, { timeoutMs, onWaiting });
+  } catch (fault) {
+    throw withWayOut(fault);
+  }
+}
+
+/** Whether it was stored is not known: with its id it can be published again, and counts once. */
 function withWayOut(fault: unknown): unknown {
   const id = fault instanceof ThroughlineError ? fault.details?.messageId : undefined;
   if (!(fault instanceof ThroughlineError) || id === undefined) return fault;
-  const message = `${fault.message}; try again with --id ${id}, and it counts once`;
+  const message = `${messageOf(fault.cause)}; try again with --id ${id}, and it counts once`;
   return new ThroughlineError(fault.code, message, { cause: fault });
 }

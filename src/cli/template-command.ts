@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { checkTemplate, ITERATION_VARIABLES } from '../prompt/compile-iteration.js';
 import { ITERATION_TEMPLATE } from '../prompt/iteration-template.js';
+import { unknownPlaceholders } from '../prompt/render-template.js';
 import { examples, note, out } from './command-context.js';
 import { readTemplate } from './template-file.js';
 
@@ -22,9 +23,15 @@ export function templateCommand(program: Command): void {
     .command('check')
     .description('Checks that a template holds no unknown placeholder.')
     .argument('<file>', 'template file')
+    .option('--json', 'print {"ok":true,"unknown":[]}, with name and line of each unknown placeholder')
     .addHelpText('after', examples('throughline template check my-template.md'))
-    .action(async (file: string) => {
-      checkTemplate(await readTemplate(file));
-      note('-- all placeholders are known');
+    .action(async (file: string, { json }: { json?: boolean }) => {
+      const text = await readTemplate(file);
+      if (json) {
+        const unknown = unknownPlaceholders(text, ITERATION_VARIABLES);
+        out(JSON.stringify({ ok: unknown.length === 0, unknown }));
+      }
+      checkTemplate(text);
+      if (!json) note('-- all placeholders are known');
     });
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { CompactedReport, CompileReplyTo, CompileRequestInput } from '../contracts/compile-request.js';
 import type { DispatchResult } from '../contracts/dispatch-result.js';
 import { ThroughlineError } from '../contracts/errors.js';
@@ -23,7 +24,10 @@ import type { ResultOf } from '../contracts/results.js';
 import type { RunInitInput } from '../contracts/run-request.js';
 import type { TraceEntryInput } from '../contracts/trace-entry.js';
 import type { ClientTransport } from '../ports/client-transport.js';
+import { LATE, withinDeadline } from '../shared/deadline.js';
+import { linkedSignal } from '../shared/linked-signal.js';
 import { HookEngine, PreCompactHook } from '../traces/hook-engine.js';
+import { keepTrying, unlessStopped } from './keep-trying.js';
 import { createLearnings, type Learnings, type Proposals } from './learning-methods.js';
 import type { RunInitReply, RunStatusReply } from './run-replies.js';
 import { createTools, type Tools } from './tool-methods.js';
@@ -42,9 +46,9 @@ export type PublishedBy<Options extends PublishOptions> = Options extends { read
 
 export interface PublishOptions {
   /**
-   * Names one publish, so that it can be tried again: within two minutes the same id is stored once. Give the one that
-   * an `unavailable` error has in `details.messageId`. Ids count for all sessions together, so one of your own must be
-   * as hard to guess as the default, `<session>:<random UUID>`: others could use up a name that they can guess.
+   * Names one result, so that it can be published again: the same id counts once in its session, however late. Give the
+   * one that an `unavailable` error has in `details.messageId`. Ids count for all sessions together, so one of your own
+   * must be as hard to guess as the default, `<session>:<random UUID>`: others could use up a name that they can guess.
    */
   readonly messageId?: string;
   /**
@@ -53,6 +57,12 @@ export interface PublishOptions {
    * `tools.dispatchShow` asks once more. Default: false.
    */
   readonly wait?: boolean;
+  /** How long to try until there is a PubAck, in milliseconds. Default 30 000. */
+  readonly timeoutMs?: number;
+  /** Stops trying; the result may have been stored all the same. */
+  readonly signal?: AbortSignal;
+  /** Told once, when the first attempt had no PubAck and it is tried again. */
+  readonly onWaiting?: ((failure: ThroughlineError) => void) | undefined;
 }
 
 export interface TraceAppended {
@@ -82,6 +92,11 @@ export interface ClientOptions {
 /** What may stand in a header. */
 const MESSAGE_ID = /^[!-~]{1,256}$/;
 
+/** How long a result is tried, in milliseconds. */
+export const PUBLISH_TIMEOUT_MS = 30_000;
+/** What a timer can wait. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
 /** Share of the wait for an answer that a service may wait for the dispatch named in `after`. */
 const AFTER_SHARE = 0.8;
 
@@ -93,6 +108,7 @@ const AFTER_SHARE = 0.8;
 export class ThroughlineClient {
   readonly #transport: ClientTransport;
   readonly #timeoutMs: number;
+  readonly #closing = new AbortController();
   /** Tasks, notes, inbox, iterations and the session itself: one method a tool. */
   readonly tools: Tools;
   /** What a project has learned, and what is proposed: one method a request. */
@@ -101,6 +117,8 @@ export class ThroughlineClient {
 
   constructor(transport: ClientTransport, options: ClientOptions = {}) {
     this.#transport = transport;
+    // One listener for each result that waits.
+    setMaxListeners(0, this.#closing.signal);
     this.#timeoutMs = options.timeoutMs ?? 10_000;
     this.tools = createTools((name, input) => this.requestTool(name, input));
     const { learnings, proposals } = createLearnings((subject, input) => this.request(subject, input));
@@ -108,7 +126,7 @@ export class ThroughlineClient {
     this.proposals = proposals;
   }
 
-  /** Publishes an implementer's result. Throws `schema_invalid` before anything is sent. */
+  /** Publishes an implementer's result as `publishText` does. Throws `schema_invalid` before anything is sent. */
   async publishImplementer<Options extends PublishOptions>(
     session: string,
     result: ResultOf<'implementer'>,
@@ -117,7 +135,7 @@ export class ThroughlineClient {
     return this.publishResult(session, 'implementer', result, options);
   }
 
-  /** Publishes a reviewer's result. Throws `schema_invalid` before anything is sent. */
+  /** Publishes a reviewer's result as `publishText` does. Throws `schema_invalid` before anything is sent. */
   async publishReviewer<Options extends PublishOptions>(
     session: string,
     result: ResultOf<'reviewer'>,
@@ -137,7 +155,14 @@ export class ThroughlineClient {
     return this.publishText(session, role, JSON.stringify(result), options);
   }
 
-  /** Publishes an agent's raw text as it is; if it does not hold a result, it ends up in `DISPATCH_REJECTED`. */
+  /**
+   * Publishes an agent's raw text as it is; if it does not hold a result, it ends up in `DISPATCH_REJECTED`. It is tried
+   * again under one message id, with growing pauses, until there is a PubAck: the result counts once.
+   *
+   * @throws ThroughlineError `unavailable` when the time is up or `signal` is given: the result may have been stored, and
+   * can be published again under `details.messageId`. What no other attempt would change is thrown at once:
+   * `permission_denied`, `too_large`, `store_full`, `config_invalid`, `token_invalid`, `schema_invalid` for an option
+   */
   async publishText<Options extends PublishOptions>(
     session: string,
     role: Role,
@@ -157,17 +182,24 @@ export class ThroughlineClient {
     options: PublishOptions = {},
   ): Promise<Published> {
     const of = token(session, 'session');
-    const { messageId = dispatchMessageId(of, crypto.randomUUID()) } = options;
-    if (!MESSAGE_ID.test(messageId)) {
-      throw new ThroughlineError(
-        'schema_invalid',
-        'messageId: use 1 to 256 printable ASCII characters without spaces',
-      );
-    }
+    const subject = dispatchSubject(of, role);
+    const { messageId = dispatchMessageId(of, crypto.randomUUID()), signal } = options;
+    const { timeoutMs = PUBLISH_TIMEOUT_MS, onWaiting } = options;
+    checkOptions(messageId, timeoutMs);
+    const attempt = async (patienceMs: number) => {
+      const publishing = unlessStopped(signal, () => this.#transport.publish(subject, text, messageId));
+      const published = await withinDeadline(patienceMs, publishing);
+      if (published !== LATE) return published;
+      throw new ThroughlineError('unavailable', `${subject}: no PubAck within ${Math.ceil(patienceMs)} ms`);
+    };
+    const closing = this.#closing.signal;
+    const stop = signal && linkedSignal([closing, signal]);
     try {
-      return await this.#transport.publish(dispatchSubject(of, role), text, messageId);
+      return await keepTrying(attempt, { timeoutMs, signal: stop?.signal ?? closing, onWaiting });
     } catch (error) {
       throw withMessageId(error, messageId);
+    } finally {
+      stop?.release();
     }
   }
 
@@ -237,7 +269,9 @@ export class ThroughlineClient {
     return this.request(scoped(subject, body), body);
   }
 
+  /** Results that are being published are given up. */
   async close(): Promise<void> {
+    this.#closing.abort();
     await this.#transport.close();
   }
 
@@ -266,10 +300,22 @@ function withDispatch(error: unknown, dispatch: number): unknown {
   return new ThroughlineError(error.code, message, { cause: error, details: { ...error.details, dispatch } });
 }
 
-/** Whether it was stored is not known: only the same id makes it safe to try again. */
+function checkOptions(messageId: string, timeoutMs: number): void {
+  if (!MESSAGE_ID.test(messageId)) {
+    throw new ThroughlineError(
+      'schema_invalid',
+      'messageId: use 1 to 256 printable ASCII characters without spaces',
+    );
+  }
+  if (timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS) return;
+  throw new ThroughlineError('schema_invalid', `timeoutMs is ${timeoutMs}: use 1 to ${MAX_TIMEOUT_MS}`);
+}
+
+/** Whether it was stored is not known: only the same id makes it safe to publish again. */
 function withMessageId(error: unknown, messageId: string): unknown {
   if (!(error instanceof ThroughlineError) || error.code !== 'unavailable') return error;
-  return new ThroughlineError(error.code, error.message, {
+  const again = `it may be stored all the same: publish it again with the messageId ${messageId}, and it counts once`;
+  return new ThroughlineError(error.code, `${error.message}; ${again}`, {
     cause: error,
     details: { ...error.details, messageId },
   });

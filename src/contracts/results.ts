@@ -78,6 +78,8 @@ const COMMON = {
   intent_id: text,
   /** Names the result: it counts once per session, however often it is published. */
   result_id: text.min(1, 'must not be empty').max(256, 'must be at most 256 characters'),
+  /** It is from before the session: it gives facts, and nothing has to follow from it. */
+  history: z.boolean(),
   /** What else should be known, in words. */
   facts: z.array(explicitFact).max(KEPT.fact.explicit, `must be at most ${KEPT.fact.explicit} facts`),
 };

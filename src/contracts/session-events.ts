@@ -41,6 +41,8 @@ const outcome = z.object({
   issues: z.array(reviewIssue).optional(),
   required_fixes: z.array(z.string()).optional(),
   intent_id: z.string().optional(),
+  /** It is from before the session: ledgers leave it out. */
+  history: z.literal(true).optional(),
 });
 
 /** Up to which event the log was looked through: it holds no event by which this dispatch has counted. */

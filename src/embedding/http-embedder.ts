@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf, TextsRefusedError, ThroughlineError } from '../contracts/errors.js';
 import type { Embedder } from '../ports/embedder.js';
 import { backoffMs } from '../shared/backoff.js';
+import { linkedSignal } from '../shared/linked-signal.js';
 import { clipText, oneLine } from '../shared/text.js';
 import type { HttpEmbedderOptions } from './embedder-options.js';
 import { vectorsOf } from './embedding-reply.js';
-import { linkedSignal } from './linked-signal.js';
 
 /** How an attempt that failed is repeated. */
 export interface RetryOptions {

@@ -21,6 +21,8 @@ export interface OutcomeDigest {
   /** The most severe first. */
   readonly issues: readonly DigestIssue[];
   readonly fixes: readonly string[];
+  /** Whether it is from before the session. */
+  readonly history?: true;
 }
 
 export interface FailedTest {
@@ -79,5 +81,6 @@ export function digestOf({ role, outcome }: DispatchOutcome): OutcomeDigest {
         ...(fix !== undefined && { fix: clipText(fix, MOST.text) }),
       })),
     fixes: keptTexts(required_fixes, MOST.demands, MOST.demand),
+    ...(outcome.history === true && { history: true }),
   };
 }

@@ -68,7 +68,8 @@ export function outcomeName({ role, verdict }: LastOutcome): OutcomeName {
 
 /**
  * The ledger after one more dispatch. One that is older than the newest was overtaken by more dispatches than the fold
- * can put in order: it is counted, and what is newer stands. A dispatch without a verdict leaves the ledger as it is.
+ * can put in order: it is counted, and what is newer stands. A dispatch without a verdict leaves the ledger as it is, and
+ * so does one from before the session.
  */
 export function foldDispatch(
   ledger: TaskLedger | undefined,
@@ -77,9 +78,9 @@ export function foldDispatch(
   digest: OutcomeDigest,
   thresholds: StallThresholds,
 ): TaskLedger | undefined {
-  const { role, verdict } = digest;
+  const { role, verdict, history } = digest;
   const { part } = kindOf(role);
-  if (part === 'note' || verdict === undefined) return ledger;
+  if (part === 'note' || verdict === undefined || history === true) return ledger;
   const before = ledger ?? emptyLedger(task);
   const dispatches = before.dispatches + 1;
   const sentBack = verdict === 'needs_changes';

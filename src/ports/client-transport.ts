@@ -1,6 +1,6 @@
 /**
  * How the SDK reaches Throughline. An implementer must reject with a ThroughlineError: `unavailable` without an answer
- * in time, or the code that an error reply carries.
+ * in time, with `details.closed` where there never will be one, or the code that an error reply carries.
  */
 export interface ClientTransport {
   /** Stores a dispatch and gives its sequence; one with the same id is not stored again within two minutes. */

@@ -48,6 +48,7 @@ const outcomeDigest = z.object({
   followUps: texts,
   issues: z.array(digestIssue),
   fixes: texts,
+  history: z.literal(true).exactOptional(),
 });
 
 const repeated = z.array(z.object({ key: z.string(), text: z.string(), count: z.number() }));

@@ -44,7 +44,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   shared: {
     holds: 'helpers for values: text, counts, ages, deadlines',
     imports: [],
-    packages: ['node:util', 'node:crypto'],
+    packages: ['node:util', 'node:crypto', 'node:events'],
   },
   contracts: {
     holds: 'everything that crosses the wire: schemas, names, errors and their codes',

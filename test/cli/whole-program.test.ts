@@ -9,7 +9,6 @@ const WITHOUT_JSON: Readonly<Record<string, string>> = {
   up: 'prints one line when it is ready, and runs until it is stopped',
   serve: 'prints one line when it is ready, and runs until it is stopped',
   'template print': 'prints a template, byte for byte',
-  'template check': 'prints nothing on standard output',
 };
 
 /** Every command that does something, by its words. */

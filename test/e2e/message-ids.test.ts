@@ -55,7 +55,8 @@ it('a message id lets a publish be tried again, and is named when the answer did
   deaf.subscribe('dispatch.>');
   await deaf.flush();
   const impatient = await connectThroughline({ url: system.url, timeoutMs: 300 });
-  await expect(impatient.publishImplementer('b', implemented('1'))).rejects.toMatchObject({
+  const unheard = impatient.publishImplementer('b', implemented('1'), { timeoutMs: 300 });
+  await expect(unheard).rejects.toMatchObject({
     code: 'unavailable',
     details: { messageId: expect.stringMatching(OWN) },
   });

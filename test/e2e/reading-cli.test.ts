@@ -182,6 +182,9 @@ describe('templates', () => {
     expect(printed).toEqual({ code: 0, stdout: ITERATION_TEMPLATE, stderr: '' });
     await writeFile(file('same.md'), printed.stdout);
     expect(await cli(['template', 'check', file('same.md')])).toMatchObject({ code: 0 });
+    expect(await cli(['template', 'check', file('same.md'), '--json'])).toEqual({
+      ...{ code: 0, stdout: '{"ok":true,"unknown":[]}\n', stderr: '' },
+    });
     session = newSession('template');
     await tool('task-add', '--content', 'a');
     const own = await run('compile', '-s', session, '--kind', 'iteration', '--template', file('same.md'));
@@ -203,6 +206,15 @@ describe('templates', () => {
     const checked = await cli(['template', 'check', file('bad.md')]);
     expect(checked).toMatchObject({ code: 1, stdout: '' });
     expect(checked.stderr).toMatch(named);
+    const asJson = await cli(['template', 'check', file('bad.md'), '--json']);
+    expect(asJson.code).toBe(1);
+    expect(JSON.parse(asJson.stdout)).toEqual({
+      ok: false,
+      unknown: [
+        { name: 'taks', line: 2 },
+        { name: 'ready-count', line: 3 },
+      ],
+    });
     const refused = await up.cli(['compile', '-s', 'x', '--kind', 'iteration', '--template', file('bad.md')]);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toMatch(named);

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RoleResult } from '../../src/contracts/results.js';
+import { digestOf } from '../../src/ledger/outcome-digest.js';
 import { stallThresholds } from '../../src/ledger/stall.js';
 import { foldDispatch, nextAction, outcomeName, type TaskLedger } from '../../src/ledger/task-ledger.js';
-import { implementer, reviewer, timeOf } from '../support/builders.js';
+import { implementer, recorded, reviewer, timeOf } from '../support/builders.js';
 import {
   APPROVED,
   blocked,
@@ -23,6 +24,19 @@ const REVIEW = reviewer({
     { severity: 'minor', message: 'odd name' },
   ],
   required_fixes: ['flush at the end'],
+});
+
+describe('a result from before the session', () => {
+  it.each(OUTCOME_NAMES)('a result from before the session leaves the ledger as it is: %s', (name) => {
+    const { role, result } = OUTCOMES[name];
+    const { outcome } = recorded(2, { role, result: { ...result, history: true } } as RoleResult).data
+      .dispatch;
+    const past = digestOf({ sequence: 2, task: '1', at: timeOf(2), role, outcome });
+    const at = { sequence: 2, at: timeOf(2) };
+    expect(foldDispatch(undefined, '1', at, past, stallThresholds())).toBeUndefined();
+    const known = ledgerAfter([completed()]);
+    expect(foldDispatch(known, '1', at, past, stallThresholds())).toBe(known);
+  });
 });
 
 describe('the next action', () => {

@@ -39,6 +39,21 @@ function expectEveryCutToAgree(events: readonly StoredEvent[], limits: SessionLi
 }
 
 describe('snapshot and tail', () => {
+  it('snapshot and tail are the full replay with results from before the session', () => {
+    const past = (sequence: number) =>
+      recorded(sequence, implementer({ task_id: `old-${sequence % 3}`, history: true }));
+    const now = (sequence: number) => recorded(sequence, implementer({ task_id: `new-${sequence % 3}` }));
+    const events = stored(
+      [1, 2, 3, 4, 5, 6].map((sequence) => (sequence % 2 === 0 ? now(sequence) : past(sequence))),
+    );
+    expectEveryCutToAgree(events, DEFAULT_LIMITS);
+    expect([...folded(events, DEFAULT_LIMITS).dispatches.current().ledgers.keys()]).toEqual([
+      'new-2',
+      'new-1',
+      'new-0',
+    ]);
+  });
+
   it.each([DEFAULT_LIMITS, { ...DEFAULT_LIMITS, maxFacts: 12 }])(
     'snapshot and tail are the full replay at every cut, byte for byte: %j',
     (limits) => {

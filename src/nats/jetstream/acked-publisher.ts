@@ -219,6 +219,7 @@ function notSent(subject: string, cause: unknown, limit: number | undefined): Th
   }
   return new ThroughlineError('unavailable', `cannot publish to ${subject}: the connection is closed`, {
     cause,
+    details: { closed: true },
   });
 }
 

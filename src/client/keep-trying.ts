@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ThroughlineError } from '../contracts/errors.js';
+import { backoffMs } from '../shared/backoff.js';
+
+/** For how long something is tried. */
+export interface Persistence {
+  /** In milliseconds, from the first attempt on. */
+  readonly timeoutMs: number;
+  /** After it there is no further attempt. */
+  readonly signal?: AbortSignal;
+  /** Told once, of the first failure after which it is tried again. */
+  readonly onWaiting?: ((failure: ThroughlineError) => void) | undefined;
+}
+
+const PAUSES = { firstMs: 250, longestMs: 5000 };
+/**
+ * How long the first attempt may take: what was sent while the connection was down is lost, and never answered. The next
+ * ones may take longer and longer, so that a slow server is not asked in vain again and again.
+ */
+const FIRST_PATIENCE_MS = 2000;
+
+/**
+ * Tries until an attempt succeeds, with pauses that grow. Only `unavailable` is tried again: every other failure stays
+ * the same. So does one with `details.closed`.
+ *
+ * @param attempt fails by itself after so many milliseconds
+ * @throws the failure of the last attempt
+ */
+export async function keepTrying<T>(
+  attempt: (patienceMs: number) => Promise<T>,
+  { timeoutMs, signal, onWaiting }: Persistence,
+): Promise<T> {
+  const deadline = performance.now() + timeoutMs;
+  let patienceMs = FIRST_PATIENCE_MS;
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await attempt(Math.min(patienceMs, deadline - performance.now()));
+    } catch (failure) {
+      const leftMs = deadline - performance.now();
+      if (!passes(failure) || leftMs < PAUSES.firstMs || signal?.aborted === true) throw failure;
+      if (failures === 1) onWaiting?.(failure);
+      const pauseMs = Math.min(backoffMs(PAUSES, failures, Math.random()), leftMs / 2);
+      await sleep(pauseMs, undefined, { ...(signal !== undefined && { signal }) }).catch(() => {
+        throw failure;
+      });
+    }
+    patienceMs *= 2;
+  }
+}
+
+/** The outcome of the work, which is not begun once `signal` is given; given later, this fails and the work continues. */
+export async function unlessStopped<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+  if (signal === undefined) return work();
+  const stopped = () =>
+    new ThroughlineError('unavailable', 'stopped by the caller', { cause: signal.reason });
+  if (signal.aborted) throw stopped();
+  let stop = () => {};
+  const ended = new Promise<never>((_, reject) => {
+    stop = () => reject(stopped());
+  });
+  signal.addEventListener('abort', stop);
+  try {
+    return await Promise.race([work(), ended]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+function passes(failure: unknown): failure is ThroughlineError {
+  return (
+    failure instanceof ThroughlineError && failure.code === 'unavailable' && failure.details?.closed !== true
+  );
+}

@@ -1,0 +1,265 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { factsOf } from '../../src/session/session-state.js';
+import { BIN, cleanEnv, cli } from '../support/cli.js';
+import { startTestNats } from '../support/nats-server.js';
+import { onTerminal, PTY_MISSING } from '../support/pty.js';
+import {
+  allDealtWith,
+  eventsOf,
+  freshState,
+  newSession,
+  type System,
+  startSystem,
+} from '../support/system.js';
+
+/** The history of real repositories, imported by the command line. */
+
+const run = promisify(execFile);
+const NAMES = [
+  'with space.txt',
+  'ünï/日本.txt',
+  'q"uo\'te.txt',
+  '-dash.txt',
+  'tab\there.txt',
+  'new\nline.txt',
+];
+
+let system: System;
+let folder: string;
+/** Four commits, of odd names and without any. */
+let odd: string;
+/** Many commits on one day in January and one in June, with a branch and a tag in between. */
+let long: string;
+const COMMITS = 300;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'throughline-git-'));
+  [system, odd, long] = await Promise.all([startSystem(), oddRepository(), longRepository()]);
+});
+afterAll(async () => {
+  await system?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const gitEnv = () => cleanEnv({ GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' });
+
+async function oddRepository(): Promise<string> {
+  const repo = join(folder, 'odd');
+  const git = (...args: string[]) =>
+    run('git', ['-C', repo, '-c', 'user.name=n', '-c', 'user.email=n@example.com', ...args], {
+      env: gitEnv(),
+    });
+  await mkdir(join(repo, 'ünï'), { recursive: true });
+  await git('init', '-q');
+  for (const name of NAMES) await writeFile(join(repo, name), 'one');
+  await git('add', '-A');
+  await git('commit', '-q', '-m', 'Add files with "odd" names\n\nA body.\n\n- that has lines');
+  await git('commit', '-q', '--allow-empty', '-m', 'Change nothing');
+  await writeFile(join(repo, 'with space.txt'), 'two');
+  await git('commit', '-q', '-a', '--allow-empty-message', '-m', '');
+  await writeFile(join(repo, 'last.txt'), 'three');
+  await git('add', '-A');
+  await git('commit', '-q', '-m', 'Add the last one — ünïcode');
+  return repo;
+}
+
+async function longRepository(): Promise<string> {
+  const repo = join(folder, 'long');
+  await run('git', ['init', '-q', '--bare', repo], { env: gitEnv() });
+  const seconds = (date: string) => Date.parse(date) / 1000;
+  const commits = Array.from({ length: COMMITS }, (_, index) => {
+    const when =
+      index === COMMITS - 1 ? seconds('2026-06-15T12:00:00Z') : seconds('2026-01-15T12:00:00Z') + index;
+    const files = index % 100 === 99 ? [`src/f${index}.ts`, `docs/f${index}.md`] : [`src/f${index % 40}.ts`];
+    const subject = `Change ${index}`;
+    return [
+      'commit refs/heads/main',
+      `committer n <n@example.com> ${when} +0000`,
+      `data ${subject.length}\n${subject}`,
+      ...files.map((file) => `M 100644 inline ${file}\ndata ${subject.length}\n${subject}`),
+      ...(index === 99 ? ['reset refs/heads/old', 'from refs/heads/main\n'] : []),
+    ].join('\n');
+  });
+  const fast = spawn('git', ['-C', repo, 'fast-import', '--quiet'], {
+    env: gitEnv(),
+    stdio: ['pipe', 'inherit', 'inherit'],
+  });
+  fast.stdin.end(`${commits.join('\n')}\ndone\n`);
+  const [code] = await once(fast, 'close');
+  if (code !== 0) throw new Error(`git fast-import ended with ${code}`);
+  await run('git', ['-C', repo, 'symbolic-ref', 'HEAD', 'refs/heads/main'], { env: gitEnv() });
+  return repo;
+}
+
+const importing = (session: string, repo: string, ...args: string[]) =>
+  cli(['import', 'git', '-s', session, '--repo', repo, ...args], { env: { NATS_URL: system.url } });
+
+interface Imported {
+  readonly commits: number;
+  readonly sequence: number;
+  readonly facts: number;
+  readonly kept: number;
+}
+
+async function imported(session: string, repo: string, ...args: string[]): Promise<Imported> {
+  const { code, stdout, stderr } = await importing(session, repo, '--json', ...args);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+/** The subjects of what a session has recorded, oldest first. */
+async function recordedIn(session: string) {
+  await allDealtWith(system.ports);
+  return (await eventsOf(system, session)).map(({ event }) => {
+    if (event.type !== 'fact.recorded') throw new Error(event.type);
+    return { summary: event.data.dispatch.outcome.summary, facts: event.data.facts };
+  });
+}
+
+/** What a session knows. */
+async function rememberedIn(session: string) {
+  await allDealtWith(system.ports);
+  const state = await freshState(system, session);
+  return { counts: state.dispatches.current().counts, facts: factsOf(state).all() };
+}
+
+describe('import git', () => {
+  it('import git makes each commit a result, whatever its files are called', async () => {
+    const session = newSession('git');
+    expect(await imported(session, odd)).toMatchObject({ commits: 4 });
+    const results = await recordedIn(session);
+    const shown = NAMES.map((name) => name.replace(/[\t\n]/, ' '));
+    const modified = results.map(({ facts }) =>
+      facts.flatMap(({ subject, relation }) => (relation === 'modified_by' ? [subject] : [])).sort(),
+    );
+    expect(modified).toEqual([shown.sort(), [], ['with space.txt'], ['last.txt']]);
+    expect(results.map(({ summary }) => summary)).toEqual([
+      'Add files with "odd" names',
+      'Change nothing',
+      '(no subject)',
+      'Add the last one — ünïcode',
+    ]);
+    const newest = await importing(newSession('git'), odd, '--limit', '1');
+    expect(newest.stdout).toMatch(
+      /^1 commit imported; the last one is dispatch \d+\nthey give 3 facts, of which the session keeps up to 3\n$/,
+    );
+  });
+
+  it('import git changes nothing when it is repeated, whatever is selected then', async () => {
+    const session = newSession('again');
+    await imported(session, long, '--limit', '5');
+    const before = await rememberedIn(session);
+    expect(before.counts).toMatchObject({ implementer: 5 });
+    await imported(session, long, '--limit', '5');
+    await imported(session, long, '--limit', '1', '--path', 'docs', '--branch', 'main');
+    expect(await rememberedIn(session)).toEqual(before);
+    expect(await recordedIn(session)).toHaveLength(11);
+  });
+
+  it('import git makes history: facts, and no ledger that waits for a review', async () => {
+    const session = newSession('history');
+    await imported(session, odd);
+    await allDealtWith(system.ports);
+    const state = await freshState(system, session);
+    expect(factsOf(state).count()).toBeGreaterThan(8);
+    expect([...state.dispatches.current().ledgers]).toEqual([]);
+  });
+
+  it('import git says how many facts the session keeps', async () => {
+    const session = newSession('kept');
+    const { facts, kept, commits } = await imported(session, long, '--limit', '1000');
+    expect(commits).toBe(COMMITS);
+    await allDealtWith(system.ports);
+    expect(kept).toBe(factsOf(await freshState(system, session)).size());
+    const given = (await recordedIn(session)).flatMap((each) => each.facts);
+    expect(facts).toBe(given.length);
+    expect(kept).toBeLessThan(facts);
+  });
+
+  it.each([
+    ['--branch of a branch', ['--branch', 'old'], 'Change 99', 100],
+    ['--branch of a commit', ['--branch', 'main~297'], 'Change 2', 3],
+    ['--since', ['--since', '2026-06-01'], 'Change 299', 1],
+    ['--path', ['--path', 'docs'], 'Change 299', 3],
+    ['--path of several', ['--path', 'docs', 'src/f1.ts'], 'Change 299', 11],
+    ['all of them', ['--path', 'docs', '--since', '2020-01-01', '--branch', 'old'], 'Change 99', 1],
+    ['--path without a match', ['--path', 'nowhere'], undefined, 0],
+  ])('import git is narrowed by %s', async (_, args, newest, count) => {
+    const session = newSession('narrow');
+    expect(await imported(session, long, '--limit', '100', ...args)).toMatchObject({ commits: count });
+    const results = await recordedIn(session);
+    expect(results).toHaveLength(count);
+    expect(results.at(-1)?.summary).toBe(newest);
+  });
+
+  it.each([
+    [['--branch', 'nope'], '--branch nope: git knows no such branch, tag or commit in '],
+    [
+      ['--branch', '--output=stolen'],
+      '--branch --output=stolen: git knows no such branch, tag or commit in ',
+    ],
+    [['--branch=-x'], '--branch -x: git knows no such branch, tag or commit in '],
+    [
+      ['--since', 'yesteryear'],
+      '--since yesteryear: git knows no such date: use one such as 2026-01-31 or "3 months ago"',
+    ],
+  ])('import git says in one line what git does not know: %j', async (args, words) => {
+    const refused = await importing('x', long, ...args);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toMatch(/^throughline: .*\n$/);
+    expect(refused.stderr).toContain(words);
+  });
+
+  it('import git exits 2 and names the folder that has no repository', async () => {
+    for (const args of [[], ['--branch', 'main'], ['--since', '2026-01-01']]) {
+      const refused = await importing('x', '/', ...args);
+      expect(refused).toMatchObject({ code: 2, stdout: '' });
+      expect(refused.stderr).toMatch(/--repo \/: .*not a git repository/);
+    }
+  });
+
+  it('import git waits for Throughline, says so once, and goes on', async () => {
+    await using nats = await startTestNats();
+    const args = ['import', 'git', '-s', 'demo', '--repo', odd];
+    const child = spawn(process.execPath, [BIN, ...args], { env: cleanEnv({ NATS_URL: nats.url }) });
+    let said = '';
+    child.stderr.setEncoding('utf8').on('data', (words: string) => {
+      said += words;
+    });
+    const printed = text(child.stdout);
+    await once(child.stderr, 'data');
+    await using late = await startSystem({ nats, only: [] });
+    expect(await printed).toMatch(/^4 commits imported; the last one is dispatch 4\n/);
+    expect(late.url).toBe(nats.url);
+    expect(said).toMatch(
+      /^-- no answer yet, trying again until [\d:]{8}: no stream takes .*\n-- 4 of 4 commits published\n$/,
+    );
+  });
+
+  it('import git tells its progress in a few lines where there is no terminal', async () => {
+    const { stderr } = await importing(newSession('lines'), long, '--limit', '300');
+    expect(stderr).toMatch(/^(-- \d+ of 300 commits published\n){1,4}$/);
+    expect(stderr).toMatch(/-- 300 of 300 commits published\n$/);
+  });
+
+  it.skipIf(PTY_MISSING !== undefined)(
+    'import git tells its progress in one line of a terminal',
+    async () => {
+      const args = ['import', 'git', '-s', newSession('terminal'), '--repo', long, '--limit', '300'];
+      await using terminal = await onTerminal(args, { NATS_URL: system.url });
+      expect(await terminal.ended()).toMatchObject({ code: 0 });
+      const [, progress = ''] = /pid:\d+\r\n([^\n]*)\n300 commits imported/.exec(terminal.written()) ?? [];
+      const counts = [...progress.matchAll(/\r-- (\d+) of 300 commits published/g)].map(([, count]) =>
+        Number(count),
+      );
+      expect(counts).toEqual([64, 128, 192, 256, 300]);
+    },
+  );
+});

@@ -1,0 +1,124 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { messageOf } from '../../src/contracts/errors.js';
+import { cacheDirOf, installIntoCache } from '../../src/nats-server/binary-cache.js';
+import { executableName, executablesOnPath } from '../../src/nats-server/probe-binary.js';
+import { cleanEnv } from './cli.js';
+import { NATS_CLI_MODULE } from './nats-cli.js';
+
+/** The samples of the pages, run as they stand there. */
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** The client that the Python sample runs with. */
+const NATS_PY = 'nats-py==2.16.0';
+/** For each command: an install, a build or a run. */
+const TIMEOUT_MS = 90_000;
+
+/** The only block of a page in a language. */
+export async function sampleIn(page: string, language: string): Promise<string> {
+  const text = await readFile(join(ROOT, page), 'utf8');
+  const blocks = [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].filter(([, of]) => of === language);
+  const [[, , code] = []] = blocks;
+  if (code === undefined || blocks.length > 1) throw new Error(`${page}: not one sample in ${language}`);
+  return code;
+}
+
+/** A way to run samples of a language, or why there is none on this machine. */
+export type Runner = { readonly run: (code: string) => Promise<string> } | { readonly missing: string };
+
+/** Python with the NATS client of its registry, which is kept in the cache. */
+export async function pythonRunner(): Promise<Runner> {
+  const [python] = await executablesOnPath(executableName('python3', process.platform), process.env);
+  if (python === undefined) return { missing: 'no python3 on PATH' };
+  const packages = join(cacheDirOf(process.env, homedir()), 'samples', NATS_PY);
+  const fault = await missing(packages, async (folder) => {
+    const target = join(folder, 'packages');
+    await must(python, ['-m', 'pip', 'install', '--quiet', '--retries', '1', '--target', target, NATS_PY]);
+    return target;
+  });
+  if (fault !== undefined) return { missing: `${NATS_PY} cannot be installed: ${fault}` };
+  return { run: (code) => must(python, ['-c', code], { PYTHONPATH: packages }) };
+}
+
+/** Go with the NATS client that the pinned `nats` command line is built with. */
+export async function goRunner(): Promise<Runner> {
+  const [go] = await executablesOnPath(executableName('go', process.platform), process.env);
+  if (go === undefined) return { missing: 'no go on PATH' };
+  const pinned = await readFile(join(NATS_CLI_MODULE, 'go.mod'), 'utf8');
+  const [, client] = /(github\.com\/nats-io\/nats\.go v[\d.]+)/.exec(pinned) ?? [];
+  const module = `module sample\n\ngo 1.25.0\n\nrequire ${client}\n`;
+  const env = { GOFLAGS: '-mod=mod -buildvcs=false', CGO_ENABLED: '0' };
+  // What its registry gives, go keeps in a cache of its own.
+  const fault = await inFolder(async (folder) => {
+    await writeFile(join(folder, 'go.mod'), module);
+    await must(go, ['mod', 'download', 'github.com/nats-io/nats.go'], env, folder);
+  }).then(
+    () => undefined,
+    (thrown: unknown) => messageOf(thrown),
+  );
+  if (fault !== undefined) return { missing: `nats.go cannot be downloaded: ${fault}` };
+  return {
+    run: (code) =>
+      inFolder(async (folder) => {
+        await writeFile(join(folder, 'go.mod'), module);
+        await writeFile(join(folder, 'main.go'), code);
+        return must(go, ['run', '.'], env, folder);
+      }),
+  };
+}
+
+/** TypeScript with the built package: compiled under strict rules, then run. */
+export function typescriptRunner(): Runner {
+  return {
+    run: (code) =>
+      inFolder(async (folder) => {
+        await mkdir(join(folder, 'node_modules'));
+        await symlink(ROOT, join(folder, 'node_modules', 'throughline'), 'dir');
+        await writeFile(join(folder, 'package.json'), '{"type":"module"}');
+        await writeFile(join(folder, 'sample.ts'), code);
+        const tsc = join(ROOT, 'node_modules', '.bin', 'tsc');
+        const rules = ['--strict', '--target', 'es2022', '--lib', 'es2022', '--module', 'nodenext'];
+        await must(tsc, [...rules, '--skipLibCheck', 'sample.ts'], {}, folder);
+        return must(process.execPath, ['sample.js'], {}, folder);
+      }),
+  };
+}
+
+/** Fills a folder of the cache where it is not filled yet; the reason when that fails. */
+async function missing(
+  folder: string,
+  fill: (folder: string) => Promise<string>,
+): Promise<string | undefined> {
+  const there = await readFile(join(folder, 'nats', '__init__.py')).catch(() => undefined);
+  if (there !== undefined) return undefined;
+  try {
+    await installIntoCache(folder, fill);
+    return undefined;
+  } catch (fault) {
+    return messageOf(fault);
+  }
+}
+
+async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'throughline-sample-'));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** What a command prints; throws with what it said when it fails. */
+async function must(
+  file: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  cwd = ROOT,
+): Promise<string> {
+  const { stdout } = await promisify(execFile)(file, args, { env: cleanEnv(env), cwd, timeout: TIMEOUT_MS });
+  return stdout;
+}
