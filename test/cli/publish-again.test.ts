@@ -18,7 +18,7 @@ it('publish without an answer says how to try again so that the result counts on
   const deaf = await connect({ servers: system.url });
   deaf.subscribe('dispatch.>');
   await deaf.flush();
-  const failed = await cli(['publish', 'implementer', '-s', 'demo', '--timeout', '900ms'], { env, input });
+  const failed = await cli(['publish', 'implementer', '-s', 'demo', '--timeout', '4s'], { env, input });
   expect(failed).toMatchObject({ code: 1, stdout: '' });
   expect(failed.stderr).toMatch(
     /^-- no answer yet, trying again until \d\d:\d\d:\d\d: .* no PubAck within 300 ms\n/,
