@@ -25,6 +25,7 @@ const MAY_NAME_A_ROLE = new Set([
   'client/throughline-client.ts',
   // What a commit is taken for.
   'cli/import-command.ts',
+  'cli/git-history.ts',
 ]);
 
 /** A result as its schema reads it. */

@@ -1,6 +1,6 @@
-import { connect, headers } from 'nats';
+import { headers } from 'nats';
 import { expect, it } from 'vitest';
-import { startTestNats } from '../support/nats-server.js';
+import { DISPATCH_STREAM, DISPATCH_SUBJECTS } from '../../src/contracts/names.js';
 import { goRunner, pythonRunner, type Runner, sampleIn, typescriptRunner } from '../support/samples.js';
 import { eventsOf, newSession, startSystem } from '../support/system.js';
 
@@ -18,7 +18,7 @@ const SAMPLES: readonly [
 ];
 
 it.for(SAMPLES)(
-  'the %s sample of %s has its result recorded once, although Throughline is not there at first',
+  'the %s sample of %s has its result recorded once, although no stream takes it at first',
   async ([, page, language, runnerOf], { skip }) => {
     const session = newSession(`sample-${language}`);
     const sample = await sampleIn(page, language);
@@ -29,27 +29,28 @@ it.for(SAMPLES)(
 );
 
 async function recordsOnce(sample: string, session: string, run: (code: string) => Promise<string>) {
-  await using nats = await startTestNats();
-  const code = sample.replaceAll('nats://127.0.0.1:4222', nats.url).replaceAll('demo', session);
+  await using system = await startSystem();
+  const code = sample.replaceAll('nats://127.0.0.1:4222', system.url).replaceAll('demo', session);
   expect(code).not.toBe(sample);
-  // Nothing takes its first publish, as long as Throughline is not there.
-  const nobody = await connect({ servers: nats.url });
+  const jsm = await system.ports.connection.jetstreamManager();
+  const taking = (subjects: string) => jsm.streams.update(DISPATCH_STREAM, { subjects: [subjects] });
+  await taking('nothing.yet');
   const first = new Promise<string | undefined>((resolve) => {
-    nobody.subscribe(`dispatch.${session}.*`, {
+    system.ports.connection.subscribe(`dispatch.${session}.*`, {
       max: 1,
       callback(_, message) {
+        // As the server answers where nobody listens.
         message.respond('', { headers: headers(503, 'No Responders') });
         resolve(message.headers?.get('Nats-Msg-Id'));
       },
     });
   });
-  await nobody.flush();
   const ran = run(code);
   const id = await Promise.race([first, ran]);
-  await nobody.close();
-  await using system = await startSystem({ nats });
-  await ran;
+  await Promise.all([taking(DISPATCH_SUBJECTS), ran]);
   expect(id).toMatch(new RegExp(`^${session}:\\S{32,}$`));
+  const stored = await jsm.streams.getMessage(DISPATCH_STREAM, { seq: 1 });
+  expect(stored.header.get('Nats-Msg-Id')).toBe(id);
   const events = await eventsOf(system, session);
   expect(events.map(({ event }) => event.type)).toEqual(['fact.recorded']);
 }
