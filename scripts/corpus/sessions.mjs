@@ -20,9 +20,9 @@ function dispatch(sequence, role, result, id = sequence) {
   const delivery = { sequence, at: at(), messageId: `run:${id}` };
   events.push(recordedEvent(delivery, { role, result }, rules));
 }
-function rejection(sequence, role) {
-  const error = { code: 'json_parse_failed', reason: 'the body is not JSON' };
-  const data = { dispatch: { sequence, at: at(), ...(role && { role }) }, error };
+function rejection(sequence, who = {}, why = {}) {
+  const error = { code: 'json_parse_failed', reason: 'the body is not JSON', ...why };
+  const data = { dispatch: { sequence, at: at(), ...who }, error };
   events.push({ v: 1, type: 'dispatch.rejected', at: at(), data });
 }
 const task = (task, more = {}) => ({ task, iteration: 1, ...more });
@@ -130,8 +130,14 @@ dispatch(7, 'reviewer', { task_id: 'right', assessment: 'blocked' });
 for (let n = 1; n <= 70; n += 1) {
   const sequence = n * 3;
   const task_id = `1.${n % 4}`;
-  if (n === 7) rejection(sequence, 'reviewer');
-  else if (n === 66) rejection(sequence);
+  if (n === 7) {
+    const why = {
+      code: 'schema_invalid',
+      reason: 'assessment is missing',
+      fix: 'say approved or needs_changes',
+    };
+    rejection(sequence, { role: 'reviewer', task: task_id }, why);
+  } else if (n === 66) rejection(sequence);
   else if (n % 3 === 0) {
     dispatch(sequence, 'reviewer', {
       task_id,
