@@ -5,7 +5,16 @@ import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
 /** Packages that go into the bundle. Any other comes from node_modules, when a command needs it. */
-const BUNDLED = ['commander', 'lru-cache', 'nats', 'nkeys.js', 'picocolors', 'tweetnacl', 'zod'];
+const BUNDLED = [
+  'commander',
+  'jsonrepair',
+  'lru-cache',
+  'nats',
+  'nkeys.js',
+  'picocolors',
+  'tweetnacl',
+  'zod',
+];
 
 /**
  * What is loaded together is one file: first what every command needs, then what asks a service, then what also checks

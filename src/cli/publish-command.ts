@@ -9,6 +9,7 @@ import { parseDispatchBody } from '../contracts/dispatch-body.js';
 import type { DispatchResult } from '../contracts/dispatch-result.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
+import { repairsInWords } from '../contracts/reading/repairs.js';
 import { readBody } from './body-file.js';
 import { type Cli, cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
 import { duration, nameOf } from './option-parsers.js';
@@ -63,7 +64,9 @@ export function publishCommand(program: Command): void {
       const body = await readBody(options.file);
       if (options.check) {
         const parsed = parseDispatchBody(body, role, cli.config.maxBodyBytes);
-        if (!parsed.ok) throw new ThroughlineError(parsed.code, parsed.reason);
+        if (!parsed.ok)
+          throw new ThroughlineError(parsed.code, parsed.reason, { details: { fix: parsed.fix } });
+        if (parsed.repairs.length > 0) note(`-- ${repairsInWords(parsed)}`);
       }
       const again = options.id === undefined ? {} : { messageId: options.id };
       const published: Published & { readonly result?: DispatchResult } = await publishing(

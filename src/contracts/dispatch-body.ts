@@ -1,33 +1,39 @@
 import type { z } from 'zod';
 import { oneLine } from '../shared/text.js';
 import type { ErrorCode } from './error-codes.js';
-import { messageOf } from './errors.js';
 import { explainIssues } from './explain-issues.js';
-import type { Role } from './kinds.js';
+import { kindOf, type Role } from './kinds.js';
+import { withClipped } from './reading/clipped.js';
+import { type Cleaning, type FoundJson, findJson, mayRepeatKeys, valuesOf } from './reading/found-json.js';
+import { readResult } from './reading/read-result.js';
+import { type Repair, Repairs } from './reading/repairs.js';
+import { isPlain, type Json, resultShape, usesOwnNames } from './reading/shape.js';
 import { RESULTS, type RoleResult, taskId } from './results.js';
 
 /**
  * The body of a dispatch: a JSON object, or an agent's raw text that holds exactly one
- * `BEGIN_DISPATCH_RESULT … END_DISPATCH_RESULT` pair around that object.
+ * `BEGIN_DISPATCH_RESULT … END_DISPATCH_RESULT` pair around that object. It is read as far as it can be read.
  */
-
-const BEGIN = 'BEGIN_DISPATCH_RESULT';
-const END = 'END_DISPATCH_RESULT';
-const FENCE = '```';
-const OPENING_FENCE = /^```[a-z]*\s*$/i;
 
 /** Why a body cannot be used. */
 export interface DispatchFault {
   readonly code: ErrorCode;
   readonly reason: string;
-  /** The task of the result, where that much could be read. */
-  readonly task?: string;
-  /** What would make it readable. */
+  /** What to do about it, one sentence. */
   readonly fix?: string;
+  /** The task, where it could be read. */
+  readonly task?: string;
 }
 
 export type ParsedBody =
-  | { readonly ok: true; readonly value: RoleResult }
+  | {
+      readonly ok: true;
+      readonly value: RoleResult;
+      /** What was changed or left out to read it, and what its event will cut: the first twenty. */
+      readonly repairs: readonly Repair[];
+      /** How many more there were; left out for none. */
+      readonly repairsOmitted?: number;
+    }
   | ({ readonly ok: false } & DispatchFault);
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -36,9 +42,6 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 export type SchemaOf = (role: Role) => Pick<z.ZodType, 'safeParse'>;
 
 const PLAIN: SchemaOf = (role) => RESULTS[role];
-
-/** Changes the parsed value before it is checked; it also gets the text. */
-export type Cleaning = (json: unknown, text: string) => unknown;
 
 /**
  * Parses a dispatch body. Never throws: bad input is an outcome.
@@ -55,82 +58,100 @@ export function parseDispatchBody(
   schemaOf: SchemaOf = PLAIN,
 ): ParsedBody {
   if (data.length > maxBytes) {
-    return fault('too_large', `the body has ${data.length} bytes, the limit is ${maxBytes}`);
+    const reason = `the body has ${data.length} bytes, the limit is ${maxBytes}`;
+    return fault({ code: 'too_large', reason, fix: `send at most ${maxBytes} bytes` });
   }
   const text = decode(data);
-  if (text === undefined) return fault('json_parse_failed', NOT_TEXT);
-  const json = findJson(text.trim(), clean);
-  if (!json.ok) return json;
-  return checked(json.value, role, schemaOf);
-}
-
-function checked(value: unknown, role: Role, schemaOf: SchemaOf): ParsedBody {
-  const parsed = schemaOf(role).safeParse(value);
-  if (!parsed.success) return fault('schema_invalid', explainIssues(RESULTS[role], value), taskOf(value));
-  // Its own schema gave it.
-  return { ok: true, value: { role, result: parsed.data } as RoleResult };
+  if (text === undefined) return fault(NOT_TEXT);
+  const trimmed = text.trim();
+  const json = findJson(trimmed, clean);
+  if (!json.ok) return fault({ ...json, ...named(trimmed) });
+  return ambiguous(json, role) ?? checked(json, role, schemaOf);
 }
 
 /** The JSON of a body as it was published, unchecked. Never throws. */
 export function dispatchJson(data: Uint8Array): FoundJson {
   const text = decode(data);
-  if (text === undefined) return fault('json_parse_failed', NOT_TEXT);
-  return findJson(text.trim(), (json) => json);
+  return text === undefined ? { ok: false, ...NOT_TEXT } : findJson(text.trim(), (json) => json);
 }
 
-const NOT_TEXT = 'the body is not UTF-8 text';
+const NOT_TEXT = {
+  code: 'json_parse_failed',
+  reason: 'the body is not UTF-8 text',
+  fix: 'send it as UTF-8',
+} as const;
 
-type FoundJson = { readonly ok: true; readonly value: unknown } | ({ readonly ok: false } & DispatchFault);
+type Found = Extract<FoundJson, { ok: true }>;
 
-function findJson(text: string, clean: Cleaning): FoundJson {
-  const hasMarker = () => text.includes(BEGIN) || text.includes(END);
-  if (text.startsWith('{')) {
-    const whole = parseJson(text, clean);
-    // Raw text may itself begin with a brace: only a body without markers is judged as plain JSON.
-    if (whole.ok || !hasMarker()) return whole;
+const NONE: readonly Repair[] = Object.freeze([]);
+
+function checked({ value, repairs: mended, broken }: Found, role: Role, schemaOf: SchemaOf): ParsedBody {
+  const schema = schemaOf(role);
+  const { verdictField } = kindOf(role);
+  const strict = schema.safeParse(value);
+  const shape = resultShape(role);
+  if (strict.success && broken === undefined) {
+    // Its own schema took it: it is an object. Most results are right, and not looked at a second time.
+    const valid = value as Json;
+    if (mended === undefined && isPlain(valid, shape, verdictField))
+      return { ok: true, value: { role, result: strict.data } as RoleResult, repairs: NONE };
+    if (usesOwnNames(valid, shape, verdictField)) return accepted(role, strict.data, mended);
   }
-  if (!hasMarker())
-    return fault('marker_missing', `the body is not a JSON object and holds no ${BEGIN} … ${END} pair`);
-  const begins = text.split(BEGIN).length - 1;
-  const ends = text.split(END).length - 1;
-  const from = text.indexOf(BEGIN) + BEGIN.length;
-  const to = text.indexOf(END);
-  if (begins !== 1 || ends !== 1 || to < from) {
-    return fault(
-      'marker_missing',
-      `expected exactly one ${BEGIN} … ${END} pair, found ${begins} and ${ends}`,
-    );
+  const reading = readResult(value, role);
+  if (!reading.ok && broken === undefined) return fault({ code: 'schema_invalid', ...reading });
+  if (!reading.ok) {
+    const reason = `${broken?.reason}; mended as far as it goes, ${reading.reason}`;
+    return fault({ ...reading, code: 'json_parse_failed', reason });
   }
-  const inner = text.slice(from, to).trim();
-  return parseJson(unfenced(inner), clean);
+  if (broken?.text.trimEnd().endsWith(reading.task)) {
+    const reason = `${broken.reason}; it ends within the id of its task`;
+    return fault({ code: 'json_parse_failed', reason, fix: 'send the whole JSON object' });
+  }
+  const read = schema.safeParse(reading.value);
+  if (!read.success)
+    return fault({ code: 'schema_invalid', reason: explainIssues(RESULTS[role], reading.value) });
+  const repairs = mended ?? new Repairs();
+  repairs.take(reading.repairs);
+  return accepted(role, read.data, repairs);
 }
 
-/** The inside of a fenced block. Not one pattern for all of it: that backtracks for hours on a hostile body. */
-function unfenced(text: string): string {
-  const firstBreak = text.indexOf('\n');
-  const fenced = OPENING_FENCE.test(text.slice(0, Math.max(0, firstBreak))) && text.endsWith(FENCE);
-  return fenced ? text.slice(firstBreak + 1, -FENCE.length) : text;
+function accepted(role: Role, data: unknown, noted: Repairs | undefined): ParsedBody {
+  // Its own schema gave it.
+  const value = { role, result: data } as RoleResult;
+  const repairs = withClipped(value.result, role, noted);
+  if (repairs === undefined) return { ok: true, value, repairs: NONE };
+  const { repairs: told, repairsOmitted } = repairs.told();
+  return { ok: true, value, repairs: told, ...(repairsOmitted > 0 && { repairsOmitted }) };
 }
 
-function parseJson(text: string, clean: Cleaning): FoundJson {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return fault('json_parse_failed', `the body is not JSON: ${whyNotJson(clean(text, text))}`);
-  }
-  return { ok: true, value: clean(value, text) };
+/** What is wrong with how a result says its task and its verdict, before anything is read. */
+function ambiguous({ json }: Found, role: Role): ParsedBody | undefined {
+  const { verdictField } = kindOf(role);
+  if (!mayRepeatKeys(json, verdictField)) return undefined;
+  return givenTwice('task_id', json) ?? (verdictField && givenTwice(verdictField, json));
 }
 
-/** The engine quotes from what it cannot parse: from the cleaned text it quotes no secret. */
-function whyNotJson(cleaned: unknown): string {
-  try {
-    JSON.parse(String(cleaned));
-    return 'the fault is inside a secret, which is not shown';
-  } catch (error) {
-    return messageOf(error);
-  }
+function givenTwice(field: string, json: string): ParsedBody | undefined {
+  const [first, ...others] = valuesOf(json, field);
+  if (others.every((each) => each === first)) return undefined;
+  // They are not cleaned of secrets: none is shown.
+  const reason = `${field} is given twice, with different values`;
+  return fault({ code: 'schema_invalid', reason, fix: `give ${field} once`, ...named(json) });
 }
+
+/** The task that a text which is not JSON says it is about, where it says one. */
+function named(text: string): { readonly task?: string } {
+  const ids = new Set<string>();
+  for (const [, id] of text.matchAll(TASK_IN_TEXT)) {
+    if (id !== undefined) ids.add(id);
+    if (ids.size > 1) return {};
+  }
+  const [only] = ids;
+  const read = taskId.safeParse(only);
+  return read.success ? { task: read.data } : {};
+}
+
+const TASK_IN_TEXT = /["']task_?id["']\s{0,4}:\s{0,4}["']([^"'\\\n]{1,128})["']/gi;
 
 function decode(data: Uint8Array): string | undefined {
   try {
@@ -141,12 +162,12 @@ function decode(data: Uint8Array): string | undefined {
 }
 
 // A reason quotes from the body, and goes into headers, logs and terminals.
-function fault(code: ErrorCode, reason: string, task?: string): { ok: false } & DispatchFault {
-  return { ok: false, code, reason: oneLine(reason), ...(task !== undefined && { task }) };
-}
-
-function taskOf(value: unknown): string | undefined {
-  return typeof value === 'object' && value !== null && 'task_id' in value
-    ? taskId.safeParse(value.task_id).data
-    : undefined;
+function fault({ code, reason, fix, task }: DispatchFault): ParsedBody {
+  return {
+    ok: false,
+    code,
+    reason: oneLine(reason),
+    ...(fix !== undefined && { fix: oneLine(fix) }),
+    ...(task !== undefined && { task }),
+  };
 }

@@ -60,6 +60,14 @@ function hasVerdict({ role, outcome }: { role: Role; outcome: Outcome }): boolea
   return verdict === undefined ? verdicts.length === 0 : verdicts.includes(verdict);
 }
 
+/** What reading a result changed in it, or left out of it: see "What is repaired" in the reference. */
+const repair = z.object({
+  kind: z.string(),
+  field: z.string(),
+  detail: z.string().optional(),
+  count: z.int().positive().optional(),
+});
+
 const factRecorded = z.object({
   v: z.literal(EVENT_VERSION),
   type: z.literal('fact.recorded'),
@@ -69,6 +77,10 @@ const factRecorded = z.object({
     facts: z.array(recordedFact).readonly(),
     /** Facts that the dispatch gave beyond the limit. */
     facts_omitted: z.int().positive().optional(),
+    /** What was repaired or skipped, and cut for this event; the first of them. */
+    repairs: z.array(repair).readonly().optional(),
+    /** Repairs beyond those. */
+    repairs_omitted: z.int().positive().optional(),
   }),
 });
 

@@ -80,7 +80,7 @@ describe('the command line', () => {
 
   it('the command line publishes a result with the schemas that check it, and nothing else', () => {
     const publishing = ['cli/bin.ts', 'cli/publish-command.ts', 'cli/open-client.ts'];
-    expect(packagesOf(...publishing)).toEqual(['commander', 'lru-cache', 'nats', 'zod']);
+    expect(packagesOf(...publishing)).toEqual(['commander', 'jsonrepair', 'lru-cache', 'nats', 'zod']);
   });
 });
 

@@ -49,7 +49,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   contracts: {
     holds: 'everything that crosses the wire: schemas, names, errors and their codes',
     imports: ['shared'],
-    packages: ['zod', 'node:crypto'],
+    packages: ['zod', 'jsonrepair', 'node:crypto'],
   },
   search: { holds: 'words of a text, and the index that counts hits', imports: ['shared'], packages: [] },
   facts: {

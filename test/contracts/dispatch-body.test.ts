@@ -11,6 +11,11 @@ const DONE = { task_id: '2.1', status: 'completed', summary: 'added the store' }
 const JUDGED = { task_id: '2.1', assessment: 'needs_changes' };
 const DONE_RESULT = { role: 'implementer', result: DONE };
 
+/** What a body comes to that needs no repair. */
+function untouched(value: object) {
+  return { ok: true, value, repairs: [] };
+}
+
 function bytes(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
@@ -27,16 +32,20 @@ function between(inner: string): string {
   return `BEGIN_DISPATCH_RESULT\n${inner}\nEND_DISPATCH_RESULT`;
 }
 
+function fenced(result: object): string {
+  return `\`\`\`json\n${JSON.stringify(result)}\n\`\`\``;
+}
+
 describe('a body that is a JSON object', () => {
   it('a JSON body gives the result of its role', () => {
-    expect(parse(DONE)).toEqual({ ok: true, value: DONE_RESULT });
-    expect(parse(JUDGED, 'reviewer')).toEqual({ ok: true, value: { role: 'reviewer', result: JUDGED } });
+    expect(parse(DONE)).toEqual(untouched(DONE_RESULT));
+    expect(parse(JUDGED, 'reviewer')).toEqual(untouched({ role: 'reviewer', result: JUDGED }));
   });
 
   it('a JSON body gives back whatever a role may return', () => {
     fc.assert(
       fc.property(roleResults, (value) => {
-        expect(parse(value.result, value.role)).toEqual({ ok: true, value });
+        expect(parse(value.result, value.role)).toEqual(untouched(value));
       }),
     );
   });
@@ -51,40 +60,38 @@ describe('a body that is a JSON object', () => {
   });
 
   it('a JSON body may hold unknown keys, which are left out', () => {
-    expect(parse({ ...DONE, cost: 3, model: { name: 'x' } })).toEqual({ ok: true, value: DONE_RESULT });
+    expect(parse({ ...DONE, cost: 3, model: { name: 'x' } })).toEqual(untouched(DONE_RESULT));
   });
 
   it('a JSON body may say files_changed for files_modified, which wins when both are there', () => {
     const files = (body: object) => parse({ ...DONE, ...body });
     expect(files({ files_changed: ['a'] })).toMatchObject({ value: { result: { files_modified: ['a'] } } });
-    expect(files({ files_changed: ['a'], files_modified: ['b'] })).toEqual({
-      ok: true,
-      value: { role: 'implementer', result: { ...DONE, files_modified: ['b'] } },
-    });
+    expect(files({ files_changed: ['a'], files_modified: ['b'] })).toEqual(
+      untouched({ role: 'implementer', result: { ...DONE, files_modified: ['b'] } }),
+    );
   });
 
   it('a JSON body gives its task id without the blanks around it', () => {
-    expect(parse({ ...DONE, task_id: ' 2.1 ' })).toEqual({ ok: true, value: DONE_RESULT });
+    expect(parse({ ...DONE, task_id: ' 2.1 ' })).toEqual(untouched(DONE_RESULT));
   });
 
   it('a JSON body cannot reach a prototype', () => {
     const body = '{"__proto__":{"status":"completed","polluted":1},"task_id":"1","summary":"x"}';
     expect(parse(body)).toMatchObject({ code: 'schema_invalid', reason: expect.stringContaining('status') });
     const whole = parse(`${body.slice(0, -1)},"status":"failed"}`);
-    expect(whole).toEqual({
-      ok: true,
-      value: { role: 'implementer', result: { task_id: '1', status: 'failed', summary: 'x' } },
-    });
+    expect(whole).toEqual(
+      untouched({ role: 'implementer', result: { task_id: '1', status: 'failed', summary: 'x' } }),
+    );
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
   it('a JSON body may be nested as deep as its size allows', () => {
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);
     const [first] = JSON.stringify(DONE).split('}');
-    expect(parse(`${first},"extra":${deep}}`)).toEqual({ ok: true, value: DONE_RESULT });
+    expect(parse(`${first},"extra":${deep}}`)).toEqual(untouched(DONE_RESULT));
     expect(parse(`{"task_id":"1","status":"failed","summary":${deep}}`)).toMatchObject({
-      code: 'schema_invalid',
-      reason: expect.stringContaining('summary'),
+      value: { result: { task_id: '1', status: 'failed' } },
+      repairs: [{ kind: 'skipped', field: 'summary' }],
     });
   });
 });
@@ -99,7 +106,7 @@ describe('a body that is raw text', () => {
     ['a fence without a language, CR LF', between(`\`\`\`\r\n${JSON.stringify(DONE)}\r\n\`\`\``)],
     ['a fence outside of them', `\`\`\`\n${between(JSON.stringify(DONE))}\n\`\`\``],
   ])('a raw text body may hold %s', (_what, body) => {
-    expect(parse(body)).toEqual({ ok: true, value: DONE_RESULT });
+    expect(parse(body)).toEqual(untouched(DONE_RESULT));
   });
 
   it('a raw text body may hold a fence in the summary', () => {
@@ -112,7 +119,9 @@ describe('a body that is raw text', () => {
   it.each([
     ['no marker', 'All done.', 'not a JSON object and holds no'],
     ['nothing', '', 'not a JSON object and holds no'],
-    ['a JSON array', JSON.stringify([DONE]), 'not a JSON object and holds no'],
+    ['a JSON array of two', JSON.stringify([DONE, DONE]), 'not a JSON object and holds no'],
+    ['two fenced blocks', `${fenced(DONE)}\n${fenced(DONE)}`, 'not a JSON object and holds no'],
+    ['a fenced block that never ends', fenced(DONE).slice(0, -3), 'not a JSON object and holds no'],
     ['a beginning without an end', 'BEGIN_DISPATCH_RESULT {}', 'exactly one'],
     ['an end without a beginning', '{} END_DISPATCH_RESULT x', 'exactly one'],
     ['the end first', 'END_DISPATCH_RESULT {} BEGIN_DISPATCH_RESULT', 'exactly one'],
@@ -146,11 +155,21 @@ describe('a body that cannot be used', () => {
 
   it('a body fails with json_parse_failed when it is not UTF-8', () => {
     const body = new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]);
-    const reason = 'the body is not UTF-8 text';
     expect(parseDispatchBody(body, 'implementer', LIMIT)).toEqual({
       ok: false,
       code: 'json_parse_failed',
-      reason,
+      reason: 'the body is not UTF-8 text',
+      fix: 'send it as UTF-8',
+    });
+  });
+
+  it('a body fails with json_parse_failed when it ends within the id of its task', () => {
+    expect(parse('{"status":"completed","task_id":"2.')).toMatchObject({
+      code: 'json_parse_failed',
+      reason: expect.stringContaining('ends within the id of its task'),
+    });
+    expect(parse('{"status":"completed","task_id":"2.1"')).toMatchObject({
+      value: { result: { task_id: '2.1' } },
     });
   });
 
@@ -161,46 +180,52 @@ describe('a body that cannot be used', () => {
       ok: false,
       code: 'too_large',
       reason: `the body has ${body.length} bytes, the limit is ${body.length - 1}`,
+      fix: `send at most ${body.length - 1} bytes`,
     });
   });
 
   it.each<[string, Role, object, string[]]>([
-    ['a missing field', 'implementer', { status: 'completed', summary: 'x' }, ['task_id']],
+    ['a missing field', 'implementer', { status: 'completed', summary: 'x' }, ['task_id is missing']],
+    ['a misspelt field', 'implementer', { tsk_id: '1', status: 'failed' }, ['(found tsk_id)']],
     ['an empty task id', 'implementer', { ...DONE, task_id: ' ' }, ['task_id', 'must not be empty']],
     ['a task id of two lines', 'implementer', { ...DONE, task_id: '1\n2' }, ['task_id', 'line breaks']],
     ['a long task id', 'implementer', { ...DONE, task_id: 'x'.repeat(129) }, ['task_id', '128']],
+    ['two task ids', 'implementer', { ...DONE, taskId: '3' }, ['task_id is "2.1" and taskId is "3"']],
     [
       'a wrong status',
       'implementer',
-      { ...DONE, status: 'done' },
-      ['status', 'use one of completed,', 'is "done"'],
+      { ...DONE, status: 'in progress' },
+      ['status', 'use one of completed,', 'is "in progress"'],
     ],
-    ['an empty summary', 'implementer', { ...DONE, summary: '' }, ['summary', 'must not be empty']],
-    [
-      'a wrong item',
-      'implementer',
-      { ...DONE, files_modified: ['a', 7] },
-      ['files_modified.1', 'is 7: use text'],
-    ],
-    ['a test without passed', 'implementer', { ...DONE, tests: [{ command: 'x' }] }, ['tests.0.passed']],
-    ['a null', 'implementer', { ...DONE, blockers: null }, ['blockers', 'is null: use a list']],
+    ['two verdicts', 'implementer', { ...DONE, state: 'failed' }, ['status is "completed" and state is']],
     [
       'a wrong assessment',
       'reviewer',
-      { ...JUDGED, assessment: 'lgtm' },
-      ['assessment', 'use one of approved,', 'is "lgtm"'],
+      { ...JUDGED, assessment: 'hm' },
+      ['assessment', 'use one of approved,', 'is "hm"'],
     ],
-    [
-      'a wrong severity',
-      'reviewer',
-      { ...JUDGED, issues: [{ severity: 'high', message: 'x' }] },
-      ['issues.0.severity', 'use one of critical,', 'is "high"'],
-    ],
-    ['a body of the other role', 'reviewer', DONE, ['assessment']],
+    ['a body of another role', 'reviewer', DONE, ['publish it on dispatch.<session>.implementer']],
+    ['a review', 'implementer', JUDGED, ['this is a review: publish it on dispatch.<session>.reviewer']],
   ])('a body fails with schema_invalid and names field and value: %s', (_what, role, body, named) => {
     const parsed = parse(body, role);
-    expect(parsed).toMatchObject({ ok: false, code: 'schema_invalid' });
+    expect(parsed).toMatchObject({ ok: false, code: 'schema_invalid', fix: expect.any(String) });
     for (const part of named) expect(parsed).toMatchObject({ reason: expect.stringContaining(part) });
+  });
+
+  it('a body fails with schema_invalid when it gives task or verdict twice, and no secret is told', () => {
+    const reason = 'status is given twice, with different values';
+    const body = '{"task_id":"1","status":"completed","tests":[{"status":"x"}],"status":"failed"}';
+    expect(parse(body)).toMatchObject({ code: 'schema_invalid', reason, task: '1' });
+    expect(parse(`{"task_id":"1","status":"failed","status" : "failed"}`)).toMatchObject({ ok: true });
+    expect(parse('{"task_id":"1","task_id":"2","status":"failed"}')).toMatchObject({ ok: false });
+  });
+
+  it('a body fails with its task wherever that can be read', () => {
+    const task = '2.1';
+    expect(parse({ taskId: task, status: '?' })).toMatchObject({ ok: false, task });
+    expect(parse(`{"task_id": "${task}", "status": oh, no}{`)).toMatchObject({ ok: false, task });
+    expect(parse(`'task_id': '${task}'`)).toMatchObject({ ok: false, task });
+    expect(parse(`"task_id": "1" "task_id": "2"`)).not.toHaveProperty('task');
   });
 
   it('a body fails with schema_invalid when there is not an object between the markers', () => {
@@ -208,14 +233,6 @@ describe('a body that cannot be used', () => {
       code: 'schema_invalid',
       reason: expect.stringContaining('the body'),
     });
-  });
-
-  it('the error for a body names five wrong fields and counts the others', () => {
-    const parsed = parse({ ...DONE, files_modified: [1, 2, 3, 4, 5, 6, 7] });
-    expect(parsed).toMatchObject({
-      reason: expect.stringMatching(/files_modified\.4 is 5: use text; and 2 more$/),
-    });
-    expect(parsed).not.toMatchObject({ reason: expect.stringContaining('files_modified.5') });
   });
 
   it('a body is answered in one line, whatever it holds, and never with an exception', () => {

@@ -1,10 +1,11 @@
 import { compiledResult } from '../../contracts/compiled-results.js';
-import { type DispatchFault, parseDispatchBody } from '../../contracts/dispatch-body.js';
+import { type DispatchFault, type ParsedBody, parseDispatchBody } from '../../contracts/dispatch-body.js';
 import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import { ROLES, type Role } from '../../contracts/kinds.js';
 import { parseDispatchSubject, type Token } from '../../contracts/names.js';
 import { outcomeOf } from '../../contracts/outcome.js';
+import { countByKind, type Repair, repairInWords } from '../../contracts/reading/repairs.js';
 import { resultKey } from '../../contracts/result-key.js';
 import type { RoleResult } from '../../contracts/results.js';
 import type { DispatchRejected, FactRecorded } from '../../contracts/session-events.js';
@@ -65,6 +66,8 @@ export interface ExtractorStats {
   retried: number;
   /** Secrets taken out of results, by rule. */
   readonly redacted: SecretCounts;
+  /** Repairs of results, by kind. */
+  readonly repaired: Record<string, number>;
 }
 
 export interface Extractor {
@@ -77,6 +80,8 @@ export interface Extractor {
   stop(): Promise<void>;
 }
 
+type Accepted = Extract<ParsedBody, { ok: true }>;
+
 const DONE: WorkOutcome = { kind: 'done' };
 
 export async function startExtractor(ports: ExtractorPorts, options: ExtractorOptions): Promise<Extractor> {
@@ -84,7 +89,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
   const { secrets = NO_SCANNER, maxInHand: maxActive = 500, ackWaitMs = 10_000, random } = options;
   const { now = () => performance.timeOrigin + performance.now() } = options;
   const lanes = new SessionLanes({ maxActive, now, random });
-  const stats: ExtractorStats = { recorded: 0, rejected: 0, retried: 0, redacted: {} };
+  const stats: ExtractorStats = { recorded: 0, rejected: 0, retried: 0, redacted: {}, repaired: {} };
   const guard = new LateGuard(ports);
   const rulesFor = (session: Token, { sequence: dispatch }: DispatchDelivery) =>
     new RuleBasedFactExtractor({
@@ -110,15 +115,17 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     };
     const parsed = parse(true);
     if (!parsed.ok) return reject(held, session, role, parsed);
-    const eventOf = (result: RoleResult) => recordedEvent(delivery, result, rulesFor(session, delivery));
+    noteRepaired(delivery, session, parsed.repairs);
+    const eventOf = (read: Accepted) =>
+      recordedEvent(delivery, read.value, rulesFor(session, delivery), read);
     const again = () => {
       const same = parse(false);
       if (!same.ok) throw new ThroughlineError(same.code, same.reason);
-      return eventOf(same.value);
+      return eventOf(same);
     };
     // Most often there is no debug line, and nothing is built for it.
     const stored = logger.debug === undefined ? recorded : () => recordedAs(session, delivery);
-    return guard.record(session, eventOf(parsed.value), again).then(stored, (error: unknown) => {
+    return guard.record(session, eventOf(parsed), again).then(stored, (error: unknown) => {
       const triedTooOften = lanes.failures(held) + 1 >= options.maxDeliveries;
       if (!triedTooOften && !(isRefusal(error) && isGivenUp(held))) throw error;
       // While nothing can be stored it cannot be rejected either: an outage, however long, loses no dispatch.
@@ -151,6 +158,17 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     // One that comes again is the same one.
     if (delivery === 1) addCounts(stats.redacted, found);
     logger.info({ session, dispatch: sequence, redacted: found }, 'secrets taken out of a dispatch');
+  }
+
+  function noteRepaired(
+    { sequence, delivery }: DispatchDelivery,
+    session: Token,
+    repairs: readonly Repair[],
+  ): void {
+    if (repairs.length === 0 || delivery !== 1) return;
+    addCounts(stats.repaired, countByKind(repairs));
+    const fields = { session, dispatch: sequence, repairs: repairs.map(repairInWords) };
+    logger.info(fields, 'dispatch read with repairs');
   }
 
   async function reject(
@@ -211,21 +229,21 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
   };
 }
 
-/** The one event of a dispatch: its outcome and all its facts. */
+/** The one event of a dispatch: its outcome, all its facts, and what was repaired. */
 export function recordedEvent(
   { sequence, at, messageId }: Pick<DispatchDelivery, 'sequence' | 'at' | 'messageId'>,
   returned: RoleResult,
   rules: RuleBasedFactExtractor,
+  { repairs, repairsOmitted = 0 }: Pick<Accepted, 'repairs' | 'repairsOmitted'> = { repairs: [] },
 ): FactRecorded {
   const task = returned.result.task_id;
   const { facts, omitted } = rules.extract(returned, task);
   const id = returned.result.result_id ?? messageId;
   const outcome = outcomeOf(returned, { sequence, task, at });
   const dispatch = id === undefined ? outcome : { ...outcome, result_key: resultKey(id) };
-  return {
-    v: EVENT_VERSION,
-    type: 'fact.recorded',
-    at,
-    data: omitted > 0 ? { dispatch, facts, facts_omitted: omitted } : { dispatch, facts },
-  };
+  const data: FactRecorded['data'] = { dispatch, facts };
+  if (omitted > 0) data.facts_omitted = omitted;
+  if (repairs.length > 0) data.repairs = repairs;
+  if (repairsOmitted > 0) data.repairs_omitted = repairsOmitted;
+  return { v: EVENT_VERSION, type: 'fact.recorded', at, data };
 }

@@ -1,0 +1,236 @@
+import type { ErrorCode } from '../error-codes.js';
+import { messageOf } from '../errors.js';
+import { kindOf, ROLES, type VerdictField } from '../kinds.js';
+import { mendedJson } from './mended-json.js';
+import { Repairs, WHOLE } from './repairs.js';
+
+/**
+ * Finds the JSON of a result in a body: the body itself, what stands between one pair of markers, or in the one fenced
+ * block of a text. JSON that does not parse is mended once.
+ */
+
+const BEGIN = 'BEGIN_DISPATCH_RESULT';
+const END = 'END_DISPATCH_RESULT';
+const FENCE = '```';
+const OPENING_FENCE = /^```[a-z0-9]*\s*$/i;
+
+/** Changes the parsed value before it is checked; it also gets the text. */
+export type Cleaning = (json: unknown, text: string) => unknown;
+
+export type FoundJson =
+  | {
+      readonly ok: true;
+      readonly value: unknown;
+      /** The JSON that it was parsed from. */
+      readonly json: string;
+      /** What had to be done to the text. */
+      readonly repairs?: Repairs;
+      /** Where it had to be mended: the text before, and what was wrong with it. */
+      readonly broken?: { readonly text: string; readonly reason: string };
+    }
+  | { readonly ok: false; readonly code: ErrorCode; readonly reason: string; readonly fix: string };
+
+const PAIR = `one ${BEGIN} … ${END} pair`;
+
+export function findJson(text: string, clean: Cleaning): FoundJson {
+  const hasMarker = () => text.includes(BEGIN) || text.includes(END);
+  if (text.startsWith('{')) {
+    const whole = parsed(text, clean);
+    // Raw text may itself begin with a brace: only a body without markers is judged as plain JSON.
+    if (whole !== undefined) return whole;
+    if (!hasMarker()) return inText(text, clean);
+  }
+  if (!hasMarker()) return withoutMarkers(text, clean);
+  const begins = text.split(BEGIN).length - 1;
+  const ends = text.split(END).length - 1;
+  const from = text.indexOf(BEGIN) + BEGIN.length;
+  const to = text.indexOf(END);
+  if (begins !== 1 || ends !== 1 || to < from) {
+    const reason = `expected exactly ${PAIR}, found ${begins} and ${ends}`;
+    return {
+      ok: false,
+      code: 'marker_missing',
+      reason,
+      fix: `keep exactly ${PAIR}, around the result that counts`,
+    };
+  }
+  const inner = unfenced(text.slice(from, to).trim());
+  return parsed(inner, clean) ?? inText(inner, clean);
+}
+
+/** A list of one, or the only fenced block of a text. */
+function withoutMarkers(text: string, clean: Cleaning): FoundJson {
+  if (text.startsWith('[')) {
+    const list = parsed(text, clean) ?? inText(text, clean);
+    if (list.ok && Array.isArray(list.value) && list.value.length === 1) return list;
+  }
+  const block = fencedBlock(text);
+  if (block === undefined) {
+    const reason = `the body is not a JSON object and holds no ${BEGIN} … ${END} pair`;
+    return {
+      ok: false,
+      code: 'marker_missing',
+      reason,
+      fix: `send the JSON object alone, or between ${PAIR}`,
+    };
+  }
+  const found = parsed(block, clean) ?? inText(block, clean);
+  if (!found.ok) return found;
+  const { repairs = new Repairs() } = found;
+  repairs.note('around', WHOLE, 'found in a fenced block');
+  return { ...found, repairs };
+}
+
+function parsed(text: string, clean: Cleaning): FoundJson | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  return { ok: true, value: clean(value, text), json: text };
+}
+
+/** The object in a text that is not JSON as a whole: without what stands around it, or mended. */
+function inText(text: string, clean: Cleaning): FoundJson {
+  const opens = text.startsWith('[') ? 0 : text.indexOf('{');
+  const end = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']')) + 1;
+  const inner = opens >= 0 && end > opens ? text.slice(opens, end) : text;
+  const repairs = new Repairs();
+  if (inner !== text) {
+    const found = parsed(inner, clean);
+    if (found?.ok && typeof found.value === 'object') {
+      repairs.note('around', WHOLE);
+      return { ...found, repairs };
+    }
+  }
+  // A quote after the last brace belongs to a text that is cut off; words alone are said about the result.
+  const rest = text.slice(Math.max(opens, 0));
+  const after = rest.slice(inner.length);
+  const broken = after === '' || after.includes('"') ? withItsEndShown(rest) : inner;
+  const reason = `the body is not JSON: ${whyNotJson(clean(text, text))}`;
+  const mended = opens >= 0 ? mendedJson(broken) : { reason: '' };
+  if ('json' in mended) {
+    const found = parsed(mended.json, clean);
+    // Several values are no result: which of them would be it?
+    if (found?.ok && typeof found.value === 'object' && Array.isArray(found.value) === text.startsWith('[')) {
+      repairs.note('json', WHOLE);
+      return { ...found, repairs, broken: { text: broken, reason } };
+    }
+  }
+  const more = 'reason' in mended && mended.reason !== '' ? `; ${mended.reason}` : '';
+  const fix = 'send one whole JSON object and nothing else';
+  return { ok: false, code: 'json_parse_failed', reason: `${reason}${more}`, fix };
+}
+
+/** A text within quotes that is cut off says so: half a path is no path. */
+function withItsEndShown(json: string): string {
+  if (/[}\]]$/.test(json)) return json;
+  let at = 0;
+  let from = json.indexOf('"');
+  while (from >= 0) {
+    at = endOfString(json, from);
+    from = json.indexOf('"', at);
+  }
+  return at > json.length ? `${json}…` : json;
+}
+
+/** The engine quotes from what it cannot parse: from the cleaned text it quotes no secret. */
+function whyNotJson(cleaned: unknown): string {
+  try {
+    JSON.parse(String(cleaned));
+    return 'the fault is inside a secret, which is not shown';
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** The inside of a fenced block. Not one pattern for all of it: that backtracks for hours on a hostile body. */
+function unfenced(text: string): string {
+  const firstBreak = text.indexOf('\n');
+  const fenced = OPENING_FENCE.test(text.slice(0, Math.max(0, firstBreak))) && text.endsWith(FENCE);
+  return fenced ? text.slice(firstBreak + 1, -FENCE.length) : text;
+}
+
+/** The only fenced block of JSON that holds an object. A block that names no language counts where it is the only one. */
+function fencedBlock(text: string): string | undefined {
+  if (!text.includes(FENCE)) return undefined;
+  const blocks: { readonly language: string; readonly from: number; to: number }[] = [];
+  let isOpen = false;
+  let at = 0;
+  for (const line of text.split('\n')) {
+    const last = blocks.at(-1);
+    if (line.trimStart().startsWith(FENCE)) {
+      if (isOpen && last !== undefined) last.to = at;
+      else
+        blocks.push({
+          language: line.trim().slice(FENCE.length).toLowerCase(),
+          from: at + line.length + 1,
+          to: -1,
+        });
+      isOpen = !isOpen;
+    }
+    at += line.length + 1;
+  }
+  if (isOpen) return undefined;
+  const json = blocks.filter(({ language }) => /^json[c5]?$/.test(language));
+  const [block, ...others] = json.length > 0 ? json : blocks.filter(({ language }) => language === '');
+  if (block === undefined || others.length > 0 || (json.length === 0 && blocks.length > 1)) return undefined;
+  const inner = text.slice(block.from, block.to).trim();
+  return inner.startsWith('{') ? inner : undefined;
+}
+
+/** By verdict field, the keys that must be clear. */
+const CLEAR_KEYS = new Map(
+  [undefined, ...ROLES.map((role) => kindOf(role).verdictField)].map((field) => [
+    field,
+    new RegExp(field === undefined ? '"task_id"' : `"(?:task_id|${field})"`, 'g'),
+  ]),
+);
+
+/** Whether task or verdict may be given twice: most often it is not, and one look shows that. */
+export function mayRepeatKeys(json: string, verdictField: VerdictField | undefined): boolean {
+  const keys = CLEAR_KEYS.get(verdictField);
+  const most = verdictField === undefined ? 1 : 2;
+  if (keys === undefined) return true;
+  keys.lastIndex = 0;
+  let found = 0;
+  while (found <= most && keys.test(json)) found += 1;
+  return found > most;
+}
+
+/**
+ * The values, as they are written, of a key of the outermost object: a key may stand there twice, and parsing keeps the last.
+ */
+export function valuesOf(json: string, key: string): string[] {
+  const name = `"${key}"`;
+  const values: string[] = [];
+  let depth = 0;
+  let from = -1;
+  for (let at = 0; at < json.length; at += 1) {
+    const sign = json[at];
+    if (sign === '"') {
+      const end = endOfString(json, at);
+      if (depth === 1 && from < 0 && end - at === name.length && json.startsWith(name, at)) {
+        const colon = json.indexOf(':', end);
+        if (json.slice(end, colon).trim() === '') from = colon + 1;
+      }
+      at = end - 1;
+    } else if (sign === '{' || sign === '[') depth += 1;
+    else if (sign === '}' || sign === ']') depth -= 1;
+    if (from >= 0 && at >= from && (depth === 0 || (depth === 1 && sign === ','))) {
+      values.push(json.slice(from, at).trim());
+      from = -1;
+    }
+  }
+  return values;
+}
+
+/** One past the closing quote of the string that begins at `from`; more than the length of a text that is cut off. */
+function endOfString(json: string, from: number): number {
+  for (let at = from + 1; at < json.length; at += 1) {
+    if (json[at] === '\\') at += 1;
+    else if (json[at] === '"') return at + 1;
+  }
+  return json.length + 1;
+}

@@ -1,0 +1,447 @@
+import { explainIssues, shown } from '../explain-issues.js';
+import { kindOf, ROLES, type Role, verdictsOf } from '../kinds.js';
+import { RESULTS, taskId } from '../results.js';
+import {
+  BOOLEAN_RULES,
+  isNothing,
+  isObject,
+  LIST_RULES,
+  MISSING_RULES,
+  OBJECT_RULES,
+  type RepairRule,
+  severityOf,
+  TEXT_RULES,
+} from './repair-rules.js';
+import { Repairs, WHOLE } from './repairs.js';
+import {
+  type FieldShape,
+  type Json,
+  type ObjectShape,
+  type ResultShape,
+  resultShape,
+  type Wanted,
+} from './shape.js';
+import { DEFAULT_SEVERITY, meantBy, OPPOSITES, plainName, VERDICT_WORDS } from './synonyms.js';
+
+/**
+ * Reads a result as far as it can be read: what its fields hold is made to fit them by the rules of `repair-rules.ts`, what
+ * cannot be is left out, and each change is noted. A valid result stays as it is. Only the task and the verdict are
+ * needed, and both must be clear.
+ */
+export type Reading =
+  | { readonly ok: true; readonly task: string; readonly value: unknown; readonly repairs: Repairs }
+  | ({ readonly ok: false } & Unreadable);
+
+export interface Unreadable {
+  readonly reason: string;
+  /** What to do, one sentence. */
+  readonly fix: string;
+  /** The task, where it could be read. */
+  readonly task?: string;
+}
+
+/** Reads a parsed body as the result of a role. */
+export function readResult(json: unknown, role: Role): Reading {
+  const repairs = new Repairs();
+  const shape = resultShape(role);
+  const body = unwrapped(json, shape, repairs);
+  if (!isObject(body)) {
+    const reason = explainIssues(RESULTS[role], body);
+    return { ok: false, reason, fix: 'send one JSON object with the fields of a result' };
+  }
+  const task = readTask(body, shape);
+  const verdict = readVerdict(body, shape);
+  const known = typeof task.value === 'string' ? { task: task.value } : {};
+  const contradiction = task.contradiction ?? verdict.contradiction;
+  if (contradiction !== undefined) return { ok: false, ...contradiction, ...known };
+  if (task.value === undefined || verdict.value === undefined)
+    return { ok: false, ...whatIsMissing(body, shape, { task, verdict }), ...known };
+  repairs.take(task.repairs);
+  repairs.take(verdict.repairs);
+  const value: Record<string, unknown> = { task_id: task.value };
+  if (shape.verdictField !== undefined) value[shape.verdictField] = verdict.value;
+  readFields(body, shape, '', value, repairs);
+  return { ok: true, task: task.value, value, repairs };
+}
+
+/** What a field that must be clear says. */
+interface Clear {
+  readonly value: string | undefined;
+  /** Whether it stands under its own name. */
+  readonly sure?: boolean;
+  readonly contradiction?: { readonly reason: string; readonly fix: string };
+  readonly repairs: Repairs;
+}
+
+const NOT_NEEDED: Clear = { value: '', repairs: new Repairs() };
+
+function readTask(body: Json, shape: ObjectShape): Clear {
+  const repairs = new Repairs();
+  let found: { key: string; value: string; sure: boolean } | undefined;
+  for (const { key, rank } of keysFor('task_id', body, shape)) {
+    if (found !== undefined && rank > 1) break;
+    const own = new Repairs();
+    const value = readText(body[key], 'task_id', 'task_id', taskId, own);
+    if (value === undefined || (rank > 1 && !isId(value))) continue;
+    const id = value.trim();
+    if (found !== undefined && found.value !== id)
+      return { value: undefined, contradiction: twice(found.key, found.value, key, id), repairs };
+    if (found !== undefined) continue;
+    found = { key, value: id, sure: rank <= 1 };
+    if (key !== 'task_id') repairs.note('renamed', 'task_id', `found ${key}`);
+    repairs.take(own);
+  }
+  return { value: found?.value, sure: found?.sure ?? false, repairs };
+}
+
+/** A task's other names hold titles too. */
+function isId(text: string): boolean {
+  return /^\S{1,64}$/.test(text.trim());
+}
+
+function twice(one: string, first: string, other: string, second: string) {
+  return {
+    reason: `${one} is ${shown(first)} and ${other} is ${shown(second)}: which of them holds is not clear`,
+    fix: `keep one of ${one} and ${other}`,
+  };
+}
+
+function readVerdict(body: Json, { role, verdictField: field, ...shape }: ResultShape): Clear {
+  if (field === undefined) return NOT_NEEDED;
+  const values = verdictsOf(role);
+  const repairs = new Repairs();
+  let found: { key: string; value: string } | undefined;
+  for (const { key, rank } of keysFor(field, body, shape)) {
+    const value = verdictOf(body[key], values);
+    if (value === undefined) continue;
+    if (found === undefined) {
+      found = { key, value };
+      if (key !== field) repairs.note('renamed', field, `found ${key}`);
+      if (value !== body[key]) repairs.note('verdict', field, `${shown(body[key])} as ${value}`);
+    } else if (value !== found.value && (rank <= 1 || value === body[key])) {
+      return { value: undefined, contradiction: twice(found.key, found.value, key, value), repairs };
+    }
+  }
+  return found === undefined ? flagged(body, role, field) : { value: found.value, repairs };
+}
+
+/** A verdict that is said by the name of a field: `approved: true`. */
+function flagged(body: Json, role: Role, field: string): Clear {
+  const values = verdictsOf(role);
+  const repairs = new Repairs();
+  let found: { key: string; value: string } | undefined;
+  for (const [key, flag] of Object.entries(body)) {
+    if (typeof flag !== 'boolean') continue;
+    const named = meantBy(key, values, VERDICT_WORDS);
+    const value = flag ? named : named && OPPOSITES[named];
+    if (value === undefined) continue;
+    if (found !== undefined && found.value !== value)
+      return { value: undefined, contradiction: twice(found.key, found.value, key, value), repairs };
+    found ??= { key, value };
+  }
+  if (found !== undefined) repairs.note('verdict', field, `${found.key} as ${found.value}`);
+  return { value: found?.value, repairs };
+}
+
+function verdictOf(value: unknown, values: ReturnType<typeof verdictsOf>) {
+  if (typeof value === 'string') return meantBy(value, values, VERDICT_WORDS);
+  if (Array.isArray(value) && value.length === 1 && typeof value[0] === 'string')
+    return meantBy(value[0], values, VERDICT_WORDS);
+  if (typeof value !== 'boolean') return undefined;
+  const positive = values.find((verdict) => OPPOSITES[verdict] !== undefined);
+  return value ? positive : positive && OPPOSITES[positive];
+}
+
+/** The keys of an object that may hold a field, the surest first. */
+function keysFor(field: string, json: Json, shape: Pick<ObjectShape, 'meant'>) {
+  const keys: { key: string; rank: number }[] = [];
+  for (const key of Object.keys(json)) {
+    const meant = shape.meant(key);
+    if (meant?.field === field) keys.push({ key, rank: meant.rank });
+  }
+  return keys.sort((one, other) => one.rank - other.rank);
+}
+
+function whatIsMissing(
+  body: Json,
+  { role, verdictField, ...shape }: ResultShape,
+  { task, verdict }: { task: Clear; verdict: Clear },
+) {
+  const other = verdict.value === undefined ? otherRole(body, role) : undefined;
+  if (other !== undefined) {
+    const what = PARTS[kindOf(other).part];
+    const where = `publish it on dispatch.<session>.${other}`;
+    return { reason: `this is ${what}: ${where}`, fix: where };
+  }
+  const needed: Record<string, unknown> = {};
+  const fixes: string[] = [];
+  if (task.value === undefined) fixes.push('give the id of its task as task_id');
+  else needed.task_id = task.value;
+  if (verdictField !== undefined) {
+    if (verdict.value !== undefined) needed[verdictField] = verdict.value;
+    else fixes.push(`set ${verdictField} to one of ${verdictsOf(role).join(', ')}`);
+  }
+  // What has been read is not named: only what is wrong with the others.
+  const rest = Object.fromEntries(
+    Object.entries(body).filter(
+      ([key]) => !shape.fields.has(key) || key === 'task_id' || key === verdictField,
+    ),
+  );
+  const reason = explainIssues(RESULTS[role], { ...rest, ...needed });
+  return { reason, fix: fixes.join(', and ') };
+}
+
+const PARTS = { work: 'the result of work, not a review', review: 'a review', note: 'a note' } as const;
+
+/** The role whose result it seems to be: it holds that verdict, and no field that only `role` has. */
+function otherRole(body: Json, role: Role): Role | undefined {
+  const { fields } = resultShape(role);
+  const keys = Object.keys(body);
+  const others = ROLES.filter((other) => {
+    const theirs = resultShape(other).fields;
+    return (
+      other !== role &&
+      kindOf(other).verdictField !== undefined &&
+      !keys.some((key) => fields.has(key) && !theirs.has(key))
+    );
+  });
+  const ownName = (other: Role) => {
+    const { verdictField } = kindOf(other);
+    return verdictField !== undefined && verdictOf(body[verdictField], verdictsOf(other)) !== undefined;
+  };
+  return (
+    others.find(ownName) ?? others.find((other) => readVerdict(body, resultShape(other)).value !== undefined)
+  );
+}
+
+/** Most objects that a result is looked for in, one within the other. */
+const MAX_WRAPPERS = 3;
+
+/** The result in an object around it, or in a list of one. */
+function unwrapped(json: unknown, shape: ResultShape, repairs: Repairs): unknown {
+  let value = json;
+  for (let depth = 0; depth < MAX_WRAPPERS; depth += 1) {
+    const inner =
+      Array.isArray(value) && value.length === 1
+        ? value[0]
+        : isObject(value)
+          ? inside(value, shape)
+          : undefined;
+    if (!isObject(inner)) return value;
+    repairs.note('unwrapped', WHOLE);
+    value = inner;
+  }
+  return value;
+}
+
+/** The object that holds what its surroundings lack: task and verdict, or one of them. */
+function inside(json: Json, shape: ResultShape): Json | undefined {
+  const task = readTask(json, shape);
+  const verdict = readVerdict(json, shape);
+  if (task.contradiction ?? verdict.contradiction) return undefined;
+  if (task.value !== undefined && verdict.value !== undefined) return undefined;
+  let found: { key: string; object: Json } | undefined;
+  for (const [key, each] of Object.entries(json)) {
+    const meant = shape.meant(key);
+    if (key === '__proto__') continue;
+    if (meant !== undefined && shape.fields.get(meant.field)?.shape.wants === 'list') continue;
+    const object: unknown = Array.isArray(each) && each.length === 1 ? each[0] : each;
+    if (!isObject(object) || !completes({ task, verdict }, object, shape)) continue;
+    // Of two, none is it.
+    if (found !== undefined) return undefined;
+    found = { key, object };
+  }
+  if (found === undefined) return undefined;
+  const { [found.key]: _, ...rest } = json;
+  return { ...rest, ...found.object };
+}
+
+/** Whether an object inside a result has what the result itself lacks, and is about the same task. */
+function completes(outer: { task: Clear; verdict: Clear }, object: Json, shape: ResultShape): boolean {
+  const task = readTask(object, shape);
+  const verdict = readVerdict(object, shape);
+  if (outer.task.value !== undefined)
+    return verdict.value !== undefined && (task.value === undefined || task.value === outer.task.value);
+  if (outer.verdict.value !== undefined || shape.verdictField === undefined) return task.sure === true;
+  return (
+    (task.value !== undefined && verdict.value !== undefined) ||
+    task.sure === true ||
+    isWrapped(object, shape)
+  );
+}
+
+/** Whether a result stands further inside. */
+function isWrapped(json: Json, shape: ResultShape): boolean {
+  return Object.values(json).some(
+    (each) => isObject(each) && (readTask(each, shape).sure || Object.values(each).some(isObject)),
+  );
+}
+
+function readFields(
+  json: Json,
+  shape: ObjectShape,
+  path: string,
+  value: Record<string, unknown>,
+  repairs: Repairs,
+): void {
+  const keys = new Map<string, { key: string; rank: number }[]>();
+  for (const key of Object.keys(json)) {
+    const meant = shape.meant(key);
+    if (meant === undefined || Object.hasOwn(value, meant.field)) continue;
+    const known = keys.get(meant.field);
+    if (known === undefined) keys.set(meant.field, [{ key, rank: meant.rank }]);
+    else known.push({ key, rank: meant.rank });
+  }
+  for (const [field, expected] of shape.fields) {
+    if (Object.hasOwn(value, field)) continue;
+    const place = path === '' ? field : `${path}.${field}`;
+    const candidates = keys.get(field)?.sort((one, other) => one.rank - other.rank) ?? [];
+    const read = readField(json, field, expected, candidates, place, repairs);
+    if (read !== undefined) value[field] = read;
+  }
+}
+
+function readField(
+  json: Json,
+  field: string,
+  { shape, required }: FieldShape,
+  candidates: readonly { key: string; rank: number }[],
+  place: string,
+  repairs: Repairs,
+): unknown {
+  for (const { key } of candidates) {
+    const own = new Repairs();
+    const read = readValue(json[key], shape, field, place, own);
+    if (read === undefined) continue;
+    if (key !== field) repairs.note('renamed', place, `found ${key}`);
+    repairs.take(own);
+    return read;
+  }
+  const missing = required ? MISSING_RULES.find((rule) => rule.field === field) : undefined;
+  const derived = missing?.apply(json, field);
+  if (missing !== undefined && derived !== undefined) {
+    repairs.note(missing.kind, place, shownDetail(derived));
+    return derived;
+  }
+  for (const { key } of candidates) {
+    const value = json[key];
+    if (isAbsent(value, shape)) repairs.note('absent', place, key === field ? undefined : `found ${key}`);
+    else if (key === field) repairs.note('skipped', place, shown(value));
+  }
+  return undefined;
+}
+
+function shownDetail(value: unknown): string {
+  return `now ${shown(value)}`;
+}
+
+function isAbsent(value: unknown, { wants }: Wanted): boolean {
+  if (typeof value !== 'string') return value === null || value === undefined;
+  return value.trim() === '' || (wants === 'list' && isNothing(value));
+}
+
+function readValue(value: unknown, shape: Wanted, field: string, place: string, repairs: Repairs): unknown {
+  if (value === null || value === undefined) return undefined;
+  switch (shape.wants) {
+    case 'text':
+      return readText(value, field, place, shape.schema, repairs);
+    case 'boolean':
+      return typeof value === 'boolean' ? value : byRules(BOOLEAN_RULES, value, field, place, repairs);
+    case 'choice':
+      return readChoice(value, shape.values, field, place, repairs);
+    case 'list':
+      return readList(value, shape, field, place, repairs);
+    case 'object':
+      return readObject(value, shape, field, place, repairs);
+  }
+}
+
+function byRules<Value>(
+  rules: readonly RepairRule<Value>[],
+  value: unknown,
+  field: string,
+  place: string,
+  repairs: Repairs,
+): Value | undefined {
+  for (const { kind, apply } of rules) {
+    const made = apply(value, field);
+    if (made === undefined) continue;
+    repairs.note(kind, place, typeof value === 'object' ? undefined : shown(value));
+    return made;
+  }
+  return undefined;
+}
+
+function readText(
+  value: unknown,
+  field: string,
+  place: string,
+  schema: { safeParse(value: unknown): { success: boolean } },
+  repairs: Repairs,
+): string | undefined {
+  const text = typeof value === 'string' ? value : byRules(TEXT_RULES, value, field, place, repairs);
+  return text !== undefined && schema.safeParse(text).success ? text : undefined;
+}
+
+function readChoice(
+  value: unknown,
+  values: readonly string[],
+  field: string,
+  place: string,
+  repairs: Repairs,
+): string | undefined {
+  if (typeof value === 'string' && values.includes(value)) return value;
+  if (field === 'severity') {
+    const severity = (typeof value === 'string' ? severityOf(value) : undefined) ?? DEFAULT_SEVERITY;
+    repairs.note('severity', place, `${shown(value)} as ${severity}`);
+    return severity;
+  }
+  const plain = typeof value === 'string' ? plainName(value) : '';
+  const meant = values.find((each) => plainName(each) === plain);
+  if (meant !== undefined) repairs.note('text', place, shown(value));
+  return meant;
+}
+
+function readList(
+  value: unknown,
+  { item, most = Number.POSITIVE_INFINITY }: Extract<Wanted, { wants: 'list' }>,
+  field: string,
+  place: string,
+  repairs: Repairs,
+): readonly unknown[] | undefined {
+  const given: readonly unknown[] | undefined = Array.isArray(value)
+    ? value
+    : byRules(LIST_RULES, value, field, place, repairs);
+  if (given === undefined) return undefined;
+  const items: unknown[] = [];
+  const nested = item.wants === 'text' && given.some(Array.isArray);
+  for (const [at, each] of (nested ? given.flat() : given).entries()) {
+    const own = new Repairs();
+    const read = readValue(each, item, field, `${place}.${at}`, own);
+    if (read === undefined) repairs.note('skipped', `${place}.${at}`, shown(each));
+    else {
+      items.push(read);
+      repairs.take(own);
+    }
+  }
+  if (nested) repairs.note('list', place);
+  // In what was no list there is nothing that says it is empty.
+  if (items.length === 0 && !Array.isArray(value)) return undefined;
+  if (items.length > most) repairs.note('clipped', place, `${most} of ${items.length} kept`);
+  return items.length > most ? items.slice(0, most) : items;
+}
+
+function readObject(
+  value: unknown,
+  shape: ObjectShape,
+  field: string,
+  place: string,
+  repairs: Repairs,
+): Json | undefined {
+  const json = isObject(value) ? value : byRules(OBJECT_RULES, value, field, place, repairs);
+  if (json === undefined) return undefined;
+  const read: Record<string, unknown> = {};
+  readFields(json, shape, place, read, repairs);
+  for (const [name, { required }] of shape.fields) if (required && read[name] === undefined) return undefined;
+  return read;
+}

@@ -1,0 +1,105 @@
+import { counted } from '../../shared/counted.js';
+import { oneLine } from '../../shared/text.js';
+
+/** The kinds of repairs, each with what it does in words. */
+export const REPAIRS = {
+  json: 'the JSON did not parse and was mended',
+  around: 'text around the JSON was left out',
+  unwrapped: 'was taken out of what was around it',
+  renamed: 'was found under another name',
+  absent: 'held nothing and counts as left out',
+  list: 'was one value and became a list',
+  text: 'was not text and became text',
+  boolean: 'became true or false',
+  object: 'was text or a list and became an object',
+  verdict: 'was another word for a verdict',
+  severity: 'had no known severity',
+  derived: 'was missing and follows from other fields',
+  skipped: 'could not be read and was skipped',
+  clipped: 'was too long and was cut',
+} as const satisfies Readonly<Record<string, string>>;
+
+export type RepairKind = keyof typeof REPAIRS;
+
+/** What reading changed in a result, or left out of it. */
+export interface Repair {
+  readonly kind: RepairKind;
+  /** The path of the field: `issues.0.severity`; the first one where it happened more than once. */
+  readonly field: string;
+  /** What was there, or what it became; one short line. */
+  readonly detail?: string;
+  /** How often, in the items of one list; left out for once. */
+  readonly count?: number;
+}
+
+/** Most repairs of one result that are told one by one. */
+const MAX_TOLD = 20;
+const MAX_DETAIL = 120;
+/** The path of a result as a whole. */
+export const WHOLE = 'the body';
+
+/** What reading one result has changed so far. The same repair of several items of a list is one with a count. */
+export class Repairs {
+  readonly #noted = new Map<string, Repair & { count: number }>();
+
+  note(kind: RepairKind, field: string, detail?: string): void {
+    this.#add({ kind, field, ...(detail !== undefined && { detail }), count: 1 });
+  }
+
+  /** Takes over what another one has noted. */
+  take(others: Repairs): void {
+    for (const repair of others.#noted.values()) this.#add(repair);
+  }
+
+  /** The first of them, and how many more there are. */
+  told(): { readonly repairs: readonly Repair[]; readonly repairsOmitted: number } {
+    const all = [...this.#noted.values()];
+    const repairs = all
+      .slice(0, MAX_TOLD)
+      .map(({ count, ...repair }) => (count > 1 ? { ...repair, count } : repair));
+    return { repairs, repairsOmitted: all.slice(MAX_TOLD).reduce((sum, { count }) => sum + count, 0) };
+  }
+
+  #add(repair: Repair & { count: number }): void {
+    const key = `${repair.kind} ${repair.field.replace(/\.\d+/g, '')}`;
+    const known = this.#noted.get(key);
+    if (known !== undefined) known.count += repair.count;
+    else
+      this.#noted.set(key, {
+        ...repair,
+        ...(repair.detail !== undefined && { detail: short(repair.detail) }),
+      });
+  }
+}
+
+/** Whole or not at all: half a secret would be known by no rule. */
+function short(detail: string): string {
+  const line = oneLine(detail);
+  return line.length <= MAX_DETAIL ? line : `${line.length} characters`;
+}
+
+/** One repair in words: `files_modified: was one value and became a list`. */
+export function repairInWords({ kind, field, detail, count }: Repair): string {
+  const times = count === undefined ? '' : `, ${count} times`;
+  return `${field}: ${REPAIRS[kind]}${detail === undefined ? '' : ` (${detail})`}${times}`;
+}
+
+/** `read with 2 repairs: files_modified: …; tests: …`. */
+export function repairsInWords({
+  repairs,
+  repairsOmitted = 0,
+}: {
+  repairs: readonly Repair[];
+  repairsOmitted?: number;
+}) {
+  const total = repairs.reduce((sum, { count = 1 }) => sum + count, repairsOmitted);
+  const more = repairsOmitted > 0 ? `; and ${repairsOmitted} more` : '';
+  return `read with ${counted(total, 'repair')}: ${repairs.map(repairInWords).join('; ')}${more}`;
+}
+
+/** How often each kind of repair was made. */
+export function countByKind(repairs: readonly Repair[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { kind, count = 1 } of repairs) counts[kind] = (counts[kind] ?? 0) + count;
+  return counts;
+}

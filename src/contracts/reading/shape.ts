@@ -1,0 +1,144 @@
+import { z } from 'zod';
+import { KEPT } from '../kept.js';
+import { kindOf, type Role, type VerdictField } from '../kinds.js';
+import { insideOf, limitOf } from '../list-limits.js';
+import { RESULTS } from '../results.js';
+import { ALIASES, MAX_NAME, plainName } from './synonyms.js';
+
+/** What a schema wants, as reading needs it. */
+export type Wanted =
+  | { readonly wants: 'text' | 'boolean'; readonly schema: z.ZodType }
+  | { readonly wants: 'choice'; readonly schema: z.ZodType; readonly values: readonly string[] }
+  | { readonly wants: 'list'; readonly item: Wanted; readonly most: number | undefined }
+  | ObjectShape;
+
+export interface ObjectShape {
+  readonly wants: 'object';
+  readonly fields: ReadonlyMap<string, FieldShape>;
+  /** The shape of the items of each field that is a list of objects. */
+  readonly items: ReadonlyMap<string, ObjectShape>;
+  /** The field that a name may mean, and how sure that is: 0 is its own name, 1 the same letters, more an alias. */
+  readonly meant: (name: string) => Meaning | undefined;
+}
+
+interface Meaning {
+  readonly field: string;
+  readonly rank: number;
+}
+
+export interface FieldShape {
+  readonly shape: Wanted;
+  readonly required: boolean;
+}
+
+/** What a kind of result looks like. */
+export interface ResultShape extends ObjectShape {
+  readonly role: Role;
+  readonly verdictField: VerdictField | undefined;
+}
+
+/** Most names of one object whose meaning is remembered. */
+const MAX_REMEMBERED = 1000;
+
+const known = new Map<Role, ResultShape>();
+
+export function resultShape(role: Role): ResultShape {
+  let shape = known.get(role);
+  if (shape === undefined) {
+    shape = { ...objectShape(objectIn(RESULTS[role])), role, verdictField: kindOf(role).verdictField };
+    known.set(role, shape);
+  }
+  return shape;
+}
+
+function shapeOf(schema: z.ZodType): Wanted {
+  if (schema instanceof z.ZodArray)
+    return { wants: 'list', item: shapeOf(schema.element as z.ZodType), most: limitOf(schema) };
+  if (schema instanceof z.ZodObject) return objectShape(schema);
+  if (schema instanceof z.ZodEnum) return { wants: 'choice', schema, values: schema.options.map(String) };
+  return { wants: schema instanceof z.ZodBoolean ? 'boolean' : 'text', schema };
+}
+
+function objectShape(schema: z.ZodObject): ObjectShape {
+  const fields = new Map(
+    Object.entries(schema.shape).map(([name, field]) => [name, fieldShape(field as z.ZodType)] as const),
+  );
+  const plain = new Map<string, Meaning>();
+  const found = new Map<string, Meaning | null>();
+  for (const field of fields.keys()) plain.set(plainName(field), { field, rank: 1 });
+  for (const field of fields.keys()) {
+    for (const [at, alias] of (ALIASES[field] ?? []).entries()) {
+      if (!plain.has(alias)) plain.set(alias, { field, rank: at + 2 });
+    }
+  }
+  for (const field of fields.keys()) found.set(field, { field, rank: 0 });
+  const meant = (name: string) => {
+    const known = found.get(name);
+    if (known !== undefined) return known ?? undefined;
+    const meaning = plain.get(plainName(name));
+    // Agents use few names; anyone may send any number.
+    if (found.size < MAX_REMEMBERED && name.length <= MAX_NAME) found.set(name, meaning ?? null);
+    return meaning;
+  };
+  const items = new Map<string, ObjectShape>();
+  for (const [field, { shape }] of fields)
+    if (shape.wants === 'list' && shape.item.wants === 'object') items.set(field, shape.item);
+  return { wants: 'object', fields, items, meant };
+}
+
+function fieldShape(schema: z.ZodType): FieldShape {
+  const inner = schema instanceof z.ZodOptional ? (schema.unwrap() as z.ZodType) : schema;
+  const shape = shapeOf(inner);
+  return { shape, required: inner === schema };
+}
+
+/** The object that a schema looks at: what it makes of it is another matter. */
+function objectIn(schema: unknown): z.ZodObject {
+  if (schema instanceof z.ZodObject) return schema;
+  for (const inner of insideOf(schema)) if (inner instanceof z.ZodObject) return inner;
+  throw new Error('a result must be an object');
+}
+
+/**
+ * Whether a valid result uses the names of its fields alone. An unknown key that no one takes for a field, or whose
+ * field is there under its own name, is left out as ever; one that might contradict the task or the verdict is looked at.
+ */
+export function usesOwnNames(json: Json, shape: ObjectShape, verdictField?: string): boolean {
+  return walked(json, shape, verdictField, UNLIMITED);
+}
+
+/** Whether there is nothing to repair in a valid result, nor to cut for its event: so it is with most. */
+export function isPlain(json: Json, shape: ObjectShape, verdictField?: string): boolean {
+  return walked(json, shape, verdictField, KEPT.outcome);
+}
+
+export type Json = Readonly<Record<string, unknown>>;
+
+const UNLIMITED = { text: Number.POSITIVE_INFINITY, list: Number.POSITIVE_INFINITY };
+
+function walked(
+  json: Json,
+  shape: ObjectShape,
+  verdictField: string | undefined,
+  most: typeof UNLIMITED,
+): boolean {
+  for (const key in json) {
+    const meant = shape.meant(key);
+    if (meant === undefined) continue;
+    const value = json[key];
+    if (meant.rank > 0) {
+      if (json[meant.field] === undefined || meant.field === verdictField) return false;
+      if (meant.rank === 1 && meant.field === 'task_id') return false;
+    } else if (typeof value === 'string') {
+      if (value.length > most.text) return false;
+    } else if (Array.isArray(value)) {
+      if (value.length > most.list) return false;
+      const items = shape.items.get(key);
+      for (const item of value) {
+        if (items !== undefined ? !walked(item, items, undefined, most) : item.length > most.text)
+          return false;
+      }
+    }
+  }
+  return true;
+}

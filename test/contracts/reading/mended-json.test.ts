@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { parseDispatchBody } from '../../../src/contracts/dispatch-body.js';
+import { MENDED, mendedJson } from '../../../src/contracts/reading/mended-json.js';
+import { cpuMs } from '../../support/cpu-time.js';
+
+/** What the library repeats work for, each after several beginnings. */
+const UNITS = [
+  ...[
+    '"',
+    "'",
+    '“',
+    '`',
+    '""',
+    '"a"',
+    'a"',
+    '"x" x',
+    '"x: ',
+    '"\n',
+    'a\n',
+    '/a',
+    '"a/',
+    '"a"+',
+    '1 ',
+    'a ',
+    'true ',
+  ],
+  ...[
+    '[',
+    '{',
+    '(',
+    '{"a":',
+    '"a":"b"c"',
+    '{"a":1,}',
+    '\\',
+    '"a\\\n',
+    '```',
+    '/*',
+    '//',
+    ' ',
+    '\n',
+    'x',
+    '"a",',
+    '[1] ',
+  ],
+];
+/** The largest body by default. */
+const LARGEST = 256 * 1024;
+const BEGINNINGS = ['{', '{"a":', '{"a":[', '{"a":"b",', '{"a":{"b":"', '[{'];
+
+const filled = (begins: string, unit: string, room: number) =>
+  begins + unit.repeat(Math.floor((room - begins.length) / unit.length));
+
+describe('JSON that does not parse', () => {
+  it.each([
+    ['{"a":1,}', { a: 1 }],
+    ["{'a': True, 'b': None}", { a: true, b: null }],
+    ['{a: 1 // one\n}', { a: 1 }],
+    ['{"a":"C:\\dir\\x","b":"\\n"}', { a: 'C:\\dir\\x', b: '\n' }],
+    ['{"a":["b', { a: ['b'] }],
+  ])('JSON that does not parse is mended: %s', (text, value) => {
+    const mended = mendedJson(text);
+    if (!('json' in mended)) expect.fail(mended.reason);
+    expect(JSON.parse(mended.json)).toEqual(value);
+  });
+
+  it.each([
+    ['long', `{"a":"${'x'.repeat(MENDED.characters)}`, 'characters'],
+    ['full of signs', `{${'"a",'.repeat(MENDED.signs)}`, 'quotes and brackets'],
+    ['deep', '{"a":['.repeat(MENDED.depth), 'brackets within each other'],
+  ])('JSON that does not parse is left alone where it is %s', (_what, text, reason) => {
+    expect(mendedJson(text)).toEqual({ reason: expect.stringContaining(reason) });
+    expect(parseDispatchBody(Buffer.from(text), 'implementer', 1024 * 1024)).toMatchObject({
+      code: 'json_parse_failed',
+      reason: expect.stringContaining(reason),
+    });
+  });
+
+  it.each(BEGINNINGS)('JSON that does not parse never takes a tenth of a second, after %s', (begins) => {
+    const slow: Record<string, number> = {};
+    for (const unit of UNITS) {
+      // As long as it may be, as long as its signs let it be, and as large as a body.
+      for (const room of [MENDED.characters, MENDED.signs, 2 * MENDED.signs, LARGEST]) {
+        const body = Buffer.from(filled(begins, unit, room));
+        const take = () => cpuMs(() => parseDispatchBody(body, 'implementer', LARGEST));
+        // Once more where it was slow: the engine may have been compiling.
+        const ms = take();
+        if (ms > 100 && take() > 100) slow[`${unit} ${room}`] = ms;
+      }
+    }
+    expect(slow).toEqual({});
+  });
+});

@@ -1,0 +1,194 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { compiledResult } from '../../../src/contracts/compiled-results.js';
+import { parseDispatchBody } from '../../../src/contracts/dispatch-body.js';
+import { KEPT } from '../../../src/contracts/kept.js';
+import { kindOf, ROLES, type Role, verdictsOf } from '../../../src/contracts/kinds.js';
+import { readResult } from '../../../src/contracts/reading/read-result.js';
+import { Repairs, repairsInWords } from '../../../src/contracts/reading/repairs.js';
+import { RESULTS } from '../../../src/contracts/results.js';
+import { SESSION_EVENTS } from '../../../src/contracts/session-events.js';
+import { RuleBasedFactExtractor } from '../../../src/facts/fact-extractor.js';
+import { recordedEvent } from '../../../src/services/extractor/extractor-worker.js';
+import { BAD_VALUES, DISPATCHES, mutated } from '../../support/bad-input.js';
+import { factsFrom, roleResults, sayings, timeOf } from '../../support/builders.js';
+
+const bytes = (json: unknown) => Buffer.from(JSON.stringify(json));
+const parsed = (json: unknown, role: Role) =>
+  parseDispatchBody(bytes(json), role, 1024 * 1024, undefined, compiledResult);
+
+/** Task and verdict of a role: all that a result needs. */
+function needed(role: Role) {
+  const { verdictField } = kindOf(role);
+  return { task_id: '2.1', ...(verdictField && { [verdictField]: verdictsOf(role)[0] }) };
+}
+
+/** The names by which a field of a result may go. */
+const names = fc.constantFrom(
+  ...new Set([
+    ...ROLES.flatMap((role) => Object.keys(DISPATCHES[role as keyof typeof DISPATCHES] ?? {})),
+    ...['filesModified', 'notes', 'findings', 'fixes', 'test', 'review', 'result', 'data', 'extra'],
+  ]),
+);
+const anything = fc.oneof(
+  fc.jsonValue({ maxDepth: 4 }),
+  fc.constantFrom(...BAD_VALUES),
+  fc.array(
+    fc.dictionary(
+      fc.constantFrom('message', 'severity', 'command', 'passed', 'subject', 'file'),
+      fc.jsonValue(),
+    ),
+  ),
+);
+
+describe.each(ROLES)('reading a result of an %s', (role) => {
+  const { verdictField } = kindOf(role);
+
+  it('a result with a readable task and verdict is recorded, whatever else it holds', () => {
+    fc.assert(
+      fc.property(fc.dictionary(names, anything), (fields) => {
+        // Another name of the verdict may contradict it.
+        const { review: _, result: __, status: ___, assessment: ____, ...others } = fields;
+        const result = parsed({ ...others, ...needed(role) }, role);
+        if (!result.ok) expect.fail(result.reason);
+        expect(result.value.result).toMatchObject(needed(role));
+        const event = recordedEvent(
+          { sequence: 1, at: timeOf(1) },
+          result.value,
+          new RuleBasedFactExtractor(),
+          result,
+        );
+        expect(SESSION_EVENTS.parse(JSON.parse(JSON.stringify(event)))).toBeDefined();
+        expect(JSON.stringify(result.repairs).length).toBeLessThan(10_000);
+        expect(repairsInWords(result)).toMatch(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+$/u);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('a result with one field spoiled keeps the facts of its other fields', () => {
+    // Beside `files_modified` the other name of that field counts for nothing.
+    const { files_changed: _, ...whole } = DISPATCHES[role as keyof typeof DISPATCHES] as Record<
+      string,
+      unknown
+    >;
+    const fields = Object.keys(whole).filter((field) => field !== 'task_id' && field !== verdictField);
+    const value = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom(...BAD_VALUES));
+    fc.assert(
+      fc.property(fc.constantFrom(...fields), value, (field, put) => {
+        const { [field]: __, ...without } = whole;
+        const rest = RESULTS[role].parse(without);
+        const result = parsed({ ...whole, [field]: put }, role);
+        if (!result.ok) expect.fail(result.reason);
+        const facts = sayings(factsFrom(1, result.value));
+        expect(facts).toEqual(expect.arrayContaining(sayings(factsFrom(1, { role, result: rest } as never))));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('a result that has been read is read again as it is', () => {
+    fc.assert(
+      fc.property(mutated(DISPATCHES[role as keyof typeof DISPATCHES]), (json) => {
+        const once = readResult(json, role);
+        if (!once.ok) return;
+        const twice = readResult(once.value, role);
+        if (!twice.ok) expect.fail(twice.reason);
+        expect(twice.value).toEqual(once.value);
+        expect(twice.repairs.told().repairs).toEqual([]);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe('reading a result', () => {
+  it('a valid result is read as it is', () => {
+    fc.assert(
+      fc.property(roleResults, ({ role, result }) => {
+        const json = JSON.parse(JSON.stringify(result));
+        const reading = readResult(json, role);
+        expect(reading).toMatchObject({ ok: true, value: json });
+        expect(parsed(json, role)).toEqual({ ok: true, value: { role, result }, repairs: [] });
+      }),
+    );
+  });
+
+  it('a valid result with names that others use for its fields is left as it is', () => {
+    const json = {
+      task_id: '1',
+      status: 'completed',
+      summary: 's',
+      files_modified: [],
+      notes: 'x',
+      message: 7,
+      id: 'm1',
+    };
+    expect(parsed(json, 'implementer')).toMatchObject({ ok: true, repairs: [] });
+  });
+
+  it('a valid result is cut for its event, and says by how much', () => {
+    const { text, list } = KEPT.outcome;
+    const files = Array.from({ length: list + 30 }, (_, at) => `${at}.ts`);
+    const json = { task_id: '1', status: 'completed', summary: 'x'.repeat(text + 12), files_modified: files };
+    const result = parsed(json, 'implementer');
+    expect(result).toMatchObject({
+      repairs: [
+        { kind: 'clipped', field: 'summary', detail: `${text} of ${text + 12} characters kept` },
+        { kind: 'clipped', field: 'files_modified', detail: `${list} of ${list + 30} items kept` },
+      ],
+    });
+    // Its facts are taken from the whole list.
+    if (result.ok) expect(result.value.result).toMatchObject({ files_modified: files });
+  });
+
+  it('a result keeps the first fifty of its explicit facts', () => {
+    const facts = Array.from({ length: 60 }, (_, at) => ({
+      subject: `s${at}`,
+      relation: 'uses',
+      object: 'o',
+    }));
+    expect(parsed({ task_id: '1', summary: 's', facts }, 'observer')).toMatchObject({
+      value: { result: { facts: facts.slice(0, KEPT.fact.explicit) } },
+      repairs: [{ kind: 'clipped', field: 'facts', detail: '50 of 60 kept' }],
+    });
+  });
+
+  it('a result with a fact that may not be said in words keeps the others', () => {
+    const fact = { subject: 'a', relation: 'uses', object: 'b' };
+    const facts = [{ ...fact, relation: 'must_fix' }, fact];
+    expect(parsed({ task_id: '1', facts }, 'observer')).toMatchObject({
+      value: { result: { facts: [fact] } },
+      repairs: [{ kind: 'skipped', field: 'facts.0' }],
+    });
+  });
+
+  it('a result of many parts that are results is read in time', () => {
+    const parts = Array.from({ length: 20_000 }, (_, at) => [`k${at}`, { task_id: 't', status: 'done' }]);
+    const begun = performance.now();
+    expect(parsed(Object.fromEntries(parts), 'implementer').ok).toBe(false);
+    expect(performance.now() - begun).toBeLessThan(2000);
+  });
+
+  it('a part of a result is not taken for its task', () => {
+    const agent = { id: 'agent-7', status: 'ok' };
+    expect(parsed({ status: 'completed', agent }, 'implementer').ok).toBe(false);
+    const issues = [{ id: '1', severity: 'minor', message: 'x' }];
+    expect(parsed({ assessment: 'approved', issues }, 'reviewer').ok).toBe(false);
+  });
+});
+
+describe('the repairs of a result', () => {
+  it('the repairs of a result are counted by field, and twenty of them are told', () => {
+    const repairs = new Repairs();
+    for (let at = 0; at < 5; at += 1) repairs.note('skipped', `issues.${at}`, String(at));
+    for (let at = 0; at < 30; at += 1) repairs.note('absent', `field_${at}`);
+    const told = repairs.told();
+    expect(told.repairs).toHaveLength(20);
+    expect(told.repairs[0]).toEqual({ kind: 'skipped', field: 'issues.0', detail: '0', count: 5 });
+    expect(told.repairsOmitted).toBe(11);
+    expect(repairsInWords(told)).toMatch(
+      /^read with 35 repairs: issues\.0: could not be read .*; and 11 more$/,
+    );
+  });
+});
