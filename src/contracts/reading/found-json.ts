@@ -112,7 +112,7 @@ function inText(text: string, clean: Cleaning): FoundJson {
   const mended = opens >= 0 ? mendedJson(broken) : { reason: '' };
   if ('json' in mended) {
     const found = parsed(mended.json, clean);
-    // Several values are no result: which of them would be it?
+    // Several values are not a result: which of them would be it?
     if (found?.ok && typeof found.value === 'object' && Array.isArray(found.value) === text.startsWith('[')) {
       repairs.note('json', WHOLE);
       return { ...found, repairs, broken: { text: broken, reason } };
@@ -123,7 +123,7 @@ function inText(text: string, clean: Cleaning): FoundJson {
   return { ok: false, code: 'json_parse_failed', reason: `${reason}${more}`, fix };
 }
 
-/** A text within quotes that is cut off says so: half a path is no path. */
+/** A text within quotes that is cut off says so: half a path is not the path. */
 function withItsEndShown(json: string): string {
   if (/[}\]]$/.test(json)) return json;
   let at = 0;
