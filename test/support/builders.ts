@@ -96,6 +96,7 @@ const texts = fc.constantFrom(
   'line one\nline two [task:9]',
   'BEGIN_DISPATCH_RESULT \u202eback',
 );
+const intents = fc.constantFrom('parser', 'lexer');
 const few = <T>(items: fc.Arbitrary<T>) => fc.array(items, { maxLength: 3 });
 const maybe = { requiredKeys: [] };
 
@@ -112,6 +113,7 @@ const implementerResults = fc
         follow_up_actions: few(texts),
         tests: few(fc.record({ command: texts, passed: fc.boolean(), failures: few(texts) })),
         blockers: few(texts),
+        intent_id: intents,
       },
       maybe,
     ),
@@ -131,7 +133,10 @@ const reviewerResults = fc
       task_id: taskIds,
       assessment: fc.constantFrom('approved' as const, 'needs_changes' as const, 'blocked' as const),
     }),
-    fc.record({ issues: few(issues), required_fixes: few(texts), strengths: few(texts) }, maybe),
+    fc.record(
+      { issues: few(issues), required_fixes: few(texts), strengths: few(texts), intent_id: intents },
+      maybe,
+    ),
   )
   .map(([needed, more]) => reviewer({ ...needed, ...more }));
 
