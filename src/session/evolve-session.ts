@@ -35,8 +35,8 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
           task: dispatch.task,
           facts,
           digest: digestOf(dispatch),
-          ...(trace !== undefined && { trace }),
           ...(dispatch.result_key !== undefined && { result: dispatch.result_key }),
+          ...(trace !== undefined && { trace }),
         },
         { replaces: (known) => known.kind === 'rejected', event: sequence, checked: dispatch.checked },
       );
