@@ -66,7 +66,7 @@ export function publishCommand(program: Command): void {
         const parsed = parseDispatchBody(body, role, cli.config.maxBodyBytes);
         if (!parsed.ok)
           throw new ThroughlineError(parsed.code, parsed.reason, { details: { fix: parsed.fix } });
-        if (parsed.repairs.length > 0) note(`-- ${repairsInWords(parsed)}`);
+        if (parsed.repairs.length > 0 && options.wait !== true) note(`-- ${repairsInWords(parsed)}`);
       }
       const again = options.id === undefined ? {} : { messageId: options.id };
       const published: Published & { readonly result?: DispatchResult } = await publishing(

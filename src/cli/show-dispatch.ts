@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { repairsInWords } from '../contracts/reading/repairs.js';
 import { counted } from '../shared/counted.js';
 import { oneLine } from '../shared/text.js';
 
@@ -7,6 +8,12 @@ import { oneLine } from '../shared/text.js';
 // What agents wrote may hold escape sequences: a terminal gets one line of visible text.
 const text = z.string().transform(oneLine);
 const dispatch = z.int();
+const repair = z.object({
+  kind: z.string(),
+  field: z.string(),
+  detail: z.string().optional(),
+  count: z.int().optional(),
+});
 
 export const dispatchResult = z.discriminatedUnion('status', [
   z.object({
@@ -16,6 +23,8 @@ export const dispatchResult = z.discriminatedUnion('status', [
     task: text,
     facts: z.array(z.object({ subject: text, relation: text, object: text })),
     factsOmitted: z.int().optional(),
+    repairs: z.array(repair).optional(),
+    repairsOmitted: z.int().optional(),
   }),
   z.object({ status: z.literal('rejected'), dispatch, code: text, reason: text, fix: text.optional() }),
   z.object({ status: z.literal('repeated'), dispatch, role: z.string(), task: text }),
@@ -26,13 +35,14 @@ export function showDispatch(result: z.output<typeof dispatchResult>): string {
   const name = `dispatch ${result.dispatch}`;
   switch (result.status) {
     case 'recorded': {
-      const { role, task, facts, factsOmitted = 0 } = result;
+      const { role, task, facts, factsOmitted = 0, repairs, repairsOmitted = 0 } = result;
       const more =
         factsOmitted === 0 ? [] : [`and ${counted(factsOmitted, 'fact')} beyond the limit, not kept`];
       return [
         `${name} recorded: ${role}, task ${task}, ${counted(facts.length, 'fact')}`,
         ...facts.map(({ subject, relation, object }) => `- ${subject} ${relation} ${object}`),
         ...more,
+        ...(repairs === undefined ? [] : [oneLine(repairsInWords({ repairs, repairsOmitted }))]),
       ].join('\n');
     }
     case 'rejected': {

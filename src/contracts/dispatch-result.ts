@@ -1,4 +1,5 @@
 import type { Role } from './kinds.js';
+import type { StoredRepair } from './reading/repairs.js';
 import type { FactRecorded } from './session-events.js';
 
 /** What became of a dispatch: the reply of `dispatch-show`, and what a publisher that waits gets. */
@@ -15,6 +16,10 @@ export type DispatchResult = {
       readonly facts: readonly FactOfDispatch[];
       /** Facts that it gave beyond the limit. */
       readonly factsOmitted?: number;
+      /** What reading it changed or skipped; left out for nothing. */
+      readonly repairs?: readonly StoredRepair[];
+      /** Repairs beyond the limit. */
+      readonly repairsOmitted?: number;
     }
   | {
       /** It could not be used, and is kept whole in `DISPATCH_REJECTED`. */

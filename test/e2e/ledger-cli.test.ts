@@ -204,15 +204,15 @@ describe('telemetry', () => {
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual({
       session,
-      dispatches: { implementer: 2, reviewer: 2, rejected: 1 },
+      dispatches: { implementer: 2, reviewer: 2, observer: 0, rejected: 1 },
       rejections: { schema_invalid: 1 },
       approvalLoops: 2,
       compilers: 1,
-      compiles: 3,
-      errors: { prompt_overflow: 1 },
-      ledgerModes: { ledger: 2, none: 1 },
+      compiles: 2,
+      errors: { dispatch_rejected: 1, prompt_overflow: 1 },
+      ledgerModes: { ledger: 2 },
       rebuilds: 0,
-      stages: { none: 3, pruned: 0, shortened: 0, minimal: 0 },
+      stages: { none: 2, pruned: 0, shortened: 0, minimal: 0 },
       tokensBefore: expect.any(Number),
       tokensAfter: expect.any(Number),
       retrievalMs: expect.any(Number),
@@ -221,7 +221,7 @@ describe('telemetry', () => {
     const lines = (await up.cli(['telemetry', '-s', session])).stdout.split('\n');
     expect(lines).toContain('dispatches      2 implementer, 2 reviewer, 1 rejected');
     expect(lines).toContain('approvalLoops   2');
-    expect(lines).toContain('errors          1 prompt_overflow');
+    expect(lines).toContain('errors          1 dispatch_rejected, 1 prompt_overflow');
   });
 
   it('is all nothing for a session whose prompts were never asked for', async () => {

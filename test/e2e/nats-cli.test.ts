@@ -163,6 +163,6 @@ async function feedRecordedSession(url: string): Promise<void> {
   const lines = await recordedSession();
   const published = await Promise.all(lines.map(({ role, body }) => client.publishText(SESSION, role, body)));
   for (const { sequence: after } of published) {
-    await client.compile({ session: SESSION, taskId: 'x', taskPrompt: 'x', after });
+    await client.tools.dispatchShow({ session: SESSION, dispatch: after });
   }
 }

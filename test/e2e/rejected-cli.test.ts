@@ -11,7 +11,7 @@ import { implemented, newSession, openPorts, soon } from '../support/system.js';
 
 /** Rejected results at the command line: seen when they are published, listed, corrected, removed. */
 
-const WRONG = '{"task_id":"1","status":"finished","summary":"half of it"}';
+const WRONG = '{"task_id":"1","status":"perhaps","summary":"half of it"}';
 const GOOD = JSON.stringify(implemented('1', { files_modified: ['src/a.ts'] }));
 
 let up: Up;
@@ -72,12 +72,20 @@ describe('publish --wait', () => {
     });
   });
 
+  it('publish --wait says what was repaired in a result', async () => {
+    const { code, stdout } = await publish(newSession('wait'), GOOD.replace('completed', 'done'));
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /\nread with 1 repair: status: was another word for a verdict \("done" as completed\)\n$/,
+    );
+  });
+
   it('publish --wait says why a result was rejected, and exits 1', async () => {
     const session = newSession('wait');
     const text = await publish(session, WRONG);
     expect(text).toMatchObject({
       code: 1,
-      stdout: expect.stringMatching(/^dispatch \d+ rejected: status is "finished".*\(schema_invalid\)\n/),
+      stdout: expect.stringMatching(/^dispatch \d+ rejected: status is "perhaps".*\(schema_invalid\)\n/),
     });
     expect(text.stderr).toContain(`"throughline rejected ls --session ${session}"`);
     const json = await publish(session, WRONG, '--json');

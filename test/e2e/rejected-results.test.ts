@@ -206,6 +206,7 @@ describe('a publisher that waits', () => {
       task: '1',
       code: 'schema_invalid',
       reason: expect.stringContaining('status is missing'),
+      fix: 'set status to one of completed, blocked, failed',
     });
     const [, event] = await eventsOf(system, session);
     expect(event?.event).toMatchObject({ type: 'dispatch.rejected', data: { dispatch: { task: '1' } } });

@@ -81,6 +81,7 @@ const runReply = z.strictObject({
       replan_hint: z.string().optional(),
     }),
   ),
+  unreadable: z.array(z.looseObject({ task: z.string(), dispatch: z.number() })),
   problems: z.array(z.strictObject({ code: z.string(), line: z.number(), message: z.string() })).optional(),
   degraded: z.string().optional(),
   sequence: z.number(),

@@ -78,10 +78,19 @@ function short(detail: string): string {
   return line.length <= MAX_DETAIL ? line : `${line.length} characters`;
 }
 
+/** A repair as an event holds it: a later version may know further kinds. */
+export interface StoredRepair {
+  readonly kind: string;
+  readonly field: string;
+  readonly detail?: string | undefined;
+  readonly count?: number | undefined;
+}
+
 /** One repair in words: `files_modified: was one value and became a list`. */
-export function repairInWords({ kind, field, detail, count }: Repair): string {
+export function repairInWords({ kind, field, detail, count }: StoredRepair): string {
   const times = count === undefined ? '' : `, ${count} times`;
-  return `${field}: ${REPAIRS[kind]}${detail === undefined ? '' : ` (${detail})`}${times}`;
+  const what = isRepairKind(kind) ? REPAIRS[kind] : kind;
+  return `${field}: ${what}${detail === undefined ? '' : ` (${detail})`}${times}`;
 }
 
 /** `read with 2 repairs: files_modified: …; tests: …`. */
@@ -89,12 +98,16 @@ export function repairsInWords({
   repairs,
   repairsOmitted = 0,
 }: {
-  repairs: readonly Repair[];
+  repairs: readonly StoredRepair[];
   repairsOmitted?: number;
 }) {
   const total = repairs.reduce((sum, { count = 1 }) => sum + count, repairsOmitted);
   const more = repairsOmitted > 0 ? `; and ${repairsOmitted} more` : '';
   return `read with ${counted(total, 'repair')}: ${repairs.map(repairInWords).join('; ')}${more}`;
+}
+
+function isRepairKind(kind: string): kind is RepairKind {
+  return Object.hasOwn(REPAIRS, kind);
 }
 
 /** How often each kind of repair was made. */

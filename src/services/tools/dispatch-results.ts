@@ -57,10 +57,19 @@ type Said<Result> = Result extends DispatchResult ? Omit<Result, 'dispatch' | 's
 
 function said(sequence: number, event: SessionEvent | undefined, repeats: boolean): Said<DispatchResult> {
   if (event?.type === 'fact.recorded' && event.data.dispatch.sequence === sequence) {
-    const { dispatch, facts, facts_omitted: factsOmitted } = event.data;
+    const { dispatch, facts, repairs } = event.data;
+    const { facts_omitted: factsOmitted, repairs_omitted: repairsOmitted } = event.data;
     const { role, task } = dispatch;
     if (repeats) return { status: 'repeated', role, task };
-    return { status: 'recorded', role, task, facts, ...(factsOmitted !== undefined && { factsOmitted }) };
+    return {
+      status: 'recorded',
+      role,
+      task,
+      facts,
+      ...(factsOmitted !== undefined && { factsOmitted }),
+      ...(repairs !== undefined && { repairs }),
+      ...(repairsOmitted !== undefined && { repairsOmitted }),
+    };
   }
   if (event?.type === 'dispatch.rejected' && event.data.dispatch.sequence === sequence) {
     const { dispatch, error } = event.data;
