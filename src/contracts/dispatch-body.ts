@@ -5,7 +5,7 @@ import { explainIssues } from './explain-issues.js';
 import { kindOf, type Role } from './kinds.js';
 import { withClipped } from './reading/clipped.js';
 import { type Cleaning, type FoundJson, findJson, mayRepeatKeys, valuesOf } from './reading/found-json.js';
-import { readResult } from './reading/read-result.js';
+import { MAX_ITEMS, readResult } from './reading/read-result.js';
 import { type Repair, Repairs } from './reading/repairs.js';
 import { isPlain, type Json, resultShape, usesOwnNames } from './reading/shape.js';
 import { RESULTS, type RoleResult, taskId } from './results.js';
@@ -88,9 +88,10 @@ const NONE: readonly Repair[] = Object.freeze([]);
 function checked({ value, repairs: mended, broken }: Found, role: Role, schemaOf: SchemaOf): ParsedBody {
   const schema = schemaOf(role);
   const { verdictField } = kindOf(role);
-  const strict = schema.safeParse(value);
   const shape = resultShape(role);
-  if (strict.success && broken === undefined) {
+  // The schema gives an issue for each wrong item of however long a list; reading stops before.
+  const strict = hasLongList(value) ? undefined : schema.safeParse(value);
+  if (strict?.success && broken === undefined) {
     // Its own schema took it: it is an object. Most results are right, and not looked at a second time.
     const valid = value as Json;
     if (mended === undefined && isPlain(valid, shape, verdictField))
@@ -113,6 +114,15 @@ function checked({ value, repairs: mended, broken }: Found, role: Role, schemaOf
   const repairs = mended ?? new Repairs();
   repairs.take(reading.repairs);
   return accepted(role, read.data, repairs);
+}
+
+function hasLongList(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  for (const key in value) {
+    const list: unknown = (value as Json)[key];
+    if (Array.isArray(list) && list.length > MAX_ITEMS) return true;
+  }
+  return false;
 }
 
 function accepted(role: Role, data: unknown, noted: Repairs | undefined): ParsedBody {

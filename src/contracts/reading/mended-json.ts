@@ -9,7 +9,7 @@ import { jsonrepair } from 'jsonrepair';
  * The library takes the square of a text's length for some texts. Within these bounds the worst takes some 50 ms: length,
  * signs at which it may insert something, and brackets within each other.
  */
-export const MENDED = { characters: 32 * 1024, signs: 4096, depth: 64 } as const;
+export const MENDED = { characters: 32 * 1024, signs: 3072, depth: 64 } as const;
 
 const SIGNS = /["'`´“”‘’/\n\r[{(+]|\d\s/g;
 /** A backslash that begins no escape of JSON: the library would drop it. */

@@ -16,6 +16,7 @@ import { Repairs, WHOLE } from './repairs.js';
 import {
   type FieldShape,
   type Json,
+  MAX_KEYS,
   type ObjectShape,
   type ResultShape,
   resultShape,
@@ -106,7 +107,8 @@ function twice(one: string, first: string, other: string, second: string) {
   };
 }
 
-function readVerdict(body: Json, { role, verdictField: field, ...shape }: ResultShape): Clear {
+function readVerdict(body: Json, shape: ResultShape): Clear {
+  const { role, verdictField: field } = shape;
   if (field === undefined) return NOT_NEEDED;
   const values = verdictsOf(role);
   const repairs = new Repairs();
@@ -130,8 +132,8 @@ function flagged(body: Json, role: Role, field: string): Clear {
   const values = verdictsOf(role);
   const repairs = new Repairs();
   let found: { key: string; value: string } | undefined;
-  for (const [key, flag] of Object.entries(body)) {
-    if (typeof flag !== 'boolean') continue;
+  for (const key of firstKeys(body).filter((each) => typeof body[each] === 'boolean')) {
+    const flag = body[key];
     const named = meantBy(key, values, VERDICT_WORDS);
     const value = flag ? named : named && OPPOSITES[named];
     if (value === undefined) continue;
@@ -152,19 +154,50 @@ function verdictOf(value: unknown, values: ReturnType<typeof verdictsOf>) {
   return value ? positive : positive && OPPOSITES[positive];
 }
 
+/** Items of a list that are read: far more than a dispatch gives facts. */
+export const MAX_ITEMS = 1000;
+
+function firstKeys(json: Json): readonly string[] {
+  const keys = Object.keys(json);
+  return keys.length > MAX_KEYS ? keys.slice(0, MAX_KEYS) : keys;
+}
+
+interface Key {
+  readonly key: string;
+  readonly rank: number;
+}
+
+/** By shape and object, what its keys mean: the same object is asked for several fields, and may have any number of keys. */
+const meanings = new WeakMap<ObjectShape, WeakMap<Json, ReadonlyMap<string, readonly Key[]>>>();
+const NO_KEYS: readonly Key[] = [];
+
 /** The keys of an object that may hold a field, the surest first. */
-function keysFor(field: string, json: Json, shape: Pick<ObjectShape, 'meant'>) {
-  const keys: { key: string; rank: number }[] = [];
-  for (const key of Object.keys(json)) {
+function keysFor(field: string, json: Json, shape: ObjectShape): readonly Key[] {
+  const known = meanings.get(shape) ?? new WeakMap<Json, ReadonlyMap<string, readonly Key[]>>();
+  if (!meanings.has(shape)) meanings.set(shape, known);
+  const keys = known.get(json) ?? keysByField(json, shape);
+  if (!known.has(json)) known.set(json, keys);
+  return keys.get(field) ?? NO_KEYS;
+}
+
+function keysByField(json: Json, shape: ObjectShape): ReadonlyMap<string, readonly Key[]> {
+  const keys = new Map<string, Key[]>();
+  for (const field of shape.fields.keys())
+    if (Object.hasOwn(json, field)) keys.set(field, [{ key: field, rank: 0 }]);
+  for (const key of firstKeys(json)) {
     const meant = shape.meant(key);
-    if (meant?.field === field) keys.push({ key, rank: meant.rank });
+    if (meant === undefined || meant.rank === 0) continue;
+    const known = keys.get(meant.field);
+    if (known === undefined) keys.set(meant.field, [{ key, rank: meant.rank }]);
+    else known.push({ key, rank: meant.rank });
   }
-  return keys.sort((one, other) => one.rank - other.rank);
+  for (const each of keys.values()) each.sort((one, other) => one.rank - other.rank);
+  return keys;
 }
 
 function whatIsMissing(
   body: Json,
-  { role, verdictField, ...shape }: ResultShape,
+  { role, verdictField, fields }: ResultShape,
   { task, verdict }: { task: Clear; verdict: Clear },
 ) {
   const other = verdict.value === undefined ? otherRole(body, role) : undefined;
@@ -182,11 +215,9 @@ function whatIsMissing(
     else fixes.push(`set ${verdictField} to one of ${verdictsOf(role).join(', ')}`);
   }
   // What has been read is not named: only what is wrong with the others.
-  const rest = Object.fromEntries(
-    Object.entries(body).filter(
-      ([key]) => !shape.fields.has(key) || key === 'task_id' || key === verdictField,
-    ),
-  );
+  const rest: Record<string, unknown> = Object.create(null);
+  for (const key of firstKeys(body))
+    if (!fields.has(key) || key === 'task_id' || key === verdictField) rest[key] = body[key];
   const reason = explainIssues(RESULTS[role], { ...rest, ...needed });
   return { reason, fix: fixes.join(', and ') };
 }
@@ -196,7 +227,7 @@ const PARTS = { work: 'the result of work, not a review', review: 'a review', no
 /** The role whose result it seems to be: it holds that verdict, and no field that only `role` has. */
 function otherRole(body: Json, role: Role): Role | undefined {
   const { fields } = resultShape(role);
-  const keys = Object.keys(body);
+  const keys = firstKeys(body);
   const others = ROLES.filter((other) => {
     const theirs = resultShape(other).fields;
     return (
@@ -241,9 +272,10 @@ function inside(json: Json, shape: ResultShape): Json | undefined {
   if (task.contradiction ?? verdict.contradiction) return undefined;
   if (task.value !== undefined && verdict.value !== undefined) return undefined;
   let found: { key: string; object: Json } | undefined;
-  for (const [key, each] of Object.entries(json)) {
+  for (const key of firstKeys(json)) {
     const meant = shape.meant(key);
     if (key === '__proto__') continue;
+    const each = json[key];
     if (meant !== undefined && shape.fields.get(meant.field)?.shape.wants === 'list') continue;
     const object: unknown = Array.isArray(each) && each.length === 1 ? each[0] : each;
     if (!isObject(object) || !completes({ task, verdict }, object, shape)) continue;
@@ -272,9 +304,10 @@ function completes(outer: { task: Clear; verdict: Clear }, object: Json, shape: 
 
 /** Whether a result stands further inside. */
 function isWrapped(json: Json, shape: ResultShape): boolean {
-  return Object.values(json).some(
-    (each) => isObject(each) && (readTask(each, shape).sure || Object.values(each).some(isObject)),
-  );
+  return firstKeys(json).some((key) => {
+    const each = json[key];
+    return isObject(each) && (readTask(each, shape).sure || Object.values(each).some(isObject));
+  });
 }
 
 function readFields(
@@ -284,18 +317,10 @@ function readFields(
   value: Record<string, unknown>,
   repairs: Repairs,
 ): void {
-  const keys = new Map<string, { key: string; rank: number }[]>();
-  for (const key of Object.keys(json)) {
-    const meant = shape.meant(key);
-    if (meant === undefined || Object.hasOwn(value, meant.field)) continue;
-    const known = keys.get(meant.field);
-    if (known === undefined) keys.set(meant.field, [{ key, rank: meant.rank }]);
-    else known.push({ key, rank: meant.rank });
-  }
   for (const [field, expected] of shape.fields) {
     if (Object.hasOwn(value, field)) continue;
     const place = path === '' ? field : `${path}.${field}`;
-    const candidates = keys.get(field)?.sort((one, other) => one.rank - other.rank) ?? [];
+    const candidates = keysFor(field, json, shape);
     const read = readField(json, field, expected, candidates, place, repairs);
     if (read !== undefined) value[field] = read;
   }
@@ -305,7 +330,7 @@ function readField(
   json: Json,
   field: string,
   { shape, required }: FieldShape,
-  candidates: readonly { key: string; rank: number }[],
+  candidates: readonly Key[],
   place: string,
   repairs: Repairs,
 ): unknown {
@@ -415,7 +440,9 @@ function readList(
   if (given === undefined) return undefined;
   const items: unknown[] = [];
   const nested = item.wants === 'text' && given.some(Array.isArray);
-  for (const [at, each] of (nested ? given.flat() : given).entries()) {
+  const all = nested ? given.flat() : given;
+  if (all.length > MAX_ITEMS) repairs.note('clipped', place, `${MAX_ITEMS} of ${all.length} items read`);
+  for (const [at, each] of all.slice(0, MAX_ITEMS).entries()) {
     const own = new Repairs();
     const read = readValue(each, item, field, `${place}.${at}`, own);
     if (read === undefined) repairs.note('skipped', `${place}.${at}`, shown(each));

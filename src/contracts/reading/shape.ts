@@ -37,6 +37,8 @@ export interface ResultShape extends ObjectShape {
   readonly verdictField: VerdictField | undefined;
 }
 
+/** Of an object, the keys that are looked at as other names of fields, or as what stands around a result. */
+export const MAX_KEYS = 1000;
 /** Most names of one object whose meaning is remembered. */
 const MAX_REMEMBERED = 1000;
 
@@ -122,7 +124,10 @@ function walked(
   verdictField: string | undefined,
   most: typeof UNLIMITED,
 ): boolean {
+  let seen = 0;
   for (const key in json) {
+    seen += 1;
+    if (seen > MAX_KEYS && !shape.fields.has(key)) continue;
     const meant = shape.meant(key);
     if (meant === undefined) continue;
     const value = json[key];

@@ -84,7 +84,7 @@ describe('JSON that does not parse', () => {
         const take = () => cpuMs(() => parseDispatchBody(body, 'implementer', LARGEST));
         // Once more where it was slow: the engine may have been compiling.
         const ms = take();
-        if (ms > 100 && take() > 100) slow[`${unit} ${room}`] = ms;
+        if (ms > 100 && take() > 100 && take() > 100) slow[`${unit} ${room}`] = ms;
       }
     }
     expect(slow).toEqual({});
