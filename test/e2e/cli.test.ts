@@ -57,8 +57,8 @@ describe('publish', () => {
     [
       'a missing field',
       'implementer',
-      '{"task_id":"1","status":"completed"}',
-      /summary is missing \(schema_invalid\)/,
+      '{"task_id":"1","summary":"Parser done"}',
+      /status is missing: use one of completed,/,
     ],
     [
       'a wrong value',

@@ -153,7 +153,7 @@ describe('snapshots', () => {
       return stored;
     });
     expect(text).toMatch(
-      /^\{"after_sequence":23,"created_at":"[^"]+","session":"[^"]+","v":1,"state":\{.*\}\}$/,
+      /^\{"after_sequence":23,"created_at":"[^"]+","session":"[^"]+","v":2,"state":\{.*\}\}$/,
     );
     await system.client.publishImplementer(session, implemented('later'));
     await allDealtWith(system.ports);
@@ -243,7 +243,7 @@ describe('snapshots', () => {
     for (const text of [
       '{"after_sequence":2,"v":99}',
       'not JSON',
-      '{"after_sequence":3,"created_at":"x","v":1}',
+      '{"after_sequence":3,"created_at":"x","v":2}',
     ]) {
       await kv.put(session, text);
       const reply = await freshCompiler()({ session, ...TASK });
