@@ -1,0 +1,297 @@
+import { FILE_CLASSES } from './file-class.js';
+import type { PastResults, PastRow } from './past-results.js';
+import { plainWords, tokens } from './tokens.js';
+
+/**
+ * The files that a task will likely touch, from what past results said and touched.
+ *
+ * A file's score is a weighted sum: how similar the results are that touched it, how well its path fits the words, whether
+ * the task names it, how lately and how often it was touched, what class of file such words go with, and whether it lies
+ * beside what similar results touched. The weights are fitted on the histories of nine projects; see
+ * docs/explanation/relevance.md for what they reach and how to measure it.
+ */
+export interface FileQuery {
+  /** What the task is, in words. */
+  readonly text: string;
+  readonly maxFiles: number;
+  /** Files that the caller has open. */
+  readonly open?: readonly string[] | undefined;
+  /** Folder in which the caller works. */
+  readonly folder?: string | undefined;
+}
+
+export interface LikelyFile {
+  readonly path: string;
+  /** 0 to 1, from all that speaks for it. */
+  readonly score: number;
+  /** How many results touched it. */
+  readonly uses: number;
+  /** The tasks behind it: of similar results first, else the last that touched it. */
+  readonly tasks: readonly string[];
+}
+
+const WEIGHTS = {
+  similar: 4.56,
+  path: 0.6,
+  named: 1.81,
+  recency: 0.39,
+  uses: 0.06,
+  class: 0.19,
+  beside: 0.3,
+  open: 3.5,
+  openFolder: 1,
+  folder: 1.5,
+} as const;
+
+/** Most past results that speak for files. */
+const SIMILAR = 20;
+/** Results after which a past result is worth half. */
+const HALF_LIFE = 600;
+/** A file that none of the words speaks for is only worth showing if one of so many newest results touched it. */
+const LATELY = 10;
+const MAX_TASKS = 3;
+const MAX_TOKENS = 400;
+/** Longest query that is read, in characters: its first words say what a task is about. */
+const MAX_QUERY = 8000;
+const CLASS_PRIOR = 4;
+const MAX_CLASS = 6;
+
+/** A past result with its similarity to a query, 0 to 1. */
+export interface SimilarResult {
+  readonly row: PastRow;
+  readonly similarity: number;
+}
+
+/** The best files for a query, best first; of equal ones the path decides. Empty when nothing fits. */
+export function likelyFiles(past: PastResults, query: FileQuery): LikelyFile[] {
+  if (query.maxFiles === 0 || past.fileCount === 0) return [];
+  const text = query.text.slice(0, MAX_QUERY);
+  const asked = tokens(text, MAX_TOKENS);
+  const similar = similarResults(past, asked);
+  const scores = new Scores(past);
+  addSimilar(scores, similar);
+  addPaths(scores, asked);
+  addNames(scores, text);
+  addHints(scores, query);
+  const best = scores.best(query.maxFiles, classScores(past, asked));
+  const tasks = tasksOf(
+    past,
+    similar,
+    best.map(({ id }) => id),
+  );
+  return best.map(({ id, score }) => ({
+    path: past.paths.paths[id] ?? '',
+    score: 1 / (1 + Math.exp(-score)),
+    uses: past.uses[id] ?? 0,
+    tasks: tasks.get(id) ?? [],
+  }));
+}
+
+/** The past results that are most like a query, best first; the newest of equal ones. */
+export function similarResults(past: PastResults, asked: readonly string[]): SimilarResult[] {
+  const { rows } = past;
+  const weights = new Map<number, number>();
+  let askedWeight = 0;
+  for (const token of asked) {
+    const word = past.wordOf(token);
+    const weight = rarity(word === undefined ? 0 : past.holders(word), rows.length) ** 2;
+    askedWeight += weight;
+    if (word !== undefined) weights.set(word, weight);
+  }
+  if (weights.size === 0) return [];
+  // By number of holders, since a logarithm for each word of each result would take longer than all else.
+  const squares: number[] = [];
+  const weightOf = (word: number) => {
+    const holders = past.holders(word);
+    const square = squares[holders] ?? rarity(holders, rows.length) ** 2;
+    squares[holders] = square;
+    return square;
+  };
+  const best: SimilarResult[] = [];
+  for (const [index, row] of rows.entries()) {
+    let common = 0;
+    for (const word of row.tokens) common += weights.get(word) ?? 0;
+    if (common === 0) continue;
+    let weight = 0;
+    for (const word of row.tokens) weight += weightOf(word);
+    const likeness = common / Math.sqrt(askedWeight * weight);
+    const similarity = likeness * 0.5 ** ((rows.length - index) / HALF_LIFE);
+    insert(best, { row, similarity });
+  }
+  return best;
+}
+
+function insert(best: SimilarResult[], found: SimilarResult): void {
+  let at = best.length;
+  // A newer one of the same similarity goes before.
+  while (at > 0 && (best[at - 1]?.similarity ?? 0) <= found.similarity) at -= 1;
+  if (at >= SIMILAR) return;
+  best.splice(at, 0, found);
+  if (best.length > SIMILAR) best.pop();
+}
+
+/** Weight of a token that `holders` of `all` hold. */
+function rarity(holders: number, all: number): number {
+  return Math.log(1 + (all - holders + 0.5) / (holders + 0.5));
+}
+
+/** What the words of a query say for each file; the same for all is added at the end. */
+class Scores {
+  readonly past: PastResults;
+  /** By number of the path; 0 where nothing speaks for it. */
+  readonly said: Float64Array;
+
+  constructor(past: PastResults) {
+    this.past = past;
+    this.said = new Float64Array(past.uses.length);
+  }
+
+  add(id: number, score: number): void {
+    if ((this.past.uses[id] ?? 0) > 0) this.said[id] = (this.said[id] ?? 0) + score;
+  }
+
+  best(most: number, classes: readonly number[]): { readonly id: number; readonly score: number }[] {
+    const { uses, last, total, paths } = this.past;
+    const best: { readonly id: number; readonly score: number }[] = [];
+    for (let id = 0; id < this.said.length; id += 1) {
+      const said = this.said[id] ?? 0;
+      if ((uses[id] ?? 0) === 0) continue;
+      if (said === 0 && total - (last[id] ?? 0) > LATELY) continue;
+      const score =
+        said +
+        (classes[paths.classes[id] ?? 0] ?? 0) -
+        WEIGHTS.recency * Math.log(1 + total - (last[id] ?? 0)) +
+        WEIGHTS.uses * Math.log(uses[id] ?? 1);
+      let at = best.length;
+      for (let before = best[at - 1]; before !== undefined && this.#isBetter(id, score, before); at -= 1)
+        before = best[at - 2];
+      if (at >= most) continue;
+      best.splice(at, 0, { id, score });
+      if (best.length > most) best.pop();
+    }
+    return best;
+  }
+
+  #isBetter(id: number, score: number, other: { readonly id: number; readonly score: number }): boolean {
+    if (score !== other.score) return score > other.score;
+    const { paths } = this.past.paths;
+    return (paths[id] ?? '') < (paths[other.id] ?? '');
+  }
+}
+
+function addSimilar(scores: Scores, similar: readonly SimilarResult[]): void {
+  const { folders } = scores.past.paths;
+  const sum = similar.reduce((total, { similarity }) => total + similarity ** 2, 0);
+  const byFolder = new Map<number, number>();
+  for (const [index, { row, similarity }] of similar.entries()) {
+    const share = similarity ** 2 / sum;
+    for (const file of row.files) scores.add(file, WEIGHTS.similar * share);
+    if (index >= SIMILAR / 2) continue;
+    for (const folder of new Set(row.files.map((file) => folders[file] ?? 0)))
+      byFolder.set(folder, (byFolder.get(folder) ?? 0) + share);
+  }
+  if (byFolder.size === 0) return;
+  for (const [id, folder] of folders.entries()) {
+    const share = byFolder.get(folder);
+    if (share !== undefined) scores.add(id, WEIGHTS.beside * share);
+  }
+}
+
+function addPaths(scores: Scores, asked: readonly string[]): void {
+  const { past } = scores;
+  for (const token of asked) {
+    const found = knownOf(past, past.paths.withToken(token));
+    const weight = WEIGHTS.path * rarity(found.length, past.fileCount);
+    for (const id of found) scores.add(id, weight * (past.paths.weights[id] ?? 0));
+  }
+}
+
+function addNames(scores: Scores, text: string): void {
+  const { past } = scores;
+  const words = plainWords(text, MAX_TOKENS);
+  const names = new Set<string>();
+  for (const [at, word] of words.entries()) {
+    const [next = '', third = ''] = words.slice(at + 1, at + 3);
+    for (const name of [word, word + next, word + next + third]) if (name.length > 1) names.add(name);
+  }
+  for (const name of names) {
+    const found = knownOf(past, past.paths.withName(name));
+    const weight = (WEIGHTS.named * rarity(found.length, past.fileCount)) / Math.log(past.fileCount + 1);
+    for (const id of found) scores.add(id, weight);
+  }
+}
+
+function addHints(scores: Scores, { open = [], folder }: FileQuery): void {
+  const { paths, folders } = scores.past.paths;
+  const files = open.flatMap((path) => scores.past.paths.idOf(path) ?? []);
+  for (const id of new Set(files)) scores.add(id, WEIGHTS.open);
+  const beside = new Set(files.map((id) => folders[id]));
+  const within = folder === undefined || folder === '' ? undefined : `${folder.replace(/\/$/, '')}/`;
+  if (beside.size === 0 && within === undefined) return;
+  for (const [id, path] of paths.entries()) {
+    if (beside.has(folders[id])) scores.add(id, WEIGHTS.openFolder);
+    if (within !== undefined && path.startsWith(within)) scores.add(id, WEIGHTS.folder);
+  }
+}
+
+function knownOf(past: PastResults, ids: readonly number[]): readonly number[] {
+  return ids.filter((id) => (past.uses[id] ?? 0) > 0);
+}
+
+/** What the words say for each class of file: the odds that results with the word touched one, against those of all. */
+function classScores(past: PastResults, asked: readonly string[]): number[] {
+  const words = new Map(
+    asked.flatMap((token) => past.wordOf(token) ?? []).map((word, index) => [word, index]),
+  );
+  const all = new Float64Array(FILE_CLASSES.length);
+  const byWord = new Float64Array(FILE_CLASSES.length * words.size);
+  const touched = new Uint8Array(FILE_CLASSES.length);
+  for (const row of past.rows) {
+    touched.fill(0);
+    for (const file of row.files) touched[past.paths.classes[file] ?? 0] = 1;
+    for (const [index, one] of touched.entries()) all[index] = (all[index] ?? 0) + one;
+    for (const word of row.tokens) {
+      const at = words.get(word);
+      if (at === undefined) continue;
+      for (const [index, one] of touched.entries()) {
+        const place = at * FILE_CLASSES.length + index;
+        byWord[place] = (byWord[place] ?? 0) + one;
+      }
+    }
+  }
+  return FILE_CLASSES.map((_, index) => {
+    const prior = ((all[index] ?? 0) + 0.5) / (past.rows.length + 1);
+    let sum = 0;
+    for (const [word, at] of words) {
+      const with_ = byWord[at * FILE_CLASSES.length + index] ?? 0;
+      const share = (with_ + CLASS_PRIOR * prior) / (past.holders(word) + CLASS_PRIOR);
+      sum += logOdds(share) - logOdds(prior);
+    }
+    return WEIGHTS.class * Math.max(-MAX_CLASS, Math.min(MAX_CLASS, sum));
+  });
+}
+
+function logOdds(share: number): number {
+  return Math.log(share / (1 - share));
+}
+
+/** By file: tasks of the most similar results that touched it, else the last one that did. */
+function tasksOf(
+  past: PastResults,
+  similar: readonly SimilarResult[],
+  files: readonly number[],
+): Map<number, string[]> {
+  const tasks = new Map<number, string[]>(files.map((file) => [file, []]));
+  const note = ({ files: touched, task }: PastRow, most: number) => {
+    for (const file of touched) {
+      const known = tasks.get(file);
+      if (known !== undefined && known.length < most && !known.includes(task)) known.push(task);
+    }
+  };
+  for (const { row } of similar) note(row, MAX_TASKS);
+  for (let at = past.rows.length - 1; at >= 0; at -= 1) {
+    const row = past.rows[at];
+    if (row !== undefined) note(row, 1);
+  }
+  return tasks;
+}
