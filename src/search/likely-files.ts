@@ -14,9 +14,9 @@ export interface FileQuery {
   /** What the task is, in words. */
   readonly text: string;
   readonly maxFiles: number;
-  /** Files that the caller has open. */
+  /** Files that the caller has open, relative to the project or absolute. */
   readonly open?: readonly string[] | undefined;
-  /** Folder in which the caller works. */
+  /** Folder in which the caller works, relative or absolute. */
   readonly folder?: string | undefined;
 }
 
@@ -53,6 +53,8 @@ const MAX_TASKS = 3;
 const MAX_TOKENS = 400;
 /** Longest query that is read, in characters: its first words say what a task is about. */
 const MAX_QUERY = 8000;
+/** Folders of a hint that are looked at. */
+const MAX_SEGMENTS = 32;
 const CLASS_PRIOR = 4;
 const MAX_CLASS = 6;
 
@@ -221,17 +223,30 @@ function addNames(scores: Scores, text: string): void {
   }
 }
 
-function addHints(scores: Scores, { open = [], folder }: FileQuery): void {
-  const { paths, folders } = scores.past.paths;
-  const files = open.flatMap((path) => scores.past.paths.idOf(path) ?? []);
+function addHints(scores: Scores, { open = [], folder = '' }: FileQuery): void {
+  if (open.length === 0 && folder === '') return;
+  const { past } = scores;
+  const { paths, folders } = past.paths;
+  const isKnown = (path: string) => (past.uses[past.paths.idOf(path) ?? -1] ?? 0) > 0;
+  const files = open.flatMap((path) => past.paths.idOf(endOf(path, isKnown) ?? '') ?? []);
   for (const id of new Set(files)) scores.add(id, WEIGHTS.open);
   const beside = new Set(files.map((id) => folders[id]));
-  const within = folder === undefined || folder === '' ? undefined : `${folder.replace(/\/$/, '')}/`;
-  if (beside.size === 0 && within === undefined) return;
+  const holdsFiles = (end: string) => paths.some((path) => path.startsWith(`${end}/`) && isKnown(path));
+  const within = endOf(folder, holdsFiles);
   for (const [id, path] of paths.entries()) {
     if (beside.has(folders[id])) scores.add(id, WEIGHTS.openFolder);
-    if (within !== undefined && path.startsWith(within)) scores.add(id, WEIGHTS.folder);
+    if (within !== undefined && path.startsWith(`${within}/`)) scores.add(id, WEIGHTS.folder);
   }
+}
+
+/** The longest end of a path that is known: results name files from the root of the project, agents often from that of the disk. */
+function endOf(path: string, isKnown: (end: string) => boolean): string | undefined {
+  const segments = path
+    .replaceAll('\\', '/')
+    .split('/')
+    .filter((segment) => segment !== '' && segment !== '.');
+  const ends = segments.slice(0, MAX_SEGMENTS).map((_, at) => segments.slice(at).join('/'));
+  return isKnown(path) ? path : ends.find(isKnown);
 }
 
 function knownOf(past: PastResults, ids: readonly number[]): readonly number[] {

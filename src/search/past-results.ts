@@ -8,7 +8,7 @@ export interface PastResult {
   readonly task: string;
   /** Tokens of what it says, each once. */
   readonly tokens: readonly string[];
-  /** Paths, each once; never empty. */
+  /** Paths, each once, without line breaks; a result without any is not remembered. */
   readonly files: readonly string[];
 }
 
@@ -37,9 +37,12 @@ export interface PastResultsJson {
   readonly words: string;
   /** Tasks of the results, by number. */
   readonly tasks: readonly string[];
-  /** Known files in order, each as the characters that it shares with the one before, and the rest. */
-  readonly paths: readonly (readonly [shared: number, rest: string])[];
-  /** Base64 of numbers: of each file how often it was touched, and how many results ago; then of each result. */
+  /** Known files in order, a line each, without the characters that it shares with the one before. */
+  readonly paths: string;
+  /**
+   * Base64 of numbers: how many files; of each how much it shares with the one before, how often it was touched, and how
+   * many results ago; then those of each result.
+   */
   readonly numbers: string;
 }
 
@@ -182,8 +185,14 @@ export class PastResults {
     const fileNumbers = new Map(known.map(({ id }, index) => [id, index]));
     const wordNumbers = new Numbering<number>();
     const taskNumbers = new Numbering<string>();
-    const numbers: number[] = [];
-    for (const { id } of known) numbers.push(this.#uses[id] ?? 0, this.#total - (this.#last[id] ?? 0));
+    const numbers = this.#total === 0 ? [] : [known.length];
+    let previous = '';
+    const rests = known.map(({ path, id }) => {
+      const shared = sharedStart(previous, path);
+      numbers.push(shared, this.#uses[id] ?? 0, this.#total - (this.#last[id] ?? 0));
+      previous = path;
+      return path.slice(shared);
+    });
     let before = 0;
     for (const { sequence, task, tokens, files } of this.#rows) {
       numbers.push(zigzag(sequence - before), taskNumbers.of(task), tokens.length);
@@ -196,10 +205,7 @@ export class PastResults {
       total: this.#total,
       words: wordNumbers.items.map((id) => words[id] ?? '').join(' '),
       tasks: taskNumbers.items,
-      paths: known.map(({ path }, index) => {
-        const shared = sharedStart(known[index - 1]?.path ?? '', path);
-        return [shared, path.slice(shared)] as const;
-      }),
+      paths: rests.join('\n'),
       numbers: packed(numbers),
     };
   }
@@ -208,12 +214,14 @@ export class PastResults {
     this.#total = total;
     const read = unpacked(numbers);
     const wordIds = words === '' ? [] : words.split(' ').map((word) => this.#words.add(word));
+    const rests = paths.split('\n');
     let path = '';
-    const fileIds = paths.map(([shared, rest]) => {
-      path = path.slice(0, shared) + rest;
-      return this.#paths.add(path);
+    const fileIds = Array.from({ length: total === 0 ? 0 : read() }, (_, index) => {
+      path = path.slice(0, read()) + (rests[index] ?? '');
+      const id = this.#paths.add(path);
+      this.#touch(id, read(), total - read());
+      return id;
     });
-    for (const id of fileIds) this.#touch(id, read(), total - read());
     let sequence = 0;
     while (read.more()) {
       sequence += unzigzag(read());
