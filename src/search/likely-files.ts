@@ -40,7 +40,7 @@ const WEIGHTS = {
   beside: 0.3,
   open: 3.5,
   openFolder: 1,
-  folder: 1.5,
+  folder: 2.5,
 } as const;
 
 /** Most past results that speak for files. */
@@ -69,6 +69,7 @@ export function likelyFiles(past: PastResults, query: FileQuery): LikelyFile[] {
   if (query.maxFiles === 0 || past.fileCount === 0) return [];
   const text = query.text.slice(0, MAX_QUERY);
   const asked = tokens(text, MAX_TOKENS);
+  if (asked.length === 0 && !query.open?.length && !query.folder) return [];
   const similar = similarResults(past, asked);
   const scores = new Scores(past);
   addSimilar(scores, similar);
