@@ -22,7 +22,7 @@ export interface FileQuery {
 
 export interface LikelyFile {
   readonly path: string;
-  /** 0 to 1, from all that speaks for it. */
+  /** 0 to 1, from all that speaks for it: about the share of such files that a task then touched. */
   readonly score: number;
   /** How many results touched it. */
   readonly uses: number;
@@ -42,6 +42,10 @@ const WEIGHTS = {
   openFolder: 1,
   folder: 2.5,
 } as const;
+
+/** A sum at which a file was touched as often as not, and how fast that changes: as found on the same histories. */
+const EVEN = 4.7;
+const STEEPNESS = 0.8;
 
 /** Most past results that speak for files. */
 const SIMILAR = 20;
@@ -84,7 +88,7 @@ export function likelyFiles(past: PastResults, query: FileQuery): LikelyFile[] {
   );
   return best.map(({ id, score }) => ({
     path: past.paths.paths[id] ?? '',
-    score: 1 / (1 + Math.exp(-score)),
+    score: 1 / (1 + Math.exp(STEEPNESS * (EVEN - score))),
     uses: past.uses[id] ?? 0,
     tasks: tasks.get(id) ?? [],
   }));
@@ -93,30 +97,28 @@ export function likelyFiles(past: PastResults, query: FileQuery): LikelyFile[] {
 /** The past results that are most like a query, best first; the newest of equal ones. */
 export function similarResults(past: PastResults, asked: readonly string[]): SimilarResult[] {
   const { rows } = past;
-  const weights = new Map<number, number>();
-  let askedWeight = 0;
-  for (const token of asked) {
-    const word = past.wordOf(token);
-    const weight = rarity(word === undefined ? 0 : past.holders(word), rows.length) ** 2;
-    askedWeight += weight;
-    if (word !== undefined) weights.set(word, weight);
-  }
-  if (weights.size === 0) return [];
   // By number of holders, since a logarithm for each word of each result would take longer than all else.
   const squares: number[] = [];
-  const weightOf = (word: number) => {
-    const holders = past.holders(word);
+  const weightOf = (holders: number) => {
     const square = squares[holders] ?? rarity(holders, rows.length) ** 2;
     squares[holders] = square;
     return square;
   };
+  const weights = new Float64Array(past.wordCount);
+  let askedWeight = 0;
+  for (const token of asked) {
+    const word = past.wordOf(token);
+    const weight = weightOf(word === undefined ? 0 : past.holders(word));
+    askedWeight += weight;
+    if (word !== undefined) weights[word] = weight;
+  }
   const best: SimilarResult[] = [];
   for (const [index, row] of rows.entries()) {
     let common = 0;
-    for (const word of row.tokens) common += weights.get(word) ?? 0;
+    for (const word of row.tokens) common += weights[word] ?? 0;
     if (common === 0) continue;
     let weight = 0;
-    for (const word of row.tokens) weight += weightOf(word);
+    for (const word of row.tokens) weight += weightOf(past.holders(word));
     const likeness = common / Math.sqrt(askedWeight * weight);
     const similarity = likeness * 0.5 ** ((rows.length - index) / HALF_LIFE);
     insert(best, { row, similarity });
@@ -154,7 +156,8 @@ class Scores {
   }
 
   best(most: number, classes: readonly number[]): { readonly id: number; readonly score: number }[] {
-    const { uses, last, total, paths } = this.past;
+    const { uses, last, total } = this.past;
+    const { classes: classOf } = this.past.paths;
     const best: { readonly id: number; readonly score: number }[] = [];
     for (let id = 0; id < this.said.length; id += 1) {
       const said = this.said[id] ?? 0;
@@ -162,7 +165,7 @@ class Scores {
       if (said === 0 && total - (last[id] ?? 0) > LATELY) continue;
       const score =
         said +
-        (classes[paths.classes[id] ?? 0] ?? 0) -
+        (classes[classOf[id] ?? 0] ?? 0) -
         WEIGHTS.recency * Math.log(1 + total - (last[id] ?? 0)) +
         WEIGHTS.uses * Math.log(uses[id] ?? 1);
       let at = best.length;
@@ -194,18 +197,19 @@ function addSimilar(scores: Scores, similar: readonly SimilarResult[]): void {
       byFolder.set(folder, (byFolder.get(folder) ?? 0) + share);
   }
   if (byFolder.size === 0) return;
-  for (const [id, folder] of folders.entries()) {
+  folders.forEach((folder, id) => {
     const share = byFolder.get(folder);
     if (share !== undefined) scores.add(id, WEIGHTS.beside * share);
-  }
+  });
 }
 
 function addPaths(scores: Scores, asked: readonly string[]): void {
   const { past } = scores;
+  const { weights } = past.paths;
   for (const token of asked) {
     const found = knownOf(past, past.paths.withToken(token));
     const weight = WEIGHTS.path * rarity(found.length, past.fileCount);
-    for (const id of found) scores.add(id, weight * (past.paths.weights[id] ?? 0));
+    for (const id of found) scores.add(id, weight * (weights[id] ?? 0));
   }
 }
 
@@ -256,32 +260,34 @@ function knownOf(past: PastResults, ids: readonly number[]): readonly number[] {
 
 /** What the words say for each class of file: the odds that results with the word touched one, against those of all. */
 function classScores(past: PastResults, asked: readonly string[]): number[] {
-  const words = new Map(
-    asked.flatMap((token) => past.wordOf(token) ?? []).map((word, index) => [word, index]),
-  );
-  const all = new Float64Array(FILE_CLASSES.length);
-  const byWord = new Float64Array(FILE_CLASSES.length * words.size);
-  const touched = new Uint8Array(FILE_CLASSES.length);
+  const words = asked.flatMap((token) => past.wordOf(token) ?? []);
+  const places = new Int32Array(past.wordCount);
+  for (const [index, word] of words.entries()) places[word] = index + 1;
+  const { classes } = past.paths;
+  const count = FILE_CLASSES.length;
+  // First the results of all words, then those of each.
+  const touched = new Float64Array(count * (words.length + 1));
+  const addTo = (place: number, mask: number) => {
+    for (let left = mask; left !== 0; left &= left - 1) {
+      const at = place * count + (31 - Math.clz32(left & -left));
+      touched[at] = (touched[at] ?? 0) + 1;
+    }
+  };
   for (const row of past.rows) {
-    touched.fill(0);
-    for (const file of row.files) touched[past.paths.classes[file] ?? 0] = 1;
-    for (const [index, one] of touched.entries()) all[index] = (all[index] ?? 0) + one;
+    let mask = 0;
+    for (const file of row.files) mask |= 1 << (classes[file] ?? 0);
+    addTo(0, mask);
     for (const word of row.tokens) {
-      const at = words.get(word);
-      if (at === undefined) continue;
-      for (const [index, one] of touched.entries()) {
-        const place = at * FILE_CLASSES.length + index;
-        byWord[place] = (byWord[place] ?? 0) + one;
-      }
+      const place = places[word] ?? 0;
+      if (place > 0) addTo(place, mask);
     }
   }
   return FILE_CLASSES.map((_, index) => {
-    const prior = ((all[index] ?? 0) + 0.5) / (past.rows.length + 1);
+    const prior = ((touched[index] ?? 0) + 0.5) / (past.rows.length + 1);
     let sum = 0;
-    for (const [word, at] of words) {
-      const with_ = byWord[at * FILE_CLASSES.length + index] ?? 0;
-      const share = (with_ + CLASS_PRIOR * prior) / (past.holders(word) + CLASS_PRIOR);
-      sum += logOdds(share) - logOdds(prior);
+    for (const [at, word] of words.entries()) {
+      const hits = touched[(at + 1) * count + index] ?? 0;
+      sum += logOdds((hits + CLASS_PRIOR * prior) / (past.holders(word) + CLASS_PRIOR)) - logOdds(prior);
     }
     return WEIGHTS.class * Math.max(-MAX_CLASS, Math.min(MAX_CLASS, sum));
   });
@@ -298,14 +304,16 @@ function tasksOf(
   files: readonly number[],
 ): Map<number, string[]> {
   const tasks = new Map<number, string[]>(files.map((file) => [file, []]));
+  let without = files.length;
   const note = ({ files: touched, task }: PastRow, most: number) => {
     for (const file of touched) {
       const known = tasks.get(file);
-      if (known !== undefined && known.length < most && !known.includes(task)) known.push(task);
+      if (known === undefined || known.length >= most || known.includes(task)) continue;
+      if (known.push(task) === 1) without -= 1;
     }
   };
   for (const { row } of similar) note(row, MAX_TASKS);
-  for (let at = past.rows.length - 1; at >= 0; at -= 1) {
+  for (let at = past.rows.length - 1; at >= 0 && without > 0; at -= 1) {
     const row = past.rows[at];
     if (row !== undefined) note(row, 1);
   }

@@ -168,6 +168,11 @@ export class PastResults {
     return id !== undefined && this.holders(id) > 0 ? id : undefined;
   }
 
+  /** One more than the highest number of a word. */
+  get wordCount(): number {
+    return this.#holders.length;
+  }
+
   /** Results that hold a word. */
   holders(word: number): number {
     return this.#holders[word] ?? 0;
@@ -179,15 +184,16 @@ export class PastResults {
   }
 
   toJSON(): PastResultsJson {
-    const { words, paths } = { words: this.#words.words, paths: this.#paths.paths };
-    const known = paths.flatMap((path, id) => ((this.#uses[id] ?? 0) > 0 ? [{ path, id }] : []));
-    known.sort((a, b) => (a.path < b.path ? -1 : 1));
-    const fileNumbers = new Map(known.map(({ id }, index) => [id, index]));
+    const { paths } = this.#paths;
     const wordNumbers = new Numbering<number>();
     const taskNumbers = new Numbering<string>();
+    const fileNumbers: number[] = [];
+    const known = this.#paths.inOrder().filter((id) => (this.#uses[id] ?? 0) > 0);
     const numbers = this.#total === 0 ? [] : [known.length];
     let previous = '';
-    const rests = known.map(({ path, id }) => {
+    const rests = known.map((id, index) => {
+      fileNumbers[id] = index;
+      const path = paths[id] ?? '';
       const shared = sharedStart(previous, path);
       numbers.push(shared, this.#uses[id] ?? 0, this.#total - (this.#last[id] ?? 0));
       previous = path;
@@ -198,12 +204,12 @@ export class PastResults {
       numbers.push(zigzag(sequence - before), taskNumbers.of(task), tokens.length);
       for (const token of tokens) numbers.push(wordNumbers.of(token));
       numbers.push(files.length);
-      for (const file of files) numbers.push(fileNumbers.get(file) ?? 0);
+      for (const file of files) numbers.push(fileNumbers[file] ?? 0);
       before = sequence;
     }
     return {
       total: this.#total,
-      words: wordNumbers.items.map((id) => words[id] ?? '').join(' '),
+      words: wordNumbers.items.map((id) => this.#words.words[id] ?? '').join(' '),
       tasks: taskNumbers.items,
       paths: rests.join('\n'),
       numbers: packed(numbers),
