@@ -30,7 +30,7 @@ describe('tokens', () => {
     expect(tokens('用v2版')).toEqual(['用', 'v', '2', 'v2', '版']);
   });
 
-  it('the number of an issue is no token', () => {
+  it('the number of an issue gives no token', () => {
     expect(tokens('crash on start (#4198)')).toEqual(['crash', 'start']);
   });
 
@@ -60,7 +60,7 @@ describe('tokens', () => {
     );
   });
 
-  it('words too long to be repeated are no tokens', () => {
+  it('words too long to be repeated give no tokens', () => {
     expect(tokens(`${'a'.repeat(1000)} short`)).toEqual(['short']);
   });
 });
