@@ -21,7 +21,9 @@ export type { Tools } from './client/tool-methods.js';
 export type { ToolReply } from './client/tool-replies.js';
 export type {
   CompiledFact,
+  CompiledFile,
   CompiledLearning,
+  CompileHints,
   CompileReply,
   CompileReplyTo,
   CompileRequestInput as CompileRequest,

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type {
+  CompiledFile,
   CompiledLearning,
   CompileReply,
   CompileRequest,
@@ -25,6 +26,9 @@ interface CompileOptions {
   readonly role?: Role;
   readonly tags?: FactTag[];
   readonly maxFacts?: number;
+  readonly maxFiles?: number;
+  readonly open?: string[];
+  readonly cwd?: string;
   readonly maxTokens?: number;
   readonly after?: number;
   readonly asOf?: number;
@@ -60,6 +64,9 @@ export function compileCommand(program: Command): void {
     .addOption(new Option('--role <role>', 'who gets the prompt (default: implementer)').choices(ROLES))
     .addOption(new Option('--tags <tag...>', 'only facts with one of these').choices(FACT_TAGS))
     .option('--max-facts <n>', 'maximum number of facts (default: 10)', wholeNumber(0, 1000))
+    .option('--max-files <n>', 'maximum number of likely files (default: 10)', wholeNumber(0, 50))
+    .option('--open <path...>', 'files that are open: they and their neighbours are likelier')
+    .option('--cwd <folder>', 'where the agent works: files in it are likelier')
     .option(
       '--max-tokens <n>',
       'token budget of facts and learnings (default: 500)',
@@ -110,11 +117,13 @@ export function compileCommand(program: Command): void {
 async function requestOf(session: string, options: CompileOptions): Promise<CompileRequestInput> {
   const { kind, task: taskId, prompt: taskPrompt, role, maxFacts, maxTokens, after, asOf, explain } = options;
   const { maxLearnings, minSimilarity, project, learningsAsOf, binary, extra, tags } = options;
-  const learnings = { maxLearnings, minSimilarity, project, learningsAsOf };
+  const { maxFiles, open: files, cwd } = options;
+  const hints = files === undefined && cwd === undefined ? undefined : { files, cwd };
+  const chosen = { maxLearnings, minSimilarity, project, learningsAsOf, maxFiles, hints };
   if (kind === 'session-start')
-    return { kind, session, maxTokens, after, asOf, taskPrompt, binary, ...learnings };
+    return { kind, session, maxTokens, after, asOf, taskPrompt, binary, ...chosen };
   const activeIntentId = options.intent;
-  const common = { session, tags, maxFacts, maxTokens, after, asOf, explain, activeIntentId, ...learnings };
+  const common = { session, tags, maxFacts, maxTokens, after, asOf, explain, activeIntentId, ...chosen };
   if (kind === 'iteration') {
     const template = options.template === undefined ? undefined : await readTemplate(options.template);
     return { kind, ...common, taskId, taskPrompt, template, binary, extra };
@@ -127,10 +136,11 @@ async function requestOf(session: string, options: CompileOptions): Promise<Comp
 
 function summary(reply: CompileReply, kind: CompileRequest['kind']): string {
   const { factsShown, factsTotal, tokenEstimate, sequence, snapshotSequence, replayed } = reply;
-  const { learningsShown, learningsTotal, method, proposalCount } = reply;
+  const { learningsShown, learningsTotal, method, proposalCount, files } = reply;
   const from = snapshotSequence === 0 ? 'no snapshot' : `snapshot ${snapshotSequence}`;
   const shown = [
     ...(kind === 'session-start' ? [] : [`${factsShown} of ${counted(factsTotal, 'fact')}`]),
+    ...(files.length === 0 ? [] : [counted(files.length, 'likely file')]),
     ...(learningsShown === undefined
       ? []
       : [`${learningsShown} of ${counted(learningsTotal ?? 0, 'learning')} (${method})`]),
@@ -159,11 +169,20 @@ function warnings(reply: CompileReply): string[] {
 
 function explanation(reply: CompileReply): string[] {
   const learnings = reply.learnings ?? [];
-  return [...reply.facts.map(explainedFact), ...learnings.map(explainedLearning)];
+  return [
+    ...reply.facts.map(explainedFact),
+    ...reply.files.map(explainedFile),
+    ...learnings.map(explainedLearning),
+  ];
 }
 
 function explainedLearning({ id, type, content, score }: CompiledLearning): string {
   return `--   score ${score.toFixed(2)}  learning ${id}  ${type}: ${oneLine(content)}`;
+}
+
+function explainedFile({ path, score, uses, tasks }: CompiledFile): string {
+  const by = tasks.length === 0 ? '' : `  tasks ${tasks.map(oneLine).join(', ')}`;
+  return `--   score ${score.toFixed(2)}  file ${oneLine(path)}  ${counted(uses, 'result')}${by}`;
 }
 
 function explainedFact(fact: CompileReply['facts'][number]): string {

@@ -10,6 +10,7 @@ import type { Severity } from './severity.js';
 /** `prompt.compile`: the request and its reply. */
 
 const DEFAULT_MAX_FACTS = 10;
+const DEFAULT_MAX_FILES = 10;
 const DEFAULT_MAX_TOKENS = 500;
 
 const sequence = z.int().positive('must be a sequence, 1 or more');
@@ -21,6 +22,23 @@ const binary = z
   .max(1024, 'must be at most 1024 characters')
   .default('throughline');
 const taskPrompt = z.string().min(1, 'must not be empty').max(200_000, 'must be at most 200000 characters');
+
+const hintedPath = z.string().min(1, 'must not be empty').max(1024, 'must be at most 1024 characters');
+
+/** What chooses among the files of a session, beside the words of the task. */
+const fileFields = {
+  /** Maximum number of files that the task will likely touch. */
+  maxFiles: z.int().min(0, 'must be 0 to 50').max(50, 'must be 0 to 50').default(DEFAULT_MAX_FILES),
+  /** Where the agent works: raises the files that touch it. */
+  hints: z
+    .object({
+      /** Files that are open, relative to the project or absolute. */
+      files: z.array(hintedPath).max(50, 'must be at most 50 files').optional(),
+      /** The folder in which the agent works, relative to the project or absolute. */
+      cwd: hintedPath.optional(),
+    })
+    .optional(),
+};
 
 /** What chooses among the learnings of a project. */
 const learningFields = {
@@ -39,6 +57,7 @@ const common = {
   /** The session to remember. */
   session: z.string(),
   ...learningFields,
+  ...fileFields,
   /** Only facts that carry one of these. */
   tags: tags.optional(),
   maxFacts: z.int().min(0, 'must be 0 to 1000').max(1000, 'must be 0 to 1000').default(DEFAULT_MAX_FACTS),
@@ -103,6 +122,7 @@ const sessionStartRequest = z.object({
   kind: z.literal('session-start'),
   session: common.session,
   ...learningFields,
+  ...fileFields,
   /** Token budget of the learnings, four characters a token. */
   maxTokens: common.maxTokens,
   after: common.after,
@@ -130,6 +150,8 @@ export type CompileRequestInput =
 export type CompileRequest = DispatchRequest | IterationRequest | SessionStartRequest;
 export type DispatchRequest = z.output<typeof dispatchRequest>;
 export type IterationRequest = z.output<typeof iterationRequest>;
+/** Where an agent works. */
+export type CompileHints = NonNullable<DispatchRequest['hints']>;
 export type SessionStartRequest = z.output<typeof sessionStartRequest>;
 
 /** A fact of a reply. */
@@ -154,6 +176,17 @@ export interface ExplainedFact extends CompiledFact {
   /** Share of the query's words that it holds, 0 to 1. */
   readonly score: number;
   readonly tokens: number;
+}
+
+/** A file of a reply, which the task will likely touch. The session knows it from a result. */
+export interface CompiledFile {
+  readonly path: string;
+  /** 0 to 1, from all that speaks for it: comparable within a reply. */
+  readonly score: number;
+  /** How many results touched it. */
+  readonly uses: number;
+  /** Up to three tasks that touched it, the one most like what is asked first. */
+  readonly tasks: readonly string[];
 }
 
 /** A learning of a reply. */
@@ -191,12 +224,14 @@ export interface CompactedReport {
 /** Fields of every kind of reply. */
 interface CompileReplyBase {
   readonly prompt: string;
-  /** The facts as the prompt shows them; empty without any. */
+  /** Facts and likely files as the prompt shows them; empty without any. */
   readonly sessionContext: string;
   readonly facts: readonly (CompiledFact | ExplainedFact)[];
   readonly factsShown: number;
   /** Valid facts that the session holds. */
   readonly factsTotal: number;
+  /** The likely files shown, best first. */
+  readonly files: readonly CompiledFile[];
   /** Tokens of the whole prompt, by the configured tokenizer. */
   readonly tokenEstimate: number;
   /** The summary before the prompt; null without an intent, or below the threshold. */

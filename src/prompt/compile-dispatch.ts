@@ -2,8 +2,8 @@ import type { CompactionStage } from '../contracts/budget-report.js';
 import type { DispatchRequest } from '../contracts/compile-request.js';
 import { KeywordFactRetriever } from '../facts/fact-retriever.js';
 import type { RankedFact } from '../facts/fact-types.js';
-import { formatSessionFacts } from '../facts/format-facts.js';
 import { formatRelevantLearnings, type LearningsInPrompt } from '../learnings/format-learnings.js';
+import type { LikelyFile } from '../search/likely-files.js';
 import { factsOf, type SessionState, tracesOf } from '../session/session-state.js';
 import { hashOf } from '../shared/hash.js';
 import { quoted } from '../shared/text.js';
@@ -21,6 +21,7 @@ import { describeLearnings, learningsShare } from './described-learnings.js';
 import { guideLine } from './guide-line.js';
 import { type Candidate, firstFitting, type PromptBudget } from './prompt-budget.js';
 import { replanLines } from './replan-lines.js';
+import { describeFiles, filesFor, sessionContextOf } from './session-context.js';
 import { essentialsOf, objectiveOf } from './shorten.js';
 import { stablePrefix } from './stable-prefix.js';
 import { unreadableLine } from './unreadable-line.js';
@@ -29,8 +30,8 @@ import { unreadableLine } from './unreadable-line.js';
  * A dispatch prompt: the stable prefix of the role, then the dynamic tail: task, output budget, whether its last result
  * could be read, delta packet, replan section, guide, learnings, session context, task prompt. What has no content is left out altogether.
  *
- * A prompt over its budget is made to fit in stages: low-value ledger fields, learnings and facts go first, then the task prompt
- * is cut to its objective and constraints, then the work that the ledger names goes, then only the objective stays. The
+ * A prompt over its budget is made to fit in stages: low-value ledger fields, likely files, learnings and
+ * facts go first, then the task prompt is cut to its objective and constraints, then the work that the ledger names goes, then only the objective stays. The
  * compacted history goes last of all. Blockers, required fixes and that a result could not be read are
  * never cut.
  */
@@ -43,6 +44,7 @@ interface Tail {
   readonly guide: string;
   readonly learnings: LearningsInPrompt;
   readonly facts: readonly RankedFact[];
+  readonly files: readonly LikelyFile[];
   /** Trace entries of the active intent since its last block. */
   readonly recent: readonly string[];
   readonly taskPrompt: string;
@@ -77,6 +79,7 @@ export function compileDispatch(
     guide: guideLine(state, request.taskId, request.role),
     learnings,
     facts,
+    files: filesFor(state, request.taskPrompt, request),
     recent: trace === undefined ? [] : recentLines(trace),
     taskPrompt: request.taskPrompt,
     summary,
@@ -92,7 +95,6 @@ export function compileDispatch(
   );
   const prompt = written(tail);
   const system = systemOf(tail);
-  const sessionContext = formatSessionFacts(tail.facts.map(({ fact }) => fact));
   return {
     kind: 'dispatch',
     prompt,
@@ -100,7 +102,8 @@ export function compileDispatch(
       { role: 'system', content: system },
       { role: 'user', content: prompt.slice(system.length + 2) },
     ],
-    sessionContext,
+    sessionContext: sessionContextOf(tail.facts, tail.files),
+    ...describeFiles(tail.files),
     ...describeFacts(tail.facts, store.count(), request.explain),
     ...(known && describeLearnings(tail.learnings)),
     tokenEstimate: report.tokensAfter,
@@ -122,14 +125,18 @@ function* candidates(
   if (whole.recent.length > 0) yield as('pruned', { ...whole, recent: [] });
   const full = { ...whole, recent: [] };
   for (const left of less(full.packet, cheap)) yield as('pruned', { ...full, packet: left });
-  const packet = without(full.packet, cheap);
-  const pruned = { ...full, packet, learnings: { ...full.learnings, ranked: [] } };
+  const cheapest = { ...full, packet: without(full.packet, cheap) };
+  for (let kept = full.files.length; kept > 0; ) {
+    kept = Math.floor(kept / 2);
+    yield as('pruned', { ...cheapest, files: full.files.slice(0, kept) });
+  }
+  const pruned = { ...cheapest, files: [], learnings: { ...full.learnings, ranked: [] } };
   if (full.learnings.ranked.length > 0) yield as('pruned', pruned);
   for (let kept = full.facts.length - 1; kept >= 0; kept = kept > 20 ? Math.floor(kept / 2) : kept - 1) {
     yield as('pruned', { ...pruned, facts: full.facts.slice(0, kept) });
   }
-  for (const left of less(packet, dear)) yield as('pruned', { ...pruned, packet: left, facts: [] });
-  const dearest = without(packet, dear);
+  for (const left of less(pruned.packet, dear)) yield as('pruned', { ...pruned, packet: left, facts: [] });
+  const dearest = without(pruned.packet, dear);
   const short = { ...pruned, packet: dearest, facts: [], taskPrompt: essentialsOf(full.taskPrompt) };
   yield as('shortened', short);
   for (const left of less(dearest, last)) yield as('shortened', { ...short, packet: left });
@@ -141,7 +148,7 @@ function* candidates(
 }
 
 function render(
-  { unreadable, packet, replan, guide, learnings, facts, recent, taskPrompt }: Tail,
+  { unreadable, packet, replan, guide, learnings, facts, files, recent, taskPrompt }: Tail,
   taskId: string,
   maxOutputTokens: number,
 ): string {
@@ -152,7 +159,7 @@ function render(
     replan.join('\n'),
     guide,
     formatRelevantLearnings(learnings),
-    formatSessionFacts(facts.map(({ fact }) => fact)),
+    sessionContextOf(facts, files),
     recent.length === 0 ? '' : [RECENT_STEPS, ...recent].join('\n'),
     `Task prompt:\n${taskPrompt}`,
   ];

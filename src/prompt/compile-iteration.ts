@@ -1,7 +1,6 @@
 import type { IterationRequest } from '../contracts/compile-request.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { KeywordFactRetriever } from '../facts/fact-retriever.js';
-import { formatSessionFacts } from '../facts/format-facts.js';
 import { formatRelevantLearnings, type LearningsInPrompt } from '../learnings/format-learnings.js';
 import type { Charter } from '../session/charter.js';
 import { currentNumber } from '../session/iterations.js';
@@ -23,6 +22,7 @@ import {
 import { ITERATION_TEMPLATE } from './iteration-template.js';
 import type { PromptBudget } from './prompt-budget.js';
 import { renderTemplate, unknownPlaceholders } from './render-template.js';
+import { describeFiles, filesFor, sessionContextOf } from './session-context.js';
 import { whatIsAhead } from './what-is-ahead.js';
 
 /** Names that an iteration template may use. */
@@ -60,14 +60,16 @@ export function compileIteration(
   const { board, notebook, history, charter, lastEventAt: now } = state;
   const store = factsOf(state);
   const { learnings, tokens } = learningsShare(known, request.maxTokens);
+  const ahead = request.taskPrompt ?? whatIsAhead(state);
   const ranked = new KeywordFactRetriever(store).rank({
-    taskDescription: request.taskPrompt ?? whatIsAhead(state),
+    taskDescription: ahead,
     taskId: request.taskId ?? '',
     tags: request.tags,
     maxFacts: request.maxFacts,
     maxTokens: request.maxTokens - tokens,
   });
-  const sessionContext = formatSessionFacts(ranked.map(({ fact }) => fact));
+  const files = filesFor(state, ahead, request);
+  const sessionContext = sessionContextOf(ranked, files);
   const values: Record<(typeof ITERATION_VARIABLES)[number], string> = {
     session: state.session,
     iteration: String(currentNumber(history)),
@@ -97,6 +99,7 @@ export function compileIteration(
     kind: 'iteration',
     prompt,
     sessionContext,
+    ...describeFiles(files),
     ...describeFacts(ranked, store.count(), request.explain),
     ...(known && describeLearnings(learnings)),
     compacted: summary && compactedReport(summary),

@@ -15,6 +15,8 @@ import type { CompiledAs } from './compiled-prompt.js';
 import { describeLearnings, learningsWithin } from './described-learnings.js';
 import { countBlockedTasks, countCompletedTasks, countReadyTasks, line } from './iteration-sections.js';
 import type { PromptBudget } from './prompt-budget.js';
+import { describeFiles, filesFor, sessionContextOf } from './session-context.js';
+import { whatIsAhead } from './what-is-ahead.js';
 
 /**
  * What an agent reads first in a session: who it works for, what the project has learned, which proposals wait, and
@@ -27,18 +29,22 @@ export function compileSessionStart(
   learnings: LearningsInPrompt,
 ): CompiledAs<'session-start'> {
   const shown = learningsWithin(learnings, request.maxTokens);
+  const files = filesFor(state, request.taskPrompt ?? whatIsAhead(state), request);
+  const sessionContext = sessionContextOf([], files);
   const prompt = [
     formatIdentity(state, request.project),
     formatRelevantLearnings(shown),
     formatCompactProposals(shown.pending, reviewCommand(state, request)),
     formatSessionState(state),
+    sessionContext,
   ]
     .filter((section) => section !== '')
     .join('\n\n');
   return {
     kind: 'session-start',
     prompt,
-    sessionContext: '',
+    sessionContext,
+    ...describeFiles(files),
     facts: [],
     factsShown: 0,
     factsTotal: factsOf(state).count(),

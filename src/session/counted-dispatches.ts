@@ -1,4 +1,4 @@
-import { readNumber, writeNumber, writtenLength } from './varint.js';
+import { readNumber, writeNumber, writtenLength } from '../shared/varint.js';
 
 /**
  * Which dispatches have counted, so that a late one is told from a repeated one.

@@ -141,6 +141,13 @@ const stateJson = z.object({
   ),
   ledgers: z.array(taskLedger),
   rejections: z.array(z.object({ ...rejected, answered: z.literal(true).exactOptional() })),
+  past: z.object({
+    total: z.number(),
+    words: z.string(),
+    tasks: texts,
+    paths: z.string(),
+    numbers: z.string(),
+  }),
   window: z.object({ recent, counted }),
   charter: z.object({
     status: z.enum(['open', 'completed']),

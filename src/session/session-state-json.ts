@@ -1,5 +1,6 @@
 import type { SessionFact } from '../facts/fact-types.js';
 import type { TaskLedger } from '../ledger/task-ledger.js';
+import { PastResults, type PastResultsJson } from '../search/past-results.js';
 import { type TracesJson, tracesFromJson, tracesToJson } from '../traces/session-traces.js';
 import type { Charter } from './charter.js';
 import { resultsFromJson, resultsToJson } from './counted-results.js';
@@ -26,6 +27,7 @@ export interface SessionStateJson {
   readonly facts: readonly SessionFact[];
   readonly ledgers: readonly TaskLedger[];
   readonly rejections: readonly KnownRejection[];
+  readonly past: PastResultsJson;
   readonly window: DispatchWindowJson<DispatchEntry>;
   readonly charter: Charter;
   readonly tasks: readonly Task[];
@@ -50,6 +52,7 @@ export function stateToJson(state: SessionState): SessionStateJson {
     facts: settled.facts.all(),
     ledgers: [...settled.ledgers.values()],
     rejections: settled.rejections,
+    past: settled.past.toJSON(),
     window: state.dispatches.toJSON(),
     charter: orderedCharter(charter),
     tasks: [...board.tasks.values()].map(orderedTask),
@@ -80,6 +83,7 @@ export function stateFromJson(
         tracesFromJson(json.traces),
         resultsFromJson(json.results),
         json.rejections,
+        new PastResults(json.past),
       ),
       json.window,
     ),

@@ -6,6 +6,7 @@ import type { RecordedFact, SessionFact } from '../facts/fact-types.js';
 import type { OutcomeDigest } from '../ledger/outcome-digest.js';
 import { type StallThresholds, stallThresholds } from '../ledger/stall.js';
 import { foldDispatch, type TaskLedger } from '../ledger/task-ledger.js';
+import { PastResults } from '../search/past-results.js';
 import { type CompactionRhythm, DEFAULT_RHYTHM } from '../traces/intent-trace.js';
 import { addDispatch, addPending, copyOfTraces, emptyTraces, type Traces } from '../traces/session-traces.js';
 import { type Charter, emptyCharter } from './charter.js';
@@ -14,6 +15,7 @@ import { type DispatchFold, DispatchWindow } from './dispatch-window.js';
 import { emptyHistory, type IterationHistory } from './iterations.js';
 import { addRejection, answerRejections, type KnownRejection, type Rejected } from './known-rejections.js';
 import { emptyNotebook, type Notebook } from './notebook.js';
+import { pastResultOf } from './result-memory.js';
 import type { Run } from './session-run.js';
 import { emptyBoard, type TaskBoard } from './task-board.js';
 
@@ -71,6 +73,8 @@ export interface DispatchMemory {
   readonly results: Set<string>;
   /** The newest rejections, in the order of their dispatches. */
   readonly rejections: KnownRejection[];
+  /** What results said and which files they touched, longer than there are facts of them. */
+  readonly past: PastResults;
 }
 
 /** Everything that a session's events add up to. `evolve` owns and changes it; everybody else only reads. */
@@ -98,7 +102,7 @@ export function emptyState(session: string, limits: SessionLimits = DEFAULT_LIMI
     limits,
     dispatches: new DispatchWindow(
       dispatchFold(limits),
-      dispatchMemory([], noDispatches(), [], emptyTraces(), [], []),
+      dispatchMemory([], noDispatches(), [], emptyTraces(), [], [], new PastResults()),
     ),
     charter: emptyCharter(),
     run: undefined,
@@ -114,6 +118,11 @@ export function emptyState(session: string, limits: SessionLimits = DEFAULT_LIMI
 /** The facts of a session, all dispatches folded. */
 export function factsOf(state: SessionState): InMemorySessionFactStore {
   return state.dispatches.current().facts;
+}
+
+/** The past results of a session, all dispatches folded. */
+export function pastOf(state: SessionState): PastResults {
+  return state.dispatches.current().past;
 }
 
 /** The traces of a session: entries that were appended and all dispatches, in their order. */
@@ -134,6 +143,7 @@ export function dispatchMemory(
   traces: Traces,
   results: Iterable<string>,
   rejections: Iterable<KnownRejection>,
+  past: PastResults,
 ): DispatchMemory {
   return {
     facts: InMemorySessionFactStore.of(facts),
@@ -142,6 +152,7 @@ export function dispatchMemory(
     traces,
     results: new Set(results),
     rejections: [...rejections],
+    past,
   };
 }
 
@@ -170,9 +181,18 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
       if (folded.facts.size() > tolerated) folded.facts.compact(limits.maxFacts);
       foldLedger(folded.ledgers, entry, limits.stall);
       answerRejections(folded.rejections, entry.task, entry.sequence);
+      folded.past.add(pastResultOf(entry, entry.digest));
     },
-    copy: ({ facts, counts, ledgers, traces, results, rejections }) =>
-      dispatchMemory(facts.all(), counts, ledgers.values(), copyOfTraces(traces), results, rejections),
+    copy: ({ facts, counts, ledgers, traces, results, rejections, past }) =>
+      dispatchMemory(
+        facts.all(),
+        counts,
+        ledgers.values(),
+        copyOfTraces(traces),
+        results,
+        rejections,
+        past.copy(),
+      ),
     finish: ({ traces }) => addPending(traces, limits.compaction),
     follows: ({ traces }, { at }) => at > traces.appendedUntil,
   };

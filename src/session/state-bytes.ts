@@ -8,6 +8,9 @@ const LEDGER = 1500;
 const TASK = 400;
 /** A task of a `tasks.md`, a note, a message, an iteration: a few hundred characters each. */
 const ITEM = 800;
+/** A past result with its words, and a file with those of its path. */
+const PAST = 500;
+const FILE = 1000;
 /** An intent's trace: its lists are bounded, and seldom full. */
 const TRACE = 10_000;
 
@@ -21,7 +24,7 @@ const RESULT = 90;
 
 /** The approximate bytes of memory of a state, from its counts: cheap to ask for. */
 export function stateBytes(state: SessionState): number {
-  const { facts, ledgers, traces, results, rejections } = state.dispatches.settled();
+  const { facts, ledgers, traces, results, rejections, past } = state.dispatches.settled();
   const recent = state.dispatches.recent();
   const recentFacts = recent.reduce(
     (sum, entry) => sum + (entry.kind === 'recorded' ? entry.facts.length : 0),
@@ -33,6 +36,8 @@ export function stateBytes(state: SessionState): number {
   return (
     STATE +
     FACT * (facts.size() + recentFacts) +
+    PAST * past.rows.length +
+    FILE * past.fileCount +
     LEDGER * (ledgers.size + recent.length) +
     TASK * state.board.tasks.size +
     ITEM * items +

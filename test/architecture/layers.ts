@@ -51,7 +51,12 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     imports: ['shared'],
     packages: ['zod', 'jsonrepair', 'node:crypto'],
   },
-  search: { holds: 'words of a text, and the index that counts hits', imports: ['shared'], packages: [] },
+  search: {
+    holds:
+      'tokens of a text, past results and the files that a task will likely touch, the index that counts hits',
+    imports: ['shared'],
+    packages: ['stemmer'],
+  },
   facts: {
     holds: 'facts of a session: extraction by rule, store, retrieval',
     imports: ['contracts', 'search', 'shared'],
@@ -70,7 +75,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   session: {
     holds: 'a session: its state, the fold of its events, its commands, its snapshot',
-    imports: ['contracts', 'facts', 'ledger', 'shared', 'traces'],
+    imports: ['contracts', 'facts', 'ledger', 'search', 'shared', 'traces'],
     packages: PURE_PACKAGES,
   },
   learnings: {

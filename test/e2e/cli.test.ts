@@ -111,8 +111,19 @@ describe('compile', () => {
     expect(stdout).toContain('- src/a.ts modified_by task:1 [task:1]\n');
     expect(stdout.endsWith('Task prompt:\ntouch src/a.ts\n')).toBe(true);
     expect(stderr).toMatch(
-      /^-- \d of \d facts, about \d+ tokens, session sequence 2 \(no snapshot, \d replayed\)\n$/,
+      /^-- \d of \d facts, 1 likely file, about \d+ tokens, session sequence 2 \(no snapshot, \d replayed\)\n$/,
     );
+  });
+
+  it('compile shows the likely files, as many as --max-files says, and what --open names first', async () => {
+    const { stdout } = await up.cli([...base, '--after', last]);
+    expect(stdout).toContain('\nLikely files:\n- src/a.ts, 1 result [task:1]\n');
+    const args = [...base, '--open', '/work/src/a.ts', '--cwd', '/work', '--json'];
+    const { files } = JSON.parse((await up.cli(args)).stdout);
+    expect(files).toEqual([{ path: 'src/a.ts', score: expect.any(Number), uses: 1, tasks: ['1'] }]);
+    const none = await up.cli([...base, '--max-files', '0', '--json']);
+    expect(JSON.parse(none.stdout)).toMatchObject({ files: [] });
+    expect((await up.cli([...base, '--max-files', '51'])).stderr).toContain('--max-files');
   });
 
   it('compile prints the whole reply with --json, and the reason for each fact with --explain', async () => {

@@ -390,7 +390,12 @@ describe('a prompt', () => {
 
     const approved = await system.client.publishReviewer(session, reviewed('4.2', 'approved'));
     const closed = await system.client.compile({ session, ...TASK, after: approved.sequence });
-    expect(closed.sessionContext).toBe('[Session Context]\n- task:4.2 reviewed_as approved [task:4.2]');
+    expect(closed.sessionContext.split('\n')).toEqual([
+      '[Session Context]',
+      '- task:4.2 reviewed_as approved [task:4.2]',
+      'Likely files:',
+      '- src/shared/text.ts, 1 result [task:4.2]',
+    ]);
   });
 });
 

@@ -10,6 +10,8 @@ import type { SessionEvent } from '../../src/contracts/session-events.js';
 import { createFactId } from '../../src/facts/fact-id.js';
 import { tokensOf } from '../../src/facts/fact-retriever.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
+import { DEFAULT_BUDGET } from '../../src/prompt/prompt-budget.js';
+import { LIKELY_FILES } from '../../src/prompt/session-context.js';
 import { stablePrefix } from '../../src/prompt/stable-prefix.js';
 import { evolve } from '../../src/session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../../src/session/session-snapshot.js';
@@ -45,8 +47,8 @@ describe('the first task of a session', () => {
   });
 
   it('a task is also the first one when only that task has spoken in the session', () => {
-    const compiled = compilePrompt(KNOWING, request({ taskId: '1' }));
-    expect(compiled).toMatchObject({ sessionContext: '', factsShown: 0, factsTotal: 6 });
+    const compiled = compilePrompt(KNOWING, request({ taskId: '1', maxFiles: 0 }));
+    expect(compiled).toMatchObject({ sessionContext: '', factsShown: 0, factsTotal: 6, files: [] });
     expect(compiled.prompt).not.toMatch(/^\[Session Context\]/m);
   });
 });
@@ -62,6 +64,9 @@ describe('a prompt', () => {
       '- task:1 reviewed_as needs_changes [task:1]',
       '- task:1 must_fix check the bounds [task:1]',
       '- task:1 completed_with completed [task:1]',
+      'Likely files:',
+      '- src/store.ts, 1 result [task:1]',
+      '- src/log.ts, 1 result [task:1]',
     ]);
     expect(prompt.startsWith(`${stablePrefix('implementer')}\n\nTask: `)).toBe(true);
     expect(prompt.endsWith(`\n\n${sessionContext}\n\nTask prompt:\nChange src/store.ts`)).toBe(true);
@@ -128,7 +133,7 @@ describe('the facts of a prompt', () => {
   });
 
   it('a prompt has no facts when none are wanted', () => {
-    const compiled = compilePrompt(KNOWING, request({ maxFacts: 0 }));
+    const compiled = compilePrompt(KNOWING, request({ maxFacts: 0, maxFiles: 0 }));
     expect(compiled).toMatchObject({ sessionContext: '', facts: [], factsShown: 0, factsTotal: 6 });
     expect(compilePrompt(KNOWING, request({ maxTokens: 0 })).facts).toEqual([]);
   });
@@ -141,7 +146,7 @@ describe('the facts of a prompt', () => {
         fc.nat(80),
         (results, maxFacts, maxTokens) => {
           const state = stateAfter(...results.map((returned, index) => recorded(index + 1, returned)));
-          const compiled = compilePrompt(state, request({ maxFacts, maxTokens }));
+          const compiled = compilePrompt(state, request({ maxFacts, maxTokens, maxFiles: 0 }));
           expect(compiled.factsShown).toBe(compiled.facts.length);
           expect(compiled.factsShown).toBeLessThanOrEqual(Math.min(maxFacts, compiled.factsTotal));
           expect(compiled.facts.reduce((sum, fact) => sum + tokensOf(fact), 0)).toBeLessThanOrEqual(
@@ -184,6 +189,85 @@ describe('the facts of a prompt', () => {
   });
 });
 
+describe('the likely files of a prompt', () => {
+  const said = (task_id: string, summary: string, ...files_modified: string[]) =>
+    implementer({ task_id, summary, files_modified });
+  const LONG = stateAfter(
+    recorded(1, said('1', 'parse cookies of a request', 'src/cookie.ts', 'test/cookie.test.ts')),
+    recorded(2, said('2', 'route by path', './src/router.ts')),
+    recorded(
+      3,
+      reviewer({
+        task_id: '2',
+        issues: [{ severity: 'minor', file: 'docs/router.md', message: 'say how wildcards match' }],
+      }),
+    ),
+    ...Array.from({ length: 700 }, (_, n) =>
+      recorded(n + 4, said(`x${n}`, `tune part ${n}`, `bench/part${n}.ts`)),
+    ),
+  );
+  const files = (taskPrompt: string, more: Partial<CompileRequestInput> = {}) =>
+    compilePrompt(LONG, request({ taskPrompt, ...more })).files;
+
+  it('a file that a similar result touched is found long after its facts are gone', () => {
+    const [one, other] = files('Cookies without a value are not parsed');
+    expect([one?.path, other?.path].sort()).toEqual(['src/cookie.ts', 'test/cookie.test.ts']);
+    expect(one).toMatchObject({ uses: 1, tasks: ['1'] });
+    expect(one?.score).toBeGreaterThan(other?.score ?? 1);
+  });
+
+  it('a file that a review names is found by what the review says of it', () => {
+    expect(files('wildcards of the matcher')[0]).toMatchObject({ path: 'docs/router.md', tasks: ['2'] });
+  });
+
+  it('a reply holds the files that its prompt shows, as many as asked for', () => {
+    const compiled = compilePrompt(LONG, request({ taskPrompt: 'router cookie', maxFiles: 3 }));
+    expect(compiled.files).toHaveLength(3);
+    for (const { path, tasks } of compiled.files)
+      expect(compiled.prompt).toContain(`\n- ${path}, 1 result [task:${tasks[0]}]\n`);
+    expect(files('router cookie', { maxFiles: 0 })).toEqual([]);
+  });
+
+  it('hints raise what they touch, and name no file that the session does not know', () => {
+    const hints = { files: ['/home/me/project/src/router.ts', 'src/unknown.ts'] };
+    const hinted = files('make it better', { hints });
+    expect(hinted[0]?.path).toBe('src/router.ts');
+    expect(hinted.map(({ path }) => path)).not.toContain('src/unknown.ts');
+    const docs = (hints?: CompileRequestInput['hints']) =>
+      files('make it better', { hints }).some(({ path }) => path === 'docs/router.md');
+    expect([docs(), docs({ cwd: '/home/me/project/docs' })]).toEqual([false, true]);
+  });
+
+  it('the likely files go first where the prompt has no room, the worst of them first', () => {
+    const room = (tokens: number) => {
+      const budget = { ...DEFAULT_BUDGET, caps: { ...DEFAULT_BUDGET.caps, implementer: 1200 + tokens } };
+      return compilePrompt(LONG, request({ taskPrompt: 'router cookie' }), budget);
+    };
+    const whole = room(4000);
+    const tight = room(whole.tokenEstimate - 1);
+    expect(whole.files).toHaveLength(10);
+    expect(tight.files).toEqual(whole.files.slice(0, 5));
+    expect(tight.facts).toEqual(whole.facts);
+  });
+
+  it('an iteration and a session start show the files of what is ahead', () => {
+    const kinds = ['iteration', 'session-start'] as const;
+    for (const kind of kinds) {
+      const asked = compileRequest.parse({ kind, session: 'demo', taskPrompt: 'wildcards of the matcher' });
+      const { prompt, files } = compilePrompt(LONG, asked);
+      expect(files[0]?.path).toBe('docs/router.md');
+      expect(prompt).toContain('\nLikely files:\n- docs/router.md, 1 result [task:2]\n');
+    }
+  });
+
+  it('a restored session shows the same files', () => {
+    const decoded = decodeSnapshot('demo', encodeSnapshot(LONG, '2026-01-01T00:00:00.000Z'));
+    if (!decoded.ok) throw new Error(decoded.reason);
+    const asked = request({ taskPrompt: 'fix the router and its cookies', maxFiles: 50 });
+    expect(compilePrompt(decoded.state, asked)).toEqual(compilePrompt(LONG, asked));
+  });
+});
+
 describe('a hostile fact', () => {
   it('a hostile fact stays one quoted line', () => {
     const summary =
@@ -203,10 +287,12 @@ describe('a hostile fact', () => {
     fc.assert(
       fc.property(hostileTexts, hostileTexts, (summary, file) => {
         const returned = implementer({ task_id: '1', summary: `x${summary}`, files_modified: [file] });
-        const { sessionContext, factsShown } = compilePrompt(stateAfter(recorded(1, returned)), request());
+        const state = stateAfter(recorded(1, returned));
+        const { sessionContext, factsShown, files } = compilePrompt(state, request());
         const lines = sessionContext.split(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/);
-        expect(lines).toHaveLength(factsShown + 1);
-        for (const line of lines.slice(1)) expect(line).toMatch(/^- [^\p{Cc}\p{Cf}]* \[task:1\]$/u);
+        const said = lines.filter((line) => line !== LIKELY_FILES);
+        expect(said).toHaveLength(1 + factsShown + files.length);
+        for (const line of said.slice(1)) expect(line).toMatch(/^- [^\p{Cc}\p{Cf}]* \[task:1\]$/u);
       }),
     );
   });

@@ -208,7 +208,7 @@ describe('the delta packet', () => {
           recorded(3, implementer({ status: 'failed', summary: `x${other}`, blockers: [third] })),
           recorded(4, review),
         );
-        const compiled = compile(state, { maxFacts: 0 });
+        const compiled = compile(state, { maxFacts: 0, maxFiles: 0 });
         const { packet, replan } = partsOf(compiled);
         expect(packet).toMatchObject({ required_fixes: expect.any(Array), blockers: expect.any(Array) });
         expect(replan.length).toBeGreaterThan(1);

@@ -249,7 +249,8 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
         const compiled = compileDispatch(state, request, ROOM, learned(sayerOf(given)));
         const sections = dispatchSections(compiled, request);
         expect(lengthOf(sections, 'learnings')).toBe(3);
-        expect(lengthOf(sections, 'facts')).toBe(compiled.factsShown);
+        const shown = compiled.factsShown + compiled.files.length + Math.min(1, compiled.files.length);
+        expect(lengthOf(sections, 'facts')).toBe(shown);
         expect(lengthOf(sections, 'recent')).toBe(tracesOf(state).intents.get('INT-1')?.recent.length);
         expect(lengthOf(sections, 'summary')).toBeGreaterThan(2);
         expect(lengthOf(sections, 'ledger')).toBe(1);
@@ -283,7 +284,7 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
         expect(items('notes')).toBe(state.notebook.notes.size);
         expect(items('inbox')).toBe(state.notebook.inbox.size);
         expect(items('history')).toBe(state.history.iterations.length);
-        expect(items('sessionContext')).toBe(compiled.factsShown);
+        expect(items('sessionContext')).toBe(compiled.factsShown + compiled.files.length);
       }),
       { numRuns: 300 },
     );

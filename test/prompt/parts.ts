@@ -6,6 +6,7 @@ import {
 import { compileDispatch } from '../../src/prompt/compile-dispatch.js';
 import type { CompiledAs } from '../../src/prompt/compiled-prompt.js';
 import { DEFAULT_BUDGET, type PromptBudget } from '../../src/prompt/prompt-budget.js';
+import { LIKELY_FILES } from '../../src/prompt/session-context.js';
 import type { SessionState } from '../../src/session/session-state.js';
 import type { Tokenizer } from '../../src/shared/tokenizer.js';
 
@@ -19,7 +20,10 @@ export interface PromptParts {
   readonly packet: Readonly<Record<string, unknown>>;
   readonly replan: readonly string[];
   readonly guide: string;
+  /** The facts of the session context. */
   readonly context: readonly string[];
+  /** Its likely files. */
+  readonly files: readonly string[];
   readonly taskPrompt: string;
 }
 
@@ -44,6 +48,8 @@ export function partsOf({
   const replan = take('Replan: ');
   const guide = take('Guide: ');
   const context = take('[Session Context]\n');
+  const likely = context.indexOf(LIKELY_FILES);
+  const facts = likely < 0 ? context.slice(1) : context.slice(1, likely);
   if (sections.length > 0) throw new Error(`sections that are none of ours: ${JSON.stringify(sections)}`);
   if (ledger.length > 2) throw new Error(`the packet has several lines: ${JSON.stringify(ledger)}`);
   return {
@@ -53,7 +59,8 @@ export function partsOf({
     packet: ledger[1] === undefined ? {} : JSON.parse(ledger[1]),
     replan,
     guide: guide.join('\n'),
-    context: context.slice(1),
+    context: facts,
+    files: likely < 0 ? [] : context.slice(likely + 1),
     taskPrompt: tail.slice(end + TASK.length),
   };
 }

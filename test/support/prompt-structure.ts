@@ -24,6 +24,7 @@ export interface Section {
 
 const ITEM = /^- .*$/;
 const FACT = /^- .* \[task:[^[\]]*\]$/;
+const FILES = /^Likely files:$/;
 
 const LEARNINGS_TITLE = /^(Relevant|Recent) learnings \(\d+\/\d+\):$/;
 const LEARNING = /^ {2}(\[\d\.\d\d\]|-) (pattern|insight|self_knowledge): .*$/;
@@ -48,7 +49,7 @@ export const TAIL_SECTIONS: readonly SectionRule[] = [
   },
   { name: 'guide', opening: /^Guide: .+$/, lines: [] },
   { name: 'learnings', opening: LEARNINGS_TITLE, lines: [LEARNING] },
-  { name: 'facts', opening: /^\[Session Context\]$/, lines: [FACT] },
+  { name: 'facts', opening: /^\[Session Context\]$/, lines: [FACT, FILES] },
   { name: 'recent', opening: /^\[Recent Steps\]$/, lines: [/^- (SUCCESS|FAILURE|DENIED) .*$/] },
 ];
 
@@ -72,7 +73,7 @@ const NOTE_GROUP = /^(LEARNING|STUCK|TIP|DECISION):$/;
 export const PLACEHOLDER_LINES: Readonly<Record<string, readonly RegExp[]>> = {
   spec: [/^>( .*)?$/, /^See .+$/, /^(?![#>]).+$/],
   learnings: [LEARNINGS_TITLE, LEARNING],
-  sessionContext: [/^\[Session Context\]$/, FACT],
+  sessionContext: [/^\[Session Context\]$/, FACT, FILES],
   history: [new RegExp(String.raw`^- #\d+ ${AGE}: .*$`), /^No iterations yet$/],
   inbox: [/^## Inbox$/, new RegExp(String.raw`^- \[MSG-\d+\] ${AGE} .*$`)],
   notes: [/^## Notes$/, NOTE_GROUP, /^ {2}- \[NOT-\d+\] .*$/],

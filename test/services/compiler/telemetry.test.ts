@@ -7,6 +7,7 @@ type Counted = Pick<DispatchReply, 'ledger' | 'budget' | 'tokenEstimate'>;
 const COMMON = {
   prompt: '',
   sessionContext: '',
+  files: [],
   facts: [],
   factsShown: 0,
   factsTotal: 0,

@@ -1,0 +1,157 @@
+// Replays the history of a project as a session: each commit is a result. Before each, the prompt for it is compiled, and
+// compared with what the commit then touched. What is measured comes in as `product`, from a build or from the sources.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PLANTS, results } from './plants.mjs';
+
+/** Commits before the first that is asked for. */
+const WARM_UP = 50;
+/** Commits of a history, the newest. */
+const COMMITS = 800;
+const MAX_FILES = 20;
+
+/** The modules that a replay needs, from a folder that holds a build. */
+export async function productIn(dist) {
+  const load = (path) => import(new URL(path, dist));
+  const [compiler, requests, evolving, states, facts, worker] = await Promise.all([
+    load('prompt/compile-prompt.js'),
+    load('contracts/compile-request.js'),
+    load('session/evolve-session.js'),
+    load('session/session-state.js'),
+    load('facts/fact-extractor.js'),
+    load('services/extractor/extractor-worker.js'),
+  ]);
+  const rules = new facts.RuleBasedFactExtractor();
+  return {
+    emptyState: states.emptyState,
+    evolve: evolving.evolve,
+    compile: (state, request) => compiler.compilePrompt(state, requests.compileRequest.parse(request)),
+    event: (origin, returned) => worker.recordedEvent(origin, returned, rules),
+  };
+}
+
+/** Histories of a folder by name: one JSON object a line, `{sha, subject, files}`, oldest first. */
+export function historiesIn(folder) {
+  const names = readdirSync(folder)
+    .filter((name) => name.endsWith('.jsonl'))
+    .sort();
+  return names.map((name) => {
+    const lines = readFileSync(join(folder, name), 'utf8').trimEnd().split('\n');
+    const commits = lines.map((line) => JSON.parse(line)).filter(({ files }) => files.length <= MAX_FILES);
+    return { name: name.replace('.jsonl', ''), commits: commits.slice(-COMMITS) };
+  });
+}
+
+/** A session that results are told to, one after the other. */
+function session(product) {
+  const state = product.emptyState('eval');
+  let sequence = 0;
+  const tell = (returned) => {
+    sequence += 1;
+    const at = new Date(Date.UTC(2026, 0, 1) + sequence * 60_000).toISOString();
+    product.evolve(state, { sequence, event: product.event({ sequence, at }, returned) });
+  };
+  return { state, tell };
+}
+
+function resultOf({ sha, subject, files }) {
+  const result = { task_id: sha, status: 'completed', summary: subject, files_modified: files };
+  return { role: 'implementer', result };
+}
+
+/** How well the prompts of one history show the files that its commits then touched. */
+export function measureFiles(product, { name, commits }) {
+  const { state, tell } = session(product);
+  const known = new Set();
+  const found = { 5: [], 10: [], 20: [] };
+  const ranks = [];
+  const tokens = [];
+  const times = [];
+  for (const [index, commit] of commits.entries()) {
+    const relevant = index < WARM_UP ? [] : commit.files.filter((file) => known.has(file));
+    if (relevant.length > 0) {
+      const request = { session: 'eval', taskId: 'next', taskPrompt: commit.subject };
+      const begun = performance.now();
+      const reply = product.compile(state, request);
+      times.push(performance.now() - begun);
+      tokens.push(reply.tokenEstimate);
+      const shown = filesShown(reply, known);
+      ranks.push(1 / (1 + lowest(relevant, shown)));
+      // Beyond what a default prompt shows, for comparison.
+      const more = filesShown(product.compile(state, { ...request, maxFiles: 20 }), known);
+      for (const most of [5, 10, 20])
+        found[most].push(share(relevant, (most > 10 ? more : shown).slice(0, most)));
+    }
+    for (const file of commit.files) known.add(file);
+    tell(resultOf(commit));
+  }
+  return {
+    name,
+    asked: ranks.length,
+    recall5: mean(found[5]),
+    recall10: mean(found[10]),
+    recall20: mean(found[20]),
+    mrr: mean(ranks),
+    tokens: mean(tokens),
+    p50: quantile(times, 0.5),
+    p99: quantile(times, 0.99),
+  };
+}
+
+/** The known files that a reply names: its likely files; of a version without them, the subjects of its facts. */
+function filesShown({ files, facts }, known) {
+  const named = files?.map(({ path }) => path) ?? facts.map(({ subject }) => subject);
+  return [...new Set(named)].filter((path) => known.has(path));
+}
+
+/**
+ * Plants a finding, a convention or a decision in a history, and asks for it in other words so many results later.
+ *
+ * @param random gives numbers from 0 to 1
+ */
+export function measurePlants(product, { name, commits }, distances, random) {
+  const shown = [];
+  for (const distance of distances) {
+    const begin = Math.floor(random() * Math.max(1, commits.length - distance - WARM_UP));
+    const before = commits.slice(begin, begin + WARM_UP);
+    const after = commits.slice(begin + WARM_UP, begin + WARM_UP + distance);
+    if (after.length < distance) continue;
+    const { state, tell } = session(product);
+    for (const commit of before) tell(resultOf(commit));
+    for (const plant of PLANTS) for (const result of results(plant)) tell(result);
+    for (const commit of after) tell(resultOf(commit));
+    for (const plant of PLANTS) {
+      const request = { session: 'eval', taskId: 'next', taskPrompt: plant.asked };
+      const { prompt } = product.compile(state, request);
+      shown.push({ name, distance, kind: plant.kind, shown: prompt.includes(plant.shown) });
+    }
+  }
+  return shown;
+}
+
+/** Numbers from 0 to 1, the same from the same seed. */
+export function seeded(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+export function mean(values) {
+  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+function share(relevant, shown) {
+  return relevant.filter((file) => shown.includes(file)).length / relevant.length;
+}
+
+function lowest(relevant, shown) {
+  const places = relevant.map((file) => shown.indexOf(file)).filter((place) => place >= 0);
+  return Math.min(Number.POSITIVE_INFINITY, ...places);
+}
+
+function quantile(values, at) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * at))] ?? 0;
+}

@@ -1,0 +1,321 @@
+import { FILE_CLASSES } from './file-class.js';
+import type { PastResults, PastRow } from './past-results.js';
+import { plainWords, tokens } from './tokens.js';
+
+/**
+ * The files that a task will likely touch, from what past results said and touched.
+ *
+ * A file's score is a weighted sum: how similar the results are that touched it, how well its path fits the words, whether
+ * the task names it, how lately and how often it was touched, what class of file such words go with, and whether it lies
+ * beside what similar results touched. The weights are fitted on the histories of nine projects; see
+ * docs/explanation/relevance.md for what they reach and how to measure it.
+ */
+export interface FileQuery {
+  /** What the task is, in words. */
+  readonly text: string;
+  readonly maxFiles: number;
+  /** Files that the caller has open, relative to the project or absolute. */
+  readonly open?: readonly string[] | undefined;
+  /** Folder in which the caller works, relative or absolute. */
+  readonly folder?: string | undefined;
+}
+
+export interface LikelyFile {
+  readonly path: string;
+  /** 0 to 1, from all that speaks for it: about the share of such files that a task then touched. */
+  readonly score: number;
+  /** How many results touched it. */
+  readonly uses: number;
+  /** The tasks behind it: of similar results first, else the last that touched it. */
+  readonly tasks: readonly string[];
+}
+
+const WEIGHTS = {
+  similar: 4.56,
+  path: 0.6,
+  named: 1.81,
+  recency: 0.39,
+  uses: 0.06,
+  class: 0.19,
+  beside: 0.3,
+  open: 3.5,
+  openFolder: 1,
+  folder: 2.5,
+} as const;
+
+/** A sum at which a file was touched as often as not, and how fast that changes: as found on the same histories. */
+const EVEN = 4.7;
+const STEEPNESS = 0.8;
+
+/** Most past results that speak for files. */
+const SIMILAR = 20;
+/** Results after which a past result is worth half. */
+const HALF_LIFE = 600;
+/** A file that none of the words speaks for is only worth showing if one of so many newest results touched it. */
+const LATELY = 10;
+const MAX_TASKS = 3;
+const MAX_TOKENS = 400;
+/** Longest query that is read, in characters: its first words say what a task is about. */
+const MAX_QUERY = 8000;
+/** Folders of a hint that are looked at. */
+const MAX_SEGMENTS = 32;
+const CLASS_PRIOR = 4;
+const MAX_CLASS = 6;
+
+/** A past result with its similarity to a query, 0 to 1. */
+export interface SimilarResult {
+  readonly row: PastRow;
+  readonly similarity: number;
+}
+
+/** The best files for a query, best first; of equal ones the path decides. Empty when nothing fits. */
+export function likelyFiles(past: PastResults, query: FileQuery): LikelyFile[] {
+  if (query.maxFiles === 0 || past.fileCount === 0) return [];
+  const text = query.text.slice(0, MAX_QUERY);
+  const asked = tokens(text, MAX_TOKENS);
+  if (asked.length === 0 && !query.open?.length && !query.folder) return [];
+  const similar = similarResults(past, asked);
+  const scores = new Scores(past);
+  addSimilar(scores, similar);
+  addPaths(scores, asked);
+  addNames(scores, text);
+  addHints(scores, query);
+  const best = scores.best(query.maxFiles, classScores(past, asked));
+  const tasks = tasksOf(
+    past,
+    similar,
+    best.map(({ id }) => id),
+  );
+  return best.map(({ id, score }) => ({
+    path: past.paths.paths[id] ?? '',
+    score: 1 / (1 + Math.exp(STEEPNESS * (EVEN - score))),
+    uses: past.uses[id] ?? 0,
+    tasks: tasks.get(id) ?? [],
+  }));
+}
+
+/** The past results that are most like a query, best first; the newest of equal ones. */
+export function similarResults(past: PastResults, asked: readonly string[]): SimilarResult[] {
+  const { rows } = past;
+  // By number of holders, since a logarithm for each word of each result would take longer than all else.
+  const squares: number[] = [];
+  const weightOf = (holders: number) => {
+    const square = squares[holders] ?? rarity(holders, rows.length) ** 2;
+    squares[holders] = square;
+    return square;
+  };
+  const weights = new Float64Array(past.wordCount);
+  let askedWeight = 0;
+  for (const token of asked) {
+    const word = past.wordOf(token);
+    const weight = weightOf(word === undefined ? 0 : past.holders(word));
+    askedWeight += weight;
+    if (word !== undefined) weights[word] = weight;
+  }
+  const best: SimilarResult[] = [];
+  for (const [index, row] of rows.entries()) {
+    let common = 0;
+    for (const word of row.tokens) common += weights[word] ?? 0;
+    if (common === 0) continue;
+    let weight = 0;
+    for (const word of row.tokens) weight += weightOf(past.holders(word));
+    const likeness = common / Math.sqrt(askedWeight * weight);
+    const similarity = likeness * 0.5 ** ((rows.length - index) / HALF_LIFE);
+    insert(best, { row, similarity });
+  }
+  return best;
+}
+
+function insert(best: SimilarResult[], found: SimilarResult): void {
+  let at = best.length;
+  // A newer one of the same similarity goes before.
+  while (at > 0 && (best[at - 1]?.similarity ?? 0) <= found.similarity) at -= 1;
+  if (at >= SIMILAR) return;
+  best.splice(at, 0, found);
+  if (best.length > SIMILAR) best.pop();
+}
+
+/** Weight of a token that `holders` of `all` hold. */
+function rarity(holders: number, all: number): number {
+  return Math.log(1 + (all - holders + 0.5) / (holders + 0.5));
+}
+
+/** What the words of a query say for each file; the same for all is added at the end. */
+class Scores {
+  readonly past: PastResults;
+  /** By number of the path; 0 where nothing speaks for it. */
+  readonly said: Float64Array;
+
+  constructor(past: PastResults) {
+    this.past = past;
+    this.said = new Float64Array(past.uses.length);
+  }
+
+  add(id: number, score: number): void {
+    if ((this.past.uses[id] ?? 0) > 0) this.said[id] = (this.said[id] ?? 0) + score;
+  }
+
+  best(most: number, classes: readonly number[]): { readonly id: number; readonly score: number }[] {
+    const { uses, last, total } = this.past;
+    const { classes: classOf } = this.past.paths;
+    const best: { readonly id: number; readonly score: number }[] = [];
+    for (let id = 0; id < this.said.length; id += 1) {
+      const said = this.said[id] ?? 0;
+      if ((uses[id] ?? 0) === 0) continue;
+      if (said === 0 && total - (last[id] ?? 0) > LATELY) continue;
+      const score =
+        said +
+        (classes[classOf[id] ?? 0] ?? 0) -
+        WEIGHTS.recency * Math.log(1 + total - (last[id] ?? 0)) +
+        WEIGHTS.uses * Math.log(uses[id] ?? 1);
+      let at = best.length;
+      for (let before = best[at - 1]; before !== undefined && this.#isBetter(id, score, before); at -= 1)
+        before = best[at - 2];
+      if (at >= most) continue;
+      best.splice(at, 0, { id, score });
+      if (best.length > most) best.pop();
+    }
+    return best;
+  }
+
+  #isBetter(id: number, score: number, other: { readonly id: number; readonly score: number }): boolean {
+    if (score !== other.score) return score > other.score;
+    const { paths } = this.past.paths;
+    return (paths[id] ?? '') < (paths[other.id] ?? '');
+  }
+}
+
+function addSimilar(scores: Scores, similar: readonly SimilarResult[]): void {
+  const { folders } = scores.past.paths;
+  const sum = similar.reduce((total, { similarity }) => total + similarity ** 2, 0);
+  const byFolder = new Map<number, number>();
+  for (const [index, { row, similarity }] of similar.entries()) {
+    const share = similarity ** 2 / sum;
+    for (const file of row.files) scores.add(file, WEIGHTS.similar * share);
+    if (index >= SIMILAR / 2) continue;
+    for (const folder of new Set(row.files.map((file) => folders[file] ?? 0)))
+      byFolder.set(folder, (byFolder.get(folder) ?? 0) + share);
+  }
+  if (byFolder.size === 0) return;
+  folders.forEach((folder, id) => {
+    const share = byFolder.get(folder);
+    if (share !== undefined) scores.add(id, WEIGHTS.beside * share);
+  });
+}
+
+function addPaths(scores: Scores, asked: readonly string[]): void {
+  const { past } = scores;
+  const { weights } = past.paths;
+  for (const token of asked) {
+    const found = knownOf(past, past.paths.withToken(token));
+    const weight = WEIGHTS.path * rarity(found.length, past.fileCount);
+    for (const id of found) scores.add(id, weight * (weights[id] ?? 0));
+  }
+}
+
+function addNames(scores: Scores, text: string): void {
+  const { past } = scores;
+  const words = plainWords(text, MAX_TOKENS);
+  const names = new Set<string>();
+  for (const [at, word] of words.entries()) {
+    const [next = '', third = ''] = words.slice(at + 1, at + 3);
+    for (const name of [word, word + next, word + next + third]) if (name.length > 1) names.add(name);
+  }
+  for (const name of names) {
+    const found = knownOf(past, past.paths.withName(name));
+    const weight = (WEIGHTS.named * rarity(found.length, past.fileCount)) / Math.log(past.fileCount + 1);
+    for (const id of found) scores.add(id, weight);
+  }
+}
+
+function addHints(scores: Scores, { open = [], folder = '' }: FileQuery): void {
+  if (open.length === 0 && folder === '') return;
+  const { past } = scores;
+  const { paths, folders } = past.paths;
+  const isKnown = (path: string) => (past.uses[past.paths.idOf(path) ?? -1] ?? 0) > 0;
+  const files = open.flatMap((path) => past.paths.idOf(endOf(path, isKnown) ?? '') ?? []);
+  for (const id of new Set(files)) scores.add(id, WEIGHTS.open);
+  const beside = new Set(files.map((id) => folders[id]));
+  const holdsFiles = (end: string) => paths.some((path) => path.startsWith(`${end}/`) && isKnown(path));
+  const within = endOf(folder, holdsFiles);
+  for (const [id, path] of paths.entries()) {
+    if (beside.has(folders[id])) scores.add(id, WEIGHTS.openFolder);
+    if (within !== undefined && path.startsWith(`${within}/`)) scores.add(id, WEIGHTS.folder);
+  }
+}
+
+/** The longest end of a path that is known: results name files from the root of the project, agents often from that of the disk. */
+function endOf(path: string, isKnown: (end: string) => boolean): string | undefined {
+  const segments = path
+    .replaceAll('\\', '/')
+    .split('/')
+    .filter((segment) => segment !== '' && segment !== '.');
+  const ends = segments.slice(0, MAX_SEGMENTS).map((_, at) => segments.slice(at).join('/'));
+  return isKnown(path) ? path : ends.find(isKnown);
+}
+
+function knownOf(past: PastResults, ids: readonly number[]): readonly number[] {
+  return ids.filter((id) => (past.uses[id] ?? 0) > 0);
+}
+
+/** What the words say for each class of file: the odds that results with the word touched one, against those of all. */
+function classScores(past: PastResults, asked: readonly string[]): number[] {
+  const words = asked.flatMap((token) => past.wordOf(token) ?? []);
+  const places = new Int32Array(past.wordCount);
+  for (const [index, word] of words.entries()) places[word] = index + 1;
+  const { classes } = past.paths;
+  const count = FILE_CLASSES.length;
+  // First the results of all words, then those of each.
+  const touched = new Float64Array(count * (words.length + 1));
+  const addTo = (place: number, mask: number) => {
+    for (let left = mask; left !== 0; left &= left - 1) {
+      const at = place * count + (31 - Math.clz32(left & -left));
+      touched[at] = (touched[at] ?? 0) + 1;
+    }
+  };
+  for (const row of past.rows) {
+    let mask = 0;
+    for (const file of row.files) mask |= 1 << (classes[file] ?? 0);
+    addTo(0, mask);
+    for (const word of row.tokens) {
+      const place = places[word] ?? 0;
+      if (place > 0) addTo(place, mask);
+    }
+  }
+  return FILE_CLASSES.map((_, index) => {
+    const prior = ((touched[index] ?? 0) + 0.5) / (past.rows.length + 1);
+    let sum = 0;
+    for (const [at, word] of words.entries()) {
+      const hits = touched[(at + 1) * count + index] ?? 0;
+      sum += logOdds((hits + CLASS_PRIOR * prior) / (past.holders(word) + CLASS_PRIOR)) - logOdds(prior);
+    }
+    return WEIGHTS.class * Math.max(-MAX_CLASS, Math.min(MAX_CLASS, sum));
+  });
+}
+
+function logOdds(share: number): number {
+  return Math.log(share / (1 - share));
+}
+
+/** By file: tasks of the most similar results that touched it, else the last one that did. */
+function tasksOf(
+  past: PastResults,
+  similar: readonly SimilarResult[],
+  files: readonly number[],
+): Map<number, string[]> {
+  const tasks = new Map<number, string[]>(files.map((file) => [file, []]));
+  let without = files.length;
+  const note = ({ files: touched, task }: PastRow, most: number) => {
+    for (const file of touched) {
+      const known = tasks.get(file);
+      if (known === undefined || known.length >= most || known.includes(task)) continue;
+      if (known.push(task) === 1) without -= 1;
+    }
+  };
+  for (const { row } of similar) note(row, MAX_TASKS);
+  for (let at = past.rows.length - 1; at >= 0 && without > 0; at -= 1) {
+    const row = past.rows[at];
+    if (row !== undefined) note(row, 1);
+  }
+  return tasks;
+}

@@ -1,0 +1,152 @@
+import { stemmer } from 'stemmer';
+
+/**
+ * The one way in which texts become tokens: facts, results, paths, learnings and queries are compared by them.
+ *
+ * A text is split at everything that is not a letter or digit of any script, then at borders of camelCase and between
+ * letters and digits; the whole identifier counts as well. Words over three letters are reduced to their stem. Chinese,
+ * Japanese and Korean have no spaces: each two neighbouring characters are a token. The type of a commit, or the verb
+ * that a text begins with, is one token in angle brackets, so that `fix:`, `Fixed` and `bugfix` are the same.
+ */
+
+// `#123` names something that its number does not describe.
+const RUNS = /#\d+|[\p{L}\p{N}\p{M}]+/gu;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the first of all characters
+const FOREIGN = /[^\u0000-\u007f]/;
+const ASCII = /^[a-zA-Z\d]+$/;
+const WORDS = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g;
+const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+const TYPE = /^\s{0,8}\[?([a-zA-Z]{2,12})(?:\]|(?:\([^()]{0,64}\))?!?:)/;
+const LEADING = /^\s{0,8}([a-zA-Z]{2,12})(?![\p{L}\p{N}_:/.-])/u;
+
+/** Longest token, in characters: what is longer names nothing that another text repeats. */
+const MAX_TOKEN = 40;
+
+const STOP_WORDS: ReadonlySet<string> = new Set(
+  (
+    'a an the is are was were be been being have has had do does did will would shall should may might can could ' +
+    'of in to for with on at by from as or and but not no this that it its if when so than then into'
+  ).split(' '),
+);
+
+const ACTIONS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    fix: 'fix fixes fixed fixing bugfix hotfix correct corrects corrected repair resolve resolves',
+    feat: 'feat feature features add adds added adding implement implements implemented introduce create support',
+    docs: 'docs doc document documentation',
+    test: 'test tests testing',
+    refactor: 'refactor refactors refactored refactoring rename move extract simplify cleanup clean',
+    chore: 'chore bump bumps upgrade deps release',
+    update: 'update updates updated change changes changed improve improves enhance',
+    remove: 'remove removes removed drop drops dropped delete deletes deleted',
+    perf: 'perf optimize optimise',
+    ci: 'ci build',
+    style: 'style format lint',
+    revert: 'revert reverts reverted',
+  }).flatMap(([action, words]) => words.split(' ').map((word) => [word, `<${action}>`] as const)),
+);
+
+/** The distinct tokens of a text, in the order in which they first stand in it; at most `most`. */
+export function tokens(text: string, most = Number.POSITIVE_INFINITY): string[] {
+  const found = new Set<string>();
+  const action = actionOf(text);
+  if (action !== undefined) found.add(action.token);
+  const rest = action === undefined ? text : text.slice(action.length);
+  for (const [run] of plain(rest).matchAll(RUNS)) {
+    if (found.size >= most) break;
+    if (!run.startsWith('#')) addRun(run, found);
+  }
+  return [...found].slice(0, most);
+}
+
+/** The words of a text as they stand there, lower case, in their order; at most `most`. */
+export function plainWords(text: string, most = Number.POSITIVE_INFINITY): string[] {
+  const found: string[] = [];
+  for (const [run] of plain(text).matchAll(RUNS)) {
+    if (found.length >= most) break;
+    if (!run.startsWith('#') && run.length <= MAX_TOKEN) found.push(run.toLowerCase());
+  }
+  return found;
+}
+
+/** One spelling of each character: half-width and full-width, composed or not. */
+function plain(text: string): string {
+  return FOREIGN.test(text) ? text.normalize('NFKC') : text;
+}
+
+function actionOf(text: string): { readonly token: string; readonly length: number } | undefined {
+  const [whole = '', word = ''] = TYPE.exec(text) ?? LEADING.exec(text) ?? [];
+  const token = ACTIONS.get(word.toLowerCase());
+  // What follows the word is a scope: it stays.
+  return token === undefined ? undefined : { token, length: whole.indexOf(word) + word.length };
+}
+
+function addRun(run: string, found: Set<string>): void {
+  if (ASCII.test(run)) addWords(run.match(WORDS) ?? [], run, found);
+  else addForeign(run, found);
+}
+
+function addWords(parts: readonly string[], run: string, found: Set<string>): void {
+  for (const part of parts) addWord(part.toLowerCase(), found);
+  if (parts.length > 1 && run.length <= MAX_TOKEN) found.add(run.toLowerCase());
+}
+
+function addWord(word: string, found: Set<string>): void {
+  if (word.length > MAX_TOKEN || STOP_WORDS.has(word)) return;
+  found.add(word.length > 3 ? stemOf(word) : word);
+}
+
+/** Letters of any script: bigrams of what is written without spaces, words of the rest. */
+function addForeign(run: string, found: Set<string>): void {
+  let dense: string[] = [];
+  let parts: string[] = [];
+  let part = '';
+  let before = '';
+  const endPart = () => {
+    if (part !== '') parts.push(part);
+    part = '';
+  };
+  const endWord = () => {
+    endPart();
+    addWords(parts, parts.join(''), found);
+    parts = [];
+  };
+  const endDense = () => {
+    if (dense.length === 1) found.add(dense[0] ?? '');
+    for (let at = 1; at < dense.length; at += 1) found.add(`${dense[at - 1]}${dense[at]}`);
+    dense = [];
+  };
+  for (const character of run) {
+    if (CJK.test(character)) {
+      endWord();
+      dense.push(character);
+      before = '';
+      continue;
+    }
+    endDense();
+    const kind = kindOfCharacter(character);
+    if (before !== '' && kind !== before && !(before === 'upper' && kind === 'lower')) endPart();
+    part += character;
+    before = kind;
+  }
+  endDense();
+  endWord();
+}
+
+function kindOfCharacter(character: string): 'digit' | 'upper' | 'lower' {
+  if (/\p{N}/u.test(character)) return 'digit';
+  return /\p{Lu}/u.test(character) ? 'upper' : 'lower';
+}
+
+/** Stems found before: the same words come again and again. */
+const stems = new Map<string, string>();
+const MAX_STEMS = 20_000;
+
+function stemOf(word: string): string {
+  const known = stems.get(word);
+  if (known !== undefined) return known;
+  const stem = stemmer(word);
+  if (stems.size >= MAX_STEMS) stems.clear();
+  stems.set(word, stem);
+  return stem;
+}
