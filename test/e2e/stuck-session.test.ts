@@ -118,7 +118,7 @@ describe('a session whose stream', () => {
       await end(jsm, stuck);
       await allDealtWith(system.ports);
       const { counts } = (await freshState(system, stuck)).dispatches.current();
-      expect(counts).toEqual({ implementer: MANY, reviewer: 0, rejected: 0 });
+      expect(counts).toEqual({ implementer: MANY, reviewer: 0, observer: 0, rejected: 0 });
       expect(await setAsideIn(system)).toEqual({ sessions: 0, dispatches: 0, worst: [] });
     },
     90_000,
