@@ -114,9 +114,9 @@ describe('malformed input is kept whole, with its reason, and noted on its sessi
     [
       'a wrong enum value',
       'S.implementer',
-      bytes('{"task_id":"1","status":"done","summary":"x"}'),
+      bytes('{"task_id":"1","status":"in_progress","summary":"x"}'),
       'schema_invalid',
-      /status is "done": use one of completed,/,
+      /status is "in_progress": use one of completed,/,
     ],
     [
       'a missing field',
@@ -125,10 +125,16 @@ describe('malformed input is kept whole, with its reason, and noted on its sessi
       'schema_invalid',
       /task_id is missing/,
     ],
-    ['a result of the other role', 'S.reviewer', good('1'), 'schema_invalid', /assessment is missing/],
+    [
+      'a result of another role',
+      'S.reviewer',
+      good('1'),
+      'schema_invalid',
+      /on dispatch\.<session>\.implementer/,
+    ],
     ['binary', 'S.implementer', new Uint8Array([0xff, 0x00, 0xfe, 0x7b]), 'json_parse_failed', /UTF-8/],
     ['a body of nearly 1 MiB', 'S.implementer', Buffer.alloc(1023 * 1024, 'é'), 'too_large', /1047552 bytes/],
-    ['an unknown role', 'S.boss', good('1'), 'subject_invalid', /role implementer or reviewer/],
+    ['an unknown role', 'S.boss', good('1'), 'subject_invalid', /role one of implementer, reviewer/],
     ['too many tokens', 'S.b.c', good('1'), 'subject_invalid', /dispatch\.<session>\.<role>/],
     ['too few tokens', 'S', good('1'), 'subject_invalid', /dispatch\.<session>\.<role>/],
     ['a wildcard for a session', '*.implementer', good('1'), 'subject_invalid', /dispatch\.<session>/],
@@ -224,7 +230,7 @@ describe('a poison message', () => {
     await Promise.all(published);
     await allDealtWith(system.ports);
     const { counts } = (await freshState(system, session)).dispatches.current();
-    expect(counts).toEqual({ implementer: 54, reviewer: 0, rejected: 6 });
+    expect(counts).toEqual({ implementer: 54, reviewer: 0, observer: 0, rejected: 6 });
   });
 });
 
@@ -260,9 +266,9 @@ describe('a result that fails on every delivery', () => {
     await allDealtWith(ports);
     expect(entry?.reason).toMatch(/2 deliveries/);
     expect(attempts).toBe(2);
-    expect(extractor.stats).toEqual({ recorded: 1, rejected: 1, retried: 1, redacted: {} });
+    expect(extractor.stats).toEqual({ recorded: 1, rejected: 1, retried: 1, redacted: {}, repaired: {} });
     const { counts } = (await freshState(own, session)).dispatches.current();
-    expect(counts).toEqual({ implementer: 1, reviewer: 0, rejected: 1 });
+    expect(counts).toEqual({ implementer: 1, reviewer: 0, observer: 0, rejected: 1 });
     await extractor.stop();
     await ports.close();
   });
