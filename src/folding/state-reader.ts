@@ -63,7 +63,7 @@ export interface Decidable<State> {
 }
 
 /** What became of an event that was appended: it counts, another command came before it, or it is not shown yet. */
-export type Place = 'counts' | 'refused' | 'unseen';
+export type Standing = 'counts' | 'refused' | 'unseen';
 
 /** Events for which a command waits; where more have come, it goes by the commands among them. */
 const MOST_FOR_COMMAND = 32;
@@ -134,7 +134,7 @@ export class StateReader<State extends Sequenced, Event> {
   }
 
   /** Folds the commands through an appended one on such a copy, and says what became of it. */
-  async foldThrough(key: Token, state: State, sequence: number): Promise<Place> {
+  async foldThrough(key: Token, state: State, sequence: number): Promise<Standing> {
     const { log } = this.#options;
     const read = await log.read(key, { after: state.sequence, through: sequence, commands: true });
     this.#foldCommands(state, read);
