@@ -1,10 +1,12 @@
-// Loading a session from its snapshot and by replaying all of it, in turn; and writing snapshots.
+// Loading a session from its snapshot and by replaying all of it, in turn; writing snapshots; and commands on a session
+// whose results wait.
 import { token } from '../../dist/contracts/names.js';
 import { createSessionReader, createSnapshotWriter } from '../../dist/folding/session-folding.js';
 import { systemClock } from '../../dist/ports/clock.js';
 import { silentLogger } from '../../dist/ports/logger.js';
 import { evolve } from '../../dist/session/evolve-session.js';
 import { DEFAULT_LIMITS, emptyState } from '../../dist/session/session-state.js';
+import { commandsInBurst } from './commands-in-burst.mjs';
 import { openPorts, startServer } from './host.mjs';
 import { factEvent, taskEvent } from './results.mjs';
 import { median, quantile } from './stats.mjs';
@@ -28,6 +30,21 @@ export default {
       against: 'an absolute limit',
       atMost: 10,
       unit: 'ms',
+    },
+    // The same, but for noise: of two halves of idle commands in one run, one has up to 1.5 times the p99 of the other.
+    {
+      id: 'load.burst.p99',
+      work: 'commands on a session with 10,000 waiting results: p99',
+      against: 'the same session, idle',
+      atMost: 1.5,
+      unit: 'times',
+    },
+    {
+      id: 'load.burst.apart.p99',
+      work: 'the same, the extractor in another process: p99',
+      against: 'the same session, idle',
+      atMost: 1.5,
+      unit: 'times',
     },
   ],
   run,
@@ -72,17 +89,36 @@ async function run({ quick, progress, shutdown }) {
     const folded = { key: token('writes', 'session'), state, snapshotSequence: 0, sinceSnapshot: 0 };
     saved.push(await timed(() => writer.write(folded)));
   }
+  const wanted = quick ? 200 : 600;
+  const together = await commandsInBurst({ wanted, services: [[]], progress, shutdown });
+  const services = [
+    ['--only', 'extractor'],
+    ['--only', 'tools'],
+  ];
+  const apart = await commandsInBurst({ wanted, services, progress, shutdown });
   const text = (times) =>
     `p50 ${median(times).toFixed(2)} ms, p99 ${quantile(times, 0.99).toFixed(2)} ms, n ${times.length}`;
   return {
     measured: {
       'load.cold': median(full.map((ms, round) => ms / cold[round])),
       'load.snapshot.p99': quantile(saved, 0.99),
+      'load.burst.p99': quantile(together.burst, 0.99) / quantile(together.idle, 0.99),
+      'load.burst.apart.p99': quantile(apart.burst, 0.99) / quantile(apart.idle, 0.99),
     },
     figures: [
       { name: `full replay of ${events + TAIL} events`, text: text(full) },
       { name: `snapshot and ${TAIL} newer events`, text: text(cold) },
       { name: 'snapshot write', text: text(saved) },
+      { name: 'command, idle session', text: text(together.idle) },
+      {
+        name: 'command, 10,000 results wait',
+        text: `${text(together.burst)}; ${median(together.rates).toFixed(0)} results a second meanwhile`,
+      },
+      { name: 'command, idle session, extractor apart', text: text(apart.idle) },
+      {
+        name: 'command, 10,000 results wait, extractor apart',
+        text: `${text(apart.burst)}; ${median(apart.rates).toFixed(0)} results a second meanwhile`,
+      },
     ],
   };
 }

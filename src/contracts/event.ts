@@ -1,10 +1,14 @@
 import { z } from 'zod';
 
 /**
- * The envelope of every event: `{"session"|"project":…,"after"?:…,"v":1,"type":…,"at":…,"id"?:…,"data":{…}}`.
+ * The envelope of every event:
+ * `{"session"|"project":…,"after"?:…,"decided_on"?:…,"v":1,"type":…,"at":…,"id"?:…,"data":{…}}`.
  *
  * It names its session or project and, for a command, the sequence that it was decided on: a copy of an event in
  * another log, or later in its own, must not count. Events of earlier versions have neither.
+ *
+ * `after` stands where the log was asked to store it directly behind that sequence, or not at all; `decided_on` where
+ * others may have come in between: such an event counts unless one of these is a command that counts.
  */
 export const EVENT_VERSION = 1;
 
@@ -22,20 +26,31 @@ export function eventOf<Type extends string, Shape extends z.ZodRawShape>(type: 
   });
 }
 
+/** The sequence of the state that a command was decided on, in one of two ways. */
+export interface DecidedOn {
+  /** Stored only with nothing in between. */
+  readonly after?: number;
+  /** Stored whatever came in between. */
+  readonly decidedOn?: number;
+}
+
 /** An event with its place in its log; `sequence` increases, but may have gaps. */
-export interface Stored<Event> {
+export interface Stored<Event> extends DecidedOn {
   readonly sequence: number;
   readonly event: Event;
-  /** Of a command: the sequence of the state that it was decided on. */
-  readonly after?: number;
 }
 
 /**
- * Whether an event counts behind the one at `last`, the newest that counted before it: a command counts only in the place
- * that it was decided for. What was appended in its place has no event in between, so only copies are refused.
+ * Whether an event counts behind those at `last`, the newest that counted before it, and at `lastCommand`, the newest
+ * command among them. A command counts only in the place that it was decided for: nothing that it could depend on came
+ * in between, so of several that were decided on one state the first counts, and no copy does.
  */
-export function counts({ after }: Pick<Stored<unknown>, 'after'>, last: number): boolean {
-  return after === undefined || after >= last;
+export function counts(
+  { sequence, after, decidedOn }: Omit<Stored<unknown>, 'event'>,
+  { lastEvent, lastCommand }: { readonly lastEvent: number; readonly lastCommand: number },
+): boolean {
+  if (decidedOn !== undefined) return decidedOn >= lastCommand && decidedOn < sequence;
+  return after === undefined || after >= lastEvent;
 }
 
 /** What a log belongs to. */
@@ -45,6 +60,8 @@ export type LogKind = 'session' | 'project';
 export interface EventFormat<Event> {
   readonly kind: LogKind;
   readonly parse: (json: unknown) => Event | undefined;
+  /** Whether events of a type are commands; others come by themselves, and no command is decided on them. */
+  readonly isCommand: (type: string) => boolean;
 }
 
 /** The bytes of an event in the log of a session or project. */
@@ -52,11 +69,14 @@ export function writeEvent<Event extends object>(
   kind: LogKind,
   key: string,
   event: Event,
-  after: number | undefined,
+  { after, decidedOn }: DecidedOn = {},
 ): Uint8Array {
   // As text, since this is done for every result: a copy of the event with two more fields would cost more than they do.
-  const place = `"${kind}":${JSON.stringify(key)},${after === undefined ? '' : `"after":${after},`}`;
-  return Buffer.from(`{${place}${JSON.stringify(event).slice(1)}`);
+  const behind = after === undefined ? '' : `"after":${after},`;
+  const decided = decidedOn === undefined ? '' : `"decided_on":${decidedOn},`;
+  return Buffer.from(
+    `{"${kind}":${JSON.stringify(key)},${behind}${decided}${JSON.stringify(event).slice(1)}`,
+  );
 }
 
 /**
@@ -71,10 +91,16 @@ export function readEvent<Event>(
 ): Omit<Stored<Event>, 'sequence'> | undefined {
   const json = jsonOf(data);
   if (typeof json !== 'object' || json === null || belongsElsewhere(json, kind, key)) return undefined;
-  const after = 'after' in json ? json.after : undefined;
-  if (after !== undefined && !isSequence(after)) return undefined;
+  const { after, decided_on: decidedOn }: { after?: unknown; decided_on?: unknown } = json;
+  if (!isSequence(after) || !isSequence(decidedOn)) return undefined;
   const event = parse(json);
-  return event && { event, ...(after !== undefined && { after }) };
+  return (
+    event && {
+      event,
+      ...(after !== undefined && { after }),
+      ...(decidedOn !== undefined && { decidedOn }),
+    }
+  );
 }
 
 /** Whether a stored message names another session or project than that of its log. */
@@ -102,6 +128,6 @@ export function parseEvent<Schema extends z.ZodType>(
   return parsed.success ? parsed.data : undefined;
 }
 
-function isSequence(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+function isSequence(value: unknown): value is number | undefined {
+  return value === undefined || (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0);
 }

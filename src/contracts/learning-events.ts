@@ -89,5 +89,6 @@ export type StoredLearningEvent = Stored<LearningEvent>;
 /** The events of project logs. */
 export const LEARNING_EVENTS: EventFormat<LearningEvent> = {
   kind: 'project',
+  isCommand: () => true,
   parse: (json) => parseEvent(learningEvent, json),
 };

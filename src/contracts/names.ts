@@ -162,6 +162,11 @@ export function sessionSubject(session: Token, type: string): string {
   return `session.${session}.${type}`;
 }
 
+/** `session.<session>.<family>.>`: the events of one session whose types begin with a word. */
+export function sessionFamilySubjects(session: Token, family: string): string {
+  return `session.${session}.${family}.>`;
+}
+
 /** `session.<session>.>`: all events of one session. */
 export function sessionSubjects(session: Token): string {
   return `session.${session}.>`;

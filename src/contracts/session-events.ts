@@ -127,8 +127,23 @@ export type Outcome = z.output<typeof outcome>;
 /** An event with its place in the session's log. */
 export type StoredEvent = Stored<SessionEvent>;
 
+/** What comes by itself, perhaps in bursts: no command is decided on it. */
+const NO_COMMANDS: ReadonlySet<string> = new Set([
+  'fact.recorded',
+  'dispatch.rejected',
+  'trace.appended',
+] satisfies SessionEvent['type'][]);
+
 /** The events of session logs. */
 export const SESSION_EVENTS: EventFormat<SessionEvent> = {
   kind: 'session',
   parse: (json) => parseEvent(sessionEvent, json),
+  isCommand: (type) => !NO_COMMANDS.has(type),
 };
+
+const types = sessionEvent.options.map((option) => option.shape.type.value);
+
+/** The first words of the types of commands: none of another event begins with one of them. */
+export const COMMAND_FAMILIES: readonly string[] = [
+  ...new Set(types.filter(SESSION_EVENTS.isCommand).map((type) => type.slice(0, type.indexOf('.')))),
+];

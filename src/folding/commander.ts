@@ -12,6 +12,10 @@ import type { StateReader } from './state-reader.js';
  * Carries out commands on a session or a project: load it at sequence N, decide, append expecting N. When another
  * writer came first, load and decide again: so ids never collide, and no task is claimed twice.
  *
+ * A burst of results would keep a command from ever being first. But no command is decided on these: while they come in,
+ * it is appended without an expectation, as decided on N, and counts unless another command came in between. Everyone
+ * who folds the log finds the same; one that does not count is decided again.
+ *
  * Commands of one process on one key queue up, since only one of them could win anyway. An append whose answer
  * got lost is looked for by the event's id before it is tried again.
  */
@@ -30,7 +34,10 @@ export interface CommanderOptions<State extends Timed, Event extends Stamped> {
 /** What a command needs to know about a state. */
 export interface Timed {
   sequence: number;
+  lastEvent: number;
   lastEventAt: string;
+  /** Sequence of the newest command that counted. Default: all events are commands. */
+  lastCommand?: number;
 }
 
 /** The envelope of an event. */
@@ -102,35 +109,59 @@ async function execute<State extends Timed, Event extends Stamped>(
   decide: (state: State) => DecisionOn<State, Event>,
 ): Promise<Executed<Event>> {
   const { log, reader } = options;
-  const id = options.newId();
-  const lost: Lost<State, Event>[] = [];
+  let id = options.newId();
+  let unsure: Unsure<State, Event>[] = [];
+  let losses = 0;
+  let wasOvertaken = false;
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-    const { state } = (await reader.load(key)).folded;
-    if (lost.length > 0) {
-      const { arrived, through } = await findLost(log, key, lost, id);
-      if (arrived !== undefined) {
+    const { state, isWhole } = await reader.loadForCommand(key);
+    if (unsure.length > 0) {
+      const found = await findEffect(options, key, unsure, id);
+      if (found.effect !== undefined) {
         // It may have arrived between the load and the search.
         const loaded = await reader.load(key);
-        return answered(loaded.folded.state, arrived.reply, arrived.event.type);
+        return answered(loaded.folded.state, found.effect.reply, found.effect.event.type);
+      }
+      if (found.isRefused) {
+        // Others of the same id, where they are still on their way, were decided on no more than that: none can count.
+        id = options.newId();
+        unsure = [];
       }
       // Other loads have moved the state past the searched part: the event may be there.
-      if (state.sequence > through) continue;
+      else if (state.sequence > found.through) continue;
     }
     const decision = decide(state);
     if (decision.kind === 'refuse') throw refusal(decision);
-    if (decision.kind === 'answer') return answered(state, decision.reply);
+    if (decision.kind === 'answer') {
+      return answered(isWhole ? state : (await reader.load(key)).folded.state, decision.reply);
+    }
     const after = state.sequence;
     const event = stamped<Event>(decision.event, id, options.clock(), state);
+    const doubt = () => unsure.push({ after, event, reply: decision.reply });
+    // Where events come in so fast that no expectation holds, a copy on which they need not be folded.
+    const crowded = wasOvertaken && isCrowded(state) ? reader.fork(state) : undefined;
+    const ahead = isWhole ? crowded : state;
+    const place = ahead === undefined ? { expectedSequence: after } : { decidedOn: after };
     try {
-      const { outcome } = await log.append(key, event, { expectedSequence: after, messageId: id });
-      if (outcome === 'appended') {
+      const appended = await log.append(key, event, { ...place, messageId: id });
+      if (appended.outcome === 'conflict') wasOvertaken = true;
+      else if (ahead === undefined) {
+        // What was expected counts.
         const loaded = await reader.load(key);
         return answered(loaded.folded.state, decision.reply, event.type);
+      } else {
+        const found = await reader.foldThrough(key, ahead, appended.sequence);
+        // Of a repetition it is not known which one is stored.
+        if (appended.duplicate || found === 'unseen') doubt();
+        else if (found === 'counts') return answered(ahead, decision.reply, event.type);
+        else if (unsure.length > 0) doubt();
+        else id = options.newId();
       }
     } catch (error) {
-      if (!(error instanceof ThroughlineError) || error.code !== 'unavailable' || lost.length >= MAX_LOST)
+      losses += 1;
+      if (!(error instanceof ThroughlineError) || error.code !== 'unavailable' || losses > MAX_LOST)
         throw error;
-      lost.push({ after, event, reply: decision.reply });
+      doubt();
     }
     await (options.pause ?? pause)(Math.min(LONGEST_PAUSE_MS, attempt * 2) * options.random());
   }
@@ -140,26 +171,40 @@ async function execute<State extends Timed, Event extends Stamped>(
   );
 }
 
-/** An append whose answer did not arrive. */
-interface Lost<State, Event> {
+/** Whether it was something else than a command that came first. Unless such things come in fast, it is not needed. */
+function isCrowded({ lastEvent, lastCommand = lastEvent }: Timed): boolean {
+  return lastCommand < lastEvent;
+}
+
+/** An append of which it is not known whether it is stored, or not whether it counts. */
+interface Unsure<State, Event> {
   readonly after: number;
   readonly event: Event;
   readonly reply: ReplyOn<State>;
 }
 
-/** Which of the lost appends is in the log after all, and up to where that was searched. */
-async function findLost<State, Event extends Stamped>(
-  log: EventLog<Event>,
+/** Which of a command's appends counts, whether one is stored that does not, and up to where that was searched. */
+async function findEffect<State extends Timed, Event extends Stamped>(
+  { log, reader }: Pick<CommanderOptions<State, Event>, 'log' | 'reader'>,
   key: Token,
-  lost: readonly Lost<State, Event>[],
+  unsure: readonly Unsure<State, Event>[],
   id: string,
-): Promise<{ readonly arrived: Lost<State, Event> | undefined; readonly through: number }> {
-  const [first] = lost;
-  const { events, through } = await log.read(key, { after: first?.after ?? 0 });
-  const found = events.find(({ event }) => event.id === id)?.event;
-  // Decided again in between, the same command may have produced another event.
-  const same = (each: Lost<State, Event>) => isDeepStrictEqual(each.event.data, found?.data);
-  return { arrived: found && (lost.find(same) ?? lost.at(-1)), through };
+): Promise<{
+  readonly effect: Unsure<State, Event> | undefined;
+  readonly isRefused: boolean;
+  readonly through: number;
+}> {
+  const { events, through } = await log.read(key, { after: unsure[0]?.after ?? 0 });
+  const stored = events.filter(({ event }) => event.id === id);
+  if (stored.length > 0) {
+    for (const { sequence, event } of stored) {
+      if (!(await reader.counted(key, sequence))) continue;
+      // Decided again in between, the same command may have produced another event.
+      const same = (each: Unsure<State, Event>) => isDeepStrictEqual(each.event.data, event.data);
+      return { effect: unsure.find(same) ?? unsure.at(-1), isRefused: false, through };
+    }
+  }
+  return { effect: undefined, isRefused: stored.length > 0, through };
 }
 
 function answered<State extends Timed, Event extends Stamped>(

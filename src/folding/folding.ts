@@ -8,6 +8,8 @@ export interface Folding<State, Event> {
   empty(key: string): State;
   /** Folds one event into the state, in place. */
   evolve(state: State, stored: Stored<Event>): unknown;
+  /** A copy on which commands alone may be folded, where they need not wait for the other events. */
+  fork?(state: State): State;
   /** Approximate bytes of memory of a state; asked for after each fold. */
   bytes(state: State): number;
   /** Writes a snapshot. */

@@ -8,6 +8,7 @@ import { decodeSnapshot, encodeSnapshot } from '../session/session-snapshot.js';
 import {
   DEFAULT_LIMITS,
   emptyState,
+  forkedState,
   type SessionLimits,
   type SessionState,
 } from '../session/session-state.js';
@@ -56,6 +57,7 @@ function sessionFolding(limits: SessionLimits): Folding<SessionState, SessionEve
     kind: 'session',
     empty: (session) => emptyState(session, limits),
     evolve,
+    fork: forkedState,
     bytes: stateBytes,
     encode: encodeSnapshot,
     decode(session, text) {

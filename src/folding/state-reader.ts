@@ -28,9 +28,10 @@ export interface StateReaderOptions<State extends Sequenced, Event> {
   readonly onFolded?: (folded: Folded<State>) => void;
 }
 
-/** A state must say up to where its log has been folded. */
+/** A state must say up to where its log has been folded, and which event counted last. */
 export interface Sequenced {
   sequence: number;
+  lastEvent: number;
 }
 
 /** A state in the cache. It belongs to the reader and changes with the next load: use it at once. */
@@ -50,7 +51,25 @@ export interface Loaded<State> {
   readonly folded: Folded<State>;
   /** Events read for this load. */
   readonly replayed: number;
+  /** Whether all events are folded that were stored; `false` only where the read was limited. */
+  readonly isWhole: boolean;
 }
+
+/** A state as a command is decided on. */
+export interface Decidable<State> {
+  readonly state: State;
+  /** Whether everything that was stored is in it; otherwise it is a copy with all commands, and not all others. */
+  readonly isWhole: boolean;
+}
+
+/** What became of an event that was appended: it counts, another command came before it, or it is not shown yet. */
+export type Standing = 'counts' | 'refused' | 'unseen';
+
+/** Events for which a command waits; where more have come, it goes by the commands among them. */
+const MOST_FOR_COMMAND = 32;
+/** How the others are folded meanwhile. */
+const MOST_FOR_CATCH_UP = 25;
+const CATCH_UP_EVERY_MS = 25;
 
 /** The reads of one key. */
 interface Reads<State> {
@@ -64,6 +83,8 @@ export class StateReader<State extends Sequenced, Event> {
   /** Keys that were asked for while the cache was full. */
   readonly #asked: LRUCache<Token, true>;
   readonly #reads = new Map<Token, Reads<State>>();
+  /** States with all commands, of keys whose other events are still being folded; and the log that they come from. */
+  readonly #ahead = new Map<Token, { readonly state: State; readonly epoch: string | undefined }>();
 
   constructor(options: StateReaderOptions<State, Event>) {
     this.#options = options;
@@ -82,6 +103,52 @@ export class StateReader<State extends Sequenced, Event> {
     }
     reads.running = this.#turn(key, reads);
     return reads.running;
+  }
+
+  /**
+   * The state with every command that was stored when this was called: no other event changes what commands may do, and
+   * they need not wait for a burst of them to be folded.
+   */
+  async loadForCommand(key: Token): Promise<Decidable<State>> {
+    const { log, folding } = this.#options;
+    if (folding.fork === undefined) return { state: (await this.load(key)).folded.state, isWhole: true };
+    let ahead = this.#ahead.get(key);
+    if (ahead === undefined) {
+      const { folded, isWhole } = await this.#glance(key, MOST_FOR_COMMAND);
+      if (isWhole) return { state: folded.state, isWhole };
+      ahead = this.#ahead.get(key) ?? this.#goAhead(folded, folding.fork(folded.state));
+    }
+    const { state, epoch } = ahead;
+    const read = await log.read(key, { after: state.sequence, commands: true });
+    if (read.epoch !== epoch) {
+      this.#ahead.delete(key);
+      return { state: (await this.load(key)).folded.state, isWhole: true };
+    }
+    this.#foldCommands(state, read);
+    return { state: folding.fork(state), isWhole: false };
+  }
+
+  /** A copy of a state that commands alone are to be folded on; `undefined` where there are no other events. */
+  fork(state: State): State | undefined {
+    return this.#options.folding.fork?.(state);
+  }
+
+  /** Folds the commands through an appended one on such a copy, and says what became of it. */
+  async foldThrough(key: Token, state: State, sequence: number): Promise<Standing> {
+    const { log } = this.#options;
+    const read = await log.read(key, { after: state.sequence, through: sequence, commands: true });
+    this.#foldCommands(state, read);
+    const ahead = this.#ahead.get(key);
+    if (ahead !== undefined && ahead.epoch === read.epoch && ahead.state.sequence < state.sequence) {
+      this.#ahead.set(key, { ...ahead, state: this.fork(state) ?? state });
+    }
+    if (state.lastEvent === sequence) return 'counts';
+    return read.through < sequence ? 'unseen' : 'refused';
+  }
+
+  /** Whether the event at a sequence counts. */
+  async counted(key: Token, sequence: number): Promise<boolean> {
+    return (await this.loadAsOf(key, sequence)).folded.state.lastEvent === sequence;
   }
 
   /**
@@ -105,7 +172,7 @@ export class StateReader<State extends Sequenced, Event> {
     const folded = await this.#start(key, await snapshots.loadAtOrBefore(key, sequence));
     const range = { after: folded.state.sequence, through: sequence };
     const replayed = this.#fold(folded, await log.read(key, range));
-    return { folded, replayed };
+    return { folded, replayed, isWhole: true };
   }
 
   /** Folded states in memory. */
@@ -114,8 +181,8 @@ export class StateReader<State extends Sequenced, Event> {
   }
 
   /** One read, once the one before it is over. The read that waits comes next, whatever else is asked for meanwhile. */
-  #turn(key: Token, reads: Reads<State>, before?: Promise<unknown>): Promise<Loaded<State>> {
-    const read = () => this.#refresh(key);
+  #turn(key: Token, reads: Reads<State>, before?: Promise<unknown>, limit?: number): Promise<Loaded<State>> {
+    const read = () => this.#refresh(key, limit);
     return (before === undefined ? read() : before.then(read, read)).finally(() => {
       reads.running = reads.next;
       reads.next = undefined;
@@ -123,21 +190,62 @@ export class StateReader<State extends Sequenced, Event> {
     });
   }
 
-  async #refresh(key: Token): Promise<Loaded<State>> {
+  /** Loads what has come, up to a number of events; `isWhole` is false as well where it is not sure that this is all. */
+  async #glance(key: Token, limit: number): Promise<Loaded<State>> {
+    const running = this.#reads.get(key)?.running;
+    if (running !== undefined) {
+      const loaded = await running;
+      // Another one waits already: nobody else is to wait for that one, too.
+      if (this.#reads.has(key)) return { ...loaded, isWhole: false };
+    }
+    const reads: Reads<State> = { running: undefined, next: undefined };
+    this.#reads.set(key, reads);
+    reads.running = this.#turn(key, reads, undefined, limit);
+    return reads.running;
+  }
+
+  #goAhead({ key, epoch }: Folded<State>, state: State) {
+    const ahead = { state, epoch };
+    this.#ahead.set(key, ahead);
+    this.#catchUp(key);
+    return ahead;
+  }
+
+  /** Folds the rest, some at a time, so that no request waits for it. A fault ends it: the next command begins it again. */
+  #catchUp(key: Token): void {
+    setTimeout(() => {
+      this.#glance(key, MOST_FOR_CATCH_UP).then(
+        ({ isWhole }) => (isWhole ? this.#ahead.delete(key) : this.#catchUp(key)),
+        () => this.#ahead.delete(key),
+      );
+    }, CATCH_UP_EVERY_MS).unref();
+  }
+
+  #foldCommands(state: State, read: ReadResult<Event>): void {
+    for (const stored of read.events) {
+      if (stored.sequence > state.sequence) this.#options.folding.evolve(state, stored);
+    }
+    state.sequence = Math.max(state.sequence, read.through);
+  }
+
+  async #refresh(key: Token, limit?: number): Promise<Loaded<State>> {
     const { log, snapshots, onFolded, folding, logger } = this.#options;
     const cached = this.#folded.get(key);
     const folded = cached ?? (await this.#start(key, await snapshots.load(key)));
-    const read = await log.read(key, { after: folded.state.sequence });
+    const range = { after: folded.state.sequence, ...(limit !== undefined && { limit }) };
+    const read = await log.read(key, range);
     // If the fold throws halfway, the changed state must not be in the cache.
     this.#folded.delete(key);
     if (folded.epoch !== undefined && folded.epoch !== read.epoch) {
       logger.warn({ [folding.kind]: key }, 'the log was removed: folding again from the newest snapshot');
-      return this.#refresh(key);
+      return this.#refresh(key, limit);
     }
     const replayed = this.#fold(folded, read);
     this.#keep(folded, cached !== undefined);
-    if (replayed > 0) onFolded?.(folded);
-    return { folded, replayed };
+    const isWhole = limit === undefined || replayed + read.skipped < limit;
+    // Of what is folded bit by bit, there is one snapshot at the end.
+    if (isWhole && replayed > 0) onFolded?.(folded);
+    return { folded, replayed, isWhole };
   }
 
   #keep(folded: Folded<State>, wasKept: boolean): void {

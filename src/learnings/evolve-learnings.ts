@@ -14,7 +14,8 @@ import { type Entry, type LearningState, learningOf, type Observation } from './
 export function evolveLearnings(state: LearningState, stored: StoredLearningEvent): void {
   const { sequence, event } = stored;
   state.sequence = sequence;
-  if (!counts(stored, state.lastEvent)) return;
+  // All events of a project are decided on one another.
+  if (!counts(stored, { lastEvent: state.lastEvent, lastCommand: state.lastEvent })) return;
   state.lastEvent = sequence;
   if (event.at > state.lastEventAt) state.lastEventAt = event.at;
   switch (event.type) {

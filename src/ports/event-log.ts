@@ -40,6 +40,11 @@ export interface EventLog<Event> {
 export interface AppendOptions {
   /** Append only if this is the sequence of the key's last event; 0 for a key without events. */
   readonly expectedSequence?: number;
+  /**
+   * Append whatever came in between, and have the event say on which sequence it was decided: the fold finds whether it
+   * counts. Not together with `expectedSequence`.
+   */
+  readonly decidedOn?: number;
   /** A repetition with the same id within the log's dedupe window is not stored again: an optimisation only. */
   readonly messageId?: string;
 }
@@ -61,6 +66,8 @@ export interface ReadRange {
    * behind, such a read may miss what was appended a moment ago.
    */
   readonly type?: string;
+  /** Only commands, as if nothing else were there; in the order of the log, with none left out before `through`. */
+  readonly commands?: boolean;
 }
 
 export interface ReadResult<Event> {

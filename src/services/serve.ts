@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { COMPILER_SERVICE, EXTRACTOR_SERVICE, LEARNINGS_SERVICE } from '../contracts/names.js';
 import { TOOLS_SERVICE } from '../contracts/tool-requests.js';
+import type { SessionCommander } from '../folding/session-folding.js';
 import { watchConnection } from '../nats/connection/connection-health.js';
 import { type Made, type NatsPorts, openNats } from '../nats/open-nats.js';
 import { systemClock } from '../ports/clock.js';
@@ -65,11 +66,29 @@ export async function serve(
   const requestKbPerSecond = config.requestsPerSecond === 0 ? 0 : config.requestKbPerSecond;
   const admit = byteBudget({ requestKbPerSecond });
   const serving: Serving = { config, logger, shutdown, health, admit };
+  /** So that no request waits behind all the dispatches that are on their way to the extractor. */
+  const connectionOfItsOwn = async () => {
+    const ports = await openNats({ ...natsOptions(url, name, config, logger), makes: [] });
+    shutdown.add('the NATS connection of the extractor', () => ports.close());
+    return ports;
+  };
   const start = (name: ServiceName, run: (own: Serving) => Promise<void>) =>
     only.includes(name) ? startNamed(NAMES[name], serving, run) : undefined;
-  await start('extractor', (own) => serveExtractor(nats, own));
-  if (only.every((each) => each === 'extractor')) return nats;
-  const sessions = openSessions(nats, config, logger, only.includes('tools'));
+  /** Those under way in this process. */
+  let commands = 0;
+  const isAlone = only.every((each) => each === 'extractor');
+  await start('extractor', async (own) =>
+    serveExtractor(isAlone ? nats : await connectionOfItsOwn(), own, () => commands > 0),
+  );
+  if (isAlone) return nats;
+  const opened = openSessions(nats, config, logger, only.includes('tools'));
+  const command: SessionCommander = (...given) => {
+    commands += 1;
+    return opened.command(...given).finally(() => {
+      commands -= 1;
+    });
+  };
+  const sessions = { ...opened, command };
   shutdown.add('the snapshot writer', () => sessions.writer.stop());
   const projects = await openProjects(nats, serving);
   await start('compiler', (own) => serveCompiler(nats, sessions, projects, own));

@@ -1,6 +1,6 @@
 import { assertNever } from '../contracts/errors.js';
 import { counts } from '../contracts/event.js';
-import type { StoredEvent } from '../contracts/session-events.js';
+import { SESSION_EVENTS, type StoredEvent } from '../contracts/session-events.js';
 import { digestOf } from '../ledger/outcome-digest.js';
 import { addAppended, entryOfDispatch } from '../traces/session-traces.js';
 import { evolveCharter, recordSettings } from './charter.js';
@@ -17,8 +17,9 @@ import { evolveTasks, expireClaims } from './task-board.js';
 export function evolve(state: SessionState, stored: StoredEvent): SessionState {
   const { sequence, event } = stored;
   state.sequence = sequence;
-  if (!counts(stored, state.lastEvent)) return state;
+  if (!counts(stored, state)) return state;
   state.lastEvent = sequence;
+  if (SESSION_EVENTS.isCommand(event.type)) state.lastCommand = sequence;
   if (event.at > state.lastEventAt) state.lastEventAt = event.at;
   switch (event.type) {
     case 'fact.recorded': {

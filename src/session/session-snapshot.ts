@@ -12,8 +12,9 @@ import type { SessionState } from './session-state.js';
 import { stateFromJson, stateToJson } from './session-state-json.js';
 
 /**
- * The text of a snapshot: `{"after_sequence":N,"created_at":…,"session":…,"v":1,"last_event"?:M,"state":{…}}` on one line,
- * in that order; `last_event` is there where it is below N.
+ * The text of a snapshot:
+ * `{"after_sequence":N,"created_at":…,"session":…,"v":2,"last_event"?:M,"last_command"?:L,"state":{…}}` on one line, in that
+ * order; `last_event` is there where it is below N, `last_command` where it is below that.
  */
 const SNAPSHOT_VERSION = 2;
 
@@ -237,6 +238,7 @@ const snapshotJson = z.object({
   session: z.string(),
   v: z.literal(SNAPSHOT_VERSION),
   last_event: z.int().nonnegative().exactOptional(),
+  last_command: z.int().nonnegative().exactOptional(),
   state: stateJson,
 });
 
@@ -248,6 +250,7 @@ export function encodeSnapshot(state: SessionState, createdAt: string): string {
     session: state.session,
     v: SNAPSHOT_VERSION,
     ...(state.lastEvent < state.sequence && { last_event: state.lastEvent }),
+    ...(state.lastCommand < state.lastEvent && { last_command: state.lastCommand }),
     state: stateToJson(state),
   });
 }
@@ -266,7 +269,8 @@ export function decodeSnapshot(session: string, text: string): DecodedSnapshot {
     }
     const { after_sequence: sequence, created_at: createdAt, state, session: owner } = parsed.data;
     if (owner !== session) return { ok: false, reason: `it belongs to session ${owner}` };
-    const at = { sequence, lastEvent: parsed.data.last_event ?? sequence };
+    const { last_event: lastEvent = sequence, last_command: lastCommand = lastEvent } = parsed.data;
+    const at = { sequence, lastEvent, lastCommand };
     return { ok: true, state: stateFromJson(session, at, state), createdAt };
   } catch {
     return { ok: false, reason: 'not JSON' };

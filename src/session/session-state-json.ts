@@ -68,7 +68,7 @@ export function stateToJson(state: SessionState): SessionStateJson {
 
 export function stateFromJson(
   session: string,
-  at: Pick<SessionState, 'sequence' | 'lastEvent'>,
+  at: Pick<SessionState, 'sequence' | 'lastEvent' | 'lastCommand'>,
   json: SessionStateJson,
 ): SessionState {
   return {

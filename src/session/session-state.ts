@@ -91,6 +91,8 @@ export interface SessionState {
   sequence: number;
   /** Sequence of the newest event that counted; 0 before the first. Other messages may follow it. */
   lastEvent: number;
+  /** Sequence of the newest command that counted; 0 before the first. */
+  lastCommand: number;
   /** Time of the newest event, ISO 8601; empty before the first. Ages in prompts are counted from it. */
   lastEventAt: string;
 }
@@ -111,7 +113,20 @@ export function emptyState(session: string, limits: SessionLimits = DEFAULT_LIMI
     history: emptyHistory(),
     sequence: 0,
     lastEvent: 0,
+    lastCommand: 0,
     lastEventAt: '',
+  };
+}
+
+/** A copy on which commands may be folded; what dispatches add up to is that of the state. */
+export function forkedState(state: SessionState): SessionState {
+  const { charter, board, notebook, history } = state;
+  return {
+    ...state,
+    charter: { ...charter },
+    board: { ...board, tasks: new Map(board.tasks) },
+    notebook: { ...notebook, notes: new Map(notebook.notes), inbox: new Map(notebook.inbox) },
+    history: { iterations: [...history.iterations] },
   };
 }
 

@@ -17,18 +17,24 @@ const read = (key: string, data: Uint8Array) => readEvent(SESSION_EVENTS, key, d
 
 describe('an event as it is stored', () => {
   it('a stored event names first its session and what it was decided on', () => {
-    const text = Buffer.from(writeEvent('session', 'demo', message(1), 7)).toString();
+    const text = Buffer.from(writeEvent('session', 'demo', message(1), { after: 7 })).toString();
     expect(text).toMatch(
       /^\{"session":"demo","after":7,"v":1,"type":"inbox.added","at":"[^"]+","id":"command-1","data":/,
     );
   });
 
   it('a stored event is read back as it was, with what it was decided on', () => {
-    expect(read('demo', writeEvent('session', 'demo', message(1), 7))).toEqual({
+    expect(read('demo', writeEvent('session', 'demo', message(1), { after: 7 }))).toEqual({
       event: message(1),
       after: 7,
     });
-    expect(read('demo', writeEvent('session', 'demo', message(1), undefined))).toEqual({ event: message(1) });
+    expect(read('demo', writeEvent('session', 'demo', message(1)))).toEqual({ event: message(1) });
+  });
+
+  it('a command that was stored whatever came in between says what it was decided on by another name', () => {
+    const data = writeEvent('session', 'demo', message(1), { decidedOn: 7 });
+    expect(Buffer.from(data).toString()).toMatch(/^\{"session":"demo","decided_on":7,"v":1,"type":/);
+    expect(read('demo', data)).toEqual({ event: message(1), decidedOn: 7 });
   });
 
   it('an event of an earlier version, which names no session, is read in any', () => {
@@ -47,12 +53,23 @@ describe('an event as it is stored', () => {
 
 describe('a command', () => {
   it('a command counts behind what it was decided on, and not behind anything newer', () => {
+    const behind = (lastEvent: number) => ({ lastEvent, lastCommand: 0 });
     expect([
-      counts({ after: 7 }, 7),
-      counts({ after: 7 }, 5),
-      counts({ after: 7 }, 8),
-      counts({}, 8),
+      counts({ sequence: 9, after: 7 }, behind(7)),
+      counts({ sequence: 9, after: 7 }, behind(5)),
+      counts({ sequence: 9, after: 7 }, behind(8)),
+      counts({ sequence: 9 }, behind(8)),
     ]).toEqual([...[true, true, false, true]]);
+  });
+
+  it('a command that was stored whatever came in between counts unless a command did, and only behind what it was decided on', () => {
+    const behind = (lastCommand: number) => ({ lastEvent: 8, lastCommand });
+    expect([
+      counts({ sequence: 9, decidedOn: 7 }, behind(7)),
+      counts({ sequence: 9, decidedOn: 7 }, behind(5)),
+      counts({ sequence: 9, decidedOn: 7 }, behind(8)),
+      counts({ sequence: 9, decidedOn: 9 }, behind(8)),
+    ]).toEqual([...[true, true, false, false]]);
   });
 
   /** 1 is decided on nothing; 3 follows something at 2 that is not an event; 4 and 6 are the same commands again. */

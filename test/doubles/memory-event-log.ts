@@ -40,13 +40,17 @@ export class MemoryEventLog<Event extends { readonly type: string }> implements 
   }
 
   async append(key: Token, event: Event, options: AppendOptions = {}): Promise<Appended> {
-    const { expectedSequence, messageId } = options;
+    const { expectedSequence, decidedOn, messageId } = options;
     const log = this.#logs.get(key);
     // As on a stream with one replica: the expectation is checked before the message id.
     if (expectedSequence !== undefined && expectedSequence !== lastOf(log)) return { outcome: 'conflict' };
     const earlier = messageId === undefined ? undefined : log?.ids.get(messageId);
     if (earlier !== undefined) return { outcome: 'appended', sequence: earlier, duplicate: true };
-    const sequence = this.inject(key, writeEvent(this.#format.kind, key, event, expectedSequence));
+    const decided = {
+      ...(expectedSequence !== undefined && { after: expectedSequence }),
+      ...(decidedOn !== undefined && { decidedOn }),
+    };
+    const sequence = this.inject(key, writeEvent(this.#format.kind, key, event, decided));
     if (messageId !== undefined) this.#logs.get(key)?.ids.add(messageId, sequence);
     return { outcome: 'appended', sequence, duplicate: false };
   }
@@ -63,7 +67,13 @@ export class MemoryEventLog<Event extends { readonly type: string }> implements 
 
   async read(
     key: Token,
-    { after, through = Number.MAX_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER, type }: ReadRange,
+    {
+      after,
+      through = Number.MAX_SAFE_INTEGER,
+      limit = Number.MAX_SAFE_INTEGER,
+      type,
+      commands = false,
+    }: ReadRange,
   ): Promise<ReadResult<Event>> {
     const messages = this.#logs.get(key)?.messages ?? [];
     const events: Stored<Event>[] = [];
@@ -73,6 +83,7 @@ export class MemoryEventLog<Event extends { readonly type: string }> implements 
       if (sequence > through || read >= limit) break;
       const stored = readEvent(this.#format, key, data);
       if (type !== undefined && stored?.event.type !== type) continue;
+      if (commands && (stored === undefined || !this.#format.isCommand(stored.event.type))) continue;
       if (stored !== undefined) events.push({ sequence, ...stored });
       read += 1;
       last = sequence;

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
+import { countedEvents } from '../support/faults/clean-run.js';
 import { expectCleanEnd } from '../support/faults/end-check.js';
 import { seeds, withSeed } from '../support/faults/settings.js';
 import { type Simulated, simulate } from '../support/faults/simulation.js';
@@ -31,7 +32,10 @@ it('the simulation gives the same run for the same seed', async () => {
 
 /** What was answered is in the log once, what got no answer at most once; no id and no claim is given twice. */
 async function expectCommandsOnce(end: Simulated): Promise<void> {
-  const events = await eventsOf(end);
+  const events = [];
+  for (const session of await end.log.sessions()) {
+    for (const event of await countedEvents(end.log, session)) events.push({ session, event });
+  }
   for (const { session, content, outcome, task, agent } of end.commands) {
     const here = events.filter((each) => each.session === session).map(({ event }) => event);
     const effects = here.filter((event) =>

@@ -1,8 +1,11 @@
 import { headers } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EVENT_VERSION } from '../../src/contracts/event.js';
 import { sessionStream, sessionSubject, type Token } from '../../src/contracts/names.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
 import type { NatsPorts } from '../../src/nats/open-nats.js';
+import type { ReadRange } from '../../src/ports/event-log.js';
+import type { SessionLog } from '../../src/ports/session-log.js';
 import type { MemoryEventLogOptions } from '../doubles/memory-event-log.js';
 import { MemorySessionLog } from '../doubles/memory-session-log.js';
 import { implementer, recorded, rejected, reviewer } from '../support/builders.js';
@@ -31,6 +34,51 @@ async function inMemory(options?: MemoryEventLogOptions): Promise<OpenedEventLog
 
 eventLogContract('of sessions, in memory', EVENTS, () => inMemory());
 eventLogContract('of sessions, in memory, with gaps', EVENTS, () => inMemory({ sequenceStep: 7 }));
+
+/** Commands among results, on either log. */
+async function expectCommandsAlone(log: SessionLog, other: SessionLog): Promise<void> {
+  const session = newSession('commands');
+  const none = { events: [], through: 0, skipped: 0 };
+  expect(await log.read(session, { after: 0, commands: true })).toMatchObject(none);
+  const appended = async (to: SessionLog, event: SessionEvent, decidedOn: number) => {
+    await log.append(session, recorded(decidedOn + 1, implementer()));
+    const stored = await to.append(session, event, { decidedOn });
+    return stored.outcome === 'appended' ? stored.sequence : 0;
+  };
+  const task = await appended(log, TASK, 0);
+  const note = await appended(other, NOTE, task);
+  await log.append(session, rejected(90));
+  const read = async (range: ReadRange) => {
+    const { events, through } = await log.read(session, { ...range, commands: true });
+    return {
+      found: events.map(({ sequence, event, decidedOn }) => [sequence, event.type, decidedOn]),
+      through,
+    };
+  };
+  const first = [task, 'task.added', 0];
+  const second = [note, 'note.added', task];
+  expect(await read({ after: 0 })).toEqual({ found: [first, second], through: note });
+  expect(await read({ after: 0, through: task })).toEqual({ found: [first], through: task });
+  expect(await read({ after: task })).toEqual({ found: [second], through: note });
+  expect(await read({ after: note })).toEqual({ found: [], through: note });
+}
+
+const COMMAND = { v: EVENT_VERSION, at: '2026-01-01T00:00:00.000Z', id: 'command' } as const;
+const TASK: SessionEvent = {
+  ...COMMAND,
+  type: 'task.added',
+  data: { task: 'TAS-1', content: 'a', status: 'remaining', priority: 2, depends_on: [], iteration: 0 },
+};
+const NOTE: SessionEvent = {
+  ...COMMAND,
+  type: 'note.added',
+  data: { note: 'NOT-1', content: 'b', type: 'tip', iteration: 0 },
+};
+
+it('the session log in memory reads commands alone, with what each was decided on', async () => {
+  const log = new MemorySessionLog({ sequenceStep: 7 });
+  await expectCommandsAlone(log, log);
+});
 
 describe('on NATS', () => {
   let nats: OpenedNats;
@@ -79,6 +127,9 @@ describe('on NATS', () => {
       expect(subject).toBe(`session.${session}.fact.recorded`);
     }
   });
+
+  it('the session log on NATS reads commands alone, with what each was decided on', () =>
+    expectCommandsAlone(nats.log, other.log));
 
   it('the session log on NATS makes the stream again when it is deleted', async () => {
     const session = newSession('deleted');

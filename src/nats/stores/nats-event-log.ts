@@ -1,6 +1,6 @@
 import type { JetStreamManager, NatsConnection } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { writeEvent } from '../../contracts/event.js';
+import { type DecidedOn, writeEvent } from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
 import type {
   Appended,
@@ -13,7 +13,7 @@ import type {
 import { pause } from '../../runtime/pauses.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher, AckedPublishOptions, PubOutcome } from '../jetstream/acked-publisher.js';
-import { readStream, type StreamMessage } from '../jetstream/direct-get.js';
+import { readNext, readStream, type StreamMessage } from '../jetstream/direct-get.js';
 import { type LogStream, LogStreams } from '../jetstream/log-streams.js';
 import type { MadeStream } from '../jetstream/topology.js';
 import { type EventPlaces, eventsOf } from './stored-events.js';
@@ -31,6 +31,8 @@ export interface LogLayout<Event> extends EventPlaces<Event> {
   readonly subjects: (key: Token) => string;
   /** What is read of the stream, where that is more: all that counts for `expecting`. */
   readonly read?: (key: Token) => string;
+  /** The subjects of its commands, where there are others as well. */
+  readonly commands?: (key: Token) => readonly string[];
   /** Makes the stream, or finds it made; sequences up to `highest` must not come again. */
   readonly make: (key: Token, highest: number) => Promise<MadeStream>;
   /** How a publish says which sequence it expects, and what makes a message id unique in the stream. */
@@ -64,25 +66,31 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   }
 
   append(key: Token, event: Event, options: AppendOptions = {}): Promise<Appended> {
-    return this.appendDecided(key, event, options.expectedSequence, options);
+    const { expectedSequence: after, decidedOn } = options;
+    return this.appendDecided(
+      key,
+      event,
+      { ...(after !== undefined && { after }), ...(decidedOn !== undefined && { decidedOn }) },
+      options,
+    );
   }
 
-  /** Appends an event that was decided on at `after`, which may be more than the sequence that is expected. */
+  /** Appends an event that was decided on what may be more than the sequence that is expected. */
   protected appendDecided(
     key: Token,
     event: Event,
-    after: number | undefined,
+    decided: DecidedOn,
     options: AppendOptions,
   ): Promise<Appended> {
     // Of an event that waits for its PubAck only the bytes are kept: thousands of them may be in flight.
     const { subject, format } = this.#layout;
-    return this.#append(key, subject(key, event.type), writeEvent(format.kind, key, event, after), options);
+    return this.#append(key, subject(key, event.type), writeEvent(format.kind, key, event, decided), options);
   }
 
   async #append(key: Token, subject: string, body: Uint8Array, options: AppendOptions): Promise<Appended> {
     if (!this.#streams.present(key)) await this.#streams.ensure(key);
-    const { expectedSequence } = options;
-    if (expectedSequence !== undefined) this.#streams.reached(key, expectedSequence, 'read');
+    const { expectedSequence: known = options.decidedOn } = options;
+    if (known !== undefined) this.#streams.reached(key, known, 'read');
     const before = this.#streams.highest(key);
     let published = await this.#publish(key, subject, body, options);
     if (published.outcome === 'no_stream') {
@@ -140,8 +148,10 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     const { after, through = Number.MAX_SAFE_INTEGER } = range;
     const stream = await this.#streams.find(key);
     if (stream === undefined) return { events: [], through: after, skipped: 0 };
-    const messages = await this.#messages(key, stream, range);
-    const reached = Math.max(after, Math.min(stream.emptyAt, through));
+    const messages = range.commands
+      ? await this.#commands(key, range)
+      : await this.#messages(key, stream, range);
+    const reached = range.commands ? after : Math.max(after, Math.min(stream.emptyAt, through));
     const stored = eventsOf(messages, reached, key, this.#layout);
     this.#streams.reached(key, stored.through, 'read');
     return { ...stored, epoch: stream.epoch };
@@ -171,6 +181,37 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
       // The stream may have been deleted under a watcher: the next append makes sure of it.
       this.#streams.missed(key);
       throw error;
+    }
+  }
+
+  /** Those of several subjects come by a request each; what is stored meanwhile must not hide what was stored before. */
+  async #commands(key: Token, range: ReadRange): Promise<StreamMessage[]> {
+    const { commands, subjects } = this.#layout;
+    const filters = commands?.(key) ?? [subjects(key)];
+    const found = await this.#eachOf(key, filters, range);
+    const through = found.at(-1)?.sequence;
+    if (range.through !== undefined || through === undefined) return found;
+    return this.#eachOf(key, filters, { ...range, through });
+  }
+
+  async #eachOf(key: Token, filters: readonly string[], range: ReadRange): Promise<StreamMessage[]> {
+    const { after, through = Number.MAX_SAFE_INTEGER } = range;
+    const { connection, timeoutMs } = this.#ports;
+    const { format, stream } = this.#layout;
+    const name = stream(key);
+    const read = async (filter: string): Promise<StreamMessage[]> => {
+      const first = await readNext(connection, name, filter, after + 1, timeoutMs);
+      if (first === undefined || first.sequence > through) return [];
+      const rest = { from: first.sequence + 1, through };
+      return [first, ...(await readStream(connection, name, filter, rest, timeoutMs))];
+    };
+    try {
+      return (await Promise.all(filters.map(read)))
+        .flat()
+        .sort((one, other) => one.sequence - other.sequence);
+    } catch (error) {
+      this.#streams.doubt(key);
+      throw toThroughlineError(error, `reading ${format.kind} ${key}`);
     }
   }
 

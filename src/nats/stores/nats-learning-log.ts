@@ -61,7 +61,12 @@ export class NatsLearningLog extends NatsEventLog<LearningEvent> implements Lear
     // What was read last may be gone, by age or by hand, with nothing newer in its place.
     const last = await this.#lastOf(project);
     if (last >= expectedSequence || (await this.#isAnother(project, read))) return appended;
-    return this.appendDecided(project, event, expectedSequence, { ...options, expectedSequence: last });
+    return this.appendDecided(
+      project,
+      event,
+      { after: expectedSequence },
+      { ...options, expectedSequence: last },
+    );
   }
 
   /** What was decided on a stream that is gone must not stand in another, where nothing of what it is about does. */

@@ -1,11 +1,12 @@
 import {
+  sessionFamilySubjects,
   sessionOfStream,
   sessionStream,
   sessionSubject,
   sessionSubjects,
   type Token,
 } from '../../contracts/names.js';
-import { SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
+import { COMMAND_FAMILIES, SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { createSessionStream, type TopologyOptions } from '../jetstream/topology.js';
@@ -23,6 +24,7 @@ export class NatsSessionLog extends NatsEventLog<SessionEvent> implements Sessio
       subject: sessionSubject,
       // A consumer's delivery is stored under the subject that it came from: not ours, but the last sequence then.
       read: () => '>',
+      commands: (session) => COMMAND_FAMILIES.map((family) => sessionFamilySubjects(session, family)),
       make: (session, highest) => createSessionStream(ports.jsm, session, highest, options),
       expecting: (_, expectedLastSequence) => ({ expectedLastSequence }),
       messageId: (_, id) => id,

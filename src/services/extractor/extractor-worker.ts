@@ -57,6 +57,8 @@ export interface ExtractorOptions {
   readonly now?: () => number;
   /** Finds the secrets that no event may hold. Default: none. */
   readonly secrets?: SecretScanner;
+  /** Whether the process has something to do for which a caller waits. Default: never. */
+  readonly isAwaited?: () => boolean;
 }
 
 /** Counts since the worker started. */
@@ -220,7 +222,10 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
   const onFailure = () => {
     stats.retried += 1;
   };
-  const turns = await workInTurns(source, process, { lanes, logger, ackWaitMs, now, onFailure });
+  const turns = await workInTurns(source, process, {
+    ...{ lanes, logger, ackWaitMs, now, onFailure },
+    ...(options.isAwaited !== undefined && { isAwaited: options.isAwaited }),
+  });
   return {
     stats,
     inHand: () => lanes.held,

@@ -9,7 +9,11 @@ import type { Serving } from '../common/service-context.js';
 import { startExtractor } from './extractor-worker.js';
 
 /** The service `extractor`: the worker, and its health. */
-export async function serveExtractor(nats: NatsPorts, serving: Serving): Promise<void> {
+export async function serveExtractor(
+  nats: NatsPorts,
+  serving: Serving,
+  isAwaited: () => boolean,
+): Promise<void> {
   const { config, logger, shutdown, health, admit } = serving;
   const { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs } = config;
   const extractor = await startExtractor(
@@ -21,6 +25,7 @@ export async function serveExtractor(nats: NatsPorts, serving: Serving): Promise
       ackWaitMs,
       random: Math.random,
       secrets: scannerFor(config),
+      isAwaited,
     },
   );
   shutdown.add('the extractor', () => extractor.stop());

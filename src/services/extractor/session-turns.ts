@@ -18,6 +18,8 @@ export interface TurnsOptions {
   readonly ackWaitMs: number;
   readonly now: () => number;
   readonly onFailure: () => void;
+  /** Whether the process has something to do for which a caller waits: then little is begun in a turn. Default: never. */
+  readonly isAwaited?: () => boolean;
 }
 
 /** Dispatches whose subject names no session share one place among the sessions. */
@@ -39,7 +41,7 @@ const LOOK_EVERY = 8;
 export async function workInTurns(
   source: DispatchSource,
   work: (held: Held) => Promise<WorkOutcome>,
-  { lanes, logger, ackWaitMs, now, onFailure }: TurnsOptions,
+  { lanes, logger, ackWaitMs, now, onFailure, isAwaited = () => false }: TurnsOptions,
 ): Promise<{ stop(): Promise<void> }> {
   const warnOfSession = limitedWarnings(logger, now);
   let stopped = false;
@@ -76,7 +78,8 @@ export async function workInTurns(
   function isTurnLeft(): boolean {
     if (begunThisTurn === 0) return true;
     if (begunThisTurn >= MOST_A_TURN) return false;
-    return begunThisTurn % LOOK_EVERY !== 0 || now() - turnBeganAt < TURN_MS;
+    if (begunThisTurn % LOOK_EVERY !== 0) return true;
+    return !isAwaited() && now() - turnBeganAt < TURN_MS;
   }
 
   function beginTurn(): void {

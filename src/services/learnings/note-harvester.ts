@@ -86,7 +86,7 @@ export class NoteHarvester {
 
   async #harvest(session: Token): Promise<void> {
     const { sessions, projects, command } = this.#options;
-    const { notebook, charter } = (await sessions.load(session)).folded.state;
+    const { notebook, charter } = (await sessions.loadForCommand(session)).state;
     const project = projectOf(charter.project);
     const notes: readonly Note[] = [...notebook.notes.values()];
     const due = (state: LearningState) => noteProposals(state, session, notes);

@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import { counts } from '../../contracts/event.js';
 import { projectOf, type Token } from '../../contracts/names.js';
 import type { SessionReader } from '../../folding/session-folding.js';
 import type { SessionLog } from '../../ports/session-log.js';
@@ -20,8 +19,8 @@ interface Known {
 }
 
 /**
- * The project of a session. A session is folded once for it, snapshot and all; after that only its openings are
- * read, since nothing else changes its project.
+ * The project of a session. A session is folded once for it, snapshot and all; after that it is only asked for openings,
+ * since nothing else changes its project, and folded again when there is one.
  */
 export class SessionProjects {
   readonly #options: SessionProjectsOptions;
@@ -34,24 +33,19 @@ export class SessionProjects {
 
   /** @throws ThroughlineError `unavailable` when the log cannot be reached */
   async projectOf(session: Token): Promise<Token> {
-    const known = (await this.#openedSince(session, this.#known.get(session))) ?? (await this.#fold(session));
+    const known =
+      (await this.#unopenedSince(session, this.#known.get(session))) ?? (await this.#fold(session));
     this.#known.set(session, known);
     return projectOf(known.project);
   }
 
-  /** The known project, updated by newer openings; `undefined` if another log has taken the place of this one. */
-  async #openedSince(session: Token, known: Known | undefined): Promise<Known | undefined> {
+  /** The known project; `undefined` if there are newer openings, or another log in the place of this one. */
+  async #unopenedSince(session: Token, known: Known | undefined): Promise<Known | undefined> {
     if (known === undefined) return undefined;
     const range = { after: known.through, type: 'session.opened' };
-    const { events, through, epoch } = await this.#options.log.read(session, range);
-    if (epoch !== known.epoch) return undefined;
-    let { project, through: last } = known;
-    for (const stored of events) {
-      if (stored.event.type !== 'session.opened' || !counts(stored, last)) continue;
-      last = stored.sequence;
-      project = stored.event.data.project || project;
-    }
-    return { project, through, epoch };
+    const { events, epoch } = await this.#options.log.read(session, range);
+    // Whether an opening counts depends on other commands: the fold knows.
+    return events.length > 0 || epoch !== known.epoch ? undefined : known;
   }
 
   async #fold(session: Token): Promise<Known> {

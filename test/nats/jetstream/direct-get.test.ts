@@ -1,6 +1,6 @@
 import { headers, type NatsConnection } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readStream } from '../../../src/nats/jetstream/direct-get.js';
+import { batchesOf, readNext, readStream } from '../../../src/nats/jetstream/direct-get.js';
 import { type OpenedNats, startNatsPorts } from '../../ports/opened.js';
 
 let nats: OpenedNats;
@@ -50,6 +50,30 @@ describe('readStream', () => {
     expect(await read('S', 's.none', { from: 1 })).toEqual([]);
     expect(await read('EMPTY', 'empty.>', { from: 1 })).toEqual([]);
     expect(await read('MISSING', 'missing.>', { from: 1 })).toEqual([]);
+  });
+
+  it('readStream ends where events come in as fast as it reads: it reads what was stored when it began', async () => {
+    await connection
+      .jetstreamManager()
+      .then((jsm) => jsm.streams.add({ name: 'FAST', subjects: ['fast.>'], allow_direct: true }));
+    const js = connection.jetstream();
+    const publish = () => Promise.all(Array.from({ length: 1500 }, () => js.publish('fast.x', 'x')));
+    await publish();
+    let read = 0;
+    for await (const messages of batchesOf(connection, 'FAST', 'fast.>', { seq: 1 }, 20_000)) {
+      read += messages.length;
+      await publish();
+    }
+    expect(read).toBe(1500);
+  });
+
+  it('readNext gives the first message of some subjects from a sequence on, or nothing', async () => {
+    const next = async (stream: string, filter: string, from: number) =>
+      (await readNext(connection, stream, filter, from, 5000))?.sequence;
+    expect(await next('S', 's.b', 1)).toBe(3);
+    expect(await next('S', 's.>', 2)).toBe(2);
+    expect(await next('S', 's.b', 4)).toBeUndefined();
+    expect(await next('EMPTY', 'empty.>', 1)).toBeUndefined();
   });
 
   it('readStream goes on when the server ends a batch early because of its size', async () => {

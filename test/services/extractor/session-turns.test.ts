@@ -23,10 +23,20 @@ function deliveryOf(sequence: number) {
 /** Turns on a source that delivers what it is told to, also when it is closed. */
 function turnsOn(
   work: () => Promise<WorkOutcome>,
-  { consume = () => {}, onFailure = () => {} }: { consume?: () => void; onFailure?: () => void } = {},
+  {
+    consume = () => {},
+    onFailure = () => {},
+    maxActive = 1,
+    ...more
+  }: {
+    consume?: () => void;
+    onFailure?: () => void;
+    maxActive?: number;
+    isAwaited?: () => boolean;
+  } = {},
 ) {
   let deliver: (delivery: DispatchDelivery) => void = () => {};
-  const lanes = new SessionLanes({ maxActive: 1, now: () => 0, random: () => 1 });
+  const lanes = new SessionLanes({ maxActive, now: () => 0, random: () => 1 });
   const source = {
     publish: async () => ({ sequence: 0 }),
     newest: async () => 0,
@@ -36,7 +46,7 @@ function turnsOn(
       return { close: async () => {} };
     },
   };
-  const options = { lanes, logger: silentLogger, ackWaitMs: 30, now: () => 0, onFailure };
+  const options = { lanes, logger: silentLogger, ackWaitMs: 30, now: () => 0, onFailure, ...more };
   const turns = workInTurns(source, work, options);
   return { lanes, turns, deliver: (delivery: DispatchDelivery) => deliver(delivery) };
 }
@@ -84,6 +94,21 @@ describe('work in turns', () => {
     deliver(late);
     expect(late.nak).toHaveBeenCalledOnce();
     expect(work).not.toHaveBeenCalled();
+  });
+
+  it('work in turns begins little in a turn while a caller waits for something else, and goes on all the same', async () => {
+    const begun = async (isAwaited: boolean) => {
+      const work = vi.fn(async () => DONE);
+      const { turns, deliver } = turnsOn(work, { maxActive: 400, isAwaited: () => isAwaited });
+      const { stop } = await turns;
+      for (let sequence = 1; sequence <= 100; sequence += 1) deliver(deliveryOf(sequence));
+      const inOneTurn = work.mock.calls.length;
+      await vi.waitFor(() => expect(work).toHaveBeenCalledTimes(100));
+      await stop();
+      return inOneTurn;
+    };
+    expect(await begun(false)).toBe(100);
+    expect(await begun(true)).toBe(8);
   });
 
   it('work in turns takes no fault after the work for a failure of the work', async () => {

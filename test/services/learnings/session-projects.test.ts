@@ -49,7 +49,7 @@ function projects() {
   return { log, snapshots, load, removeLog, projectOf: () => known.projectOf(SESSION) };
 }
 
-it('the projects of sessions come from one fold of a session, and then from its openings alone', async () => {
+it('a session is folded for its project once, and again for each opening', async () => {
   const { log, load, projectOf } = projects();
   expect(await projectOf()).toBe('default');
   await log.append(SESSION, recorded(1, implementer()));
@@ -60,7 +60,7 @@ it('the projects of sessions come from one fold of a session, and then from its 
   await log.append(SESSION, opened({ project: 'bank' }));
   await log.append(SESSION, recorded(2, implementer()));
   expect(await projectOf()).toBe('bank');
-  expect(load).toHaveBeenCalledTimes(1);
+  expect(load).toHaveBeenCalledTimes(4);
 });
 
 it('the project of a session whose log is gone is known from its snapshot', async () => {

@@ -7,8 +7,14 @@ import type { RejectedStore } from '../../../src/ports/rejected-store.js';
 import type { SessionLog } from '../../../src/ports/session-log.js';
 import type { SnapshotStore } from '../../../src/ports/snapshot-store.js';
 import { startExtractor } from '../../../src/services/extractor/extractor-worker.js';
+import { evolve } from '../../../src/session/evolve-session.js';
 import { encodeSnapshot } from '../../../src/session/session-snapshot.js';
-import { DEFAULT_LIMITS, type SessionLimits, type SessionState } from '../../../src/session/session-state.js';
+import {
+  DEFAULT_LIMITS,
+  emptyState,
+  type SessionLimits,
+  type SessionState,
+} from '../../../src/session/session-state.js';
 import { MemoryRejectedStore } from '../../doubles/memory-rejected-store.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
@@ -88,6 +94,15 @@ export function isCommand(event: SessionEvent): boolean {
   return event.type !== 'fact.recorded' && event.type !== 'dispatch.rejected';
 }
 
+/** The events of a session that count: a command that another one came before is stored, and changes nothing. */
+export async function countedEvents(log: SessionLog, session: Token): Promise<SessionEvent[]> {
+  const { events } = await log.read(session, { after: 0 });
+  const state = emptyState(session);
+  return events.flatMap((stored) =>
+    evolve(state, stored).lastEvent === stored.sequence ? stored.event : [],
+  );
+}
+
 /** The state that a process which has just started folds, from a snapshot where `snapshots` has one. */
 export async function loadFresh(
   log: SessionLog,
@@ -101,10 +116,9 @@ export async function loadFresh(
 
 /** All that a state holds, as text; but for the places in the log, which repeated events and gaps shift. */
 export function comparable(state: SessionState): string {
-  return encodeSnapshot(state, '').replaceAll(
-    /"(after_sequence|event|eventSequence)":\d+/g,
-    (_, key: string) => `"${key}":0`,
-  );
+  return encodeSnapshot(state, '')
+    .replaceAll(/"last_(event|command)":\d+,/g, '')
+    .replaceAll(/"(after_sequence|event|eventSequence)":\d+/g, (_, key: string) => `"${key}":0`);
 }
 
 /** The session that a dispatch names, if any. */

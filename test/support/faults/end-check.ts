@@ -3,7 +3,15 @@ import type { RejectedStore } from '../../../src/ports/rejected-store.js';
 import type { SessionLog } from '../../../src/ports/session-log.js';
 import type { SnapshotStore } from '../../../src/ports/snapshot-store.js';
 import { DEFAULT_LIMITS, type SessionLimits } from '../../../src/session/session-state.js';
-import { cleanRun, comparable, isCommand, loadFresh, type StoredDispatch, sessionOf } from './clean-run.js';
+import {
+  cleanRun,
+  comparable,
+  countedEvents,
+  isCommand,
+  loadFresh,
+  type StoredDispatch,
+  sessionOf,
+} from './clean-run.js';
 import type { Publication } from './workload.js';
 
 /** What a run has left behind, in memory or on NATS. */
@@ -88,7 +96,7 @@ async function expectStates(aftermath: Aftermath, givenUp: ReadonlySet<number>):
   expect(sessions).toEqual(expect.arrayContaining([...dispatched]));
   for (const session of sessions) {
     // Commands stand as they were appended: what they decided on is not known any more.
-    for (const { event } of (await log.read(session, { after: 0 })).events) {
+    for (const event of await countedEvents(log, session)) {
       if (isCommand(event)) await clean.log.append(session, event);
     }
     const expected = comparable(await loadFresh(clean.log, session, undefined, limits));
