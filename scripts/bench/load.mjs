@@ -31,7 +31,7 @@ export default {
       atMost: 10,
       unit: 'ms',
     },
-    // The same, but for noise: of two halves of idle commands in one run, one has up to 1.5 times the p99 of the other.
+    // The same, but for noise: 1.5 is a judgement, since p99 of a few hundred commands varies much on two cores.
     {
       id: 'load.burst.p99',
       work: 'commands on a session with 10,000 waiting results: p99',
