@@ -470,5 +470,6 @@ function readObject(
   const read: Record<string, unknown> = {};
   readFields(json, shape, place, read, repairs);
   for (const [name, { required }] of shape.fields) if (required && read[name] === undefined) return undefined;
-  return read;
+  // What each field holds is right: what they say together may not be.
+  return shape.schema.safeParse(read).success ? read : undefined;
 }

@@ -14,6 +14,7 @@ export type Wanted =
 
 export interface ObjectShape {
   readonly wants: 'object';
+  readonly schema: z.ZodType;
   readonly fields: ReadonlyMap<string, FieldShape>;
   /** The shape of the items of each field that is a list of objects. */
   readonly items: ReadonlyMap<string, ObjectShape>;
@@ -85,7 +86,7 @@ function objectShape(schema: z.ZodObject): ObjectShape {
   const items = new Map<string, ObjectShape>();
   for (const [field, { shape }] of fields)
     if (shape.wants === 'list' && shape.item.wants === 'object') items.set(field, shape.item);
-  return { wants: 'object', fields, items, meant };
+  return { wants: 'object', schema, fields, items, meant };
 }
 
 function fieldShape(schema: z.ZodType): FieldShape {
