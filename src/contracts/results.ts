@@ -120,7 +120,20 @@ function schemaOf(role: Role) {
   return z.object({ ...shape, files_changed: texts.optional() }).transform(namedOnce);
 }
 
-/** `files_changed` is another name of `files_modified`. */
-function namedOnce({ files_changed, ...result }: { files_changed?: unknown; files_modified?: unknown }) {
-  return { ...result, files_modified: result.files_modified ?? files_changed };
+/** `files_changed` is another name of `files_modified`: what stands under both is one list. */
+export function namedOnce<Result extends { files_changed?: unknown; files_modified?: unknown }>({
+  files_changed,
+  ...result
+}: Result) {
+  const { files_modified } = result;
+  const both = Array.isArray(files_modified) && Array.isArray(files_changed);
+  const files = both ? joined(files_modified, files_changed) : (files_modified ?? files_changed);
+  return { ...result, files_modified: files };
+}
+
+/** Two lists as one, without what the first has already. */
+export function joined(one: readonly unknown[], other: readonly unknown[]): readonly unknown[] {
+  if (one.length === 0) return other;
+  const said = new Set(one.map((item) => JSON.stringify(item)));
+  return [...one, ...other.filter((item) => !said.has(JSON.stringify(item)))];
 }
