@@ -2,12 +2,19 @@ import type { z } from 'zod';
 import { oneLine } from '../shared/text.js';
 import type { ErrorCode } from './error-codes.js';
 import { explainIssues } from './explain-issues.js';
-import { kindOf, type Role } from './kinds.js';
+import type { Role } from './kinds.js';
 import { withClipped } from './reading/clipped.js';
-import { type Cleaning, type FoundJson, findJson, mayRepeatKeys, valuesOf } from './reading/found-json.js';
+import {
+  type Cleaning,
+  type FoundJson,
+  findJson,
+  mayRepeatKeys,
+  repeatedKeys,
+} from './reading/found-json.js';
 import { MAX_ITEMS, readResult } from './reading/read-result.js';
+import { isObject } from './reading/repair-rules.js';
 import { type Repair, Repairs } from './reading/repairs.js';
-import { isPlain, type Json, resultShape, usesOwnNames } from './reading/shape.js';
+import { isOtherName, isPlain, type Json, resultShape, usesOwnNames } from './reading/shape.js';
 import { RESULTS, type RoleResult, taskId } from './results.js';
 
 /**
@@ -87,16 +94,15 @@ const NONE: readonly Repair[] = Object.freeze([]);
 
 function checked({ value, repairs: mended, broken }: Found, role: Role, schemaOf: SchemaOf): ParsedBody {
   const schema = schemaOf(role);
-  const { verdictField } = kindOf(role);
   const shape = resultShape(role);
   // The schema gives an issue for each wrong item of however long a list; reading stops before.
   const strict = hasLongList(value) ? undefined : schema.safeParse(value);
   if (strict?.success && broken === undefined) {
     // Its own schema took it: it is an object. Most results are right, and not looked at a second time.
     const valid = value as Json;
-    if (mended === undefined && isPlain(valid, shape, verdictField))
+    if (mended === undefined && isPlain(valid, shape))
       return { ok: true, value: { role, result: strict.data } as RoleResult, repairs: NONE };
-    if (usesOwnNames(valid, shape, verdictField)) return accepted(role, strict.data, mended);
+    if (usesOwnNames(valid, shape)) return accepted(role, strict.data, mended);
   }
   const reading = readResult(value, role);
   if (!reading.ok && broken === undefined) return fault({ code: 'schema_invalid', ...reading });
@@ -110,7 +116,12 @@ function checked({ value, repairs: mended, broken }: Found, role: Role, schemaOf
   }
   const read = schema.safeParse(reading.value);
   if (!read.success)
-    return fault({ code: 'schema_invalid', reason: explainIssues(RESULTS[role], reading.value) });
+    return fault({
+      code: 'schema_invalid',
+      reason: explainIssues(RESULTS[role], reading.value),
+      fix: 'correct these fields and send the result again',
+      task: reading.task,
+    });
   const repairs = mended ?? new Repairs();
   repairs.take(reading.repairs);
   return accepted(role, read.data, repairs);
@@ -135,15 +146,16 @@ function accepted(role: Role, data: unknown, noted: Repairs | undefined): Parsed
 }
 
 /** What is wrong with how a result says its task and its verdict, before anything is read. */
-function ambiguous({ json }: Found, role: Role): ParsedBody | undefined {
-  const { verdictField } = kindOf(role);
-  if (!mayRepeatKeys(json, verdictField)) return undefined;
-  return givenTwice('task_id', json) ?? (verdictField && givenTwice(verdictField, json));
-}
-
-function givenTwice(field: string, json: string): ParsedBody | undefined {
-  const [first, ...others] = valuesOf(json, field);
-  if (others.every((each) => each === first)) return undefined;
+function ambiguous({ json, value }: Found, role: Role): ParsedBody | undefined {
+  const shape = resultShape(role);
+  const { verdictField } = shape;
+  const body: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
+  if (!isObject(body)) return undefined;
+  const others = Object.keys(body).filter((key) => isOtherName(key, body[key], shape));
+  if (others.length === 0 && !mayRepeatKeys(json, verdictField)) return undefined;
+  const repeated = repeatedKeys(json);
+  const field = ['task_id', verdictField, ...others].find((key) => key !== undefined && repeated.has(key));
+  if (field === undefined) return undefined;
   // They are not cleaned of secrets: none is shown.
   const reason = `${field} is given twice, with different values`;
   return fault({ code: 'schema_invalid', reason, fix: `give ${field} once`, ...named(json) });

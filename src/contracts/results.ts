@@ -10,6 +10,7 @@ import {
   type VerdictOf,
   verdictsOf,
 } from './kinds.js';
+import { maySay, relationOf } from './relations.js';
 import { SEVERITIES } from './severity.js';
 
 /**
@@ -44,21 +45,18 @@ export const reviewIssue = z.object({
   fix: text.optional(),
 });
 
-/** Relations by which results tell their own outcome: a fact that is given in words may not pass for one. */
-const OUTCOME_RELATIONS: readonly string[] = [
-  ...ROLES.flatMap((role) => kindOf(role).relations.verdict ?? []),
-  ...['summary', 'modified_by', 'test_result', 'issue', 'must_fix'],
-];
-
 /** A fact in the words of its agent. */
-export const explicitFact = z.object({
-  subject: text.min(1, 'must not be empty'),
-  relation: text
-    .min(1, 'must not be empty')
-    .refine((relation) => !OUTCOME_RELATIONS.includes(relation), 'is said by fields of the result only'),
-  object: text.min(1, 'must not be empty'),
-  tags: z.array(z.enum(FACT_TAGS)).optional(),
-});
+export const explicitFact = z
+  .object({
+    subject: text.min(1, 'must not be empty'),
+    relation: text.refine((relation) => relationOf(relation) !== '', 'must not be empty'),
+    object: text.min(1, 'must not be empty'),
+    tags: z.array(z.enum(FACT_TAGS)).optional(),
+  })
+  .refine(({ subject, relation }) => maySay(subject, relation), {
+    path: ['relation'],
+    error: 'is said by fields of the result only',
+  });
 
 /** What the fields of results hold. */
 const FIELDS = {
@@ -122,7 +120,20 @@ function schemaOf(role: Role) {
   return z.object({ ...shape, files_changed: texts.optional() }).transform(namedOnce);
 }
 
-/** `files_changed` is another name of `files_modified`. */
-function namedOnce({ files_changed, ...result }: { files_changed?: unknown; files_modified?: unknown }) {
-  return { ...result, files_modified: result.files_modified ?? files_changed };
+/** `files_changed` is another name of `files_modified`: what stands under both is one list. */
+export function namedOnce<Result extends { files_changed?: unknown; files_modified?: unknown }>({
+  files_changed,
+  ...result
+}: Result) {
+  const { files_modified } = result;
+  const both = Array.isArray(files_modified) && Array.isArray(files_changed);
+  const files = both ? joined(files_modified, files_changed) : (files_modified ?? files_changed);
+  return { ...result, files_modified: files };
+}
+
+/** Two lists as one, without what the first has already. */
+export function joined(one: readonly unknown[], other: readonly unknown[]): readonly unknown[] {
+  if (one.length === 0) return other;
+  const said = new Set(one.map((item) => JSON.stringify(item)));
+  return [...one, ...other.filter((item) => !said.has(JSON.stringify(item)))];
 }

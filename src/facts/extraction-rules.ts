@@ -1,8 +1,7 @@
-import { KEPT } from '../contracts/kept.js';
 import { KINDS, kindOf, type ResultField, type Role, verdictIn } from '../contracts/kinds.js';
+import { RELATIONS, relationOf } from '../contracts/relations.js';
 import type { AnyResult, TestRun } from '../contracts/results.js';
 import { bySeverity } from '../contracts/severity.js';
-import { clipText, quoted } from '../shared/text.js';
 import { recordedFact } from './fact-id.js';
 import type { RecordedFact, SessionFactTag } from './fact-types.js';
 
@@ -44,13 +43,16 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
     field: 'files_modified',
     extract: (result, taskId) => {
       const by = task(taskId);
-      return each(result.files_modified, (file) => recordedFact(file, 'modified_by', by, ['file_change']));
+      return each(result.files_modified, (file) =>
+        recordedFact(file, RELATIONS.changedBy, by, ['file_change']),
+      );
     },
   },
   {
     name: 'follow_up_actions',
     field: 'follow_up_actions',
-    extract: (result, taskId) => facts(task(taskId), 'requires', result.follow_up_actions, ['dependency']),
+    extract: (result, taskId) =>
+      facts(task(taskId), RELATIONS.requires, result.follow_up_actions, ['dependency']),
   },
   {
     name: 'tests',
@@ -62,13 +64,14 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
     field: 'issues',
     extract: (result, taskId) =>
       each(bySeverity(result.issues ?? []), ({ file = task(taskId), message, severity, fix }) =>
-        recordedFact(file, 'issue', message, ['error'], { severity, fix }),
+        recordedFact(file, RELATIONS.issue, message, ['error'], { severity, fix }),
       ),
   },
   {
     name: 'required_fixes',
     field: 'required_fixes',
-    extract: (result, taskId) => facts(task(taskId), 'must_fix', result.required_fixes, ['convention']),
+    extract: (result, taskId) =>
+      facts(task(taskId), RELATIONS.requiredFix, result.required_fixes, ['convention']),
   },
   {
     // An issue is closed by an approval; a rule for the whole code base stays, until the task's next such rule.
@@ -77,7 +80,7 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
     extract: (result, taskId) =>
       each(result.issues, ({ message }) =>
         CONVENTION.test(message)
-          ? recordedFact(task(taskId), 'convention', message, ['convention'])
+          ? recordedFact(task(taskId), RELATIONS.convention, message, ['convention'])
           : undefined,
       ),
   },
@@ -85,7 +88,7 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
     name: 'facts',
     extract: (result) =>
       each(result.facts, ({ subject, relation, object, tags = [] }) =>
-        recordedFact(subject, clipText(quoted(relation), KEPT.fact.relation), object, tags),
+        recordedFact(subject, relationOf(relation), object, tags),
       ),
   },
 ];
@@ -97,11 +100,11 @@ function task(taskId: string): string {
 // One relation for both outcomes: a later pass closes the failures of an earlier run.
 function testFacts(run: TestRun, taskId: string): RecordedFact[] {
   const subject = `test:${run.command}`;
-  if (run.passed) return facts(subject, 'test_result', [`passed in ${task(taskId)}`], ['test']);
+  if (run.passed) return facts(subject, RELATIONS.test, [`passed in ${task(taskId)}`], ['test']);
   const failures = run.failures?.length ? run.failures : ['no failure text given'];
   return facts(
     subject,
-    'test_result',
+    RELATIONS.test,
     failures.map((failure) => `failed in ${task(taskId)}: ${failure}`),
     ['test', 'error'],
   );

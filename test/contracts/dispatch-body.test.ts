@@ -63,12 +63,13 @@ describe('a body that is a JSON object', () => {
     expect(parse({ ...DONE, cost: 3, model: { name: 'x' } })).toEqual(untouched(DONE_RESULT));
   });
 
-  it('a JSON body may say files_changed for files_modified, which wins when both are there', () => {
+  it('a JSON body may say files_changed for files_modified; both are one list', () => {
     const files = (body: object) => parse({ ...DONE, ...body });
     expect(files({ files_changed: ['a'] })).toMatchObject({ value: { result: { files_modified: ['a'] } } });
-    expect(files({ files_changed: ['a'], files_modified: ['b'] })).toEqual(
-      untouched({ role: 'implementer', result: { ...DONE, files_modified: ['b'] } }),
-    );
+    expect(files({ files_changed: ['a'], files_modified: ['b'] })).toMatchObject({
+      value: { result: { files_modified: ['b', 'a'] } },
+      repairs: [{ kind: 'joined', field: 'files_modified' }],
+    });
   });
 
   it('a JSON body gives its task id without the blanks around it', () => {

@@ -190,6 +190,8 @@ const CLEAR_KEYS = new Map(
 
 /** Whether task or verdict may be given twice: most often it is not, and one look shows that. */
 export function mayRepeatKeys(json: string, verdictField: VerdictField | undefined): boolean {
+  // A letter of a name may be written by its number.
+  if (json.includes('\\u00')) return true;
   const keys = CLEAR_KEYS.get(verdictField);
   const most = verdictField === undefined ? 1 : 2;
   if (keys === undefined) return true;
@@ -200,30 +202,41 @@ export function mayRepeatKeys(json: string, verdictField: VerdictField | undefin
 }
 
 /**
- * The values, as they are written, of a key of the outermost object: a key may stand there twice, and parsing keeps the last.
+ * The keys of the outermost object that stand there more than once with different values: parsing keeps the last one.
  */
-export function valuesOf(json: string, key: string): string[] {
-  const name = `"${key}"`;
-  const values: string[] = [];
+export function repeatedKeys(json: string): ReadonlySet<string> {
+  const values = new Map<string, string>();
+  const repeated = new Set<string>();
+  const outermost = json.trimStart().startsWith('[') ? 2 : 1;
   let depth = 0;
+  let key: string | undefined;
   let from = -1;
   for (let at = 0; at < json.length; at += 1) {
     const sign = json[at];
     if (sign === '"') {
       const end = endOfString(json, at);
-      if (depth === 1 && from < 0 && end - at === name.length && json.startsWith(name, at)) {
-        const colon = json.indexOf(':', end);
-        if (json.slice(end, colon).trim() === '') from = colon + 1;
-      }
+      if (depth === outermost && from < 0) key = unescaped(json.slice(at, end));
       at = end - 1;
     } else if (sign === '{' || sign === '[') depth += 1;
     else if (sign === '}' || sign === ']') depth -= 1;
-    if (from >= 0 && at >= from && (depth === 0 || (depth === 1 && sign === ','))) {
-      values.push(json.slice(from, at).trim());
-      from = -1;
-    }
+    else if (sign === ':' && depth === outermost && from < 0) from = at + 1;
+    const ends = depth < outermost || (depth === outermost && sign === ',');
+    if (from < 0 || key === undefined || !ends) continue;
+    const value = json.slice(from, at).trim();
+    if ((values.get(key) ?? value) !== value) repeated.add(key);
+    values.set(key, value);
+    from = -1;
   }
-  return values;
+  return repeated;
+}
+
+function unescaped(name: string): string {
+  if (!name.includes('\\')) return name.slice(1, -1);
+  try {
+    return String(JSON.parse(name));
+  } catch {
+    return name;
+  }
 }
 
 /** One past the closing quote of the string that begins at `from`; more than the length of a text that is cut off. */

@@ -1,6 +1,6 @@
 import { explainIssues, shown } from '../explain-issues.js';
-import { kindOf, ROLES, type Role, verdictsOf } from '../kinds.js';
-import { RESULTS, taskId } from '../results.js';
+import { kindOf, ROLES, type Role, type Verdict, verdictsOf } from '../kinds.js';
+import { joined, namedOnce, RESULTS, taskId } from '../results.js';
 import {
   BOOLEAN_RULES,
   isNothing,
@@ -15,6 +15,8 @@ import {
 import { Repairs, WHOLE } from './repairs.js';
 import {
   type FieldShape,
+  flagOf,
+  isEmpty,
   type Json,
   MAX_KEYS,
   type ObjectShape,
@@ -62,6 +64,16 @@ export function readResult(json: unknown, role: Role): Reading {
   const value: Record<string, unknown> = { task_id: task.value };
   if (shape.verdictField !== undefined) value[shape.verdictField] = verdict.value;
   readFields(body, shape, '', value, repairs);
+  if (hasItems(value.files_changed) && value.files_modified !== undefined) {
+    repairs.note('joined', 'files_modified', 'with files_changed');
+    const { files_modified } = namedOnce(value);
+    value.files_modified = Array.isArray(files_modified) ? files_modified.slice(0, MAX_ITEMS) : undefined;
+    delete value.files_changed;
+  }
+  for (const key of firstKeys(body)) {
+    const field = isEmpty(body[key]) ? undefined : shape.foreign(key);
+    if (field !== undefined) repairs.note('skipped', field, `the ${role} has no such field`);
+  }
   return { ok: true, task: task.value, value, repairs };
 }
 
@@ -100,11 +112,18 @@ function isId(text: string): boolean {
   return /^\S{1,64}$/.test(text.trim());
 }
 
-function twice(one: string, first: string, other: string, second: string) {
+function twice(one: string, first: unknown, other: string, second: unknown) {
   return {
     reason: `${one} is ${shown(first)} and ${other} is ${shown(second)}: which of them holds is not clear`,
     fix: `keep one of ${one} and ${other}`,
   };
+}
+
+/** What one key says of the verdict: which it is, or which it is not. */
+interface Claim {
+  readonly key: string;
+  readonly value?: Verdict | undefined;
+  readonly denies?: Verdict | undefined;
 }
 
 function readVerdict(body: Json, shape: ResultShape): Clear {
@@ -112,46 +131,54 @@ function readVerdict(body: Json, shape: ResultShape): Clear {
   if (field === undefined) return NOT_NEEDED;
   const values = verdictsOf(role);
   const repairs = new Repairs();
-  let found: { key: string; value: string } | undefined;
-  for (const { key, rank } of keysFor(field, body, shape)) {
-    const value = verdictOf(body[key], values);
-    if (value === undefined) continue;
-    if (found === undefined) {
-      found = { key, value };
-      if (key !== field) repairs.note('renamed', field, `found ${key}`);
-      if (value !== body[key]) repairs.note('verdict', field, `${shown(body[key])} as ${value}`);
-    } else if (value !== found.value && (rank <= 1 || value === body[key])) {
-      return { value: undefined, contradiction: twice(found.key, found.value, key, value), repairs };
-    }
+  const claims = [
+    ...keysFor(field, body, shape).map(({ key }) => claimOf(key, body[key], values)),
+    ...flagsOf(body, shape, values),
+  ];
+  const found = claims.find(({ value }) => value !== undefined) ?? claims.find(({ denies }) => denies);
+  if (found === undefined) return { value: undefined, repairs };
+  const value = found.value ?? (found.denies && OPPOSITES[found.denies]);
+  const other = claims.find((claim) =>
+    claim.value === undefined ? claim.denies !== undefined && isDenied(claim.denies) : claim.value !== value,
+  );
+  function isDenied(verdict: Verdict): boolean {
+    return found?.value === undefined ? OPPOSITES[verdict] !== value : verdict === value;
   }
-  return found === undefined ? flagged(body, role, field) : { value: found.value, repairs };
+  if (other !== undefined) {
+    const contradiction = twice(found.key, body[found.key], other.key, body[other.key]);
+    return { value: undefined, contradiction, repairs };
+  }
+  if (keysFor(field, body, shape).some(({ key }) => key === found.key)) {
+    if (found.key !== field) repairs.note('renamed', field, `found ${found.key}`);
+    if (value !== body[found.key]) repairs.note('verdict', field, `${shown(body[found.key])} as ${value}`);
+  } else repairs.note('verdict', field, `${found.key} as ${value}`);
+  return { value, repairs };
 }
 
-/** A verdict that is said by the name of a field: `approved: true`. */
-function flagged(body: Json, role: Role, field: string): Clear {
-  const values = verdictsOf(role);
-  const repairs = new Repairs();
-  let found: { key: string; value: string } | undefined;
-  for (const key of firstKeys(body).filter((each) => typeof body[each] === 'boolean')) {
-    const flag = body[key];
-    const named = meantBy(key, values, VERDICT_WORDS);
-    const value = flag ? named : named && OPPOSITES[named];
-    if (value === undefined) continue;
-    if (found !== undefined && found.value !== value)
-      return { value: undefined, contradiction: twice(found.key, found.value, key, value), repairs };
-    found ??= { key, value };
-  }
-  if (found !== undefined) repairs.note('verdict', field, `${found.key} as ${found.value}`);
-  return { value: found?.value, repairs };
-}
-
-function verdictOf(value: unknown, values: ReturnType<typeof verdictsOf>) {
-  if (typeof value === 'string') return meantBy(value, values, VERDICT_WORDS);
-  if (Array.isArray(value) && value.length === 1 && typeof value[0] === 'string')
-    return meantBy(value[0], values, VERDICT_WORDS);
-  if (typeof value !== 'boolean') return undefined;
+function claimOf(key: string, value: unknown, values: readonly Verdict[]): Claim {
+  const flag = typeof value === 'boolean' ? value : undefined;
+  if (flag === undefined) return { key, value: verdictOf(value, values) };
   const positive = values.find((verdict) => OPPOSITES[verdict] !== undefined);
-  return value ? positive : positive && OPPOSITES[positive];
+  return flag ? { key, value: positive } : { key, denies: positive };
+}
+
+/** The verdicts that are said by the names of fields: `approved: true`. */
+function flagsOf(body: Json, shape: ResultShape, values: readonly Verdict[]): Claim[] {
+  const claims: Claim[] = [];
+  for (const key of firstKeys(body)) {
+    const flag = flagOf(body[key]);
+    if (flag === undefined || shape.meant(key)?.field === shape.verdictField) continue;
+    const named = meantBy(key, values, VERDICT_WORDS);
+    if (named === undefined) continue;
+    if (flag) claims.push({ key, value: named });
+    else if (OPPOSITES[named] !== undefined) claims.push({ key, denies: named });
+  }
+  return claims;
+}
+
+function verdictOf(value: unknown, values: readonly Verdict[]): Verdict | undefined {
+  const said: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
+  return typeof said === 'string' ? meantBy(said, values, VERDICT_WORDS) : undefined;
 }
 
 /** Items of a list that are read: far more than a dispatch gives facts. */
@@ -334,14 +361,41 @@ function readField(
   place: string,
   repairs: Repairs,
 ): unknown {
-  for (const { key } of candidates) {
+  let found: { readonly key: string; readonly read: unknown } | undefined;
+  let empty: { readonly key: string; readonly read: unknown; readonly own: Repairs } | undefined;
+  for (const { key, rank } of candidates) {
     const own = new Repairs();
     const read = readValue(json[key], shape, field, place, own);
-    if (read === undefined) continue;
-    if (key !== field) repairs.note('renamed', place, `found ${key}`);
-    repairs.take(own);
-    return read;
+    if (read === undefined) {
+      // Where nothing is found, what could not be read is told below.
+      if (found !== undefined && !isEmpty(json[key])) repairs.note('skipped', place, `found ${key}`);
+    } else if (found === undefined) {
+      // An empty value does not stand before what another name holds.
+      if (isEmpty(read) && candidates.some((other) => other.key !== key && !isEmpty(json[other.key]))) {
+        empty ??= { key, read, own };
+        continue;
+      }
+      found = { key, read };
+      if (key !== field) repairs.note('renamed', place, `found ${key}`);
+      repairs.take(own);
+    } else if (Array.isArray(found.read) && Array.isArray(read)) {
+      const more = rank > 1 ? read.filter((item) => mayJoin(item, field)) : read;
+      if (more.length < read.length) repairs.note('skipped', place, `found ${key}`);
+      if (more.length === 0) continue;
+      const most = shape.wants === 'list' ? (shape.most ?? MAX_ITEMS) : MAX_ITEMS;
+      const all = joined(found.read, more);
+      repairs.note('joined', place, `with ${key}`);
+      if (all.length > most) repairs.note('clipped', place, `${most} of ${all.length} kept`);
+      found = { ...found, read: all.slice(0, most) };
+      repairs.take(own);
+    } else if (read !== found.read) repairs.note('skipped', place, `found ${key}`);
   }
+  if (found === undefined && empty !== undefined) {
+    found = empty;
+    if (empty.key !== field) repairs.note('renamed', place, `found ${empty.key}`);
+    repairs.take(empty.own);
+  }
+  if (found !== undefined) return found.read;
   const missing = required ? MISSING_RULES.find((rule) => rule.field === field) : undefined;
   const derived = missing?.apply(json, field);
   if (missing !== undefined && derived !== undefined) {
@@ -354,6 +408,15 @@ function readField(
     else if (key === field) repairs.note('skipped', place, shown(value));
   }
   return undefined;
+}
+
+function hasItems(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0;
+}
+
+/** What is called `changes` tells of files or of what was done to them. */
+function mayJoin(item: unknown, field: string): boolean {
+  return field !== 'files_modified' || (typeof item === 'string' && !/\s/.test(item.trim()));
 }
 
 function shownDetail(value: unknown): string {
@@ -470,5 +533,6 @@ function readObject(
   const read: Record<string, unknown> = {};
   readFields(json, shape, place, read, repairs);
   for (const [name, { required }] of shape.fields) if (required && read[name] === undefined) return undefined;
-  return read;
+  // What each field holds is right: what they say together may not be.
+  return shape.schema.safeParse(read).success ? read : undefined;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { KEPT } from '../kept.js';
-import { kindOf, type Role, type VerdictField } from '../kinds.js';
+import { kindOf, ROLES, type Role, type VerdictField } from '../kinds.js';
 import { insideOf, limitOf } from '../list-limits.js';
 import { RESULTS } from '../results.js';
 import { ALIASES, MAX_NAME, plainName } from './synonyms.js';
@@ -14,6 +14,7 @@ export type Wanted =
 
 export interface ObjectShape {
   readonly wants: 'object';
+  readonly schema: z.ZodType;
   readonly fields: ReadonlyMap<string, FieldShape>;
   /** The shape of the items of each field that is a list of objects. */
   readonly items: ReadonlyMap<string, ObjectShape>;
@@ -35,6 +36,8 @@ export interface FieldShape {
 export interface ResultShape extends ObjectShape {
   readonly role: Role;
   readonly verdictField: VerdictField | undefined;
+  /** The field of another kind that a name means which none of this one has. */
+  readonly foreign: (name: string) => string | undefined;
 }
 
 /** Of an object, the keys that are looked at as other names of fields, or as what stands around a result. */
@@ -47,10 +50,25 @@ const known = new Map<Role, ResultShape>();
 export function resultShape(role: Role): ResultShape {
   let shape = known.get(role);
   if (shape === undefined) {
-    shape = { ...objectShape(objectIn(RESULTS[role])), role, verdictField: kindOf(role).verdictField };
+    const own = objectShape(objectIn(RESULTS[role]));
+    const { verdictField } = kindOf(role);
+    shape = { ...own, role, verdictField, foreign: (name) => foreignField(name, role, own) };
     known.set(role, shape);
   }
   return shape;
+}
+
+function foreignField(name: string, role: Role, own: ObjectShape): string | undefined {
+  if (own.meant(name) !== undefined) return undefined;
+  for (const other of ROLES) {
+    if (other === role) continue;
+    const { meant, fields } = resultShape(other);
+    const meaning = meant(name);
+    if (meaning === undefined || own.fields.has(meaning.field)) continue;
+    // Less sure names of its texts are words for many things.
+    if (meaning.rank <= 1 || fields.get(meaning.field)?.shape.wants === 'list') return meaning.field;
+  }
+  return undefined;
 }
 
 function shapeOf(schema: z.ZodType): Wanted {
@@ -85,7 +103,7 @@ function objectShape(schema: z.ZodObject): ObjectShape {
   const items = new Map<string, ObjectShape>();
   for (const [field, { shape }] of fields)
     if (shape.wants === 'list' && shape.item.wants === 'object') items.set(field, shape.item);
-  return { wants: 'object', fields, items, meant };
+  return { wants: 'object', schema, fields, items, meant };
 }
 
 function fieldShape(schema: z.ZodType): FieldShape {
@@ -102,46 +120,68 @@ function objectIn(schema: unknown): z.ZodObject {
 }
 
 /**
- * Whether a valid result uses the names of its fields alone. An unknown key that no one takes for a field, or whose
- * field is there under its own name, is left out as ever; one that might contradict the task or the verdict is looked at.
+ * Whether a valid result uses the names of its fields alone. An unknown key that no one takes for a field is left out as
+ * ever; one that may mean a field or a verdict is looked at.
  */
-export function usesOwnNames(json: Json, shape: ObjectShape, verdictField?: string): boolean {
-  return walked(json, shape, verdictField, UNLIMITED);
+export function usesOwnNames(json: Json, shape: ResultShape): boolean {
+  return walked(json, shape, UNLIMITED, shape);
 }
 
 /** Whether there is nothing to repair in a valid result, nor to cut for its event: so it is with most. */
-export function isPlain(json: Json, shape: ObjectShape, verdictField?: string): boolean {
-  return walked(json, shape, verdictField, KEPT.outcome);
+export function isPlain(json: Json, shape: ResultShape): boolean {
+  return walked(json, shape, KEPT.outcome, shape);
+}
+
+/** Whether a key may say a task or a verdict under another name than the field's. */
+export function isOtherName(key: string, value: unknown, shape: ResultShape): boolean {
+  const meant = shape.meant(key);
+  if (meant === undefined) return shape.verdictField !== undefined && flagOf(value) !== undefined;
+  return meant.rank > 0 && (meant.field === 'task_id' || meant.field === shape.verdictField);
+}
+
+/** True or false, also in words; `undefined` for anything else. */
+export function flagOf(value: unknown): boolean | undefined {
+  if (typeof value === 'boolean') return value;
+  if (typeof value !== 'string' || value.length > 10) return undefined;
+  const word = value.trim().toLowerCase();
+  if (word === 'true' || word === 'yes') return true;
+  return word === 'false' || word === 'no' ? false : undefined;
+}
+
+/** Whether a value holds nothing that could be lost. */
+export function isEmpty(value: unknown): boolean {
+  if (typeof value === 'string') return value.trim() === '';
+  return value === null || value === undefined || (Array.isArray(value) && value.length === 0);
 }
 
 export type Json = Readonly<Record<string, unknown>>;
 
 const UNLIMITED = { text: Number.POSITIVE_INFINITY, list: Number.POSITIVE_INFINITY };
 
-function walked(
-  json: Json,
-  shape: ObjectShape,
-  verdictField: string | undefined,
-  most: typeof UNLIMITED,
-): boolean {
+function walked(json: Json, shape: ObjectShape, most: typeof UNLIMITED, whole?: ResultShape): boolean {
+  if (json.files_changed !== undefined && json.files_modified !== undefined) return false;
   let seen = 0;
   for (const key in json) {
     seen += 1;
     if (seen > MAX_KEYS && !shape.fields.has(key)) continue;
     const meant = shape.meant(key);
-    if (meant === undefined) continue;
     const value = json[key];
+    if (meant === undefined) {
+      if (whole === undefined) continue;
+      if (isOtherName(key, value, whole)) return false;
+      if (whole.foreign(key) !== undefined && !isEmpty(value)) return false;
+      continue;
+    }
     if (meant.rank > 0) {
-      if (json[meant.field] === undefined || meant.field === verdictField) return false;
-      if (meant.rank === 1 && meant.field === 'task_id') return false;
+      // What stands beside a field under another of its names is joined to it, or noted. Many things have an id.
+      if (meant.field !== 'task_id' || meant.rank === 1 || json.task_id === undefined) return false;
     } else if (typeof value === 'string') {
       if (value.length > most.text) return false;
     } else if (Array.isArray(value)) {
       if (value.length > most.list) return false;
       const items = shape.items.get(key);
       for (const item of value) {
-        if (items !== undefined ? !walked(item, items, undefined, most) : item.length > most.text)
-          return false;
+        if (items !== undefined ? !walked(item, items, most) : item.length > most.text) return false;
       }
     }
   }

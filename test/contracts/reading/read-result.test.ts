@@ -6,6 +6,7 @@ import { KEPT } from '../../../src/contracts/kept.js';
 import { kindOf, ROLES, type Role, verdictsOf } from '../../../src/contracts/kinds.js';
 import { readResult } from '../../../src/contracts/reading/read-result.js';
 import { Repairs, repairsInWords } from '../../../src/contracts/reading/repairs.js';
+import { ALIASES } from '../../../src/contracts/reading/synonyms.js';
 import { RESULTS } from '../../../src/contracts/results.js';
 import { SESSION_EVENTS } from '../../../src/contracts/session-events.js';
 import { RuleBasedFactExtractor } from '../../../src/facts/fact-extractor.js';
@@ -68,11 +69,7 @@ describe.each(ROLES)('reading a result of an %s', (role) => {
   });
 
   it('a result with one field spoiled keeps the facts of its other fields', () => {
-    // Beside `files_modified` the other name of that field counts for nothing.
-    const { files_changed: _, ...whole } = DISPATCHES[role as keyof typeof DISPATCHES] as Record<
-      string,
-      unknown
-    >;
+    const whole = DISPATCHES[role as keyof typeof DISPATCHES] as Record<string, unknown>;
     const fields = Object.keys(whole).filter((field) => field !== 'task_id' && field !== verdictField);
     const value = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom(...BAD_VALUES));
     fc.assert(
@@ -83,6 +80,27 @@ describe.each(ROLES)('reading a result of an %s', (role) => {
         if (!result.ok) expect.fail(result.reason);
         const facts = sayings(factsFrom(1, result.value));
         expect(facts).toEqual(expect.arrayContaining(sayings(factsFrom(1, { role, result: rest } as never))));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('a result keeps the facts of a list, whatever stands under other names of it', () => {
+    const whole = DISPATCHES[role as keyof typeof DISPATCHES] as Record<string, unknown>;
+    const lists = Object.entries(whole).filter(([, value]) => Array.isArray(value));
+    const moved = fc
+      .constantFrom(...lists.map(([field]) => field))
+      .chain((field) => fc.tuple(fc.constant(field), fc.constantFrom(...(ALIASES[field] ?? [field]))));
+    const value = fc.oneof(fc.constant([]), fc.jsonValue({ maxDepth: 3 }), fc.constantFrom(...BAD_VALUES));
+    const before = sayings(factsFrom(1, { role, result: RESULTS[role].parse(whole) } as never));
+    fc.assert(
+      fc.property(moved, value, ([field, alias], put) => {
+        const { [field]: list, ...others } = whole;
+        // Fifty facts in words are kept: what fills the list leaves no room.
+        if (field === 'facts' && Array.isArray(put) && put.length > 40) return;
+        const result = parsed({ ...others, [field]: put, [alias]: list }, role);
+        if (!result.ok) expect.fail(result.reason);
+        expect(sayings(factsFrom(1, result.value))).toEqual(expect.arrayContaining(before));
       }),
       { numRuns: 300 },
     );
@@ -115,7 +133,7 @@ describe('reading a result', () => {
     );
   });
 
-  it('a valid result with names that others use for its fields is left as it is', () => {
+  it('a valid result keeps its fields, and notes what stands under other names of them', () => {
     const json = {
       task_id: '1',
       status: 'completed',
@@ -125,7 +143,10 @@ describe('reading a result', () => {
       message: 7,
       id: 'm1',
     };
-    expect(parsed(json, 'implementer')).toMatchObject({ ok: true, repairs: [] });
+    expect(parsed(json, 'implementer')).toMatchObject({
+      value: { result: { summary: 's', task_id: '1' } },
+      repairs: [{ kind: 'skipped', field: 'summary', detail: 'found notes', count: 2 }],
+    });
   });
 
   it('a valid result is cut for its event, and says by how much', () => {
