@@ -233,6 +233,22 @@ describe('rejected', () => {
     });
   });
 
+  it.each([['show'], ['fix', '--role', 'implementer'], ['retry'], ['rm']])(
+    'rejected %s says which number a dispatch has',
+    async (command, ...more) => {
+      const session = newSession('numbers');
+      // The list counts from 1 as dispatches do: a dispatch that is not rejected comes first.
+      await client.publishImplementer(session, implemented('1'), { wait: true });
+      const id = await rejectOne(session);
+      const [entry] = await listed(session);
+      const refused = await rejected(command, String(entry?.sequence), ...more);
+      expect(refused).toMatchObject({ code: 1, stdout: '' });
+      expect(refused.stderr).toContain(
+        `no rejected result has the number ${entry?.sequence}; dispatch ${entry?.sequence} is number ${id} in "throughline rejected ls" (not_found)`,
+      );
+    },
+  );
+
   it('rejected rm removes by number, and says which numbers are not there', async () => {
     const session = newSession('rm');
     const [one, other] = [await rejectOne(session), await rejectOne(session)];
@@ -240,7 +256,7 @@ describe('rejected', () => {
       code: 1,
       stdout: `{"id":${one}}\n`,
       stderr:
-        '-- 1 rejected result removed\nthroughline: no rejected result has the number 999999 (not_found)\n',
+        '-- 1 rejected result removed\nthroughline: no rejected result has the number 999999: "throughline rejected ls" lists their numbers (not_found)\n',
     });
     expect((await listed(session)).map(({ id }) => String(id))).toEqual([other]);
   });
