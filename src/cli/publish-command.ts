@@ -10,6 +10,7 @@ import type { DispatchResult } from '../contracts/dispatch-result.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
+import { oneLine } from '../shared/text.js';
 import { readBody } from './body-file.js';
 import { type Cli, cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
 import { duration, nameOf } from './option-parsers.js';
@@ -49,7 +50,10 @@ export function publishCommand(program: Command): void {
       '--wait',
       'wait until the session has it, and say what became of it: exit code 1 when it was rejected',
     )
-    .option('--json', 'print {"sequence":N}, and with --wait its "result"')
+    .option(
+      '--json',
+      'print {"sequence":N}, with "duplicate" where its id was taken, and with --wait its "result"',
+    )
     .addHelpText(
       'after',
       examples(
@@ -78,15 +82,45 @@ export function publishCommand(program: Command): void {
             : client.publishText(session, role, body, { ...again, ...tries }),
       );
       const { result } = published;
+      const before =
+        published.duplicate === true
+          ? storedBefore(published, { id: options.id, role, body }, cli)
+          : undefined;
+      if (before !== undefined) note(before.said);
+      if (before?.isOther === true) process.exitCode = 1;
       if (options.json) out(JSON.stringify(published));
-      else
+      else if (before?.isOther !== true)
         out(result === undefined ? String(published.sequence) : showDispatch(dispatchResult.parse(result)));
-      if (result?.status !== 'rejected') return;
+      if (result?.status !== 'rejected' || before?.isOther === true) return;
       note(
         `-- "throughline rejected ls --session ${session}" lists it; "throughline rejected fix" corrects it and sends it again`,
       );
       process.exitCode = 1;
     });
+}
+
+/** What to say of an id under which another call had stored a result; whether that is plainly another result. */
+function storedBefore(
+  { sequence, result }: Published & { readonly result?: DispatchResult },
+  sent: { readonly id: string | undefined; readonly role: Role; readonly body: Uint8Array },
+  { config }: Cli,
+): { readonly said: string; readonly isOther: boolean } {
+  const before = `dispatch ${sequence}`;
+  const isKnown = result !== undefined && result.status !== 'counted';
+  const { role, task } = isKnown ? result : {};
+  const parsed = parseDispatchBody(sent.body, sent.role, config.maxBodyBytes);
+  const sentTask = parsed.ok ? parsed.value.result.task_id : parsed.task;
+  const isOtherTask = task !== undefined && sentTask !== undefined && task !== sentTask;
+  if ((role !== undefined && role !== sent.role) || isOtherTask) {
+    const what = oneLine([role, ...(task === undefined ? [] : [`task ${task}`])].join(', '));
+    const whose = `the id ${sent.id} belongs to ${before} (${what}), which is another result`;
+    return { said: `-- ${whose}: publish this one under an id of its own`, isOther: true };
+  }
+  const said =
+    result?.status === 'rejected'
+      ? `stored before as ${before}, which was rejected; give the corrected result an id of its own`
+      : `stored before under this id, as ${before}: nothing new was stored`;
+  return { said: `-- ${said}`, isOther: false };
 }
 
 /** Connects and publishes, both as often as it takes; says once that it waits. */

@@ -29,22 +29,38 @@ interface RemoveOptions {
   readonly json?: boolean;
 }
 
-/** Results that one command removes by their age. */
+/** Results that one command removes by their age, or looks through. */
 const MAX_REMOVED = 10_000;
 
 /** One rejected result, whole; `not_found` where there is none of this number. */
 export async function foundRejected(nats: NatsPorts, id: number): Promise<WholeRejection> {
   const entry = await nats.rejected.get(id);
-  if (entry === undefined) throw new ThroughlineError('not_found', `no rejected result has the number ${id}`);
-  return entry;
+  if (entry !== undefined) return entry;
+  throw new ThroughlineError(
+    'not_found',
+    `no rejected result has the number ${await notRejected(nats, [id])}`,
+  );
+}
+
+/** These numbers, and where the wanted results may be found: people take the number of the dispatch. */
+async function notRejected({ rejected }: NatsPorts, ids: readonly number[]): Promise<string> {
+  const entries = await rejected.list(MAX_REMOVED);
+  const found = ids.flatMap((sequence) => {
+    const entry = entries.findLast((each) => each.sequence === sequence);
+    return entry === undefined ? [] : [`dispatch ${sequence} is number ${entry.id}`];
+  });
+  const named = ids.join(' or ');
+  return found.length === 0
+    ? `${named}: "throughline rejected ls" lists their numbers`
+    : `${named}; ${found.join(', ')} in "throughline rejected ls"`;
 }
 
 export function fixCommand(rejected: Command): void {
   rejected
     .command('fix')
     .description(
-      'Corrects a rejected result, publishes it again, and removes it from the list. It is checked first: what still cannot\n' +
-        'be read stays where it is.',
+      'Corrects a rejected result, publishes it again, and removes it from the list. \n' +
+        'It is checked first: what still cannot be read stays where it is.',
     )
     .argument('<id>', 'its number in `rejected ls`', wholeNumber(1))
     .option('-f, --file <path>', 'the whole result in place of the stored one; - is standard input')
@@ -100,7 +116,8 @@ export function removeCommand(rejected: Command): void {
         throw new ThroughlineError('usage', 'give either numbers of results or --older-than');
       if (session !== undefined && olderThan === undefined)
         throw new ThroughlineError('usage', '--session goes with --older-than');
-      await withNats(cliOf(command), async ({ rejected }) => {
+      await withNats(cliOf(command), async (nats) => {
+        const { rejected } = nats;
         const removed = olderThan === undefined ? ids : await olderOnes(rejected, olderThan, session);
         const missing: number[] = [];
         for (const id of removed.slice(0, MAX_REMOVED)) {
@@ -116,7 +133,7 @@ export function removeCommand(rejected: Command): void {
         if (missing.length > 0 && olderThan === undefined)
           throw new ThroughlineError(
             'not_found',
-            `no rejected result has the number ${missing.join(' or ')}`,
+            `no rejected result has the number ${await notRejected(nats, missing)}`,
           );
       });
     });

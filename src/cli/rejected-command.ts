@@ -67,9 +67,9 @@ export function rejectedCommand(program: Command): void {
   rejected
     .command('show')
     .description(
-      'Prints the body of a rejected result, and on standard error its reason and what would fix it. Characters that a\n' +
-        'terminal acts on or does not show are written as \\uXXXX; with --raw the body comes byte for byte, for a file or\n' +
-        'another program.',
+      'Prints the body of a rejected result, and on standard error its reason and what would fix it.\n' +
+        'Characters that a terminal acts on or does not show are written as \\uXXXX.\n' +
+        'With --raw the body comes byte for byte, for a file or another program.',
     )
     .argument('<id>', 'its number in `rejected ls`', wholeNumber(1))
     .option('--raw', 'the body as it came')
@@ -105,6 +105,8 @@ export function rejectedCommand(program: Command): void {
         const ids =
           id === undefined ? (await nats.rejected.list(MAX_LISTED + 1)).map((entry) => entry.id) : [id];
         for (const each of ids.slice(0, MAX_LISTED)) {
+          // Asked for by its number, it is told where the one that is meant may be.
+          if (id !== undefined) await foundRejected(nats, id);
           const sequence = await retryRejected(nats, each);
           if (options.json) out(JSON.stringify({ id: each, sequence }));
           else out(`${each} published again as dispatch ${sequence}`);

@@ -55,6 +55,6 @@ export function showDispatch(result: z.output<typeof dispatchResult>): string {
     case 'repeated':
       return `${name} repeated: this result of ${result.role} for task ${result.task} had counted before, so nothing changed`;
     case 'counted':
-      return `${name} has counted, so long ago that the session no longer knows what it said`;
+      return `${name} was taken in, and the session keeps nothing of it: it repeated an earlier result, or newer ones have taken its place`;
   }
 }

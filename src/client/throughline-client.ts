@@ -37,6 +37,11 @@ import type { ToolReply } from './tool-replies.js';
 export interface Published {
   /** Sequence in the `DISPATCH` stream. */
   readonly sequence: number;
+  /**
+   * Nothing was stored: under the `messageId` that was given, the server had stored a result within the last two minutes,
+   * and `sequence` is the place of that one. Left out where an earlier attempt of the same call may have stored it.
+   */
+  readonly duplicate?: true;
 }
 
 /** The same with what became of the result, where the publisher waits for it. */
@@ -186,10 +191,17 @@ export class ThroughlineClient {
     const { messageId = dispatchMessageId(of, crypto.randomUUID()), signal } = options;
     const { timeoutMs = PUBLISH_TIMEOUT_MS, onWaiting } = options;
     checkOptions(messageId, timeoutMs);
-    const attempt = async (patienceMs: number) => {
+    let attempts = 0;
+    const attempt = async (patienceMs: number): Promise<Published> => {
+      attempts += 1;
+      const isFirst = attempts === 1;
       const publishing = unlessStopped(signal, () => this.#transport.publish(subject, text, messageId));
       const published = await withinDeadline(patienceMs, publishing);
-      if (published !== LATE) return published;
+      if (published !== LATE) {
+        const { sequence, duplicate } = published;
+        const isKnown = duplicate === true && isFirst && options.messageId !== undefined;
+        return { sequence, ...(isKnown && { duplicate: true }) };
+      }
       throw new ThroughlineError('unavailable', `${subject}: no PubAck within ${Math.ceil(patienceMs)} ms`);
     };
     const closing = this.#closing.signal;
@@ -203,11 +215,11 @@ export class ThroughlineClient {
     }
   }
 
-  async #resultOf(session: string, { sequence: dispatch }: Published): Promise<DispatchResult> {
+  async #resultOf(session: string, { sequence: dispatch, duplicate }: Published): Promise<DispatchResult> {
     try {
       return await this.tools.dispatchShow({ session, dispatch, timeoutMs: this.#afterTimeoutMs });
     } catch (error) {
-      throw withDispatch(error, dispatch);
+      throw withDispatch(error, { dispatch, ...(duplicate && { duplicate }) });
     }
   }
 
@@ -294,10 +306,14 @@ function scoped(subject: string, body: object): string {
 }
 
 /** It is stored: only what became of it is not known. */
-function withDispatch(error: unknown, dispatch: number): unknown {
+function withDispatch(error: unknown, of: { dispatch: number; duplicate?: true }): unknown {
   if (!(error instanceof ThroughlineError)) return error;
-  const message = `stored as dispatch ${dispatch}, but what became of it is not known: ${error.message}`;
-  return new ThroughlineError(error.code, message, { cause: error, details: { ...error.details, dispatch } });
+  const stored =
+    of.duplicate === true
+      ? `stored before under this id, as dispatch ${of.dispatch}, maybe of another session`
+      : `stored as dispatch ${of.dispatch}`;
+  const message = `${stored}, but what became of it is not known: ${error.message}`;
+  return new ThroughlineError(error.code, message, { cause: error, details: { ...error.details, ...of } });
 }
 
 function checkOptions(messageId: string, timeoutMs: number): void {

@@ -32,9 +32,12 @@ export type DispatchResult = {
       /** What would make it readable. */
       readonly fix?: string;
     }
-  /** The same result, by its `result_id` or message id, had counted before: this dispatch changed nothing. */
+  /** The same result of this role and task, by its `result_id` or message id, had counted before: nothing changed. */
   | { readonly status: 'repeated'; readonly role: Role; readonly task: string }
-  /** It has counted, so long ago that the session no longer knows as what; its log does. */
+  /**
+   * It was taken in, and the session keeps nothing of it: it repeated an earlier result, or newer ones have taken its place.
+   * Its log knows which.
+   */
   | { readonly status: 'counted' }
 );
 

@@ -50,6 +50,26 @@ function untilWaiting() {
 const unavailable = () => new ThroughlineError('unavailable', 'nobody is there');
 
 describe('a result that is published', () => {
+  it('a result whose id was taken before is a duplicate, but not one that its own call may have stored', async () => {
+    let failures = 0;
+    const transport: ClientTransport = {
+      async publish() {
+        if (failures === 0) return { sequence: 7, duplicate: true };
+        failures -= 1;
+        throw unavailable();
+      },
+      request: () => Promise.reject(unavailable()),
+      send() {},
+      async close() {},
+    };
+    const client = new ThroughlineClient(transport);
+    const taken = { messageId: 'demo:1' };
+    expect(await client.publishImplementer('demo', RESULT, taken)).toEqual({ sequence: 7, duplicate: true });
+    failures = 1;
+    expect(await client.publishImplementer('demo', RESULT, taken)).toEqual({ sequence: 7 });
+    expect(await client.publishImplementer('demo', RESULT)).toEqual({ sequence: 7 });
+  });
+
   it('a result is stored once when the server is killed in between and comes back', async () => {
     await using system = await startSystem({ only: [] });
     await using client = await connectThroughline({ url: system.url });

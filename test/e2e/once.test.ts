@@ -7,6 +7,7 @@ import {
   implemented,
   newSession,
   remembered,
+  reviewed,
   type System,
   soon,
   startSystem,
@@ -83,6 +84,21 @@ it('a result that a repair stored again under another message id counts once wit
     .jetstream()
     .publish(dispatchSubject(session, 'implementer'), JSON.stringify(RESULT), { headers: copy });
   expect(await afterDispatch(session, seq, [first.sequence])).toEqual(once);
+});
+
+it('results of another role or task count each, although they repeat a result_id', async () => {
+  const session = newSession('echoed');
+  const implementer = await publish(session, { ...RESULT, result_id: '1' });
+  const body = Buffer.from(JSON.stringify({ ...reviewed('1', 'approved'), result_id: '1' }));
+  const reviewer = await system.ports.source.publish(dispatchSubject(session, 'reviewer'), body);
+  const second = await publish(session, { ...RESULT, task_id: '2', result_id: '1' });
+  const published = [implementer, reviewer, second].map(({ sequence }) => sequence);
+  const { counts } = await afterDispatch(session, second.sequence, published);
+  expect(counts).toMatchObject({ implementer: 2, reviewer: 1 });
+  for (const dispatch of published)
+    expect(await system.client.tools.dispatchShow({ session, dispatch })).toMatchObject({
+      status: 'recorded',
+    });
 });
 
 it('a result_id whose result was rejected counts once it is published in a form that can be read', async () => {

@@ -7,7 +7,7 @@ import type { NatsPorts } from '../../src/nats/open-nats.js';
 import type { RejectedEntry } from '../../src/ports/rejected-store.js';
 import { type CliResult, startUp, type Up } from '../support/cli.js';
 import { doctor } from '../support/doctor.js';
-import { implemented, newSession, openPorts, soon } from '../support/system.js';
+import { implemented, newSession, openPorts, reviewed, soon } from '../support/system.js';
 
 /** Rejected results at the command line: seen when they are published, listed, corrected, removed. */
 
@@ -53,6 +53,56 @@ async function rejectOne(session: Token, body = WRONG): Promise<string> {
     return String(entry?.id);
   });
 }
+
+describe('publish --id', () => {
+  const publishing = (session: string, role: string, result: object, ...more: string[]) =>
+    up.cli(['publish', role, '-s', session, '--no-check', ...more], { input: JSON.stringify(result) });
+
+  it('publish --id says that nothing new was stored where its id was used before', async () => {
+    const session = newSession('taken');
+    const id = `${session}:k1`;
+    const first = await publishing(session, 'implementer', implemented('1'), '--id', id);
+    expect(first).toMatchObject({ code: 0, stderr: '' });
+    const dispatch = first.stdout.trim();
+    const again = await publishing(session, 'implementer', implemented('1'), '--id', id);
+    const said = `-- stored before under this id, as dispatch ${dispatch}: nothing new was stored\n`;
+    expect(again).toMatchObject({ code: 0, stdout: first.stdout, stderr: said });
+    const waited = await publishing(session, 'implementer', implemented('1'), '--id', id, '--wait', '--json');
+    expect(waited).toMatchObject({ code: 0, stderr: said });
+    expect(JSON.parse(waited.stdout)).toMatchObject({ duplicate: true, result: { status: 'recorded' } });
+  });
+
+  it.each([
+    ['reviewer', reviewed('2', 'approved')],
+    ['implementer', implemented('3')],
+  ])(
+    'publish --wait fails where the id belongs to a result of another role or task: %s',
+    async (role, other) => {
+      const session = newSession('taken');
+      const id = `${session}:k2`;
+      const first = await publishing(session, 'implementer', implemented('2'), '--id', id);
+      const refused = await publishing(session, role, other, '--id', id, '--wait');
+      const whose = `dispatch ${first.stdout.trim()} (implementer, task 2), which is another result`;
+      expect(refused).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: `-- the id ${id} belongs to ${whose}: publish this one under an id of its own\n`,
+      });
+    },
+  );
+
+  it('publish --wait says that the id of a rejected result is taken', async () => {
+    const session = newSession('taken');
+    const more = ['--id', `${session}:k3`, '--wait'];
+    const wrong = await publish(session, WRONG, ...more);
+    const [, dispatch] = /^dispatch (\d+) rejected/.exec(wrong.stdout) ?? [];
+    const mended = await publish(session, GOOD, ...more);
+    expect(mended.code).toBe(1);
+    expect(mended.stderr).toContain(
+      `-- stored before as dispatch ${dispatch}, which was rejected; give the corrected result an id of its own\n`,
+    );
+  });
+});
 
 describe('publish --wait', () => {
   it('publish --wait lists the facts of a result, as text and as JSON', async () => {
@@ -183,6 +233,22 @@ describe('rejected', () => {
     });
   });
 
+  it.each([['show'], ['fix', '--role', 'implementer'], ['retry'], ['rm']])(
+    'rejected %s says which number a dispatch has',
+    async (command, ...more) => {
+      const session = newSession('numbers');
+      // The list counts from 1 as dispatches do: a dispatch that is not rejected comes first.
+      await client.publishImplementer(session, implemented('1'), { wait: true });
+      const id = await rejectOne(session);
+      const [entry] = await listed(session);
+      const refused = await rejected(command, String(entry?.sequence), ...more);
+      expect(refused).toMatchObject({ code: 1, stdout: '' });
+      expect(refused.stderr).toContain(
+        `no rejected result has the number ${entry?.sequence}; dispatch ${entry?.sequence} is number ${id} in "throughline rejected ls" (not_found)`,
+      );
+    },
+  );
+
   it('rejected rm removes by number, and says which numbers are not there', async () => {
     const session = newSession('rm');
     const [one, other] = [await rejectOne(session), await rejectOne(session)];
@@ -190,7 +256,7 @@ describe('rejected', () => {
       code: 1,
       stdout: `{"id":${one}}\n`,
       stderr:
-        '-- 1 rejected result removed\nthroughline: no rejected result has the number 999999 (not_found)\n',
+        '-- 1 rejected result removed\nthroughline: no rejected result has the number 999999: "throughline rejected ls" lists their numbers (not_found)\n',
     });
     expect((await listed(session)).map(({ id }) => String(id))).toEqual([other]);
   });

@@ -17,7 +17,10 @@ export function natsTransport(
   return {
     async publish(subject, body, messageId) {
       const published = await publisher.publish(subject, body, { messageId, stream: DISPATCH_STREAM });
-      if (published.outcome === 'stored') return { sequence: published.sequence };
+      if (published.outcome === 'stored') {
+        const { sequence, duplicate } = published;
+        return { sequence, duplicate };
+      }
       throw new ThroughlineError(
         'unavailable',
         `no stream takes ${subject}: start Throughline on this server with "throughline up"`,

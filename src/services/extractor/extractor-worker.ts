@@ -243,9 +243,9 @@ export function recordedEvent(
 ): FactRecorded {
   const task = returned.result.task_id;
   const { facts, omitted } = rules.extract(returned, task);
-  const id = returned.result.result_id ?? messageId;
+  const key = resultKey(returned, messageId);
   const outcome = outcomeOf(returned, { sequence, task, at });
-  const dispatch = id === undefined ? outcome : { ...outcome, result_key: resultKey(id) };
+  const dispatch = key === undefined ? outcome : { ...outcome, result_key: key };
   const data: FactRecorded['data'] = { dispatch, facts };
   if (omitted > 0) data.facts_omitted = omitted;
   if (repairs.length > 0) data.repairs = repairs;
