@@ -80,6 +80,7 @@ const taskLedger = z.object({
   }),
   stalled: z.boolean(),
   summary: z.string().exactOptional(),
+  firstSummary: z.string().exactOptional(),
   assessment: z.enum(VERDICTS).exactOptional(),
 });
 

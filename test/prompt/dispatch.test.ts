@@ -43,10 +43,9 @@ describe('a dispatch prompt', () => {
     expect(packet).toEqual({
       required_fixes: ['close the file'],
       assessment: 'needs_changes',
-      next_action: 'dispatch_fixes',
-      last_outcome: 'reviewer_needs_changes',
       plan_version: 2,
       summary: 'second try',
+      earlier_summary: 'first try',
       current_task: { description: 'do 1', status: 'pending', requirements: ['1.2'] },
       totals: { total: 2, completed: 1, inProgress: 0, pending: 1 },
     });
@@ -86,14 +85,12 @@ describe('a dispatch prompt', () => {
     const { packet, replan } = partsOf(compile(state));
     expect(replan).toEqual([]);
     expect(packet).not.toHaveProperty('required_fixes');
-    expect(packet).toMatchObject({ assessment: 'approved', plan_version: 2, next_action: 'next_task' });
+    expect(packet).toMatchObject({ assessment: 'approved', plan_version: 2 });
   });
 
   it('a dispatch prompt of another task says nothing of this one, except in the context', () => {
     const { packet, replan } = partsOf(compile(CIRCLING, { taskId: '2' }));
     expect(packet).toEqual({
-      next_action: 'dispatch_reviewer',
-      last_outcome: 'implementer_completed',
       summary: 'made the store',
       changed_files: ['src/store.ts'],
       current_task: { description: 'do 2', status: 'completed' },
@@ -170,17 +167,13 @@ describe('the delta packet', () => {
     partsOf(compile(stateAfter(...results.map((result, index) => recorded(index + 1, result))))).packet;
 
   it('the delta packet holds only fields with content', () => {
-    expect(Object.keys(packetAfter(implementer()))).toEqual(['next_action', 'last_outcome', 'summary']);
+    expect(Object.keys(packetAfter(implementer()))).toEqual(['summary']);
     expect(Object.keys(packetAfter(implementer({ status: 'blocked', blockers: ['no token'] })))).toEqual([
       'blockers',
-      'next_action',
-      'last_outcome',
       'summary',
     ]);
     expect(packetAfter(reviewer({ assessment: 'approved' }))).toEqual({
       assessment: 'approved',
-      next_action: 'next_task',
-      last_outcome: 'reviewer_approved',
     });
   });
 
@@ -269,8 +262,10 @@ describe('the prompt of a role', () => {
       required_fixes: fixes,
       issues,
       summary: 'flushed',
-      changed_files: ['src/a.ts'],
+      earlier_summary: 'wrote it',
+      changed_files: ['src/a.ts', 'src/b.ts'],
       passing_tests: ['npm test'],
+      follow_ups: ['measure it'],
     });
     expect(packet).not.toHaveProperty('failing_tests');
     expect(guide).toMatch(/required_fixes and issues .* are those of the last review: check first/);
