@@ -122,21 +122,32 @@ describe('the line of a result that could not be read', () => {
     partsOf(compile(stateAfter(...events), { role: asked })).unreadable;
   const why = { task: '1', reason: 'status is "finished", use completed', fix: 'set status to completed' };
 
-  it('a prompt says that the last result of its task could not be read, why, and what to return', () => {
+  it('a prompt says once that the last result of its task could not be read, why, and what to return', () => {
     expect(line('implementer', recorded(1, reviewer()), rejected(2, { role: 'implementer', ...why }))).toBe(
-      'Unreadable: the last result of this task could not be read (schema_invalid): ' +
-        '"status is \\"finished\\", use completed". To fix it: "set status to completed". Return the whole result again.',
+      'Unreadable: Your last result of this task could not be read ("status is \\"finished\\", use completed"). ' +
+        'Do not redo work that is done: return its result again as the contract above says.',
     );
-    expect(line('reviewer', rejected(2, { task: '1' }))).toBe(
-      'Unreadable: the last result of this task could not be read (schema_invalid): "status is missing". ' +
-        'Return the whole result again.',
+    expect(line('reviewer', rejected(2, { task: '1' }))).toMatch(
+      /^Unreadable: Your last result .* \("status is missing"\)\. Do not redo/,
     );
   });
 
-  it('a prompt says to another role that the result could not be read, and does not ask it for that result', () => {
-    expect(line('implementer', rejected(2, { role: 'reviewer', ...why }))).toBe(
-      'Unreadable: the last reviewer result of this task could not be read (schema_invalid): ' +
-        '"status is \\"finished\\", use completed". Nothing of it is known here.',
+  it('a prompt of another role does not say it, nor does a prompt of a role whose result came as that of another', () => {
+    expect(line('implementer', rejected(2, { role: 'reviewer', ...why }))).toBe('');
+    const misplaced = {
+      ...{ role: 'implementer' as const, task: '1', reason: 'this is a review' },
+      fix: 'publish it on dispatch.<session>.reviewer',
+    };
+    for (const role of ROLES) expect(line(role, rejected(2, misplaced))).toBe('');
+  });
+
+  it('a prompt says of a result that failed on every delivery that it could not be stored', () => {
+    const gone = rejected(2, { role: 'implementer', task: '1', reason: 'still failing after 5 deliveries' });
+    const { error } = gone.data;
+    const event = { ...gone, data: { ...gone.data, error: { ...error, code: 'deliveries_exhausted' } } };
+    expect(line('implementer', event as SessionEvent)).toBe(
+      'Unreadable: Your last result of this task could not be stored. ' +
+        'Do not redo work that is done: return its result again as the contract above says.',
     );
   });
 
@@ -156,7 +167,7 @@ describe('the line of a result that could not be read', () => {
       const result = compiledOrError(state, request, roomOf(room, DEFAULT_BUDGET.tokenizer));
       if (!result.ok) continue;
       stages.add(result.compiled.budget.stage);
-      expect(partsOf(result.compiled).unreadable).toMatch(/^Unreadable: .*set status to completed/);
+      expect(partsOf(result.compiled).unreadable).toMatch(/^Unreadable: .*use completed/);
     }
     expect([...stages]).toEqual(['minimal', 'shortened', 'pruned', 'none']);
   });
