@@ -1,3 +1,4 @@
+import { KEPT } from '../contracts/kept.js';
 import { kindOf, type NextAction, type Role, type Verdict } from '../contracts/kinds.js';
 import type { DigestIssue, OutcomeDigest } from './outcome-digest.js';
 import {
@@ -20,11 +21,16 @@ export interface TaskLedger {
   /** Reviews that asked for changes. */
   readonly approvalLoops: number;
   readonly summary?: string;
+  /** Of the first try since the last approval that had one. */
+  readonly firstSummary?: string;
   readonly assessment?: Verdict;
   readonly issues: readonly DigestIssue[];
   readonly requiredFixes: readonly string[];
   readonly blockers: readonly string[];
-  /** What the newest work result says of its work, beside the summary. */
+  /**
+   * What was done, beside the summary: the tests of the newest work result, and the files and follow-ups of all since the
+   * last approval, the newest first.
+   */
   readonly work: Work;
   /** The newest tries since the last approval, the oldest first: at most three. */
   readonly tries: readonly Try[];
@@ -91,7 +97,7 @@ export function foldDispatch(
   const said = part === 'work' ? worked(before, verdict, digest) : reviewed(before, verdict, digest);
   const stall = countStall(before.stall, digest);
   const stalled = signalsOf({ ...said, stall, last }, thresholds).length > 0;
-  const { summary, assessment } = said;
+  const { summary, firstSummary, assessment } = said;
   // Spelled out, so that equal ledgers have their keys in the same order.
   return {
     task,
@@ -107,6 +113,7 @@ export function foldDispatch(
     stall,
     stalled,
     ...(summary !== undefined && { summary }),
+    ...(firstSummary !== undefined && { firstSummary }),
     ...(assessment !== undefined && { assessment }),
   };
 }
@@ -131,7 +138,7 @@ export function signalsOf(
 /** What a task's dispatches said last. */
 type Said = Pick<
   TaskLedger,
-  'issues' | 'requiredFixes' | 'blockers' | 'work' | 'tries' | 'summary' | 'assessment'
+  'issues' | 'requiredFixes' | 'blockers' | 'work' | 'tries' | 'summary' | 'firstSummary' | 'assessment'
 >;
 
 function emptyLedger(task: string): Omit<TaskLedger, 'last'> {
@@ -155,12 +162,34 @@ function isHalted({ role, verdict }: LastOutcome): boolean {
   return kindOf(role).part === 'review' && verdict === 'blocked';
 }
 
-/** Each result replaces the blockers and the work; what a review asked for stays until the next review. */
-function worked({ summary: _, ...before }: Said, verdict: Verdict, digest: OutcomeDigest): Said {
-  const { summary, blockers, files, passed, failed, followUps } = digest;
+/** Each result replaces the blockers and the tests; what a review asked for stays until the next review. */
+function worked(
+  { summary: _, firstSummary, ...before }: Said,
+  verdict: Verdict,
+  { summary, blockers, files, passed, failed, followUps }: OutcomeDigest,
+): Said {
+  const isFirst = before.tries.length === 0;
+  const earlier = isFirst ? undefined : before.work;
+  const first = (isFirst ? undefined : firstSummary) ?? summary;
   const said = summary === undefined ? {} : { summary };
-  const tries = [...before.tries, { verdict, ...said }].slice(-MAX_TRIES);
-  return { ...before, ...said, blockers, tries, work: { files, passed, failed, followUps } };
+  return {
+    ...before,
+    ...said,
+    ...(first !== undefined && { firstSummary: first }),
+    blockers,
+    tries: [...before.tries, { verdict, ...said }].slice(-MAX_TRIES),
+    work: {
+      files: joined(files, earlier?.files, KEPT.digest.files),
+      passed,
+      failed,
+      followUps: joined(followUps, earlier?.followUps, KEPT.digest.list),
+    },
+  };
+}
+
+/** Each text once, those of the newest result first; beyond the limit the oldest are forgotten. */
+function joined(newest: readonly string[], earlier: readonly string[] = [], most: number): string[] {
+  return [...new Set([...newest, ...earlier])].slice(0, most);
 }
 
 /** An approval settles everything but what was done. */

@@ -1,7 +1,6 @@
 import { type Kind, kindOf, type Role } from '../contracts/kinds.js';
-import { tasksLeft } from '../ledger/ledger-entries.js';
 import { progressLedger } from '../ledger/progress-ledger.js';
-import { nextAction, outcomeName, type TaskLedger } from '../ledger/task-ledger.js';
+import type { TaskLedger } from '../ledger/task-ledger.js';
 import type { SessionState } from '../session/session-state.js';
 import { clipText, quoted } from '../shared/text.js';
 import { locatedFixes } from './required-fixes.js';
@@ -16,8 +15,6 @@ export interface DeltaPacket {
   readonly blockers?: readonly string[];
   readonly assessment?: string;
   readonly issues?: readonly string[];
-  readonly next_action?: string;
-  readonly last_outcome?: string;
   readonly plan_version?: number;
   readonly current_task?: {
     readonly description: string;
@@ -26,8 +23,11 @@ export interface DeltaPacket {
   };
   readonly active_task?: string;
   readonly totals?: object;
-  /** Of the last work result, as the fields below. */
+  /** Of the last work result, as the tests below. */
   readonly summary?: string;
+  /** Of the first try, where a later one has replaced it. */
+  readonly earlier_summary?: string;
+  /** Of all tries, as the follow-ups; the newest first. */
   readonly changed_files?: readonly string[];
   readonly failing_tests?: readonly string[];
   readonly passing_tests?: readonly string[];
@@ -47,15 +47,15 @@ interface PruningOrder {
 }
 
 const WORK_ORDER: PruningOrder = {
-  cheap: ['summary', 'totals', 'active_task', 'plan_version', 'last_outcome'],
-  dear: ['current_task', 'issues', 'assessment', 'next_action'],
+  cheap: ['totals', 'active_task', 'plan_version', 'earlier_summary', 'summary'],
+  dear: ['current_task', 'issues', 'assessment'],
   last: ['changed_files', 'failing_tests'],
 };
 
 /** An agent that looks at work must know above all what it is. */
 const LOOKING_ORDER: PruningOrder = {
-  cheap: ['totals', 'active_task', 'plan_version', 'last_outcome', 'next_action'],
-  dear: ['current_task', 'assessment', 'passing_tests', 'follow_ups'],
+  cheap: ['totals', 'active_task', 'plan_version'],
+  dear: ['current_task', 'assessment', 'passing_tests', 'follow_ups', 'earlier_summary'],
   last: ['issues', 'summary', 'failing_tests', 'changed_files'],
 };
 
@@ -73,7 +73,7 @@ const MAX_FILES = 20;
 /** The packet of a task for an agent of this role; empty when nothing is known of it. */
 export function deltaPacket(state: SessionState, taskId: string, role: Role): DeltaPacket {
   const ledger = state.dispatches.current().ledgers.get(taskId);
-  return { ...taskFields(state, ledger, kindOf(role).part), ...progressFields(state, taskId) };
+  return { ...taskFields(ledger, kindOf(role).part), ...progressFields(state, taskId) };
 }
 
 /** The packet with required fixes alone, without files and suggestions. */
@@ -82,9 +82,9 @@ export function barePacket(state: SessionState, taskId: string): DeltaPacket {
   return ledger === undefined ? {} : demands(ledger.requiredFixes, ledger.blockers);
 }
 
-function taskFields({ run }: SessionState, ledger: TaskLedger | undefined, part: Kind['part']): DeltaPacket {
+function taskFields(ledger: TaskLedger | undefined, part: Kind['part']): DeltaPacket {
   if (ledger === undefined) return {};
-  const { requiredFixes, blockers, assessment, issues, last, planVersion, summary, work } = ledger;
+  const { requiredFixes, blockers, assessment, issues, planVersion, summary, firstSummary, work } = ledger;
   return {
     ...demands(locatedFixes(requiredFixes, issues), blockers),
     ...(assessment !== undefined && { assessment }),
@@ -96,10 +96,9 @@ function taskFields({ run }: SessionState, ledger: TaskLedger | undefined, part:
         ),
       ),
     }),
-    next_action: nextAction(last, tasksLeft(run?.document, ledger.task)),
-    last_outcome: outcomeName(last),
     ...(planVersion > 1 && { plan_version: planVersion }),
     ...(summary !== undefined && { summary: plain(summary) }),
+    ...(firstSummary !== undefined && firstSummary !== summary && { earlier_summary: plain(firstSummary) }),
     ...workFields(work, part),
   };
 }
@@ -111,7 +110,7 @@ function demands(fixes: readonly string[], blockers: readonly string[]): DeltaPa
   };
 }
 
-/** What was done last: for the next try where it went wrong, for others all of it. */
+/** What was done: for the next try where it went wrong, for others all of it. */
 function workFields(
   { files, failed, passed, followUps }: TaskLedger['work'],
   part: Kind['part'],

@@ -1,5 +1,5 @@
 import { KEPT } from '../contracts/kept.js';
-import type { Role } from '../contracts/kinds.js';
+import { isRole, kindOf, ROLES, type Role } from '../contracts/kinds.js';
 import type { DispatchRejected } from '../contracts/session-events.js';
 import type { UnreadableResult } from '../ledger/ledger-entries.js';
 import { clipText } from '../shared/text.js';
@@ -19,7 +19,7 @@ export interface Rejected {
 
 /** The same once it is remembered. */
 export interface KnownRejection extends Rejected {
-  /** A later result of the task could be read, so nobody has to return this one again. */
+  /** A later result of the task and role could be read, so nobody has to return this one again. */
   readonly answered?: true;
 }
 
@@ -40,24 +40,81 @@ export function rejectedBy({ data }: DispatchRejected, event: number): Rejected 
   };
 }
 
-/** Adds a rejection at its place by dispatch; beyond the limit the oldest is forgotten. */
-export function addRejection(known: KnownRejection[], rejection: KnownRejection): void {
+/** A readable result: the newest of its task and role. */
+export interface NewestRead {
+  readonly task: string;
+  readonly role: Role;
+  readonly sequence: number;
+}
+
+/** By task and role; beyond the limit those heard of longest ago are forgotten. */
+export type NewestReads = Map<string, NewestRead>;
+
+const MAX_READS = 600;
+
+export function newestReads(reads: Iterable<NewestRead>): NewestReads {
+  return new Map([...reads].map((read) => [keyOf(read), read]));
+}
+
+/**
+ * Adds a rejection at its place by dispatch; beyond the limit the oldest is forgotten. One that comes later than a result
+ * that makes up for it is answered at once.
+ */
+export function addRejection(known: KnownRejection[], rejected: Rejected, reads: NewestReads): void {
+  const { task, sequence } = rejected;
+  const isAnswered =
+    task !== undefined &&
+    rolesThatAnswer(rejected).some((role) => (reads.get(keyOf({ task, role }))?.sequence ?? 0) > sequence);
+  const rejection = { ...rejected, ...(isAnswered && { answered: true as const }) };
   const at = known.findLastIndex(({ sequence }) => sequence < rejection.sequence) + 1;
   known.splice(at, 0, rejection);
   if (known.length > KEPT.rejection.list) known.shift();
 }
 
-/** Notes that a result of the task could be read: what was rejected of it before is made up for. */
-export function answerRejections(known: KnownRejection[], task: string, sequence: number): void {
+/** Notes that a result could be read: what was rejected of its task and role before is made up for. */
+export function answerRejections(known: KnownRejection[], reads: NewestReads, read: NewestRead): void {
+  const { task, role, sequence } = read;
+  const key = keyOf(read);
+  const before = reads.get(key);
+  reads.delete(key);
+  reads.set(key, { task, role, sequence: Math.max(sequence, before?.sequence ?? 0) });
+  const oldest = reads.keys().next();
+  if (reads.size > MAX_READS && !oldest.done) reads.delete(oldest.value);
   for (const [index, rejection] of known.entries()) {
     if (rejection.task !== task || rejection.answered === true || rejection.sequence > sequence) continue;
-    known[index] = { ...rejection, answered: true };
+    if (rolesThatAnswer(rejection).includes(role)) known[index] = { ...rejection, answered: true };
   }
 }
 
-/** The newest rejection of a task, while no later result of it could be read. */
-export function unreadOf(known: readonly KnownRejection[], task: string): KnownRejection | undefined {
-  return known.findLast((rejection) => rejection.task === task && rejection.answered !== true);
+/** The newest rejection of a task, or of a role of it, while no later result makes up for it. */
+export function unreadOf(
+  known: readonly KnownRejection[],
+  task: string,
+  role?: Role,
+): KnownRejection | undefined {
+  return known.findLast(
+    (rejection) =>
+      rejection.task === task &&
+      rejection.answered !== true &&
+      (role === undefined || rejection.role === undefined || rejection.role === role),
+  );
+}
+
+/** The role that should have published a result which came as that of another. */
+export function meantRole({ error }: Rejected): Role | undefined {
+  const role = error.fix?.match(/^publish it on dispatch\.<session>\.(\w+)$/)?.[1];
+  return isRole(role) ? role : undefined;
+}
+
+/** Whose results make up for one that could not be read. Where its role is not known: whoever works or reviews. */
+function rolesThatAnswer(rejected: Rejected): readonly Role[] {
+  const meant = meantRole(rejected);
+  if (rejected.role === undefined) return ROLES.filter((role) => kindOf(role).part !== 'note');
+  return meant === undefined ? [rejected.role] : [rejected.role, meant];
+}
+
+function keyOf({ task, role }: Pick<NewestRead, 'task' | 'role'>): string {
+  return `${role} ${task}`;
 }
 
 /** For each task whose last result could not be read, that one. */

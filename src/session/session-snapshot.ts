@@ -81,6 +81,7 @@ const taskLedger = z.object({
   }),
   stalled: z.boolean(),
   summary: z.string().exactOptional(),
+  firstSummary: z.string().exactOptional(),
   assessment: z.enum(VERDICTS).exactOptional(),
 });
 
@@ -142,6 +143,7 @@ const stateJson = z.object({
   ),
   ledgers: z.array(taskLedger),
   rejections: z.array(z.object({ ...rejected, answered: z.literal(true).exactOptional() })),
+  reads: z.array(z.object({ task: z.string(), role: z.enum(ROLES), sequence: z.number() })),
   past: z.object({
     total: z.number(),
     words: z.string(),

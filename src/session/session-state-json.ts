@@ -6,7 +6,7 @@ import type { Charter } from './charter.js';
 import { resultsFromJson, resultsToJson } from './counted-results.js';
 import { DispatchWindow, type DispatchWindowJson } from './dispatch-window.js';
 import type { Iteration } from './iterations.js';
-import type { KnownRejection } from './known-rejections.js';
+import type { KnownRejection, NewestRead } from './known-rejections.js';
 import type { InboxMessage, Note } from './notebook.js';
 import type { Run } from './session-run.js';
 import {
@@ -27,6 +27,7 @@ export interface SessionStateJson {
   readonly facts: readonly SessionFact[];
   readonly ledgers: readonly TaskLedger[];
   readonly rejections: readonly KnownRejection[];
+  readonly reads: readonly NewestRead[];
   readonly past: PastResultsJson;
   readonly window: DispatchWindowJson<DispatchEntry>;
   readonly charter: Charter;
@@ -52,6 +53,7 @@ export function stateToJson(state: SessionState): SessionStateJson {
     facts: settled.facts.all(),
     ledgers: [...settled.ledgers.values()],
     rejections: settled.rejections,
+    reads: [...settled.reads.values()],
     past: settled.past.toJSON(),
     window: state.dispatches.toJSON(),
     charter: orderedCharter(charter),
@@ -83,6 +85,7 @@ export function stateFromJson(
         tracesFromJson(json.traces),
         resultsFromJson(json.results),
         json.rejections,
+        json.reads,
         new PastResults(json.past),
       ),
       json.window,

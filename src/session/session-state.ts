@@ -13,7 +13,15 @@ import { type Charter, emptyCharter } from './charter.js';
 import { countResult } from './counted-results.js';
 import { type DispatchFold, DispatchWindow } from './dispatch-window.js';
 import { emptyHistory, type IterationHistory } from './iterations.js';
-import { addRejection, answerRejections, type KnownRejection, type Rejected } from './known-rejections.js';
+import {
+  addRejection,
+  answerRejections,
+  type KnownRejection,
+  type NewestRead,
+  type NewestReads,
+  newestReads,
+  type Rejected,
+} from './known-rejections.js';
 import { emptyNotebook, type Notebook } from './notebook.js';
 import { pastResultOf } from './result-memory.js';
 import type { Run } from './session-run.js';
@@ -73,6 +81,8 @@ export interface DispatchMemory {
   readonly results: Set<string>;
   /** The newest rejections, in the order of their dispatches. */
   readonly rejections: KnownRejection[];
+  /** The newest readable result of each task and role. */
+  readonly reads: NewestReads;
   /** What results said and which files they touched, longer than there are facts of them. */
   readonly past: PastResults;
 }
@@ -104,7 +114,7 @@ export function emptyState(session: string, limits: SessionLimits = DEFAULT_LIMI
     limits,
     dispatches: new DispatchWindow(
       dispatchFold(limits),
-      dispatchMemory([], noDispatches(), [], emptyTraces(), [], [], new PastResults()),
+      dispatchMemory([], noDispatches(), [], emptyTraces(), [], [], [], new PastResults()),
     ),
     charter: emptyCharter(),
     run: undefined,
@@ -158,6 +168,7 @@ export function dispatchMemory(
   traces: Traces,
   results: Iterable<string>,
   rejections: Iterable<KnownRejection>,
+  reads: Iterable<NewestRead>,
   past: PastResults,
 ): DispatchMemory {
   return {
@@ -167,6 +178,7 @@ export function dispatchMemory(
     traces,
     results: new Set(results),
     rejections: [...rejections],
+    reads: newestReads(reads),
     past,
   };
 }
@@ -187,7 +199,8 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
       addDispatch(folded.traces, entry, limits.compaction);
       if (entry.kind === 'rejected') {
         folded.counts.rejected += 1;
-        foldRejection(folded, entry);
+        const { kind: _, at: __, ...rejected } = entry;
+        addRejection(folded.rejections, rejected, folded.reads);
         return;
       }
       folded.counts[entry.role] += 1;
@@ -195,10 +208,10 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
       folded.facts.add(entry.facts.map((fact) => sessionFact(fact, origin, entry.event)));
       if (folded.facts.size() > tolerated) folded.facts.compact(limits.maxFacts);
       foldLedger(folded.ledgers, entry, limits.stall);
-      answerRejections(folded.rejections, entry.task, entry.sequence);
+      answerRejections(folded.rejections, folded.reads, entry);
       folded.past.add(pastResultOf(entry, entry.digest));
     },
-    copy: ({ facts, counts, ledgers, traces, results, rejections, past }) =>
+    copy: ({ facts, counts, ledgers, traces, results, rejections, reads, past }) =>
       dispatchMemory(
         facts.all(),
         counts,
@@ -206,21 +219,12 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
         copyOfTraces(traces),
         results,
         rejections,
+        reads.values(),
         past.copy(),
       ),
     finish: ({ traces }) => addPending(traces, limits.compaction),
     follows: ({ traces }, { at }) => at > traces.appendedUntil,
   };
-}
-
-/** One that comes later than the window may have been made up for before. */
-function foldRejection(
-  { rejections, ledgers }: DispatchMemory,
-  { kind: _, at: __, ...rejected }: Extract<DispatchEntry, { kind: 'rejected' }>,
-): void {
-  const last = rejected.task === undefined ? undefined : ledgers.get(rejected.task)?.last;
-  const isAnswered = last !== undefined && last.sequence > rejected.sequence;
-  addRejection(rejections, { ...rejected, ...(isAnswered && { answered: true }) });
 }
 
 /** Ledgers kept; beyond that those of tasks that nothing has been heard of for longest are forgotten. */

@@ -74,8 +74,6 @@ describe('a session without a run', () => {
     const reply = await compile(session, { after: sequence });
     expect(reply.ledger).toEqual({ mode: 'ledger' });
     expect(partsOf(reply).packet).toEqual({
-      next_action: 'dispatch_reviewer',
-      last_outcome: 'implementer_completed',
       summary: 'did 2.2',
     });
     expect((await compile(session, { taskId: '1' })).ledger).toEqual({ mode: 'none' });

@@ -51,8 +51,7 @@ describe('a prompt after a rejected dispatch', () => {
       task: '1',
     });
 
-    const line =
-      /^Unreadable: the last result of this task could not be read \(schema_invalid\): "status is missing/m;
+    const line = /^Unreadable: Your last result of this task could not be read \("status is missing/m;
     const { prompt } = await client.compile({ session, ...TASK });
     expect(prompt).toMatch(line);
     expect((await client.compile({ session, ...TASK, taskId: '2' })).prompt).not.toMatch(line);

@@ -76,6 +76,49 @@ function said({ summary, assessment, issues, requiredFixes, blockers }: TaskLedg
 
 const NOTHING = { summary: undefined, assessment: undefined, issues: [], requiredFixes: [], blockers: [] };
 
+describe('the tries of a task', () => {
+  const first = completed({
+    summary: 'parse by hand, no library',
+    files_modified: ['src/parser.ts', 'test/parser.test.ts'],
+    tests: [{ command: 'npm test', passed: false, failures: ['odd'] }],
+    follow_up_actions: ['measure it', 'tell ops'],
+  });
+  const fix = completed({
+    summary: 'fixed the bounds',
+    files_modified: ['src/bounds.ts', 'src/parser.ts'],
+    follow_up_actions: ['tell ops', 'rename it'],
+  });
+
+  it('the files and follow-ups of all tries stay, the newest first, and tests are those of the last', () => {
+    expect(ledgerAfter([first, REVIEW, fix])).toMatchObject({
+      summary: 'fixed the bounds',
+      firstSummary: 'parse by hand, no library',
+      work: {
+        files: ['src/bounds.ts', 'src/parser.ts', 'test/parser.test.ts'],
+        failed: [],
+        followUps: ['tell ops', 'rename it', 'measure it'],
+      },
+    });
+  });
+
+  it('the tries begin again with the first work after an approval', () => {
+    const { work, firstSummary } = ledgerAfter([first, APPROVED, fix]);
+    expect(work.files).toEqual(['src/bounds.ts', 'src/parser.ts']);
+    expect(work.followUps).toEqual(['tell ops', 'rename it']);
+    expect(firstSummary).toBe('fixed the bounds');
+    expect(ledgerAfter([first, APPROVED]).work.files).toEqual(['src/parser.ts', 'test/parser.test.ts']);
+  });
+
+  it('the files and follow-ups of many tries are bounded: the oldest are forgotten', () => {
+    const tries = Array.from({ length: 30 }, (_, n) =>
+      completed({ files_modified: [`${n}.ts`, `${n}.css`], follow_up_actions: [`do ${n}`] }),
+    );
+    const { work } = ledgerAfter([completed(), ...tries]);
+    expect([work.files.length, work.files[0], work.files.at(-1)]).toEqual([50, '29.ts', '5.css']);
+    expect([work.followUps.length, work.followUps[0], work.followUps.at(-1)]).toEqual([20, 'do 29', 'do 10']);
+  });
+});
+
 describe('what a task was told', () => {
   it.each([
     ['completed', completed({ summary: 'done' }), { ...NOTHING, summary: 'done' }],
@@ -137,7 +180,7 @@ describe('what a task was told', () => {
     expect(issues).toHaveLength(20);
   });
 
-  it('the work of the last result is kept until the next one, over reviews and an approval', () => {
+  it('the tests of the last result are kept until the next one, over reviews and an approval', () => {
     const tried = completed({
       files_modified: ['src/a.ts'],
       tests: [
@@ -154,7 +197,7 @@ describe('what a task was told', () => {
     };
     expect(ledgerAfter([tried]).work).toEqual(work);
     expect(ledgerAfter([tried, REVIEW, APPROVED]).work).toEqual(work);
-    expect(ledgerAfter([tried, failed()]).work).toEqual({ files: [], passed: [], failed: [], followUps: [] });
+    expect(ledgerAfter([tried, failed()]).work).toEqual({ ...work, passed: [], failed: [] });
   });
 
   it('the tries of a task are its last three results since the last approval', () => {

@@ -43,10 +43,9 @@ describe('a dispatch prompt', () => {
     expect(packet).toEqual({
       required_fixes: ['close the file'],
       assessment: 'needs_changes',
-      next_action: 'dispatch_fixes',
-      last_outcome: 'reviewer_needs_changes',
       plan_version: 2,
       summary: 'second try',
+      earlier_summary: 'first try',
       current_task: { description: 'do 1', status: 'pending', requirements: ['1.2'] },
       totals: { total: 2, completed: 1, inProgress: 0, pending: 1 },
     });
@@ -86,14 +85,12 @@ describe('a dispatch prompt', () => {
     const { packet, replan } = partsOf(compile(state));
     expect(replan).toEqual([]);
     expect(packet).not.toHaveProperty('required_fixes');
-    expect(packet).toMatchObject({ assessment: 'approved', plan_version: 2, next_action: 'next_task' });
+    expect(packet).toMatchObject({ assessment: 'approved', plan_version: 2 });
   });
 
   it('a dispatch prompt of another task says nothing of this one, except in the context', () => {
     const { packet, replan } = partsOf(compile(CIRCLING, { taskId: '2' }));
     expect(packet).toEqual({
-      next_action: 'dispatch_reviewer',
-      last_outcome: 'implementer_completed',
       summary: 'made the store',
       changed_files: ['src/store.ts'],
       current_task: { description: 'do 2', status: 'completed' },
@@ -125,21 +122,32 @@ describe('the line of a result that could not be read', () => {
     partsOf(compile(stateAfter(...events), { role: asked })).unreadable;
   const why = { task: '1', reason: 'status is "finished", use completed', fix: 'set status to completed' };
 
-  it('a prompt says that the last result of its task could not be read, why, and what to return', () => {
+  it('a prompt says once that the last result of its task could not be read, why, and what to return', () => {
     expect(line('implementer', recorded(1, reviewer()), rejected(2, { role: 'implementer', ...why }))).toBe(
-      'Unreadable: the last result of this task could not be read (schema_invalid): ' +
-        '"status is \\"finished\\", use completed". To fix it: "set status to completed". Return the whole result again.',
+      'Unreadable: Your last result of this task could not be read ("status is \\"finished\\", use completed"). ' +
+        'Do not redo work that is done: return its result again as the contract above says.',
     );
-    expect(line('reviewer', rejected(2, { task: '1' }))).toBe(
-      'Unreadable: the last result of this task could not be read (schema_invalid): "status is missing". ' +
-        'Return the whole result again.',
+    expect(line('reviewer', rejected(2, { task: '1' }))).toMatch(
+      /^Unreadable: Your last result .* \("status is missing"\)\. Do not redo/,
     );
   });
 
-  it('a prompt says to another role that the result could not be read, and does not ask it for that result', () => {
-    expect(line('implementer', rejected(2, { role: 'reviewer', ...why }))).toBe(
-      'Unreadable: the last reviewer result of this task could not be read (schema_invalid): ' +
-        '"status is \\"finished\\", use completed". Nothing of it is known here.',
+  it('a prompt of another role does not say it, nor does a prompt of a role whose result came as that of another', () => {
+    expect(line('implementer', rejected(2, { role: 'reviewer', ...why }))).toBe('');
+    const misplaced = {
+      ...{ role: 'implementer' as const, task: '1', reason: 'this is a review' },
+      fix: 'publish it on dispatch.<session>.reviewer',
+    };
+    for (const role of ROLES) expect(line(role, rejected(2, misplaced))).toBe('');
+  });
+
+  it('a prompt says of a result that failed on every delivery that it could not be stored', () => {
+    const gone = rejected(2, { role: 'implementer', task: '1', reason: 'still failing after 5 deliveries' });
+    const { error } = gone.data;
+    const event = { ...gone, data: { ...gone.data, error: { ...error, code: 'deliveries_exhausted' } } };
+    expect(line('implementer', event as SessionEvent)).toBe(
+      'Unreadable: Your last result of this task could not be stored. ' +
+        'Do not redo work that is done: return its result again as the contract above says.',
     );
   });
 
@@ -159,7 +167,7 @@ describe('the line of a result that could not be read', () => {
       const result = compiledOrError(state, request, roomOf(room, DEFAULT_BUDGET.tokenizer));
       if (!result.ok) continue;
       stages.add(result.compiled.budget.stage);
-      expect(partsOf(result.compiled).unreadable).toMatch(/^Unreadable: .*set status to completed/);
+      expect(partsOf(result.compiled).unreadable).toMatch(/^Unreadable: .*use completed/);
     }
     expect([...stages]).toEqual(['minimal', 'shortened', 'pruned', 'none']);
   });
@@ -170,17 +178,13 @@ describe('the delta packet', () => {
     partsOf(compile(stateAfter(...results.map((result, index) => recorded(index + 1, result))))).packet;
 
   it('the delta packet holds only fields with content', () => {
-    expect(Object.keys(packetAfter(implementer()))).toEqual(['next_action', 'last_outcome', 'summary']);
+    expect(Object.keys(packetAfter(implementer()))).toEqual(['summary']);
     expect(Object.keys(packetAfter(implementer({ status: 'blocked', blockers: ['no token'] })))).toEqual([
       'blockers',
-      'next_action',
-      'last_outcome',
       'summary',
     ]);
     expect(packetAfter(reviewer({ assessment: 'approved' }))).toEqual({
       assessment: 'approved',
-      next_action: 'next_task',
-      last_outcome: 'reviewer_approved',
     });
   });
 
@@ -269,8 +273,10 @@ describe('the prompt of a role', () => {
       required_fixes: fixes,
       issues,
       summary: 'flushed',
-      changed_files: ['src/a.ts'],
+      earlier_summary: 'wrote it',
+      changed_files: ['src/a.ts', 'src/b.ts'],
       passing_tests: ['npm test'],
+      follow_ups: ['measure it'],
     });
     expect(packet).not.toHaveProperty('failing_tests');
     expect(guide).toMatch(/required_fixes and issues .* are those of the last review: check first/);

@@ -39,14 +39,14 @@ describe.each([
   it.each([
     {
       role: 'implementer' as const,
-      cheap: ['summary', 'totals', 'active_task', 'plan_version', 'last_outcome'],
-      dear: ['current_task', 'issues', 'assessment', 'next_action'],
+      cheap: ['totals', 'active_task', 'plan_version', 'earlier_summary', 'summary'],
+      dear: ['current_task', 'issues', 'assessment'],
       last: ['changed_files', 'failing_tests'],
     },
     {
       role: 'reviewer' as const,
-      cheap: ['totals', 'active_task', 'plan_version', 'last_outcome', 'next_action'],
-      dear: ['current_task', 'assessment', 'passing_tests', 'follow_ups'],
+      cheap: ['totals', 'active_task', 'plan_version'],
+      dear: ['current_task', 'assessment', 'passing_tests', 'follow_ups', 'earlier_summary'],
       last: ['issues', 'summary', 'failing_tests', 'changed_files'],
     },
   ])(

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { parseDispatchBody } from '../../src/contracts/dispatch-body.js';
+import { ROLES } from '../../src/contracts/kinds.js';
 import { WINDOW_LENGTH } from '../../src/session/dispatch-window.js';
-import { unreadableTasks } from '../../src/session/known-rejections.js';
+import { meantRole, unreadableTasks } from '../../src/session/known-rejections.js';
 import { DEFAULT_LIMITS, rejectionsOf } from '../../src/session/session-state.js';
 import { implementer, observer, recorded, rejected, reviewer } from '../support/builders.js';
 import { type DispatchEvent, foldedInOrder } from './arrivals.js';
@@ -44,14 +46,14 @@ describe('the rejections of a session', () => {
 });
 
 describe('a result that could not be read', () => {
-  const wrong = rejected(5, { task: '1' });
+  const wrong = rejected(5, { role: 'implementer', task: '1' });
 
-  it('a result that could not be read stands for its task until a later one of the task can be read', () => {
+  it('a result that could not be read stands for its task until a later one of its task and role can be read', () => {
     expect(unreadAfter(wrong)).toEqual(['1: 5']);
     expect(unreadAfter(wrong, recorded(6, implementer({ task_id: '2' })))).toEqual(['1: 5']);
     expect(unreadAfter(wrong, recorded(6, implementer()))).toEqual([]);
-    expect(unreadAfter(wrong, recorded(6, reviewer()))).toEqual([]);
-    expect(unreadAfter(wrong, recorded(6, observer()))).toEqual([]);
+    expect(unreadAfter(wrong, recorded(6, reviewer()))).toEqual(['1: 5']);
+    expect(unreadAfter(wrong, recorded(6, observer()))).toEqual(['1: 5']);
     expect(unreadAfter(wrong, recorded(6, implementer()), rejected(7, { task: '1' }))).toEqual(['1: 7']);
   });
 
@@ -66,6 +68,42 @@ describe('a result that could not be read', () => {
     expect(unreadAfter(recorded(6, implementer()), ...manyOthers(10), wrong)).toEqual([]);
     expect(unreadAfter(wrong, recorded(6, implementer()), ...manyOthers(10))).toEqual([]);
     expect(unreadAfter(recorded(4, implementer()), ...manyOthers(10), wrong)).toEqual(['1: 5']);
+  });
+
+  it('a result of no known role is made up for by work and by reviews, not by notes', () => {
+    const unknown = rejected(5, { task: '1' });
+    expect(unreadAfter(unknown, recorded(6, implementer()))).toEqual([]);
+    expect(unreadAfter(unknown, recorded(6, reviewer()))).toEqual([]);
+    expect(unreadAfter(unknown, recorded(6, observer()))).toEqual(['1: 5']);
+  });
+
+  it('a result that was published as that of another role is made up for by either of them', () => {
+    const parsed = parseDispatchBody(
+      new TextEncoder().encode('{"task_id":"1","assessment":"approved"}'),
+      'implementer',
+      1000,
+    );
+    const fault = parsed.ok ? undefined : parsed;
+    const misplaced = rejected(5, {
+      role: 'implementer',
+      task: '1',
+      reason: fault?.reason ?? '',
+      fix: fault?.fix ?? '',
+    });
+    expect(rejectionsAfter([misplaced]).map(meantRole)).toEqual(['reviewer']);
+    expect(unreadAfter(misplaced, recorded(6, observer()))).toEqual(['1: 5']);
+    expect(unreadAfter(misplaced, recorded(6, reviewer()))).toEqual([]);
+    expect(unreadAfter(misplaced, recorded(6, implementer()))).toEqual([]);
+  });
+
+  it.each(ROLES)('late and in order, the same results make up for a rejection of %s', (role) => {
+    const one = rejected(5, { role, task: '1' });
+    for (const returned of [implementer(), reviewer(), observer()]) {
+      const read = recorded(6, returned);
+      const inOrder = unreadAfter(one, read, ...manyOthers(10));
+      expect(inOrder).toEqual(returned.role === role ? [] : ['1: 5']);
+      expect(unreadAfter(read, ...manyOthers(10), one)).toEqual(inOrder);
+    }
   });
 
   it('a result whose task could not be read stands for none', () => {

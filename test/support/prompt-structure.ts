@@ -34,7 +34,8 @@ export const TAIL_SECTIONS: readonly SectionRule[] = [
   { name: 'task', opening: /^Task: .*$/, lines: [/^Output budget: \d+ tokens$/] },
   {
     name: 'unreadable',
-    opening: /^Unreadable: the last (\w+ )?result of this task could not be read \([a-z_]+\): ".*"\. .*$/,
+    opening:
+      /^Unreadable: Your last result of this task could not be (read \(".*"\)|stored)\. Do not redo .*$/,
     lines: [],
   },
   { name: 'ledger', opening: /^Ledger:$/, lines: [/^\{.*\}$/] },
