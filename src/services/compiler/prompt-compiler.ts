@@ -5,7 +5,7 @@ import {
   compileRequest,
   type LedgerReport,
 } from '../../contracts/compile-request.js';
-import { ThroughlineError } from '../../contracts/errors.js';
+import { ThroughlineError, withRemedy } from '../../contracts/errors.js';
 import { isToken, type Token, token } from '../../contracts/names.js';
 import type { TokenizerName } from '../../contracts/session-settings.js';
 import { caughtUp } from '../../folding/caught-up.js';
@@ -126,7 +126,7 @@ function requireUsable(state: SessionState, dispatch: number | undefined): void 
   const shown = `"throughline rejected ls --session ${state.session}" shows the result`;
   throw new ThroughlineError(
     'dispatch_rejected',
-    `dispatch ${sequence} could not be used, ${code}: ${reason}. To fix it: ${remedy}; ${shown}`,
+    `${withRemedy(`dispatch ${sequence} could not be used, ${code}: ${reason}`, remedy)}; ${shown}`,
     { details: { dispatch: sequence, code, reason, ...(fix && { fix }), ...(task && { task }) } },
   );
 }
