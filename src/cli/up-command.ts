@@ -53,7 +53,9 @@ export function upCommand(program: Command): void {
     .action(async (options: UpOptions, command: Command) => {
       growHeapSlowly();
       const cli = withLogger(cliOf(command));
-      const given = options.nats ?? cli.config.natsUrl;
+      // It may stand before the command as well.
+      const { nats } = command.optsWithGlobals<UpOptions>();
+      const given = nats ?? cli.config.natsUrl;
       const shutdown = new Shutdown();
       await runUntilSignal(cli, shutdown, async (failed) => {
         if (given !== undefined) refuseServerOptions(options);
@@ -61,7 +63,7 @@ export function upCommand(program: Command): void {
         if (own !== undefined) shutdown.add('the NATS server', () => own.stop());
         const url = given ?? own?.server.url ?? cli.url;
         const { connection } = await serve(url, { ...cli, shutdown }).catch((fault: unknown) => {
-          throw given === undefined ? fault : withWayOut(fault, options.nats === undefined);
+          throw given === undefined ? fault : withWayOut(fault, nats === undefined);
         });
         if (own !== undefined) {
           own.watchDisk(() => hasStuckStream(connection));
