@@ -9,6 +9,7 @@ import type {
 import { ThroughlineError } from '../contracts/errors.js';
 import { FACT_TAGS, type FactTag } from '../contracts/fact-tags.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
+import { repairsInWords } from '../contracts/reading/repairs.js';
 import { counted } from '../shared/counted.js';
 import { oneLine } from '../shared/text.js';
 import { cliOf, examples, note, out, outForAgent, sessionOf, withClient } from './command-context.js';
@@ -187,7 +188,8 @@ function explainedFile({ path, score, uses, tasks }: CompiledFile): string {
 
 function explainedFact(fact: CompileReply['facts'][number]): string {
   const words = `${fact.subject} ${fact.relation} ${fact.object}`;
-  return 'id' in fact
-    ? `--   score ${fact.score.toFixed(2)}  dispatch ${fact.dispatch}  event ${fact.eventSequence}  ${fact.tokens} tokens  ${fact.id}  ${words}`
-    : `--   ${words}`;
+  if (!('id' in fact)) return `--   ${words}`;
+  const repairs =
+    fact.repairs === undefined ? '' : `  (${oneLine(repairsInWords({ repairs: fact.repairs }))})`;
+  return `--   score ${fact.score.toFixed(2)}  dispatch ${fact.dispatch}  event ${fact.eventSequence}  ${fact.tokens} tokens  ${fact.id}  ${words}${repairs}`;
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { factId } from '../facts/fact-id.js';
 import { factLine } from '../facts/format-facts.js';
+import { withRepairs } from '../services/common/event-repairs.js';
 import { foldedState } from '../services/common/open-sessions.js';
 import { factsOf } from '../session/session-state.js';
 import { counted } from '../shared/counted.js';
@@ -18,7 +19,7 @@ export function factsCommand(program: Command): void {
     .description('Lists the valid facts of a session, oldest first.')
     .option('-t, --task <id>', 'only facts from this task')
     .option('-a, --all', 'include facts that a later dispatch has closed')
-    .option('--json', 'one JSON array of facts')
+    .option('--json', 'one JSON array of facts, each with the repairs of the result that it comes from')
     .addHelpText('after', examples('throughline facts demo', 'throughline facts demo --all --json'))
     .action(async (_: string | undefined, options: FactsOptions, command: Command) => {
       const cli = cliOf(command);
@@ -30,7 +31,10 @@ export function factsCommand(program: Command): void {
         const facts = (options.all ? store.all() : store.getValid()).filter(
           (fact) => options.task === undefined || fact.sourceTaskId === options.task,
         );
-        if (options.json) return out(JSON.stringify(facts.map((fact) => ({ id: factId(fact), ...fact }))));
+        if (options.json) {
+          const told = await withRepairs(nats.log, session, facts);
+          return out(JSON.stringify(told.map((fact) => ({ id: factId(fact), ...fact }))));
+        }
         for (const fact of facts) {
           out(
             fact.validTo === undefined

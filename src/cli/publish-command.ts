@@ -5,12 +5,13 @@ import {
   type PublishOptions,
   type ThroughlineClient,
 } from '../client/throughline-client.js';
-import { parseDispatchBody } from '../contracts/dispatch-body.js';
+import { type DispatchFault, parseDispatchBody } from '../contracts/dispatch-body.js';
 import type { DispatchResult } from '../contracts/dispatch-result.js';
-import { messageOf, ThroughlineError } from '../contracts/errors.js';
+import { messageOf, ThroughlineError, withRemedy } from '../contracts/errors.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
 import { oneLine } from '../shared/text.js';
+import { asCommand } from './as-command.js';
 import { readBody } from './body-file.js';
 import { type Cli, cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
 import { duration, nameOf } from './option-parsers.js';
@@ -68,8 +69,7 @@ export function publishCommand(program: Command): void {
       const body = await readBody(options.file);
       if (options.check) {
         const parsed = parseDispatchBody(body, role, cli.config.maxBodyBytes);
-        if (!parsed.ok)
-          throw new ThroughlineError(parsed.code, parsed.reason, { details: { fix: parsed.fix } });
+        if (!parsed.ok) throw refused(parsed);
         if (parsed.repairs.length > 0 && options.wait !== true) note(`-- ${repairsInWords(parsed)}`);
       }
       const again = options.id === undefined ? {} : { messageId: options.id };
@@ -121,6 +121,13 @@ function storedBefore(
       ? `stored before as ${before}, which was rejected; give the corrected result an id of its own`
       : `stored before under this id, as ${before}: nothing new was stored`;
   return { said: `-- ${said}`, isOther: false };
+}
+
+function refused(fault: DispatchFault): ThroughlineError {
+  const { code, reason, fix } = asCommand(fault, (role) => `throughline publish ${role}`);
+  const why = withRemedy(`${reason}; nothing was published`, fix);
+  const anyway = '--no-check stores it all the same, for `throughline rejected`';
+  return new ThroughlineError(code, `${why}. ${anyway}`, { details: { fix } });
 }
 
 /** Connects and publishes, both as often as it takes; says once that it waits. */

@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { dispatchJson, parseDispatchBody } from '../contracts/dispatch-body.js';
-import { ThroughlineError } from '../contracts/errors.js';
+import { ThroughlineError, withRemedy } from '../contracts/errors.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
 import { dispatchSubject, token } from '../contracts/names.js';
 import type { NatsPorts } from '../nats/open-nats.js';
 import type { WholeRejection } from '../ports/rejected-store.js';
 import { retryRejected } from '../services/extractor/retry-rejected.js';
 import { counted } from '../shared/counted.js';
+import { asCommand } from './as-command.js';
 import { readBody } from './body-file.js';
 import { cliOf, examples, note, out, withNats } from './command-context.js';
 import { ageInMs, wholeNumber } from './option-parsers.js';
@@ -170,9 +171,12 @@ function correction(
   const body = changed(id, given ?? entry.body, options.set);
   const parsed = parseDispatchBody(body, role, maxBytes);
   if (parsed.ok) return { subject: dispatchSubject(session, role), body };
-  const { code, reason, fix } = parsed;
-  const how = fix === undefined ? '' : `. To fix it: ${fix}`;
-  throw new ThroughlineError(code, `${id} still cannot be read as the result of ${role}: ${reason}${how}`);
+  const { code, reason, fix } = asCommand(
+    parsed,
+    (other) => `throughline rejected fix ${id} --role ${other}`,
+  );
+  const why = `${id} still cannot be read as the result of ${role}: ${reason}`;
+  throw new ThroughlineError(code, withRemedy(why, fix));
 }
 
 function changed(id: number, body: Uint8Array, set: readonly FieldChange[] | undefined): Uint8Array {

@@ -6,6 +6,7 @@ import type { RejectedEntry } from '../ports/rejected-store.js';
 import { retryRejected } from '../services/extractor/retry-rejected.js';
 import { counted } from '../shared/counted.js';
 import { visible } from '../shared/terminal-text.js';
+import { asCommand } from './as-command.js';
 import { cliOf, examples, note, out, withNats } from './command-context.js';
 import { wholeNumber } from './option-parsers.js';
 import { fixCommand, foundRejected, removeCommand } from './rejected-changes.js';
@@ -58,7 +59,7 @@ export function rejectedCommand(program: Command): void {
       noteForeign(foreign);
       const entries = found.slice(0, limit);
       if (json) return out(JSON.stringify(entries));
-      for (const entry of entries) out(line(entry));
+      for (const entry of entries) out(line(inCommands(entry)));
       const hint = limit < MAX_LISTED ? ': --limit shows them' : '';
       const more = found.length > limit ? `; there are more, and these are the oldest${hint}` : '';
       note(`-- ${counted(entries.length, 'rejected result')}${more}`);
@@ -81,8 +82,9 @@ export function rejectedCommand(program: Command): void {
     .action(async (id: number, { raw, json }: { raw?: boolean; json?: boolean }, command: Command) => {
       const entry = await withNats(cliOf(command), (nats) => foundRejected(nats, id));
       if (json) return out(JSON.stringify({ ...entry, body: new TextDecoder().decode(entry.body) }));
-      note(line(entry));
-      if (entry.fix !== undefined) note(`to fix it: ${entry.fix}`);
+      const said = inCommands(entry);
+      note(line(said));
+      if (said.fix !== undefined) note(`to fix it: ${said.fix}`);
       process.stdout.write(raw ? entry.body : visible(new TextDecoder().decode(entry.body)));
     });
 
@@ -130,6 +132,10 @@ function noteForeign(ids: readonly number[]): void {
   const named = `${ids.slice(0, MAX_NAMED).join(', ')}${ids.length > MAX_NAMED ? ' …' : ''}`;
   const are = counted(ids.length, 'message that is', 'messages that are');
   note(`-- passed over ${are} not a rejected result: ${named}; "throughline foreign ls" says what they are`);
+}
+
+function inCommands(entry: RejectedEntry): RejectedEntry {
+  return asCommand(entry, (role) => `throughline rejected fix ${entry.id} --role ${role}`);
 }
 
 function line(entry: RejectedEntry): string {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
+import { ROLES } from '../contracts/kinds.js';
 import type { NatsPorts } from '../nats/open-nats.js';
 import { foldedState, sessionReader } from '../services/common/open-sessions.js';
 import { decodeSnapshot } from '../session/session-snapshot.js';
@@ -43,9 +44,8 @@ export function snapshotCommand(program: Command): void {
       out(`created at      ${createdAt}`);
       out(`size            ${Buffer.byteLength(stored.text)} bytes`);
       out(`valid facts     ${factsOf(state).count()}`);
-      out(
-        `dispatches      ${counts.implementer} implementer, ${counts.reviewer} reviewer, ${counts.rejected} rejected`,
-      );
+      const byRole = [...ROLES, 'rejected' as const].map((kind) => `${counts[kind]} ${kind}`);
+      out(`dispatches      ${byRole.join(', ')}`);
     });
 
   onSession(snapshot.command('write'))

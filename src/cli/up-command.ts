@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
+import { START_ONE } from '../nats/connection/nats-errors.js';
 import { withoutSecrets } from '../nats/connection/shown-url.js';
 import { hasStuckStream } from '../nats/jetstream/probe-stream.js';
 import { startNatsServer } from '../nats-server/server-process.js';
@@ -52,14 +53,18 @@ export function upCommand(program: Command): void {
     .action(async (options: UpOptions, command: Command) => {
       growHeapSlowly();
       const cli = withLogger(cliOf(command));
-      const given = options.nats ?? cli.config.natsUrl;
+      // It may stand before the command as well.
+      const { nats } = command.optsWithGlobals<UpOptions>();
+      const given = nats ?? cli.config.natsUrl;
       const shutdown = new Shutdown();
       await runUntilSignal(cli, shutdown, async (failed) => {
         if (given !== undefined) refuseServerOptions(options);
         const own = given === undefined ? await startServer(cli, options, failed) : undefined;
         if (own !== undefined) shutdown.add('the NATS server', () => own.stop());
         const url = given ?? own?.server.url ?? cli.url;
-        const { connection } = await serve(url, { ...cli, shutdown });
+        const { connection } = await serve(url, { ...cli, shutdown }).catch((fault: unknown) => {
+          throw given === undefined ? fault : withWayOut(fault, nats === undefined);
+        });
         if (own !== undefined) {
           own.watchDisk(() => hasStuckStream(connection));
           // Before the connection is closed over which it asks.
@@ -70,6 +75,14 @@ export function upCommand(program: Command): void {
         );
       });
     });
+}
+
+/** Nobody answers where the user said that there is a server: `up` starts none then. */
+function withWayOut(fault: unknown, isFromVariable: boolean): unknown {
+  if (!(fault instanceof ThroughlineError) || !fault.message.includes(START_ONE)) return fault;
+  const [name, without] = isFromVariable ? ['NATS_URL', 'unset NATS_URL'] : ['--nats', 'leave out --nats'];
+  const way = `${name} names it: start that server, or ${without} so that "throughline up" starts one`;
+  return new ThroughlineError(fault.code, fault.message.replace(START_ONE, way), { cause: fault });
 }
 
 function refuseServerOptions(options: UpOptions): void {

@@ -26,6 +26,7 @@ import type { TraceEntryInput } from '../contracts/trace-entry.js';
 import type { ClientTransport } from '../ports/client-transport.js';
 import { LATE, withinDeadline } from '../shared/deadline.js';
 import { linkedSignal } from '../shared/linked-signal.js';
+import { nearestName } from '../shared/nearest-name.js';
 import { HookEngine, PreCompactHook } from '../traces/hook-engine.js';
 import { keepTrying, unlessStopped } from './keep-trying.js';
 import { createLearnings, type Learnings, type Proposals } from './learning-methods.js';
@@ -97,6 +98,9 @@ export interface ClientOptions {
 /** What may stand in a header. */
 const MESSAGE_ID = /^[!-~]{1,256}$/;
 
+/** Longest value that an error quotes, in characters. */
+const MAX_SHOWN = 40;
+
 /** How long a result is tried, in milliseconds. */
 export const PUBLISH_TIMEOUT_MS = 30_000;
 /** What a timer can wait. */
@@ -131,7 +135,10 @@ export class ThroughlineClient {
     this.proposals = proposals;
   }
 
-  /** Publishes an implementer's result as `publishText` does. Throws `schema_invalid` before anything is sent. */
+  /**
+   * Publishes an implementer's result as `publishText` does. It must have the exact fields: throws `schema_invalid`
+   * before anything is sent. What an agent returned, unchecked, belongs to `publishText`, where it is repaired.
+   */
   async publishImplementer<Options extends PublishOptions>(
     session: string,
     result: ResultOf<'implementer'>,
@@ -140,7 +147,7 @@ export class ThroughlineClient {
     return this.publishResult(session, 'implementer', result, options);
   }
 
-  /** Publishes a reviewer's result as `publishText` does. Throws `schema_invalid` before anything is sent. */
+  /** Publishes a reviewer's result, as exact as `publishImplementer` wants one. */
   async publishReviewer<Options extends PublishOptions>(
     session: string,
     result: ResultOf<'reviewer'>,
@@ -149,7 +156,7 @@ export class ThroughlineClient {
     return this.publishResult(session, 'reviewer', result, options);
   }
 
-  /** Publishes a result of any kind. Throws `schema_invalid` before anything is sent. */
+  /** Publishes a result of any kind, as exact as `publishImplementer` wants one. */
   async publishResult<R extends Role, Options extends PublishOptions>(
     session: string,
     role: R,
@@ -161,8 +168,9 @@ export class ThroughlineClient {
   }
 
   /**
-   * Publishes an agent's raw text as it is; if it does not hold a result, it ends up in `DISPATCH_REJECTED`. It is tried
-   * again under one message id, with growing pauses, until there is a PubAck: the result counts once.
+   * Publishes an agent's raw text as it is. The extractor repairs what it can; a text that holds no result ends up in
+   * `DISPATCH_REJECTED`. It is tried again under one message id, with growing pauses, until there is a PubAck: the result
+   * counts once.
    *
    * @throws ThroughlineError `unavailable` when the time is up or `signal` is given: the result may have been stored, and
    * can be published again under `details.messageId`. What no other attempt would change is thrown at once:
@@ -190,7 +198,8 @@ export class ThroughlineClient {
     const subject = dispatchSubject(of, role);
     const { messageId = dispatchMessageId(of, crypto.randomUUID()), signal } = options;
     const { timeoutMs = PUBLISH_TIMEOUT_MS, onWaiting } = options;
-    checkOptions(messageId, timeoutMs);
+    checkOptions(options);
+    checkValues(messageId, timeoutMs);
     let attempts = 0;
     const attempt = async (patienceMs: number): Promise<Published> => {
       attempts += 1;
@@ -293,7 +302,12 @@ export class ThroughlineClient {
 }
 
 /** Schemas take longer to load than all else here: they come with the first result that is checked. */
-async function requireValid(role: Role, result: object): Promise<void> {
+async function requireValid(role: Role, result: unknown): Promise<void> {
+  if (typeof result === 'string' || result instanceof Uint8Array)
+    throw new ThroughlineError(
+      'schema_invalid',
+      "the result is text: use publishText for an agent's raw text",
+    );
   const { requireResult } = await import('../contracts/require-result.js');
   requireResult(role, result);
 }
@@ -316,15 +330,39 @@ function withDispatch(error: unknown, of: { dispatch: number; duplicate?: true }
   return new ThroughlineError(error.code, message, { cause: error, details: { ...error.details, ...of } });
 }
 
-function checkOptions(messageId: string, timeoutMs: number): void {
+const OPTIONS: Readonly<Record<keyof PublishOptions, true>> = {
+  messageId: true,
+  wait: true,
+  timeoutMs: true,
+  signal: true,
+  onWaiting: true,
+};
+
+function checkOptions(options: object): void {
+  for (const name of Object.keys(options)) {
+    if (Object.hasOwn(OPTIONS, name)) continue;
+    const meant = nearestName(name, Object.keys(OPTIONS));
+    const use =
+      meant === undefined ? `use one of ${Object.keys(OPTIONS).join(', ')}` : `did you mean ${meant}?`;
+    throw new ThroughlineError('schema_invalid', `${name} is not an option of publishing: ${use}`);
+  }
+}
+
+function checkValues(messageId: string, timeoutMs: number): void {
   if (!MESSAGE_ID.test(messageId)) {
+    const is = `messageId is ${shownText(messageId)}`;
     throw new ThroughlineError(
       'schema_invalid',
-      'messageId: use 1 to 256 printable ASCII characters without spaces',
+      `${is}: use 1 to 256 printable ASCII characters without spaces`,
     );
   }
   if (timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS) return;
   throw new ThroughlineError('schema_invalid', `timeoutMs is ${timeoutMs}: use 1 to ${MAX_TIMEOUT_MS}`);
+}
+
+/** A long one by its length, as in every refusal. */
+function shownText(value: string): string {
+  return value.length <= MAX_SHOWN ? JSON.stringify(value) : `text of ${value.length} characters`;
 }
 
 /** Whether it was stored is not known: only the same id makes it safe to publish again. */

@@ -4,6 +4,7 @@ import { FACT_TAGS } from './fact-tags.js';
 import { ROLES } from './kinds.js';
 import type { LearningType, RelevanceMethod } from './learning-events.js';
 import { maxLearnings, minSimilarity } from './learning-requests.js';
+import type { StoredRepair } from './reading/repairs.js';
 import { taskId } from './results.js';
 import type { Severity } from './severity.js';
 
@@ -176,6 +177,8 @@ export interface ExplainedFact extends CompiledFact {
   /** Share of the query's words that it holds, 0 to 1. */
   readonly score: number;
   readonly tokens: number;
+  /** What was repaired in the result that it comes from; left out for nothing. */
+  readonly repairs?: readonly StoredRepair[];
 }
 
 /** A file of a reply, which the task will likely touch. The session knows it from a result. */

@@ -48,6 +48,11 @@ export function assertNever(value: never): never {
   throw new Error(`unhandled case: ${JSON.stringify(value)}`);
 }
 
+/** Why something was refused, and what to do about it where that is known and not said yet. */
+export function withRemedy(why: string, fix: string | undefined): string {
+  return fix === undefined || why.includes(fix) ? why : `${why}. To fix it: ${fix}`;
+}
+
 /** What is said of a session without events: it does not exist, and its name may be wrong. */
 export function noSuchSession(session: string): string {
   return `session ${session} does not exist: "throughline session ls" lists those that do`;

@@ -1,6 +1,6 @@
 import { connect } from 'nats';
 import { describe, expect, it } from 'vitest';
-import { ThroughlineClient } from '../../src/client/throughline-client.js';
+import { type PublishOptions, ThroughlineClient } from '../../src/client/throughline-client.js';
 import type { ErrorCode } from '../../src/contracts/error-codes.js';
 import { ThroughlineError } from '../../src/contracts/errors.js';
 import { DISPATCH_STREAM } from '../../src/contracts/names.js';
@@ -75,7 +75,7 @@ describe('a result that is published', () => {
     await using client = await connectThroughline({ url: system.url });
     await system.nats.kill();
     const waiting = untilWaiting();
-    const publishing = client.publishImplementer('demo', RESULT, waiting);
+    const publishing = client.publishImplementer('demo', RESULT, { onWaiting: waiting.onWaiting });
     expect(await waiting.told).toMatchObject({ code: 'unavailable' });
     await system.nats.restart();
     expect(await publishing).toEqual({ sequence: 1 });
@@ -86,7 +86,7 @@ describe('a result that is published', () => {
     await using nats = await startTestNats();
     await using client = await connectThroughline({ url: nats.url });
     const waiting = untilWaiting();
-    const publishing = client.publishImplementer('demo', RESULT, waiting);
+    const publishing = client.publishImplementer('demo', RESULT, { onWaiting: waiting.onWaiting });
     expect((await waiting.told).message).toMatch(/no stream takes dispatch\.demo\.implementer/);
     await using system = await startSystem({ nats, only: [] });
     expect(await publishing).toEqual({ sequence: 1 });
@@ -147,6 +147,33 @@ describe('a result that is published', () => {
       expect(attempts).toEqual([]);
     },
   );
+
+  it.each([
+    [{ wiat: true }, 'wiat is not an option of publishing: did you mean wait?'],
+    [
+      { loud: true },
+      'loud is not an option of publishing: use one of messageId, wait, timeoutMs, signal, onWaiting',
+    ],
+    [{ messageId: 'a b' }, 'messageId is "a b": use 1 to 256 printable ASCII characters without spaces'],
+    [{ messageId: 'x'.repeat(300) }, 'messageId is text of 300 characters: use 1 to 256'],
+    [{ timeoutMs: 0 }, 'timeoutMs is 0: use 1 to'],
+  ])('a result is not sent with the options %j', async (options, message) => {
+    const { client, attempts } = failing(unavailable());
+    const refused = client.publishImplementer('demo', RESULT, options as PublishOptions);
+    await expect(refused).rejects.toMatchObject({
+      code: 'schema_invalid',
+      message: expect.stringContaining(message),
+    });
+    expect(attempts).toEqual([]);
+  });
+
+  it('the raw text of an agent is sent to publishText by the methods that take a result', async () => {
+    const { client, attempts } = failing(unavailable());
+    // @ts-expect-error a text is no result, as a caller in JavaScript may not know
+    const refused = client.publishImplementer('demo', JSON.stringify(RESULT));
+    await expect(refused).rejects.toThrow("use publishText for an agent's raw text");
+    expect(attempts).toEqual([]);
+  });
 
   it('a result is not tried on a connection that is closed', async () => {
     await using nats = await startTestNats();

@@ -74,6 +74,17 @@ describe('publish', () => {
     expect(refused.stderr).toMatch(text);
   });
 
+  it('publish says of a result that it refuses how to correct it, and that nothing was sent', async () => {
+    const args = ['publish', 'implementer', '-s', 'refused'];
+    const unsaid = await up.cli(args, { input: '{"task_id":"1","summary":"Parser done"}' });
+    expect(unsaid.stderr).toMatch(
+      /; nothing was published\. To fix it: set status to one of .*\. --no-check stores it all the same, for `throughline rejected`/,
+    );
+    const review = await up.cli(args, { input: '{"task_id":"1","assessment":"approved"}' });
+    expect(review.stderr).toContain('publish it with "throughline publish reviewer"');
+    expect(review.stderr).not.toContain('dispatch.');
+  });
+
   it.each([
     ['an unknown role', ['publish', 'boss', '-s', 'x'], /implementer, reviewer/],
     ['no session', ['publish', 'implementer'], /--session NAME, or set THROUGHLINE_SESSION/],
@@ -443,11 +454,21 @@ describe('the command line', () => {
     expect(refused.stderr).toMatch(/THROUGHLINE_CACHE_MB is "lots": use a whole number from 1 to 100000/);
   });
 
+  it('up with a server in NATS_URL that does not answer says who starts that one', async () => {
+    const env = { NATS_URL: `nats://${NOBODY}` };
+    const failed = await cli(['up'], { env });
+    const way = 'start that server, or unset NATS_URL so that "throughline up" starts one';
+    expect(failed).toMatchObject({ code: 1, stdout: '' });
+    expect(failed.stderr).toContain(`NATS_URL names it: ${way}`);
+    expect(failed.stderr).not.toContain('or set NATS_URL');
+  });
+
   it.each([
     ['publish', ['publish', 'implementer', '-s', 'x', '--timeout', '600ms']],
     ['compile', ['compile', '-s', 'x', '-t', '1', '-p', 'x']],
     ['facts', ['facts', '-s', 'x']],
     ['serve', ['serve']],
+    ['up', ['up']],
   ])('%s exits 1 and names the URL when no server answers', async (_name, args) => {
     const url = `nats://${NOBODY}`;
     const failed = await cli(['--nats', url, ...args], {

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ROLES } from '../../src/contracts/kinds.js';
 import { ITERATION_TEMPLATE } from '../../src/prompt/iteration-template.js';
 import { cli, startUp, type Up } from '../support/cli.js';
 import { newSession } from '../support/system.js';
@@ -67,6 +68,12 @@ describe('the reading commands', () => {
     expect(JSON.parse(await run('tasks', '-s', session, '--json'))).toMatchObject({
       tasks: [{ id: 'TAS-1', content: 'First\n\u001b[31mred' }, { id: 'TAS-2' }],
     });
+  });
+
+  it('snapshot show counts the dispatches of every role', async () => {
+    await up.cli(['snapshot', 'write', session]);
+    const counts = ROLES.map((role) => `0 ${role}`).join(', ');
+    expect(await run('snapshot', 'show', session)).toContain(`dispatches      ${counts}, 0 rejected\n`);
   });
 
   it('history lists the iterations', async () => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXTRACTOR_SERVICE } from '../../src/contracts/names.js';
 import { instancesOf } from '../../src/nats/micro/service-stats.js';
 import { cli } from '../support/cli.js';
-import { eventsOf, newSession, type System, startSystem } from '../support/system.js';
+import { eventsOf, implemented, newSession, type System, startSystem } from '../support/system.js';
 
 /** A review as a model may write it: prose, a fence, other names, a trailing comma, one item that says nothing. */
 const REVIEW = `I looked at all of it.
@@ -53,6 +53,36 @@ describe('a result that is not as it should be', () => {
     expect(event).toMatchObject({ event: { type: 'fact.recorded', data: { repairs } } });
     const prompt = { session, taskId: '7', taskPrompt: 'Fix what the review found' };
     expect((await system.client.compile(prompt)).prompt).toContain('Close the file');
+  });
+
+  it('facts and explained prompts say what was repaired in the result that a fact comes from', async () => {
+    const session = newSession('read');
+    await system.client.publishText(
+      session,
+      'implementer',
+      '{"task_id":"1","status":"Done","files_modified":"src/a.ts"}',
+    );
+    await system.client.publishImplementer(session, implemented('2'), { wait: true });
+    const ofFirst = [
+      { kind: 'verdict', field: 'status', detail: expect.any(String) },
+      { kind: 'list', field: 'files_modified', detail: '"src/a.ts"' },
+    ];
+    const { stdout } = await cli(['facts', session, '--json', '--nats', system.url]);
+    const facts: { sourceTaskId: string; repairs?: unknown[] }[] = JSON.parse(stdout);
+    expect(new Set(facts.map(({ sourceTaskId }) => sourceTaskId))).toEqual(new Set(['1', '2']));
+    const ask = { session, taskId: '9', taskPrompt: 'touch src/a.ts after 1 and 2', explain: true };
+    const reply = await system.client.compile(ask);
+    const shown = reply.facts.map((fact) => ({ sourceTaskId: fact.taskId, ...fact }));
+    expect(shown.map(({ sourceTaskId }) => sourceTaskId)).toContain('1');
+    for (const fact of [...facts, ...shown]) {
+      const isFirst = fact.sourceTaskId === '1';
+      expect(fact).toHaveProperty('object');
+      expect('repairs' in fact ? fact.repairs : undefined).toEqual(
+        isFirst ? expect.arrayContaining(ofFirst) : undefined,
+      );
+    }
+    expect((await system.client.compile({ ...ask, asOf: reply.sequence })).facts).toEqual(reply.facts);
+    expect((await system.client.compile({ ...ask, explain: false })).facts[0]).not.toHaveProperty('repairs');
   });
 
   it('the extractor counts repairs by their kind', async () => {

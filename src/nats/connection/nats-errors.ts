@@ -177,12 +177,13 @@ export function connectFault(cause: unknown, url: string): ThroughlineError {
       },
     );
   }
-  return new ThroughlineError(
-    'unavailable',
-    `no NATS server answers at ${url} (${text}): start one with "throughline up", or set NATS_URL`,
-    { cause },
-  );
+  return new ThroughlineError('unavailable', `no NATS server answers at ${url} (${text}): ${START_ONE}`, {
+    cause,
+  });
 }
+
+/** What to do where no server answers. */
+export const START_ONE = 'start one with "throughline up", or set NATS_URL';
 
 /** Codes of Node's TLS and of OpenSSL, and the client's own for a server that offers none. */
 const TLS_CODE = /^(?:ERR_(?:TLS|SSL|OSSL)_|TLS$|SERVER_OPT_NA$)|CERT|SELF_SIGNED|LEAF_SIGNATURE|ISSUER|CRL/;

@@ -3,9 +3,10 @@ import {
   type CompileReply,
   type CompileRequest,
   compileRequest,
+  type ExplainedFact,
   type LedgerReport,
 } from '../../contracts/compile-request.js';
-import { ThroughlineError } from '../../contracts/errors.js';
+import { ThroughlineError, withRemedy } from '../../contracts/errors.js';
 import { isToken, type Token, token } from '../../contracts/names.js';
 import type { TokenizerName } from '../../contracts/session-settings.js';
 import { caughtUp } from '../../folding/caught-up.js';
@@ -16,6 +17,7 @@ import { budgetOf } from '../../prompt/prompt-budget.js';
 import { resolvedSettings } from '../../session/resolved-settings.js';
 import { rejectionsOf, type SessionState } from '../../session/session-state.js';
 import type { Tokenizer } from '../../shared/tokenizer.js';
+import { withRepairs } from '../common/event-repairs.js';
 import type { ProgressTracker, Refreshed } from '../common/progress-tracker.js';
 import type { PromptLearnings } from './prompt-learnings.js';
 import type { Telemetry } from './telemetry.js';
@@ -46,7 +48,7 @@ export function createPromptCompiler(options: PromptCompilerOptions): PromptComp
     try {
       const request = checkedRequest(compileRequest, input);
       const session = token(request.session, 'session');
-      const reply = await compile(session, request, options);
+      const reply = await explained(session, await compile(session, request, options), options);
       telemetry.compiled(session, reply, performance.now() - started);
       return reply;
     } catch (error) {
@@ -55,6 +57,16 @@ export function createPromptCompiler(options: PromptCompilerOptions): PromptComp
       throw error;
     }
   };
+}
+
+/** The same reply; where it explains its facts, each says what was repaired in the result that it comes from. */
+async function explained(
+  session: Token,
+  reply: CompileReply,
+  { log }: PromptCompilerOptions,
+): Promise<CompileReply> {
+  const facts = reply.facts.filter((fact): fact is ExplainedFact => 'eventSequence' in fact);
+  return facts.length === 0 ? reply : { ...reply, facts: await withRepairs(log, session, facts) };
 }
 
 async function compile(
@@ -126,7 +138,7 @@ function requireUsable(state: SessionState, dispatch: number | undefined): void 
   const shown = `"throughline rejected ls --session ${state.session}" shows the result`;
   throw new ThroughlineError(
     'dispatch_rejected',
-    `dispatch ${sequence} could not be used, ${code}: ${reason}. To fix it: ${remedy}; ${shown}`,
+    `${withRemedy(`dispatch ${sequence} could not be used, ${code}: ${reason}`, remedy)}; ${shown}`,
     { details: { dispatch: sequence, code, reason, ...(fix && { fix }), ...(task && { task }) } },
   );
 }

@@ -28,10 +28,10 @@ import { type SetAside, setAsideOf } from './set-aside.js';
  * then acknowledge.
  *
  * Nothing is acknowledged before an event is stored by which it counts, so a crash at any point leads to a redelivery
- * and at worst to a second event of the same dispatch, which the fold counts once. What cannot be used is kept whole in the rejected
- * store, noted on its session, and terminated. What fails for a passing reason comes back after a delay; when it has
- * failed too often it is rejected as well. A session whose log takes nothing keeps no other from being served: what it
- * has is set aside meanwhile.
+ * and at worst to a second event of the same dispatch, which the fold counts once. What cannot be used is kept whole in
+ * the rejected store, noted on its session, and terminated. What fails for a passing reason comes back after a delay;
+ * when it has failed too often it is rejected as well. A session whose log takes nothing keeps no other from being
+ * served: what it has is set aside meanwhile.
  */
 export interface ExtractorPorts {
   readonly source: DispatchSource;
@@ -105,7 +105,8 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     const { session, role } = parseDispatchSubject(delivery.subject);
     if (session === undefined || role === undefined) {
       const reason = `the subject must be dispatch.<session>.<role>, role one of ${ROLES.join(', ')}`;
-      return reject(held, session, role, { code: 'subject_invalid', reason });
+      const fix = 'publish it with the name of its session and its role in the subject';
+      return reject(held, session, role, { code: 'subject_invalid', reason, fix });
     }
     const parse = (isFirst: boolean) => {
       const clean = (json: unknown, text: string) => {
@@ -120,6 +121,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     noteRepaired(delivery, session, parsed.repairs);
     const eventOf = (read: Accepted) =>
       recordedEvent(delivery, read.value, rulesFor(session, delivery), read);
+    const task = parsed.value.result.task_id;
     const again = () => {
       const same = parse(false);
       if (!same.ok) throw new ThroughlineError(same.code, same.reason);
@@ -132,7 +134,8 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
       if (!triedTooOften && !(isRefusal(error) && isGivenUp(held))) throw error;
       // While nothing can be stored it cannot be rejected either: an outage, however long, loses no dispatch.
       const reason = `still failing after ${options.maxDeliveries} deliveries`;
-      return reject(held, session, role, { code: 'deliveries_exhausted', reason });
+      const fix = 'see with "throughline doctor" why nothing could be stored, then send it again unchanged';
+      return reject(held, session, role, { code: 'deliveries_exhausted', reason, fix, task });
     });
   }
 

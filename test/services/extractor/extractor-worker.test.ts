@@ -61,15 +61,19 @@ async function extractorOn(failing: { put?: number; append?: number; downMs?: nu
       event.type === 'dispatch.rejected' ? [event.data.error.code] : [event.type],
     ),
   });
-  return { scheduler, publish, codes };
+  return { scheduler, publish, codes, log };
 }
 
 describe('a dispatch that keeps failing', () => {
   it('a dispatch that keeps failing is given up after so many deliveries', async () => {
-    const { scheduler, publish, codes } = await extractorOn({ append: MAX_DELIVERIES });
+    const { scheduler, publish, codes, log } = await extractorOn({ append: MAX_DELIVERIES });
     await publish('{"task_id":"1","status":"completed","summary":"s"}');
     await scheduler.advance(60_000);
     expect(await codes()).toEqual({ kept: ['deliveries_exhausted'], noted: ['deliveries_exhausted'] });
+    expect((await log.read(DEMO, { after: 0 })).events[0]?.event.data).toMatchObject({
+      dispatch: { task: '1' },
+      error: { fix: expect.stringContaining('send it again unchanged') },
+    });
   });
 
   it('a dispatch is recorded in the end when nothing could be stored for any number of deliveries', async () => {

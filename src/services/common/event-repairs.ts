@@ -1,0 +1,57 @@
+import type { Token } from '../../contracts/names.js';
+import type { StoredRepair } from '../../contracts/reading/repairs.js';
+import type { SessionEvent } from '../../contracts/session-events.js';
+import type { ReadResult } from '../../ports/event-log.js';
+import type { SessionLog } from '../../ports/session-log.js';
+
+/** Events that are read one by one: for more of them, reading all in between costs less. */
+const MAX_SINGLE = 16;
+/** Events that are in memory at a time. */
+const PAGE = 500;
+
+type Log = Pick<SessionLog, 'read'>;
+
+/**
+ * The same facts, each with what was repaired in the result that it comes from, where anything was. No state keeps it:
+ * it is read from the log. A fact whose event is no longer there has none.
+ */
+export async function withRepairs<Fact extends { readonly eventSequence: number }>(
+  log: Log,
+  session: Token,
+  facts: readonly Fact[],
+): Promise<(Fact & { readonly repairs?: readonly StoredRepair[] })[]> {
+  const wanted = new Set(facts.map(({ eventSequence }) => eventSequence));
+  const found = new Map<number, readonly StoredRepair[]>();
+  const take = ({ events }: ReadResult<SessionEvent>) => {
+    for (const { sequence, event } of events) {
+      if (event.type !== 'fact.recorded' || event.data.repairs === undefined) continue;
+      if (wanted.has(sequence)) found.set(sequence, event.data.repairs);
+    }
+  };
+  if (wanted.size > MAX_SINGLE) await readBetween(log, session, [...wanted], take);
+  else {
+    const one = (sequence: number) => log.read(session, { after: sequence - 1, through: sequence });
+    for (const read of await Promise.all([...wanted].map(one))) take(read);
+  }
+  return facts.map((fact) => {
+    const repairs = found.get(fact.eventSequence);
+    return repairs === undefined ? fact : { ...fact, repairs };
+  });
+}
+
+/** Reads the events of results from the first of these sequences to the last, a page at a time. */
+async function readBetween(
+  log: Log,
+  session: Token,
+  sequences: number[],
+  take: (read: ReadResult<SessionEvent>) => void,
+): Promise<void> {
+  sequences.sort((one, other) => one - other);
+  const through = sequences.at(-1) ?? 0;
+  for (let after = (sequences[0] ?? 1) - 1; ; ) {
+    const read = await log.read(session, { after, through, type: 'fact.recorded', limit: PAGE });
+    take(read);
+    if (read.events.length + read.skipped < PAGE) return;
+    after = read.through;
+  }
+}
