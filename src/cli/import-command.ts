@@ -7,9 +7,7 @@ import {
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
 import { RuleBasedFactExtractor } from '../facts/fact-extractor.js';
-import { recordedEvent } from '../services/extractor/extractor-worker.js';
-import { evolve } from '../session/evolve-session.js';
-import { emptyState, factsOf } from '../session/session-state.js';
+import { REMEMBERED_RESULTS } from '../session/counted-results.js';
 import { counted } from '../shared/counted.js';
 import { cliOf, examples, out, sessionOf, withClient } from './command-context.js';
 import { type CommitResult, type CommitSelection, readCommits } from './git-history.js';
@@ -40,8 +38,13 @@ export function importCommand(program: Command): void {
     .option('--branch <ref>', 'its branch, tag or commit (default: what is checked out)')
     .option('--since <date>', 'only commits since then, such as 2026-01-31 or "3 months ago"')
     .option('--path <pathspec...>', 'only commits that change one of these')
-    .option('--limit <n>', 'how many of the newest commits to import', wholeNumber(1, 100_000), 200)
-    .option('--json', 'print {"commits":N,"sequence":N,"facts":N,"kept":N}')
+    .option(
+      '--limit <n>',
+      `how many of the newest commits to import: at most ${REMEMBERED_RESULTS}, as many results as a session remembers`,
+      wholeNumber(1, REMEMBERED_RESULTS),
+      200,
+    )
+    .option('--json', 'print {"commits":N,"known":N,"sequence":N,"facts":N,"kept":N}')
     .addHelpText(
       'after',
       examples(
@@ -55,11 +58,16 @@ export function importCommand(program: Command): void {
       const commits = await readCommits(options.repo, options);
       const progress = showProgress(options.json !== true, commits.length, 'commit', 'published');
       const onWaiting = waitingNote(() => PUBLISH_TIMEOUT_MS);
-      const sequence = await withClient(
+      const { sequence, known, kept } = await withClient(
         cli,
         async (client) => {
           try {
-            return await publishAll(client, session, commits, { progress, onWaiting });
+            const imported = await publishAll(client, session, commits, { progress, onWaiting });
+            const shown =
+              imported.known === undefined
+                ? undefined
+                : await ifTold(() => client.tools.sessionShow({ session }));
+            return { ...imported, kept: shown?.session.facts };
           } catch (fault) {
             throw withWayOut(fault);
           } finally {
@@ -68,33 +76,74 @@ export function importCommand(program: Command): void {
         },
         { timeoutMs: PUBLISH_TIMEOUT_MS, onWaiting },
       );
-      const { facts, kept } = keptOf(session, commits);
-      if (options.json) out(JSON.stringify({ commits: commits.length, sequence, facts, kept }));
+      const facts = factsGiven(commits);
+      if (options.json) out(JSON.stringify({ commits: commits.length, known, sequence, facts, kept }));
       else if (commits.length === 0) out('0 commits imported: none was found');
       else {
-        const imported = `${counted(commits.length, 'commit')} imported; the last one is dispatch ${sequence}`;
-        out(`${imported}\nthey give ${counted(facts, 'fact')}, of which the session keeps up to ${kept}`);
+        const before = known ? `, ${known} of them were known already` : '';
+        out(`${counted(commits.length, 'commit')} imported${before}; the last one is dispatch ${sequence}`);
+        const given = `they give ${counted(facts, 'fact')}`;
+        if (kept === undefined) out(`${given}; what the session knew of them it did not say in time`);
+        else out(`${given}; the session now holds ${counted(kept, 'valid fact')} in all`);
       }
     });
 }
 
-/** Publishes commits, and gives the sequence of the last. */
+interface Imported {
+  /** Sequence of the last dispatch. */
+  readonly sequence: number;
+  /** Commits that had counted before; undefined where the session did not say so in time. */
+  readonly known: number | undefined;
+}
+
+/** Publishes commits, and asks the session what became of them. */
 async function publishAll(
   client: ThroughlineClient,
   session: Token,
   commits: readonly CommitResult[],
   { progress, onWaiting }: { progress: Progress } & Pick<PublishOptions, 'onWaiting'>,
-): Promise<number> {
+): Promise<Imported> {
   let sequence = 0;
+  let known: number | undefined = 0;
   for (let from = 0; from < commits.length; from += IN_FLIGHT) {
     const batch = commits.slice(from, from + IN_FLIGHT);
     const published = await Promise.all(
       batch.map((commit) => client.publishImplementer(session, commit, { onWaiting })),
     );
-    sequence = Math.max(sequence, ...published.map((each) => each.sequence));
+    const sequences = published.map((each) => each.sequence);
+    sequence = Math.max(sequence, ...sequences);
+    // While the session still tells a repetition apart.
+    if (known !== undefined) {
+      const repeated = await ifTold(() => repetitions(client, session, sequences));
+      known = repeated === undefined ? undefined : known + repeated;
+    }
     progress.reached(from + batch.length);
   }
-  return sequence;
+  return { sequence, known };
+}
+
+/** How many of these dispatches changed nothing. */
+async function repetitions(
+  client: ThroughlineClient,
+  session: Token,
+  dispatches: readonly number[],
+): Promise<number> {
+  const results = await Promise.all(
+    dispatches.map((dispatch) => client.tools.dispatchShow({ session, dispatch })),
+  );
+  // What was taken in a moment ago and left nothing was a repetition.
+  return results.filter(({ status }) => status === 'repeated' || status === 'counted').length;
+}
+
+/** Where no service answers, or not in time, the commits are stored all the same. */
+async function ifTold<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (fault) {
+    const codes: readonly string[] = ['unavailable', 'not_caught_up', 'rate_limited', 'permission_denied'];
+    if (fault instanceof ThroughlineError && codes.includes(fault.code)) return undefined;
+    throw fault;
+  }
 }
 
 /** Which commits were stored is not known: all can be imported again. */
@@ -104,16 +153,11 @@ function withWayOut(fault: unknown): unknown {
   return new ThroughlineError(fault.code, message, { cause: fault });
 }
 
-/** How many facts commits give, and how many of them a session keeps that holds nothing else. */
-function keptOf(session: Token, commits: readonly CommitResult[]): { facts: number; kept: number } {
+/** How many facts commits give. */
+function factsGiven(commits: readonly CommitResult[]): number {
   const rules = new RuleBasedFactExtractor();
-  const state = emptyState(session);
-  let facts = 0;
-  for (const [index, result] of commits.entries()) {
-    const delivery = { sequence: index + 1, at: new Date(index).toISOString() };
-    const event = recordedEvent(delivery, { role: 'implementer', result }, rules);
-    facts += event.data.facts.length + (event.data.facts_omitted ?? 0);
-    evolve(state, { sequence: index + 1, event });
-  }
-  return { facts, kept: factsOf(state).size() };
+  return commits.reduce((given, result) => {
+    const { facts, omitted } = rules.extract({ role: 'implementer', result }, result.task_id);
+    return given + facts.length + omitted;
+  }, 0);
 }

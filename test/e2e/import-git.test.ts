@@ -103,6 +103,7 @@ const importing = (session: string, repo: string, ...args: string[]) =>
 
 interface Imported {
   readonly commits: number;
+  readonly known?: number;
   readonly sequence: number;
   readonly facts: number;
   readonly kept: number;
@@ -148,7 +149,7 @@ describe('import git', () => {
     ]);
     const newest = await importing(newSession('git'), odd, '--limit', '1');
     expect(newest.stdout).toMatch(
-      /^1 commit imported; the last one is dispatch \d+\nthey give 3 facts, of which the session keeps up to 3\n$/,
+      /^1 commit imported; the last one is dispatch \d+\nthey give 3 facts; the session now holds 3 valid facts in all\n$/,
     );
   });
 
@@ -157,10 +158,26 @@ describe('import git', () => {
     await imported(session, long, '--limit', '5');
     const before = await rememberedIn(session);
     expect(before.counts).toMatchObject({ implementer: 5 });
-    await imported(session, long, '--limit', '5');
+    expect(await imported(session, long, '--limit', '5')).toMatchObject({ commits: 5, known: 5 });
     await imported(session, long, '--limit', '1', '--path', 'docs', '--branch', 'main');
     expect(await rememberedIn(session)).toEqual(before);
     expect(await recordedIn(session)).toHaveLength(11);
+    const { stdout } = await importing(session, long, '--limit', '6');
+    expect(stdout).toMatch(
+      /^6 commits imported, 5 of them were known already; the last one is dispatch \d+\n/,
+    );
+  });
+
+  it('import git knows all commits again, also those that are no longer in the window of the session', async () => {
+    const session = newSession('all');
+    expect(await imported(session, long, '--limit', '300')).toMatchObject({ commits: 300, known: 0 });
+    expect(await imported(session, long, '--limit', '300')).toMatchObject({ commits: 300, known: 300 });
+  });
+
+  it('import git refuses more commits than a session remembers', async () => {
+    const refused = await importing('x', long, '--limit', '2001');
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain('2000');
   });
 
   it('import git makes history: facts, and no ledger that waits for a review', async () => {
@@ -177,7 +194,7 @@ describe('import git', () => {
     const { facts, kept, commits } = await imported(session, long, '--limit', '1000');
     expect(commits).toBe(COMMITS);
     await allDealtWith(system.ports);
-    expect(kept).toBe(factsOf(await freshState(system, session)).size());
+    expect(kept).toBe(factsOf(await freshState(system, session)).count());
     const given = (await recordedIn(session)).flatMap((each) => each.facts);
     expect(facts).toBe(given.length);
     expect(kept).toBeLessThan(facts);
@@ -236,7 +253,9 @@ describe('import git', () => {
     const printed = text(child.stdout);
     await once(child.stderr, 'data');
     await using late = await startSystem({ nats, only: [] });
-    expect(await printed).toMatch(/^4 commits imported; the last one is dispatch 4\n/);
+    expect(await printed).toMatch(
+      /^4 commits imported; the last one is dispatch 4\nthey give 1\d facts; what the session knew of them it did not say in time\n$/,
+    );
     expect(late.url).toBe(nats.url);
     expect(said).toMatch(
       /^-- no answer yet, trying again until [\d:]{8}: no stream takes .*\n-- 4 of 4 commits published\n$/,

@@ -4,6 +4,7 @@ import { codeOf } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import type { LearningEvent, LearningEventOf } from '../../contracts/learning-events.js';
 import { parseDispatchSubject, type Token } from '../../contracts/names.js';
+import { resultKey } from '../../contracts/result-key.js';
 import type { AnyResult } from '../../contracts/results.js';
 import type { ProjectCommander, ProjectReader } from '../../folding/project-folding.js';
 import { demandsOf, dueProposals } from '../../learnings/harvest.js';
@@ -18,7 +19,8 @@ import type { SessionProjects } from './session-projects.js';
 
 /**
  * The learner: takes each review, notes what it demands in the project's log, and proposes what has now been demanded
- * in enough tasks. The review is acknowledged after that, so that none is missed; one that comes twice counts once.
+ * in enough tasks. The review is acknowledged after that, so that none is missed; one that comes twice counts once. One of
+ * history demands nothing.
  *
  * An invalid review is passed over here: rejecting it is the extractor's job.
  */
@@ -107,12 +109,16 @@ async function learn(delivery: DispatchDelivery, options: LearnerOptions): Promi
   if (!parsed.ok) return;
   const result: AnyResult = parsed.value.result;
   // Before anything is read.
-  if ((result.issues ?? []).length + (result.required_fixes ?? []).length === 0) return;
+  if (result.history === true || (result.issues ?? []).length + (result.required_fixes ?? []).length === 0)
+    return;
   const project = await options.sessions.projectOf(session);
   const demands = demandsOf(project, result);
   if (demands.length === 0) return;
   const data = { session, dispatch: delivery.sequence, task: result.task_id, demands };
-  await observe(project, delivery.at, data, options);
+  // Published again, it is the same review.
+  const key = resultKey(parsed.value, delivery.messageId);
+  const name = key === undefined ? String(data.dispatch) : `${session}:${key}`;
+  await observe(project, delivery.at, data, name, options);
   await propose(project, demands, options);
 }
 
@@ -120,10 +126,11 @@ async function observe(
   project: Token,
   at: string,
   data: LearningEventOf<'observed'>['data'],
+  name: string,
   { learnings }: LearnerOptions,
 ): Promise<void> {
   const event: LearningEvent = { v: EVENT_VERSION, type: 'observed', at, data };
-  await learnings.append(project, event, { messageId: `observed:${data.dispatch}` });
+  await learnings.append(project, event, { messageId: `observed:${name}` });
 }
 
 async function propose(

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { DEFAULT_PROJECT, token } from '../../../src/contracts/names.js';
 import { createCommander } from '../../../src/folding/commander.js';
 import { PROJECT_FOLDING } from '../../../src/folding/project-folding.js';
 import { createSessionReader } from '../../../src/folding/session-folding.js';
@@ -16,7 +17,7 @@ import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { soon } from '../../support/soon.js';
 
 /** A learner that is handed one review, and whose log stores nothing before `release` is called. */
-async function learning(ackWaitMs: number) {
+async function learning(ackWaitMs: number, more: object = {}, published = [1]) {
   const [log, learnings, snapshots] = [
     new MemorySessionLog(),
     new MemoryLearningLog(),
@@ -31,7 +32,7 @@ async function learning(ackWaitMs: number) {
     await released;
     return append(...args);
   };
-  const review = { task_id: '1', assessment: 'needs_changes', required_fixes: ['Name the unit'] };
+  const review = { task_id: '1', assessment: 'needs_changes', required_fixes: ['Name the unit'], ...more };
   const delivery = {
     subject: 'dispatch.demo.reviewer',
     body: Buffer.from(JSON.stringify(review)),
@@ -47,7 +48,7 @@ async function learning(ackWaitMs: number) {
     newest: async () => 0,
     publish: () => Promise.reject(new Error('nobody publishes here')),
     async consume(handler) {
-      handler(delivery);
+      for (const sequence of published) handler({ ...delivery, sequence });
       return { close: async () => {} };
     },
   };
@@ -81,8 +82,24 @@ async function learning(ackWaitMs: number) {
     maxDeliveries: 5,
     recurrence: 3,
   });
-  return { learner, delivery, release };
+  return { learner, learnings, delivery, release };
 }
+
+describe('what the learner notes', () => {
+  it.each([
+    ['a review that is published again is noted once', { result_id: 'r1' }, 1],
+    ['reviews without an id are noted each', {}, 2],
+    ['a review of history is not noted', { history: true }, 0],
+  ])('%s', async (_, more, noted) => {
+    const { learner, learnings, delivery, release } = await learning(30_000, more, [1, 2]);
+    release();
+    await soon(() => expect(delivery.ack).toHaveBeenCalledTimes(2));
+    await learner.stop();
+    expect((await learnings.read(token(DEFAULT_PROJECT, 'project'), { after: 0 })).events).toHaveLength(
+      noted,
+    );
+  });
+});
 
 describe('the learner', () => {
   beforeEach(() => {
