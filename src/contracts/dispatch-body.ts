@@ -11,7 +11,7 @@ import {
   mayRepeatKeys,
   repeatedKeys,
 } from './reading/found-json.js';
-import { MAX_ITEMS, readResult } from './reading/read-result.js';
+import { MAX_ITEMS, readResult, saysNothing } from './reading/read-result.js';
 import { isObject } from './reading/repair-rules.js';
 import { type Repair, Repairs } from './reading/repairs.js';
 import { isOtherName, isPlain, type Json, resultShape, usesOwnNames } from './reading/shape.js';
@@ -100,9 +100,9 @@ function checked({ value, repairs: mended, broken }: Found, role: Role, schemaOf
   if (strict?.success && broken === undefined) {
     // Its own schema took it: it is an object. Most results are right, and not looked at a second time.
     const valid = value as Json;
-    if (mended === undefined && isPlain(valid, shape))
+    if (mended === undefined && isPlain(valid, shape) && !saysNothing(valid, role))
       return { ok: true, value: { role, result: strict.data } as RoleResult, repairs: NONE };
-    if (usesOwnNames(valid, shape)) return accepted(role, strict.data, mended);
+    if (usesOwnNames(valid, shape) && !saysNothing(valid, role)) return accepted(role, strict.data, mended);
   }
   const reading = readResult(value, role);
   if (!reading.ok && broken === undefined) return fault({ code: 'schema_invalid', ...reading });
