@@ -458,7 +458,7 @@ function shownDetail(value: unknown): string {
   return `now ${shown(value)}`;
 }
 
-/** A line is no part of a file's name: the facts of one file stand together. */
+/** A line does not belong to a file's name: the facts of one file stand together. */
 function withoutLine(issue: Record<string, unknown>, place: string, repairs: Repairs): void {
   const found = typeof issue.file === 'string' ? LINE_OF_FILE.exec(issue.file) : null;
   const [, file, colon, hash] = found ?? [];

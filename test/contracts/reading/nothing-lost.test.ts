@@ -91,4 +91,44 @@ describe('what is said of a result', () => {
       repairs: [{ kind: 'boolean', field: 'tests.0.passed', detail: '12 as true' }],
     });
   });
+
+  it.each([
+    ['', 'the body is empty'],
+    ['{"task_id":"1"}\n{"task_id":"2"}', 'two results: send each on its own'],
+    ['[{"task_id":"1"},{"task_id":"2"}]', 'two results: send each on its own'],
+    ['BEGIN_DISPATCH_RESULT {} END_DISPATCH_RESULT '.repeat(2), 'two results: send each on its own'],
+  ])('a body of none or two results says so: %s', (body, reason) => {
+    const refused = { ok: false, reason: expect.stringContaining(reason), fix: expect.any(String) };
+    expect(parsed(body, 'implementer')).toMatchObject(refused);
+  });
+});
+
+describe('a result that is cut off', () => {
+  const begin = '{"task_id":"1","status":"completed",';
+  it.each([
+    ['"files_modified":["a.ts","b', ['a.ts'], 'files_modified.1'],
+    ['"files_modified":["a', [], 'files_modified.0'],
+    ['"tests":[{"command":"npm test","passed":true}],"files_modified":["a', [], 'files_modified.0'],
+    ['"files_modified":"src/a', undefined, 'files_modified'],
+  ])('the last item of a list is left out: %s', (rest, files_modified, field) => {
+    const result = parsed(begin + rest, 'implementer');
+    if (!result.ok) expect.fail(result.reason);
+    expect(result.value.result).toMatchObject({ task_id: '1' });
+    expect((result.value.result as { files_modified?: unknown }).files_modified).toEqual(files_modified);
+    expect(result.repairs).toContainEqual({ kind: 'skipped', field, detail: 'it was cut off' });
+  });
+
+  it('the file of an issue is left out where it is cut off', () => {
+    const body =
+      '{"task_id":"1","assessment":"approved","issues":[{"severity":"minor","message":"m","file":"src/a';
+    expect(factsOf(parsed(body, 'reviewer'))).toContain('task:1 issue m');
+  });
+
+  it('a whole object after an opening marker is read', () => {
+    expect(parsed(`Done.\nBEGIN_DISPATCH_RESULT\n${begin}"summary":"s"}\n`, 'implementer')).toMatchObject({
+      value: { result: { summary: 's' } },
+      repairs: [{ kind: 'around', detail: 'END_DISPATCH_RESULT is missing' }],
+    });
+    expect(parsed(`BEGIN_DISPATCH_RESULT ${begin}"summary":"s`, 'implementer').ok).toBe(false);
+  });
 });
