@@ -6,15 +6,23 @@ import type { Role } from './kinds.js';
 import { withClipped } from './reading/clipped.js';
 import {
   type Cleaning,
+  CUT,
   type FoundJson,
   findJson,
   mayRepeatKeys,
   repeatedKeys,
 } from './reading/found-json.js';
-import { MAX_ITEMS, readResult } from './reading/read-result.js';
+import { MAX_ITEMS, readResult, saysNothing } from './reading/read-result.js';
 import { isObject } from './reading/repair-rules.js';
 import { type Repair, Repairs } from './reading/repairs.js';
-import { isOtherName, isPlain, type Json, resultShape, usesOwnNames } from './reading/shape.js';
+import {
+  isOtherName,
+  isPlain,
+  type Json,
+  type ResultShape,
+  resultShape,
+  usesOwnNames,
+} from './reading/shape.js';
 import { RESULTS, type RoleResult, taskId } from './results.js';
 
 /**
@@ -100,10 +108,12 @@ function checked({ value, repairs: mended, broken }: Found, role: Role, schemaOf
   if (strict?.success && broken === undefined) {
     // Its own schema took it: it is an object. Most results are right, and not looked at a second time.
     const valid = value as Json;
-    if (mended === undefined && isPlain(valid, shape))
+    if (mended === undefined && isPlain(valid, shape) && !saysNothing(valid, role))
       return { ok: true, value: { role, result: strict.data } as RoleResult, repairs: NONE };
-    if (usesOwnNames(valid, shape)) return accepted(role, strict.data, mended);
+    if (usesOwnNames(valid, shape) && !saysNothing(valid, role)) return accepted(role, strict.data, mended);
   }
+  const repairs = mended ?? new Repairs();
+  if (broken?.text.endsWith(CUT)) withoutCutItem(value, shape, repairs);
   const reading = readResult(value, role);
   if (!reading.ok && broken === undefined) return fault({ code: 'schema_invalid', ...reading });
   if (!reading.ok) {
@@ -122,7 +132,6 @@ function checked({ value, repairs: mended, broken }: Found, role: Role, schemaOf
       fix: 'correct these fields and send the result again',
       task: reading.task,
     });
-  const repairs = mended ?? new Repairs();
   repairs.take(reading.repairs);
   return accepted(role, read.data, repairs);
 }
@@ -143,6 +152,28 @@ function accepted(role: Role, data: unknown, noted: Repairs | undefined): Parsed
   if (repairs === undefined) return { ok: true, value, repairs: NONE };
   const { repairs: told, repairsOmitted } = repairs.told();
   return { ok: true, value, repairs: told, ...(repairsOmitted > 0 && { repairsOmitted }) };
+}
+
+/** Takes out the item of a list, or the path, that the end of the body has cut: half a path is not the path. */
+function withoutCutItem(body: unknown, { meant, fields }: ResultShape, repairs: Repairs): void {
+  let path = '';
+  let at = body;
+  while (typeof at === 'object' && at !== null) {
+    const key = Object.keys(at).at(-1);
+    const last: unknown = key === undefined ? undefined : Reflect.get(at, key);
+    if (key === undefined) return;
+    const within = path === '' ? key : `${path}.${key}`;
+    if (typeof last === 'string' && last.endsWith(CUT)) {
+      const field = meant(key)?.field;
+      const isList = path === '' && field !== undefined && fields.get(field)?.shape.wants === 'list';
+      if (!Array.isArray(at) && !isList && key !== 'file') return;
+      if (Array.isArray(at)) at.pop();
+      else Reflect.deleteProperty(at, key);
+      repairs.note('skipped', within, 'it was cut off');
+    }
+    path = within;
+    at = last;
+  }
 }
 
 /** What is wrong with how a result says its task and its verdict, before anything is read. */

@@ -93,8 +93,9 @@ Do this task and nothing beyond it. Keep to what earlier tasks decided, and repe
     part: 'review',
     verdictField: 'assessment',
     next: { approved: 'next_task', needs_changes: 'dispatch_fixes', blocked: 'halt_and_escalate' },
-    fields: ['strengths', 'issues', 'required_fixes'],
-    relations: { verdict: 'reviewed_as', summary: 'summary' },
+    fields: ['strengths', 'issues', 'required_fixes', 'summary'],
+    // Not the relation of the work's summary: a review would close that.
+    relations: { verdict: 'reviewed_as', summary: 'review_summary' },
     tokens: 'reviewerTokens',
     prompt: {
       intro: `You are the reviewer of one task in a longer run.

@@ -19,7 +19,7 @@ import { SEVERITIES } from './severity.js';
  */
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this pattern refuses
-const NO_CONTROLS = /^[^\u0000-\u001f\u007f\u2028\u2029]+$/;
+const NO_CONTROLS = /^[^\u0000-\u001f\u007f\u2028\u2029]*$/;
 
 /** A task's id as runtimes name it: `2.1`, `T001`, `TAS-4`; one line, since it ends up in a prompt. */
 export const taskId = z

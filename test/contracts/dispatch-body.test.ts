@@ -119,11 +119,11 @@ describe('a body that is raw text', () => {
 
   it.each([
     ['no marker', 'All done.', 'not a JSON object and holds no'],
-    ['nothing', '', 'not a JSON object and holds no'],
-    ['a JSON array of two', JSON.stringify([DONE, DONE]), 'not a JSON object and holds no'],
+    ['nothing', '', 'the body is empty'],
+    ['a JSON array of two', JSON.stringify([DONE, DONE]), 'two results: send each on its own'],
     ['two fenced blocks', `${fenced(DONE)}\n${fenced(DONE)}`, 'not a JSON object and holds no'],
     ['a fenced block that never ends', fenced(DONE).slice(0, -3), 'not a JSON object and holds no'],
-    ['a beginning without an end', 'BEGIN_DISPATCH_RESULT {}', 'exactly one'],
+    ['a beginning without an end', 'BEGIN_DISPATCH_RESULT {', 'exactly one'],
     ['an end without a beginning', '{} END_DISPATCH_RESULT x', 'exactly one'],
     ['the end first', 'END_DISPATCH_RESULT {} BEGIN_DISPATCH_RESULT', 'exactly one'],
     ['two pairs', between('{}') + between('{}'), 'found 2 and 2'],

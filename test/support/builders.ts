@@ -143,7 +143,7 @@ const reviewerResults = fc
 const explicitFacts = fc.record({ subject: files, relation: fc.constantFrom('uses', 'says'), object: texts });
 
 const observerResults = fc
-  .tuple(fc.record({ task_id: taskIds }), fc.record({ summary: texts, facts: few(explicitFacts) }, maybe))
+  .tuple(fc.record({ task_id: taskIds, summary: texts }), fc.record({ facts: few(explicitFacts) }, maybe))
   .map(([needed, more]) => observer({ ...needed, ...more }));
 
 /** Results of all roles that speak of the same few tasks, files and findings. */

@@ -1,12 +1,12 @@
-import { lengthOf, oneLine } from '../../shared/text.js';
+import { lengthOf, oneLine, quoted } from '../../shared/text.js';
 import { KEPT } from '../kept.js';
 import type { Role } from '../kinds.js';
 import { Repairs } from './repairs.js';
 import { type Json, type ObjectShape, resultShape } from './shape.js';
 
 const { text: MAX_TEXT, list: MAX_LIST } = KEPT.outcome;
-/** Its limits are its own. */
-const NOT_KEPT = 'facts';
+/** Facts have limits of their own. */
+const FACTS = 'facts';
 
 /** What the event of a valid result leaves out of its texts and lists, noted after `repairs`; those for nothing. */
 export function withClipped(result: object, role: Role, repairs: Repairs | undefined): Repairs | undefined {
@@ -24,7 +24,9 @@ function clipped(
     const value = json[key];
     if (typeof value === 'string') {
       if (value.length > MAX_TEXT) repairs = clippedText(value, `${path}${key}`, repairs);
-    } else if (Array.isArray(value) && key !== NOT_KEPT) {
+    } else if (Array.isArray(value) && key === FACTS) {
+      repairs = clippedFacts(value, repairs);
+    } else if (Array.isArray(value)) {
       const shape = items.get(key);
       const kept = Math.min(value.length, MAX_LIST);
       if (value.length > kept) {
@@ -39,6 +41,21 @@ function clipped(
           repairs = clipped(item as Json, shape, `${path}${key}.${at}.`, repairs);
         }
       }
+    }
+  }
+  return repairs;
+}
+
+function clippedFacts(facts: readonly Json[], before: Repairs | undefined): Repairs | undefined {
+  let repairs = before;
+  for (const [at, fact] of facts.entries()) {
+    for (const part of ['subject', 'relation', 'object'] as const) {
+      const [text, most] = [fact[part], KEPT.fact[part]];
+      if (typeof text !== 'string' || text.length <= most) continue;
+      const length = lengthOf(quoted(text));
+      if (length <= most) continue;
+      repairs ??= new Repairs();
+      repairs.note('clipped', `${FACTS}.${at}.${part}`, `${most} of ${length} characters kept`);
     }
   }
   return repairs;

@@ -14,6 +14,9 @@ const END = 'END_DISPATCH_RESULT';
 const FENCE = '```';
 const OPENING_FENCE = /^```[a-z0-9]*\s*$/i;
 
+/** Ends a text that is cut off. */
+export const CUT = '…';
+
 /** Changes the parsed value before it is checked; it also gets the text. */
 export type Cleaning = (json: unknown, text: string) => unknown;
 
@@ -30,9 +33,11 @@ export type FoundJson =
     }
   | { readonly ok: false; readonly code: ErrorCode; readonly reason: string; readonly fix: string };
 
+const SEND_ONE = 'send one whole JSON object';
 const PAIR = `one ${BEGIN} … ${END} pair`;
 
 export function findJson(text: string, clean: Cleaning): FoundJson {
+  if (text === '') return { ok: false, code: 'marker_missing', reason: 'the body is empty', fix: SEND_ONE };
   const hasMarker = () => text.includes(BEGIN) || text.includes(END);
   if (text.startsWith('{')) {
     const whole = parsed(text, clean);
@@ -45,13 +50,21 @@ export function findJson(text: string, clean: Cleaning): FoundJson {
   const ends = text.split(END).length - 1;
   const from = text.indexOf(BEGIN) + BEGIN.length;
   const to = text.indexOf(END);
+  if (begins === 1 && ends === 0) {
+    const whole = wholeObject(text.slice(from), clean);
+    if (whole !== undefined) return whole;
+  }
   if (begins !== 1 || ends !== 1 || to < from) {
-    const reason = `expected exactly ${PAIR}, found ${begins} and ${ends}`;
+    const several = begins > 1 && begins === ends ? `${severalResults(begins).reason}; ` : '';
+    const reason = `${several}expected exactly ${PAIR}, found ${begins} and ${ends}`;
     return {
       ok: false,
       code: 'marker_missing',
       reason,
-      fix: `keep exactly ${PAIR}, around the result that counts`,
+      fix:
+        several !== ''
+          ? 'send each result on its own'
+          : `keep exactly ${PAIR}, around the result that counts`,
     };
   }
   const inner = unfenced(text.slice(from, to).trim());
@@ -63,6 +76,8 @@ function withoutMarkers(text: string, clean: Cleaning): FoundJson {
   if (text.startsWith('[')) {
     const list = parsed(text, clean) ?? inText(text, clean);
     if (list.ok && Array.isArray(list.value) && list.value.length === 1) return list;
+    if (list.ok && Array.isArray(list.value) && list.value.length > 1)
+      return { ok: false, code: 'marker_missing', ...severalResults(list.value.length) };
   }
   const block = fencedBlock(text);
   if (block === undefined) {
@@ -79,6 +94,21 @@ function withoutMarkers(text: string, clean: Cleaning): FoundJson {
   const { repairs = new Repairs() } = found;
   repairs.note('around', WHOLE, 'found in a fenced block');
   return { ...found, repairs };
+}
+
+/** The object after an opening marker whose end is missing: cut off or not is seen by the object. */
+function wholeObject(text: string, clean: Cleaning): FoundJson | undefined {
+  const rest = text.slice(Math.max(text.indexOf('{'), 0), text.lastIndexOf('}') + 1);
+  const found = parsed(rest, clean);
+  if (!found?.ok) return undefined;
+  const repairs = new Repairs();
+  repairs.note('around', WHOLE, `${END} is missing`);
+  return { ...found, repairs };
+}
+
+function severalResults(count: number) {
+  const number = count === 2 ? 'two' : String(count);
+  return { reason: `${number} results: send each on its own`, fix: 'send each result on its own' };
 }
 
 function parsed(text: string, clean: Cleaning): FoundJson | undefined {
@@ -113,6 +143,8 @@ function inText(text: string, clean: Cleaning): FoundJson {
   if ('json' in mended) {
     const found = parsed(mended.json, clean);
     // Several values are not a result: which of them would be it?
+    if (found?.ok && Array.isArray(found.value) && !text.startsWith('[') && found.value.length > 1)
+      return { ok: false, code: 'json_parse_failed', ...severalResults(found.value.length) };
     if (found?.ok && typeof found.value === 'object' && Array.isArray(found.value) === text.startsWith('[')) {
       repairs.note('json', WHOLE);
       return { ...found, repairs, broken: { text: broken, reason } };
@@ -132,7 +164,7 @@ function withItsEndShown(json: string): string {
     at = endOfString(json, from);
     from = json.indexOf('"', at);
   }
-  return at > json.length ? `${json}…` : json;
+  return at > json.length ? `${json}${CUT}` : json;
 }
 
 /** The engine quotes from what it cannot parse: from the cleaned text it quotes no secret. */

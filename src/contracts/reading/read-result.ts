@@ -11,6 +11,7 @@ import {
   type RepairRule,
   severityOf,
   TEXT_RULES,
+  THIS_TASK,
 } from './repair-rules.js';
 import { Repairs, WHOLE } from './repairs.js';
 import {
@@ -18,6 +19,7 @@ import {
   flagOf,
   isEmpty,
   type Json,
+  LINE_OF_FILE,
   MAX_KEYS,
   type ObjectShape,
   type ResultShape,
@@ -59,6 +61,8 @@ export function readResult(json: unknown, role: Role): Reading {
   if (contradiction !== undefined) return { ok: false, ...contradiction, ...known };
   if (task.value === undefined || verdict.value === undefined)
     return { ok: false, ...whatIsMissing(body, shape, { task, verdict }), ...known };
+  const misplaced = kindOf(role).part === 'note' ? verdictOfOther(body, role) : undefined;
+  if (misplaced !== undefined) return { ok: false, ...elsewhere(misplaced), ...known };
   repairs.take(task.repairs);
   repairs.take(verdict.repairs);
   const value: Record<string, unknown> = { task_id: task.value };
@@ -74,7 +78,38 @@ export function readResult(json: unknown, role: Role): Reading {
     const field = isEmpty(body[key]) ? undefined : shape.foreign(key);
     if (field !== undefined) repairs.note('skipped', field, `the ${role} has no such field`);
   }
+  if (Array.isArray(value.facts))
+    value.facts = value.facts.map((fact: Json) =>
+      fact.subject === THIS_TASK ? { ...fact, subject: `${THIS_TASK}${task.value}` } : fact,
+    );
+  if (saysNothing(value, role)) return { ok: false, ...SAYS_NOTHING, ...known };
   return { ok: true, task: task.value, value, repairs };
+}
+
+/** Whether a result whose kind only records holds nothing to record. */
+export function saysNothing({ summary, facts }: Json, role: Role): boolean {
+  return kindOf(role).part === 'note' && isEmpty(summary) && !hasItems(facts);
+}
+
+const SAYS_NOTHING = {
+  reason: 'it says nothing that can be read: it has neither a summary nor a fact',
+  fix: 'give a summary, or facts [{subject, relation, object}]',
+};
+
+/** The role that a verdict belongs to, where one stands under the name of its field. */
+function verdictOfOther(body: Json, role: Role): Role | undefined {
+  return ROLES.find((other) => {
+    const { verdictField } = kindOf(other);
+    if (other === role || verdictField === undefined) return false;
+    return firstKeys(body).some(
+      (key) => plainName(key) === verdictField && verdictOf(body[key], verdictsOf(other)) !== undefined,
+    );
+  });
+}
+
+function elsewhere(role: Role) {
+  const where = `publish it on dispatch.<session>.${role}`;
+  return { reason: `this is ${PARTS[kindOf(role).part]}: ${where}`, fix: where };
 }
 
 /** What a field that must be clear says. */
@@ -228,11 +263,7 @@ function whatIsMissing(
   { task, verdict }: { task: Clear; verdict: Clear },
 ) {
   const other = verdict.value === undefined ? otherRole(body, role) : undefined;
-  if (other !== undefined) {
-    const what = PARTS[kindOf(other).part];
-    const where = `publish it on dispatch.<session>.${other}`;
-    return { reason: `this is ${what}: ${where}`, fix: where };
-  }
+  if (other !== undefined) return elsewhere(other);
   const needed: Record<string, unknown> = {};
   const fixes: string[] = [];
   if (task.value === undefined) fixes.push('give the id of its task as task_id');
@@ -399,7 +430,11 @@ function readField(
   const missing = required ? MISSING_RULES.find((rule) => rule.field === field) : undefined;
   const derived = missing?.apply(json, field);
   if (missing !== undefined && derived !== undefined) {
-    repairs.note(missing.kind, place, shownDetail(derived));
+    const given = candidates.find(({ key }) => !isEmpty(json[key]));
+    // What stands there, a count, was not missing.
+    if (shape.wants === 'boolean' && given !== undefined)
+      repairs.note('boolean', place, `${shown(json[given.key])} as ${derived}`);
+    else repairs.note(missing.kind, place, shownDetail(derived));
     return derived;
   }
   for (const { key } of candidates) {
@@ -421,6 +456,16 @@ function mayJoin(item: unknown, field: string): boolean {
 
 function shownDetail(value: unknown): string {
   return `now ${shown(value)}`;
+}
+
+/** A line does not belong to a file's name: the facts of one file stand together. */
+function withoutLine(issue: Record<string, unknown>, place: string, repairs: Repairs): void {
+  const found = typeof issue.file === 'string' ? LINE_OF_FILE.exec(issue.file) : null;
+  const [, file, colon, hash] = found ?? [];
+  if (file === undefined) return;
+  issue.file = file;
+  issue.message = `line ${colon ?? hash}: ${issue.message}`;
+  repairs.note('line', `${place}.file`);
 }
 
 function isAbsent(value: unknown, { wants }: Wanted): boolean {
@@ -533,6 +578,7 @@ function readObject(
   const read: Record<string, unknown> = {};
   readFields(json, shape, place, read, repairs);
   for (const [name, { required }] of shape.fields) if (required && read[name] === undefined) return undefined;
+  if (field === 'issues') withoutLine(read, place, repairs);
   // What each field holds is right: what they say together may not be.
   return shape.schema.safeParse(read).success ? read : undefined;
 }

@@ -1,3 +1,4 @@
+import { RELATIONS } from '../relations.js';
 import type { RepairKind } from './repairs.js';
 import type { Json } from './shape.js';
 import { DEFAULT_SEVERITY, meantBy, plainName, SEVERITY_WORDS } from './synonyms.js';
@@ -46,10 +47,12 @@ export const TEXT_RULES: readonly RepairRule<string>[] = [
   {
     name: 'list of texts',
     kind: 'text',
-    about: 'a list of texts becomes one text',
+    about: 'a list of texts, or of objects that hold one, becomes one text',
     apply: (value, field) => {
-      if (!Array.isArray(value) || value.length === 0 || !value.every(isShown)) return undefined;
-      return value.length > 1 && ONE_ONLY.has(field) ? undefined : value.map(String).join('; ');
+      if (!Array.isArray(value) || value.length === 0) return undefined;
+      const texts = value.map((item) => (isObject(item) ? textOfObject(item, field) : item));
+      if (!texts.every(isShown) || (texts.length > 1 && ONE_ONLY.has(field))) return undefined;
+      return texts.map(String).join('; ');
     },
   },
   {
@@ -245,7 +248,19 @@ export const OBJECT_RULES: readonly RepairRule<Json>[] = [
       return { subject, relation, object };
     },
   },
+  {
+    name: 'fact in words',
+    kind: 'object',
+    about: 'a fact that is a text is noted of its task',
+    apply: (value, field) =>
+      field === 'facts' && isText(value)
+        ? { subject: THIS_TASK, relation: RELATIONS.noted, object: value }
+        : undefined,
+  },
 ];
+
+/** The subject of a fact about the task of its result. */
+export const THIS_TASK = 'task:';
 
 const LEADING_SEVERITY = /^\W{0,4}([a-z]{2,12}|[ps][0-4])\W{0,3}[:\])–-]\W{0,3}(?=\S)/iu;
 

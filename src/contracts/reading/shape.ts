@@ -156,6 +156,13 @@ export function isEmpty(value: unknown): boolean {
 
 export type Json = Readonly<Record<string, unknown>>;
 
+/** `src/parser.ts:12`, `src/parser.ts:12:3`, `src/parser.ts#L12-L15`. */
+export const LINE_OF_FILE =
+  /^([^\n]*[^\n:\s\d][^\n:]*)(?::(\d{1,7}(?:-\d{1,7})?)(?::\d{1,7})?|#L(\d{1,7})(?:-L?\d{1,7})?)$/;
+
+/** The least of what a fact keeps: beyond it, what is cut is looked for. */
+const MOST_OF_FACTS = { ...KEPT.outcome, text: KEPT.fact.relation };
+
 const UNLIMITED = { text: Number.POSITIVE_INFINITY, list: Number.POSITIVE_INFINITY };
 
 function walked(json: Json, shape: ObjectShape, most: typeof UNLIMITED, whole?: ResultShape): boolean {
@@ -177,11 +184,13 @@ function walked(json: Json, shape: ObjectShape, most: typeof UNLIMITED, whole?: 
       if (meant.field !== 'task_id' || meant.rank === 1 || json.task_id === undefined) return false;
     } else if (typeof value === 'string') {
       if (value.length > most.text) return false;
+      if (key === 'file' && LINE_OF_FILE.test(value)) return false;
     } else if (Array.isArray(value)) {
       if (value.length > most.list) return false;
       const items = shape.items.get(key);
+      const each = key === 'facts' && most !== UNLIMITED ? MOST_OF_FACTS : most;
       for (const item of value) {
-        if (items !== undefined ? !walked(item, items, most) : item.length > most.text) return false;
+        if (items !== undefined ? !walked(item, items, each) : item.length > most.text) return false;
       }
     }
   }

@@ -33,7 +33,7 @@ export const ALIASES: Readonly<Record<string, readonly string[]>> = {
     'overview',
     'text',
     'content',
-    'observation',
+    ...['observation', 'observations', 'findings'],
   ],
   files_modified: [
     'modifiedfiles',

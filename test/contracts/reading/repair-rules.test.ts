@@ -119,6 +119,10 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     [['a', 'uses'], 'facts', undefined],
     [['a', 'uses', 'b'], 'issues', undefined],
   ],
+  'fact in words': [
+    ['slow', 'facts', { subject: 'task:', relation: 'noted', object: 'slow' }],
+    [' ', 'facts', undefined],
+  ],
   'no severity': [[{ message: 'x' }, 'severity', 'important']],
   'no message': [
     [{ suggestion: 'close it' }, 'message', 'close it'],

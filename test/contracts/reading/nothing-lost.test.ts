@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import { parseDispatchBody } from '../../../src/contracts/dispatch-body.js';
+import { KEPT } from '../../../src/contracts/kept.js';
+import type { Role } from '../../../src/contracts/kinds.js';
+import { factsFrom, sayings } from '../../support/builders.js';
+
+const parsed = (body: string | object, role: Role) =>
+  parseDispatchBody(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), role, 64 * 1024);
+const work = (json: object) => parsed({ task_id: '1', status: 'completed', ...json }, 'implementer');
+const review = (json: object) => parsed({ task_id: '1', assessment: 'approved', ...json }, 'reviewer');
+const observed = (json: object) => parsed({ task_id: '1', ...json }, 'observer');
+function factsOf(result: ReturnType<typeof parsed>) {
+  if (!result.ok) expect.fail(result.reason);
+  return sayings(factsFrom(1, result.value));
+}
+
+describe('what an agent says in a field of another kind', () => {
+  it('the summary of a review is a fact of its own, beside that of the work', () => {
+    const result = review({ summary: 'clean and small' });
+    expect(result).toMatchObject({ value: { result: { summary: 'clean and small' } }, repairs: [] });
+    expect(factsOf(result)).toContain('task:1 review_summary clean and small');
+  });
+
+  it.each([
+    ['issues', [{ severity: 'critical', message: 'x' }]],
+    ['required_fixes', ['y']],
+  ])('the %s of an implementer are noted as skipped', (field, value) => {
+    expect(work({ [field]: value })).toMatchObject({ repairs: [{ kind: 'skipped', field }] });
+    expect(work({ [field]: [] })).toMatchObject({ repairs: [] });
+  });
+
+  it.each([
+    [{ assessment: 'approved' }, 'this is a review: publish it on dispatch.<session>.reviewer'],
+    [{ status: 'completed', summary: 's' }, 'publish it on dispatch.<session>.implementer'],
+  ])('an observer cannot send a verdict: %j', (body, reason) => {
+    const refused = { code: 'schema_invalid', reason: expect.stringContaining(reason), task: '1' };
+    expect(observed(body)).toMatchObject(refused);
+  });
+});
+
+describe('what an observer says', () => {
+  it('an observer that says nothing is refused', () => {
+    for (const body of [{}, { summary: '' }, { facts: [] }, { facts: [{ subject: 'a' }] }])
+      expect(observed(body)).toMatchObject({ ok: false, fix: expect.stringContaining('give a summary') });
+  });
+
+  it.each(['observations', 'notes', 'findings', 'text', 'content'])('an observer may say %s', (name) => {
+    expect(factsOf(observed({ [name]: ['a', { message: 'b' }] }))).toEqual(['task:1 observed a; b']);
+  });
+
+  it('a fact that is a text is noted of its task', () => {
+    expect(factsOf(observed({ facts: ['the build is slow'] }))).toEqual(['task:1 noted the build is slow']);
+  });
+
+  it('a fact that is cut says so', () => {
+    const fact = { subject: 's', relation: 'r'.repeat(70), object: 'x'.repeat(300) };
+    const { relation, object } = KEPT.fact;
+    expect(observed({ facts: [fact] })).toMatchObject({
+      repairs: [
+        { kind: 'clipped', field: 'facts.0.relation', detail: `${relation} of 70 characters kept` },
+        { kind: 'clipped', field: 'facts.0.object', detail: `${object} of 300 characters kept` },
+      ],
+    });
+  });
+});
+
+describe('what an issue says of a line', () => {
+  it.each([
+    ['src/parser.ts:12', 'line 12: m'],
+    ['src/parser.ts:12:3', 'line 12: m'],
+    ['src/parser.ts:12-15', 'line 12-15: m'],
+    ['src/parser.ts#L12', 'line 12: m'],
+    ['src/parser.ts', 'm'],
+  ])('the file of %s is src/parser.ts', (file, message) => {
+    const result = review({ issues: [{ severity: 'minor', file, message: 'm' }] });
+    expect(result).toMatchObject({ value: { result: { issues: [{ file: 'src/parser.ts', message }] } } });
+    expect(factsOf(result)).toContain(`src/parser.ts issue ${message}`);
+    expect(result).toHaveProperty('repairs.length', file === 'src/parser.ts' ? 0 : 1);
+  });
+});
+
+describe('what is said of a result', () => {
+  it('an empty task id is said to be empty, and nothing else', () => {
+    const result = parsed({ task_id: '', status: 'completed' }, 'implementer');
+    expect(result).not.toHaveProperty('reason', expect.stringContaining('control'));
+  });
+
+  it('a count of tests was not missing', () => {
+    const tests = [{ command: 'npm test', passed: 12, failed: 0 }];
+    expect(work({ tests })).toMatchObject({
+      repairs: [{ kind: 'boolean', field: 'tests.0.passed', detail: '12 as true' }],
+    });
+  });
+
+  it.each([
+    ['', 'the body is empty'],
+    ['{"task_id":"1"}\n{"task_id":"2"}', 'two results: send each on its own'],
+    ['[{"task_id":"1"},{"task_id":"2"}]', 'two results: send each on its own'],
+    ['BEGIN_DISPATCH_RESULT {} END_DISPATCH_RESULT '.repeat(2), 'two results: send each on its own'],
+  ])('a body of none or two results says so: %s', (body, reason) => {
+    const refused = { ok: false, reason: expect.stringContaining(reason), fix: expect.any(String) };
+    expect(parsed(body, 'implementer')).toMatchObject(refused);
+  });
+});
+
+describe('a result that is cut off', () => {
+  const begin = '{"task_id":"1","status":"completed",';
+  it.each([
+    ['"files_modified":["a.ts","b', ['a.ts'], 'files_modified.1'],
+    ['"files_modified":["a', [], 'files_modified.0'],
+    ['"tests":[{"command":"npm test","passed":true}],"files_modified":["a', [], 'files_modified.0'],
+    ['"files_modified":"src/a', undefined, 'files_modified'],
+  ])('the last item of a list is left out: %s', (rest, files_modified, field) => {
+    const result = parsed(begin + rest, 'implementer');
+    if (!result.ok) expect.fail(result.reason);
+    expect(result.value.result).toMatchObject({ task_id: '1' });
+    expect((result.value.result as { files_modified?: unknown }).files_modified).toEqual(files_modified);
+    expect(result.repairs).toContainEqual({ kind: 'skipped', field, detail: 'it was cut off' });
+  });
+
+  it('the file of an issue is left out where it is cut off', () => {
+    const body =
+      '{"task_id":"1","assessment":"approved","issues":[{"severity":"minor","message":"m","file":"src/a';
+    expect(factsOf(parsed(body, 'reviewer'))).toContain('task:1 issue m');
+  });
+
+  it('a whole object after an opening marker is read', () => {
+    expect(parsed(`Done.\nBEGIN_DISPATCH_RESULT\n${begin}"summary":"s"}\n`, 'implementer')).toMatchObject({
+      value: { result: { summary: 's' } },
+      repairs: [{ kind: 'around', detail: 'END_DISPATCH_RESULT is missing' }],
+    });
+    expect(parsed(`BEGIN_DISPATCH_RESULT ${begin}"summary":"s`, 'implementer').ok).toBe(false);
+  });
+});
