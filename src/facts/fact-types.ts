@@ -97,7 +97,7 @@ export interface ISessionFactStore {
   getValidByTags(tags: readonly SessionFactTag[]): readonly SessionFact[];
   /**
    * The valid facts that a query asks for, at most `maxFacts`: those that hold most of the words (`words()`) first,
-   * then critical findings, then important ones, then the newest dispatch, and within one dispatch as its rules gave them. What holds none of the words comes last.
+   * then critical findings, then important ones, then what is said in words before verdicts and modified files, then the newest dispatch, and within one dispatch as its rules gave them. What holds none of the words comes last.
    */
   best(asked: Iterable<string>, query: FactSelection): readonly Match[];
   /** Number of valid facts. */
