@@ -1,3 +1,5 @@
+import { FACT_TAGS } from './fact-tags.js';
+
 /**
  * The kinds of results: one entry each, with all that tells them apart. Another kind is another entry here; no other file
  * names one.
@@ -36,8 +38,12 @@ export interface KindWording {
     readonly begin: string;
     /** Work, and nothing that was asked of it. */
     readonly continue: string;
-    /** Something that was asked for: required fixes or issues, or blockers for the one who does the work. */
+    /** Work that was approved, and none since. */
+    readonly approved: string;
+    /** Something that was asked for: `{asked}` stands for the fields of the ledger that say it. */
     readonly settle: string;
+    /** What `{told}` is: the fields of the ledger that tell of the work. Left out where they are not shown. */
+    readonly told?: string;
   };
   /** What to do while the task is stalled. */
   readonly replan: string;
@@ -81,10 +87,10 @@ Do this task and nothing beyond it. Keep to what earlier tasks decided, and repe
         'task_id, status (completed | blocked | failed), summary, files_modified, tests [{command, passed, failures}], follow_up_actions, blockers',
       guide: {
         begin: 'do the task.',
-        continue:
-          'go on from the last try, whose summary, changed_files and failing_tests are in the ledger: do what is left of the task.',
-        settle:
-          'settle required_fixes and blockers of the ledger first, then its issues, then do what is left of the task. summary, changed_files and failing_tests are those of the last try.',
+        continue: 'go on from the last try: do what is left of the task.',
+        approved: 'The task was approved: change only what the task prompt asks.',
+        settle: 'settle {asked} of the ledger first, then do what is left of the task.',
+        told: '{told} of the ledger tell what was done so far.',
       },
       replan: 'Choose another approach than those tried already, and say in the summary what is different.',
     },
@@ -104,10 +110,12 @@ Judge the work against its task and against what earlier tasks decided. Ask only
         'task_id, assessment (approved | needs_changes | blocked), strengths, issues [{severity: critical | important | minor, file, message, fix}], required_fixes',
       guide: {
         begin: 'no result of this task is known: judge what you find against the task.',
-        continue:
-          'review the work that the ledger names: summary, changed_files, failing_tests, passing_tests and follow_ups tell what was done.',
+        continue: 'review the work that the ledger names.',
+        approved:
+          'The task was approved, and no result has come since: judge only what the task prompt asks.',
         settle:
-          'required_fixes and issues of the ledger are those of the last review: check first that the work settles each of them, then judge the rest. summary, changed_files, failing_tests, passing_tests and follow_ups tell what was done since. Ask again, with file and fix, for what is not settled.',
+          '{asked} of the ledger are of the last review: check first that the work settles each of them, then judge the rest. Ask again, with file and fix, for what is not settled.',
+        told: '{told} of the ledger tell what was done.',
       },
       replan:
         'Approve it if it is settled now. If it is not, say for each fix in which file and how; or return blocked, with what a person must decide.',
@@ -122,10 +130,11 @@ Judge the work against its task and against what earlier tasks decided. Ask only
     prompt: {
       intro: `You observe one task in a longer run.
 Record what others should know of it. Change nothing.`,
-      result: 'task_id, summary, facts [{subject, relation, object, tags}]',
+      result: `task_id, summary, facts [{subject, relation, object, tags [${FACT_TAGS.join(' | ')}]}]`,
       guide: {
         begin: 'record what the session context does not say yet.',
         continue: 'record what neither the ledger nor the session context says yet.',
+        approved: 'record what neither the ledger nor the session context says yet.',
         settle: 'record what neither the ledger nor the session context says yet.',
       },
       replan: 'Record what you see as the reason.',

@@ -1,3 +1,4 @@
+import { kindOf, ROLES } from '../contracts/kinds.js';
 import type { Match, SessionFact } from './fact-types.js';
 
 /** Keeps the best of many matches in order, without sorting the others. */
@@ -34,12 +35,19 @@ export class BestMatches {
 }
 
 /** Urgency of what is least urgent; 0 is the most urgent. */
-export const LEAST_URGENT = 2;
+export const LEAST_URGENT = 3;
 
-/** How urgent it is to know of a fact: a critical finding comes before an important one, and that before all others. */
-export function urgencyOf({ severity }: Pick<SessionFact, 'severity'>): number {
+/** Relations of facts that say that something was done, and nothing of what or why. */
+const BARE = new Set(['modified_by', ...ROLES.flatMap((role) => kindOf(role).relations.verdict ?? [])]);
+
+/**
+ * How urgent it is to know of a fact: a critical finding comes before an important one, then what is said in words, and
+ * last a verdict or a file's modification.
+ */
+export function urgencyOf({ severity, relation }: Pick<SessionFact, 'severity' | 'relation'>): number {
   if (severity === 'critical') return 0;
-  return severity === 'important' ? 1 : LEAST_URGENT;
+  if (severity === 'important') return 1;
+  return BARE.has(relation) ? LEAST_URGENT : 2;
 }
 
 /** Most hits first, then the most urgent, then the newest dispatch, and within one dispatch as its rules gave them. */

@@ -20,6 +20,9 @@ export interface ExtractionRule {
 export const CONVENTION =
   /\b(always|never|conventions?|naming|consistent(?:ly)?|must not|should not|do not|don't|avoid|prefer|everywhere|across the (?:code ?base|repo(?:sitory)?))\b/i;
 
+/** What a task waits for, in the words of its last work result. */
+export const BLOCKED_BY = 'blocked_by';
+
 export const EXTRACTION_RULES: readonly ExtractionRule[] = [
   {
     name: 'verdict',
@@ -90,6 +93,11 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
       each(result.facts, ({ subject, relation, object, tags = [] }) =>
         recordedFact(subject, relationOf(relation), object, tags),
       ),
+  },
+  {
+    name: 'blockers',
+    field: 'blockers',
+    extract: (result, taskId) => facts(task(taskId), BLOCKED_BY, result.blockers, ['dependency', 'error']),
   },
 ];
 

@@ -60,7 +60,8 @@ export class RuleBasedFactExtractor implements IFactExtractor {
 
   #extractFrom(returned: RoleResult, origin: DispatchOrigin): SessionFact[] {
     const { facts } = this.extract(returned, origin.taskId);
-    return facts.map((fact) => sessionFact(fact, { ...origin, role: returned.role }));
+    const history = returned.result.history === true && { history: true as const };
+    return facts.map((fact) => sessionFact(fact, { ...origin, ...history, role: returned.role }));
   }
 }
 
@@ -88,6 +89,7 @@ export function sessionFact(fact: RecordedFact, origin: DispatchOrigin, eventSeq
     sourceSequence: origin.sequence,
     eventSequence,
     confidence: fact.confidence ?? 1,
+    ...(origin.history && { history: origin.history }),
   };
   return fact.id === undefined ? said : { id: fact.id, ...said };
 }

@@ -3,7 +3,7 @@ import type { FactQuery, IFactRetriever, ISessionFactStore, RankedFact, SessionF
 
 /**
  * Ranks facts by the share of the query's words that they hold. Equal scores go by severity, critical findings before
- * important ones and these before all else, then by recency, newest dispatch first, and within one dispatch in the order
+ * important ones, then what is said in words before verdicts and modified files, then by recency, newest dispatch first, and within one dispatch in the order
  * in which its rules gave them.
  */
 export class KeywordFactRetriever implements IFactRetriever {

@@ -1,4 +1,5 @@
 import { kindOf } from '../contracts/kinds.js';
+import { BLOCKED_BY } from './extraction-rules.js';
 import { saysTheSame } from './fact-id.js';
 import type {
   DispatchOrigin,
@@ -15,16 +16,18 @@ import { TermIndex } from './term-index.js';
  *
  * A fact is closed by the next dispatch (in stream order, whatever the order of arrival) that says something of the
  * same subject and relation. A finding (`must_fix` or `issue`) is closed by the next review of its task, whatever that
- * review says, and by nothing else: what another task's review says of the same file does not touch it. Since closers
+ * review says, and by nothing else: what another task's review says of the same file does not touch it. An approval leaves
+ * nothing open: it closes what it found itself as well. A blocker of a task is closed by the next result of its work, or by
+ * an approval. A fact from before the session closes only facts of that time. Since closers
  * are looked up on either side of an insertion, any order and any number of repetitions of the same dispatches leave the
  * same facts behind, as long as nothing was compacted away in between.
  */
 export class InMemorySessionFactStore implements ISessionFactStore {
   readonly #sayings: Set<Saying>;
   readonly #bySubject: Index;
-  /** Findings by their task: what a review of it closes. */
-  readonly #findingsByTask: Index;
-  readonly #reviewsByTask: Index;
+  /** Findings and blockers by their task: what its outcomes close. */
+  readonly #openByTask: Index;
+  readonly #outcomesByTask: Index;
   /** Words of the valid facts; built at the first query, kept up to date from then on. */
   #terms: TermIndex | undefined;
   #valid: number;
@@ -32,8 +35,8 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   constructor() {
     this.#sayings = new Set();
     this.#bySubject = new Map();
-    this.#findingsByTask = new Map();
-    this.#reviewsByTask = new Map();
+    this.#openByTask = new Map();
+    this.#outcomesByTask = new Map();
     this.#valid = 0;
   }
 
@@ -49,13 +52,16 @@ export class InMemorySessionFactStore implements ISessionFactStore {
       if (this.#holds(fact)) continue;
       const closer = this.#closerOf(fact);
       this.#put(closer === undefined ? fact : closed(fact, closer));
-      if (!isFinding(fact)) this.#closeGroup(fact.subject, fact.relation, closing(fact));
-      if (isReview(fact)) this.#closeFindings(fact.sourceTaskId, closing(fact));
+      if (!endsWithTask(fact)) this.#closeGroup(fact);
+      if (isOutcome(fact)) this.#closeOpen(fact);
     }
   }
 
   invalidate(subject: string, relation: string, by: Pick<DispatchOrigin, 'sequence' | 'at'>): void {
-    this.#closeGroup(subject, relation, by);
+    for (const saying of this.#bySubject.get(subject) ?? []) {
+      if (saying.fact.relation === relation && saying.fact.sourceSequence < by.sequence)
+        this.#close(saying, by);
+    }
   }
 
   getValid(): readonly SessionFact[] {
@@ -112,29 +118,31 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   }
 
   #closerOf(fact: SessionFact): Closing | undefined {
-    const finding = isFinding(fact);
-    const closers = finding ? this.#reviewsByTask.get(fact.sourceTaskId) : this.#bySubject.get(fact.subject);
+    const ends = endsWithTask(fact);
+    const closers = ends ? this.#outcomesByTask.get(fact.sourceTaskId) : this.#bySubject.get(fact.subject);
     let first: SessionFact | undefined;
     for (const { fact: other } of closers ?? []) {
-      if (finding || other.relation === fact.relation) first = earlierCloser(fact, other, first);
+      if (!(ends ? endsOpen(other, fact) : replaces(other, fact))) continue;
+      if (first === undefined || other.sourceSequence < first.sourceSequence) first = other;
     }
     return first && closing(first);
   }
 
-  #closeGroup(subject: string, relation: string, by: Closing): void {
-    for (const saying of this.#bySubject.get(subject) ?? []) {
-      if (saying.fact.relation === relation) this.#close(saying, by);
+  #closeGroup(fact: SessionFact): void {
+    for (const saying of this.#bySubject.get(fact.subject) ?? []) {
+      if (replaces(fact, saying.fact)) this.#close(saying, closing(fact));
     }
   }
 
-  #closeFindings(taskId: string, by: Closing): void {
-    for (const saying of this.#findingsByTask.get(taskId) ?? []) this.#close(saying, by);
+  #closeOpen(outcome: SessionFact): void {
+    for (const saying of this.#openByTask.get(outcome.sourceTaskId) ?? []) {
+      if (endsOpen(outcome, saying.fact)) this.#close(saying, closing(outcome));
+    }
   }
 
   #close(saying: Saying, by: Closing): void {
     const { fact } = saying;
-    if (fact.sourceSequence >= by.sequence || (fact.closedBy ?? Number.POSITIVE_INFINITY) <= by.sequence)
-      return;
+    if ((fact.closedBy ?? Number.POSITIVE_INFINITY) <= by.sequence) return;
     saying.fact = closed(fact, by);
     if (fact.validTo === undefined) this.#invalid(fact);
   }
@@ -147,8 +155,8 @@ export class InMemorySessionFactStore implements ISessionFactStore {
       this.#terms?.add(fact);
     }
     index(this.#bySubject, fact.subject, saying);
-    if (isFinding(fact)) index(this.#findingsByTask, fact.sourceTaskId, saying);
-    if (isReview(fact)) index(this.#reviewsByTask, fact.sourceTaskId, saying);
+    if (endsWithTask(fact)) index(this.#openByTask, fact.sourceTaskId, saying);
+    if (isOutcome(fact)) index(this.#outcomesByTask, fact.sourceTaskId, saying);
   }
 
   #remove(saying: Saying): void {
@@ -156,8 +164,8 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     this.#sayings.delete(saying);
     if (fact.validTo === undefined) this.#invalid(fact);
     unindex(this.#bySubject, fact.subject, saying);
-    if (isFinding(fact)) unindex(this.#findingsByTask, fact.sourceTaskId, saying);
-    if (isReview(fact)) unindex(this.#reviewsByTask, fact.sourceTaskId, saying);
+    if (endsWithTask(fact)) unindex(this.#openByTask, fact.sourceTaskId, saying);
+    if (isOutcome(fact)) unindex(this.#outcomesByTask, fact.sourceTaskId, saying);
   }
 
   #invalid(fact: SessionFact): void {
@@ -193,21 +201,47 @@ function closed(fact: SessionFact, by: Closing): SessionFact {
   return { ...fact, validTo: by.at, closedBy: by.sequence };
 }
 
-/** Of two facts that might close `fact`, the one that did so first. */
-function earlierCloser(
-  fact: SessionFact,
-  other: SessionFact,
-  first: SessionFact | undefined,
-): SessionFact | undefined {
-  if (other.sourceSequence <= fact.sourceSequence) return first;
-  return first === undefined || other.sourceSequence < first.sourceSequence ? other : first;
+/** Whether a fact closes another one of the same subject, by saying it anew. */
+function replaces(newer: SessionFact, fact: SessionFact): boolean {
+  return (
+    newer.relation === fact.relation &&
+    !endsWithTask(newer) &&
+    newer.sourceSequence > fact.sourceSequence &&
+    reaches(newer, fact)
+  );
 }
 
-function isReview(fact: SessionFact): boolean {
-  const { part, relations } = kindOf(fact.sourceRole);
-  return part === 'review' && fact.relation === relations.verdict;
+/** Whether an outcome closes a finding or a blocker of its task. */
+function endsOpen(outcome: SessionFact, fact: SessionFact): boolean {
+  const { part } = kindOf(outcome.sourceRole);
+  const isApproval = part === 'review' && outcome.object === 'approved';
+  if (
+    isApproval ? outcome.sourceSequence < fact.sourceSequence : outcome.sourceSequence <= fact.sourceSequence
+  )
+    return false;
+  return (isApproval || (part === 'review') === isFinding(fact)) && reaches(outcome, fact);
 }
 
-function isFinding(fact: SessionFact): boolean {
-  return fact.relation === 'must_fix' || fact.relation === 'issue';
+/** What is from before the session closes nothing of the session. */
+function reaches(closer: SessionFact, fact: SessionFact): boolean {
+  return closer.history !== true || fact.history === true;
+}
+
+/** Whether a fact says the outcome of work or of a review. */
+function isOutcome({ sourceRole, relation }: SessionFact): boolean {
+  return relation === kindOf(sourceRole).relations.verdict;
+}
+
+/** Whether a fact is closed by outcomes of its task, and not by what is said of its subject. */
+function endsWithTask(fact: SessionFact): boolean {
+  return isFinding(fact) || isBlocker(fact);
+}
+
+function isFinding({ relation }: SessionFact): boolean {
+  return relation === 'must_fix' || relation === 'issue';
+}
+
+/** One of the task itself: of other things an agent may say that they are blocked as of anything else. */
+function isBlocker({ subject, relation, sourceTaskId, sourceRole }: SessionFact): boolean {
+  return relation === BLOCKED_BY && subject === `task:${sourceTaskId}` && kindOf(sourceRole).part === 'work';
 }

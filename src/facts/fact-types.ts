@@ -35,6 +35,8 @@ export interface SessionFact {
   readonly eventSequence: number;
   /** 0 to 1; a rule that reads a field gives 1. */
   readonly confidence: number;
+  /** Whether its dispatch is from before the session. */
+  readonly history?: true;
 }
 
 /** The part of a fact that travels on an event; the dispatch beside it says the rest. */
@@ -58,6 +60,8 @@ export interface DispatchOrigin {
   readonly at: string;
   readonly role: Role;
   readonly taskId: string;
+  /** Whether it is from before the session. */
+  readonly history?: true;
 }
 
 /** Turns results into facts by rule. Never throws: a rule that fails is reported, and the others still run. */
@@ -81,7 +85,8 @@ export interface ISessionFactStore {
    * Adds facts, in any order of dispatches and any number of times. Between dispatches the newest wins: facts with
    * the same subject and relation from an older one are closed. Facts of one dispatch never close each other. Findings,
    * that is `must_fix` and `issue` facts, belong to their task: a review of it closes the older ones, whatever it says;
-   * a review of another task closes none.
+   * a review of another task closes none. An approval closes its own findings as well. Blockers are closed by the next
+   * work result of their task, or by an approval. Facts from before the session close only others of that time.
    */
   add(facts: readonly SessionFact[]): void;
   /** Closes all valid facts with this subject and relation, on behalf of `by`. */
@@ -92,7 +97,7 @@ export interface ISessionFactStore {
   getValidByTags(tags: readonly SessionFactTag[]): readonly SessionFact[];
   /**
    * The valid facts that a query asks for, at most `maxFacts`: those that hold most of the words (`words()`) first,
-   * then critical findings, then important ones, then the newest dispatch, and within one dispatch as its rules gave them. What holds none of the words comes last.
+   * then critical findings, then important ones, then what is said in words before verdicts and modified files, then the newest dispatch, and within one dispatch as its rules gave them. What holds none of the words comes last.
    */
   best(asked: Iterable<string>, query: FactSelection): readonly Match[];
   /** Number of valid facts. */

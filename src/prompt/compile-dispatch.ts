@@ -40,8 +40,8 @@ interface Tail {
   readonly unreadable: string;
   readonly packet: DeltaPacket;
   readonly replan: readonly string[];
-  /** Empty for none. */
-  readonly guide: string;
+  /** Says what to do first, of this packet; absent for none. */
+  readonly guide?: (packet: DeltaPacket) => string;
   readonly learnings: LearningsInPrompt;
   readonly facts: readonly RankedFact[];
   readonly files: readonly LikelyFile[];
@@ -76,7 +76,7 @@ export function compileDispatch(
     unreadable: unreadableLine(state, request.taskId, request.role),
     packet: deltaPacket(state, request.taskId, request.role),
     replan: replanLines(state, request.taskId, request.role),
-    guide: guideLine(state, request.taskId, request.role),
+    guide: (packet) => guideLine(state, request.taskId, request.role, packet),
     learnings,
     facts,
     files: filesFor(state, request.taskPrompt, request),
@@ -140,7 +140,8 @@ function* candidates(
   const short = { ...pruned, packet: dearest, facts: [], taskPrompt: essentialsOf(full.taskPrompt) };
   yield as('shortened', short);
   for (const left of less(dearest, last)) yield as('shortened', { ...short, packet: left });
-  const objective = { ...short, replan: [], guide: '', taskPrompt: objectiveOf(full.taskPrompt) };
+  const { guide: _, ...unguided } = short;
+  const objective = { ...unguided, replan: [], taskPrompt: objectiveOf(full.taskPrompt) };
   yield as('minimal', { ...objective, packet: without(dearest, last) });
   const minimal = { ...objective, packet: barest };
   yield as('minimal', minimal);
@@ -157,7 +158,7 @@ function render(
     unreadable,
     Object.keys(packet).length === 0 ? '' : `Ledger:\n${JSON.stringify(packet)}`,
     replan.join('\n'),
-    guide,
+    guide?.(packet) ?? '',
     formatRelevantLearnings(learnings),
     sessionContextOf(facts, files),
     recent.length === 0 ? '' : [RECENT_STEPS, ...recent].join('\n'),

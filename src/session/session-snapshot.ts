@@ -139,6 +139,7 @@ const stateJson = z.object({
       confidence: z.number(),
       validTo: z.string().exactOptional(),
       closedBy: z.number().exactOptional(),
+      history: z.literal(true).exactOptional(),
     }),
   ),
   ledgers: z.array(taskLedger),

@@ -204,7 +204,8 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
         return;
       }
       folded.counts[entry.role] += 1;
-      const origin = { sequence: entry.sequence, at: entry.at, role: entry.role, taskId: entry.task };
+      const { sequence, at, role, task: taskId, digest } = entry;
+      const origin = { sequence, at, role, taskId, ...(digest.history && { history: digest.history }) };
       folded.facts.add(entry.facts.map((fact) => sessionFact(fact, origin, entry.event)));
       if (folded.facts.size() > tolerated) folded.facts.compact(limits.maxFacts);
       foldLedger(folded.ledgers, entry, limits.stall);

@@ -50,7 +50,11 @@ describe('from an implementer result', () => {
       [STATUS, SUMMARY, 'a modified_by task:1'],
     ],
     ['no fact from empty words', implementer({ files_modified: ['', ' \n'] }), [STATUS, SUMMARY]],
-    ['no fact from blockers', implementer({ blockers: ['no access'] }), [STATUS, SUMMARY]],
+    [
+      'its blockers',
+      implementer({ blockers: ['no access'] }),
+      [STATUS, SUMMARY, 'task:1 blocked_by no access'],
+    ],
   ])('an implementer result gives these facts: %s', (_what, returned, expected) => {
     expect(sayings(factsFrom(1, returned))).toEqual(expected);
   });

@@ -115,6 +115,7 @@ describe('the extractor', () => {
       'required_fixes',
       'conventions',
       'facts',
+      'blockers',
     ]);
   });
 

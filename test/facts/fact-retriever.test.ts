@@ -4,7 +4,7 @@ import { KeywordFactRetriever, tokensOf } from '../../src/facts/fact-retriever.j
 import { InMemorySessionFactStore } from '../../src/facts/fact-store.js';
 import type { FactQuery, SessionFact } from '../../src/facts/fact-types.js';
 import { words } from '../../src/search/tokenize.js';
-import { fact, factsFrom, roleResults } from '../support/builders.js';
+import { fact, factsFrom, implementer, reviewer, roleResults } from '../support/builders.js';
 
 function retrieverOf(facts: readonly SessionFact[]): KeywordFactRetriever {
   const store = new InMemorySessionFactStore();
@@ -90,6 +90,18 @@ describe('the retriever', () => {
     expect(subjects(retrieverOf(facts).retrieve(query()))).toEqual(['a', 'b', 'd', 'c']);
   });
 
+  it('the retriever puts what is said in words before verdicts and modified files of equal score', () => {
+    const said = factsFrom(
+      1,
+      implementer({ summary: 'parse by hand', files_modified: ['b.ts'], follow_up_actions: ['tell ops'] }),
+    );
+    const verdict = factsFrom(2, reviewer({ assessment: 'approved' }));
+    const ranked = retrieverOf([...said, ...verdict]).retrieve(query({ taskDescription: '' }));
+    expect(ranked.map(({ relation }) => relation)).toEqual(
+      'summary requires reviewed_as completed_with modified_by'.split(' '),
+    );
+  });
+
   it('the retriever goes by recency alone when the task has no word that counts', () => {
     const facts = [fact({ subject: 'the', sourceSequence: 1 }), fact({ subject: 'x', sourceSequence: 2 })];
     const ranked = retrieverOf(facts).rank(query({ taskDescription: 'to be or not to be: of the' }));
@@ -133,7 +145,7 @@ describe('the retriever', () => {
       fact({ subject: 'news', sourceSequence: 4 }),
     ];
     const retriever = retrieverOf(facts);
-    expect(subjects(retriever.retrieve(query()))).toEqual(['critical', 'important', 'news', 'minor']);
+    expect(subjects(retriever.retrieve(query()))).toEqual(['critical', 'important', 'minor', 'news']);
     expect(subjects(retriever.retrieve(query({ taskDescription: 'the news' })))[0]).toBe('news');
     expect(subjects(retriever.retrieve(query({ maxFacts: 1 })))).toEqual(['critical']);
   });
@@ -153,8 +165,10 @@ describe('the retriever', () => {
           expect(ranked.length).toBeLessThanOrEqual(maxFacts);
           expect(ranked.reduce((sum, { tokens }) => sum + tokens, 0)).toBeLessThanOrEqual(maxTokens);
           expect(ranked.some((entry) => entry.fact.sourceTaskId === '2')).toBe(false);
-          const urgency = ({ severity }: SessionFact) =>
-            severity === 'critical' ? 2 : severity === 'important' ? 1 : 0;
+          const isBare = (relation: string) =>
+            ['completed_with', 'reviewed_as', 'modified_by'].includes(relation);
+          const urgency = ({ severity, relation }: SessionFact) =>
+            severity === 'critical' ? 3 : severity === 'important' ? 2 : isBare(relation) ? 0 : 1;
           const order = (entry: (typeof ranked)[number]) =>
             entry.score * 1000 + urgency(entry.fact) + entry.fact.sourceSequence / 1000;
           expect(ranked.map(order)).toEqual(ranked.map(order).toSorted((a, b) => b - a));

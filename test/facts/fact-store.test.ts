@@ -1,8 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { RoleResult } from '../../src/contracts/results.js';
 import { InMemorySessionFactStore } from '../../src/facts/fact-store.js';
 import type { SessionFact } from '../../src/facts/fact-types.js';
-import { fact, factsFrom, implementer, reviewer, roleResults, sayings, timeOf } from '../support/builders.js';
+import {
+  fact,
+  factsFrom,
+  implementer,
+  observer,
+  reviewer,
+  roleResults,
+  sayings,
+  timeOf,
+} from '../support/builders.js';
 
 function storeOf(...dispatches: readonly (readonly SessionFact[])[]): InMemorySessionFactStore {
   const store = new InMemorySessionFactStore();
@@ -97,6 +107,81 @@ describe('within one dispatch', () => {
   });
 });
 
+describe('a blocker', () => {
+  const stuck = factsFrom(
+    1,
+    implementer({ status: 'blocked', blockers: ['need a key from ops', 'no host'] }),
+  );
+  const open = (...dispatches: readonly (readonly SessionFact[])[]) =>
+    valid(storeOf(...dispatches)).filter((saying) => saying.includes('blocked_by'));
+  const both = ['task:1 blocked_by need a key from ops', 'task:1 blocked_by no host'];
+
+  it.each([
+    ['a result of the same work', implementer()],
+    ['an approval', reviewer({ assessment: 'approved' })],
+  ])('a blocker stands until %s, whatever arrives first', (_what, returned) => {
+    expect(open(stuck)).toEqual(both);
+    const later = factsFrom(2, returned);
+    expect([open(stuck, later), open(later, stuck)]).toEqual([[], []]);
+  });
+
+  it.each([
+    [
+      'the work of another task',
+      implementer({ task_id: '2', blockers: ['no time'] }),
+      ['task:2 blocked_by no time'],
+    ],
+    ['a review that sends it back', reviewer({ required_fixes: ['x'] }), []],
+    ['a note', observer(), []],
+  ])('a blocker is not closed by %s', (_what, returned, more) => {
+    const later = factsFrom(2, returned);
+    expect([open(stuck, later), open(later, stuck)]).toEqual([
+      [...both, ...more],
+      [...both, ...more],
+    ]);
+  });
+
+  it('a blocker is replaced by those of the next result of the work', () => {
+    const still = factsFrom(2, implementer({ status: 'blocked', blockers: ['no host'] }));
+    for (const store of [open(stuck, still), open(still, stuck)])
+      expect(store).toEqual(['task:1 blocked_by no host']);
+  });
+});
+
+describe('a result from before the session', () => {
+  const asked = factsFrom(1, reviewer({ required_fixes: ['close it'] }));
+  const done = factsFrom(2, implementer({ summary: 'closed it' }));
+  const past = (sequence: number, returned: ReturnType<typeof reviewer> | ReturnType<typeof implementer>) =>
+    factsFrom(sequence, { ...returned, result: { ...returned.result, history: true } } as RoleResult);
+
+  it('a result from before the session adds facts, and closes nothing of the session', () => {
+    const imported = [
+      past(3, reviewer({ assessment: 'approved' })),
+      past(4, implementer({ summary: 'began it' })),
+    ];
+    for (const store of [storeOf(asked, done, ...imported), storeOf(...imported, asked, done)]) {
+      expect(valid(store)).toEqual(
+        expect.arrayContaining([
+          'task:1 must_fix close it',
+          'task:1 summary closed it',
+          'task:1 summary began it',
+        ]),
+      );
+      expect(closedFrom(store, 1)).toEqual([]);
+    }
+  });
+
+  it('a result from before the session is closed by what comes later', () => {
+    const store = storeOf(
+      past(1, reviewer({ required_fixes: ['close it'] })),
+      past(2, reviewer({ assessment: 'approved' })),
+    );
+    expect(valid(store)).toEqual(['task:1 reviewed_as approved']);
+    store.add(factsFrom(3, reviewer({ required_fixes: ['again'] })));
+    expect(valid(store)).toEqual(['task:1 reviewed_as needs_changes', 'task:1 must_fix again']);
+  });
+});
+
 describe('an approval', () => {
   const issue = (file: string) => ({ severity: 'minor' as const, file, message: 'always close it' });
   const findings = (task_id: string, file: string) =>
@@ -130,10 +215,28 @@ describe('an approval', () => {
     },
   );
 
-  it('an approval leaves what it found itself, until the next review of its task', () => {
-    const withIssue = factsFrom(4, reviewer({ assessment: 'approved', issues: [issue('src/c.ts')] }));
+  it('an approval leaves nothing open: what it found itself is closed at once, but for conventions', () => {
+    const withIssue = factsFrom(
+      4,
+      reviewer({ assessment: 'approved', issues: [issue('src/c.ts')], required_fixes: ['x'] }),
+    );
     const later = factsFrom(5, reviewer({ required_fixes: ['once more'] }));
-    expect(valid(storeOf(of1, withIssue))).toContain('src/c.ts issue always close it');
+    expect(valid(storeOf(of1, withIssue))).toEqual([
+      'task:1 reviewed_as approved',
+      'task:1 convention always close it',
+    ]);
+    for (const store of [
+      storeOf(of1, withIssue),
+      storeOf(withIssue, of1),
+      storeOf([...withIssue].reverse()),
+    ]) {
+      expect(closedFrom(store, 4).map((held) => [held.relation, held.validTo, held.closedBy])).toEqual(
+        expect.arrayContaining([
+          ['issue', timeOf(4), 4],
+          ['must_fix', timeOf(4), 4],
+        ]),
+      );
+    }
     for (const store of [storeOf(withIssue, later), storeOf(later, withIssue)]) {
       expect(valid(store)).toEqual([
         'task:1 convention always close it',
@@ -206,9 +309,12 @@ describe('findings', () => {
       fc.property(arrivals, ({ results, shuffled }) => {
         const dispatches = results.map((returned, index) => factsFrom(index + 1, returned));
         const store = storeOf(...shuffled.map((index) => dispatches[index] ?? []));
+        // A task that was approved last has none.
         const newest = new Map(
           results.flatMap(({ role, result }, index) =>
-            role === 'reviewer' ? [[result.task_id, index + 1] as const] : [],
+            role === 'reviewer'
+              ? [[result.task_id, result.assessment === 'approved' ? undefined : index + 1] as const]
+              : [],
           ),
         );
         const isFinding = (held: SessionFact) => held.relation === 'issue' || held.relation === 'must_fix';

@@ -27,8 +27,13 @@ function byScan(facts: readonly SessionFact[], query: FactQuery): [SessionFact, 
     .map(({ each, score }) => [each, score]);
 }
 
-/** Critical findings come before important ones, and these before all else. */
-const rank = ({ severity }: SessionFact) => (severity === 'critical' ? 0 : severity === 'important' ? 1 : 2);
+/** Critical findings come before important ones, these before what is said in words, and that before bare outcomes. */
+const rank = ({ severity, relation }: SessionFact) => {
+  if (severity === 'critical') return 0;
+  if (severity === 'important') return 1;
+  return ['completed_with', 'reviewed_as', 'modified_by'].includes(relation) ? 3 : 2;
+};
+const RELATIONS = ['completed_with', 'summary', 'modified_by', 'must_fix'];
 const TAGS: readonly SessionFactTag[] = ['test', 'error', 'decision'];
 const wantedTags = fc.option(fc.subarray([...TAGS]), { nil: undefined });
 const someWords = fc.subarray(['reader', 'writer', 'log', 'tail', 'load', 'module', 'two', 'under']);
@@ -40,6 +45,7 @@ describe('the term index', () => {
         held: someWords,
         at: fc.integer({ min: 1, max: 40 }),
         task: fc.constantFrom('1', '2', '3'),
+        relation: fc.constantFrom(...RELATIONS),
         tags: fc.subarray([...TAGS]),
         severity: fc.option(fc.constantFrom(...SEVERITIES), { nil: undefined }),
         removed: fc.boolean(),
@@ -50,8 +56,9 @@ describe('the term index', () => {
     fc.assert(
       fc.property(facts, fc.boolean(), fc.array(questions, { minLength: 1 }), (made, inOrder, queries) => {
         const index = new TermIndex();
-        const all = made.map(({ held, at, task, tags, severity }, n) =>
+        const all = made.map(({ held, at, task, relation, tags, severity }, n) =>
           fact({
+            relation,
             id: `${n}`,
             object: ['said', ...held].join(' '),
             sourceSequence: inOrder ? Math.ceil(n / 3) : at,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { FACT_TAGS } from '../../src/contracts/fact-tags.js';
 import { ROLES, type Role } from '../../src/contracts/kinds.js';
 import type { RoleResult } from '../../src/contracts/results.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
@@ -56,7 +57,7 @@ describe('a dispatch prompt', () => {
       '- completed: first try',
       '- completed: second try',
     ]);
-    expect(guide).toMatch(/^Guide: settle required_fixes and blockers .* first/);
+    expect(guide).toMatch(/^Guide: settle required_fixes of the ledger first/);
     expect(context).toEqual([
       '- src/store.ts modified_by task:2 [task:2]',
       '- task:2 summary made the store [task:2]',
@@ -264,7 +265,9 @@ describe('the prompt of a role', () => {
   it('the prompt of a reviewer says what to review: summary, files, tests with failures and follow-ups', () => {
     const { packet, guide } = partsAfter('reviewer', WORK);
     expect(packet).toMatchObject({ ...work, passing_tests: ['npm run lint'], follow_ups: ['measure it'] });
-    expect(guide).toMatch(/^Guide: review the work .* changed_files/);
+    expect(guide).toBe(
+      'Guide: review the work that the ledger names. summary, changed_files, failing_tests, passing_tests and follow_ups of the ledger tell what was done. Return only the result object.',
+    );
   });
 
   it('the prompt of a reviewer says on a second round which findings to check, beside the new work', () => {
@@ -279,7 +282,9 @@ describe('the prompt of a role', () => {
       follow_ups: ['measure it'],
     });
     expect(packet).not.toHaveProperty('failing_tests');
-    expect(guide).toMatch(/required_fixes and issues .* are those of the last review: check first/);
+    expect(guide).toMatch(
+      /^Guide: required_fixes and issues of the ledger are of the last review: check first/,
+    );
   });
 
   it('the prompt of an implementer who has to fix something names the last try, and each fix with its file', () => {
@@ -287,7 +292,41 @@ describe('the prompt of a role', () => {
     expect(packet).toMatchObject({ ...work, required_fixes: fixes, issues });
     expect(packet).not.toHaveProperty('passing_tests');
     expect(packet).not.toHaveProperty('follow_ups');
-    expect(guide).toMatch(/^Guide: settle required_fixes and blockers .* of the last try/);
+    expect(guide).toBe(
+      'Guide: settle required_fixes and issues of the ledger first, then do what is left of the task. summary, changed_files and failing_tests of the ledger tell what was done so far. Return only the result object.',
+    );
+  });
+
+  it('the prompt of an approved task asks for what the task prompt says alone, until there is new work', () => {
+    const approved = [WORK, reviewer({ assessment: 'approved' })];
+    expect(partsAfter('implementer', ...approved).guide).toMatch(
+      /^Guide: The task was approved: change only what the task prompt asks\./,
+    );
+    expect(partsAfter('reviewer', ...approved, MORE_WORK).guide).toMatch(/^Guide: review the work/);
+  });
+
+  it('the guide of a prompt names the fields that its ledger has, and no others', () => {
+    const fields = ['required_fixes', 'blockers', 'issues', 'summary', 'earlier_summary', 'changed_files'];
+    fields.push('failing_tests', 'passing_tests', 'follow_ups');
+    const histories = [
+      [implementer({ status: 'blocked', blockers: ['no key'] })],
+      [WORK],
+      [WORK, REVIEWED],
+      [WORK, REVIEWED, MORE_WORK],
+      [implementer(), reviewer({ required_fixes: ['x'] })],
+    ];
+    for (const role of ['implementer', 'reviewer'] as const)
+      for (const history of histories) {
+        const { guide, packet } = partsAfter(role, ...history);
+        const known = fields.filter((field) => packet[field] !== undefined);
+        // Blockers are not the reviewer's to settle.
+        const named = role === 'reviewer' ? known.filter((field) => field !== 'blockers') : known;
+        expect(fields.filter((field) => new RegExp(`\\b${field}\\b`).test(guide))).toEqual(named);
+      }
+  });
+
+  it('the contract of an observer lists the tags that a fact may have', () => {
+    expect(stablePrefix('observer')).toContain(`tags [${FACT_TAGS.join(' | ')}]`);
   });
 
   it('the prompt of a role begins with another guide for a task that nothing is known of', () => {

@@ -68,7 +68,8 @@ export function stored(events: readonly SessionEvent[]): StoredEvent[] {
 
 /** The facts that a dispatch gives. */
 export function factsFrom(sequence: number, returned: RoleResult): SessionFact[] {
-  const origin = originOf(sequence, { role: returned.role, taskId: returned.result.task_id });
+  const { task_id: taskId, history } = returned.result;
+  const origin = originOf(sequence, { role: returned.role, taskId, ...(history && { history }) });
   return RULES.extract(returned, origin.taskId).facts.map((fact) => sessionFact(fact, origin));
 }
 
