@@ -7,6 +7,7 @@ import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { sessionSettings } from '../contracts/session-settings.js';
 import { foldedState } from '../services/common/open-sessions.js';
 import { entriesOf } from '../services/tools/run-service.js';
+import { runStatus } from '../session/run-status.js';
 import { counted } from '../shared/counted.js';
 import { clipText, oneLine } from '../shared/text.js';
 import { cliOf, examples, note, out, sessionOf, withClient, withNats } from './command-context.js';
@@ -123,18 +124,31 @@ export function statusCommand(program: Command): void {
 
 export function ledgerCommand(program: Command): void {
   onSession(program.command('ledger'))
-    .description('Prints the known entries of a task, ledger.task.* and ledger.progress.*, one per line.')
-    .requiredOption('-t, --task <id>', 'id of the task')
-    .option('--json', 'print the entries as one JSON object')
+    .description(
+      'Prints the known entries of a task, ledger.task.* and ledger.progress.*, one per line. Without --task it lists the\n' +
+        'tasks that have a ledger, each with its last outcome and what it needs next.',
+    )
+    .option('-t, --task <id>', 'id of the task (default: list the tasks)')
+    .option('--json', 'print the entries as one JSON object, the list of tasks as one JSON array')
     .addHelpText(
       'after',
-      examples('throughline ledger demo --task 2.1', 'throughline ledger demo -t 2.1 --json'),
+      examples(
+        'throughline ledger demo',
+        'throughline ledger demo --task 2.1',
+        'throughline ledger demo -t 2.1 --json',
+      ),
     )
-    .action(async (_: string | undefined, options: ReadOptions & { task: string }, command: Command) => {
+    .action(async (_: string | undefined, options: ReadOptions & { task?: string }, command: Command) => {
       const cli = cliOf(command);
       const session = sessionGiven(cli, command);
       const state = await withNats(cli, (nats) => foldedState(nats, cli.logger, session));
       requireEvents(session, state.sequence);
+      if (options.task === undefined) {
+        const { tasks } = runStatus(state);
+        if (options.json) return out(JSON.stringify(tasks));
+        for (const task of tasks) for (const line of taskLines(task)) out(line);
+        return note(`-- ${counted(tasks.length, 'task')} with a ledger`);
+      }
       const entries = entriesOf(state, options.task);
       if (options.json) return out(JSON.stringify(entries));
       for (const [key, value] of Object.entries(entries)) {
@@ -143,6 +157,8 @@ export function ledgerCommand(program: Command): void {
       if (Object.keys(entries).length === 0) note(`-- nothing is known about task ${options.task}`);
     });
 }
+
+type ToldTask = z.infer<typeof statusReply>['tasks'][number];
 
 function statusLines({ run, tasks, unreadable, degraded }: z.infer<typeof statusReply>): string[] {
   const lines: string[] = [];
@@ -160,19 +176,23 @@ function statusLines({ run, tasks, unreadable, degraded }: z.infer<typeof status
       lines.push(`${counted(run.problems, 'line')} of the tasks.md could not be understood`);
   }
   if (degraded !== undefined) lines.push(`the tasks.md cannot be read now: ${oneLine(degraded)}`);
-  for (const task of tasks) {
-    const fixes =
-      task.required_fixes === 0 ? '' : `, ${counted(task.required_fixes, 'required fix', 'required fixes')}`;
-    lines.push(
-      `  ${oneLine(task.task)}  ${task.last_outcome} → ${task.next_action}${fixes} (${counted(task.dispatches, 'dispatch', 'dispatches')})`,
-    );
-    if (task.replan_hint !== undefined) lines.push(`    stalled: ${oneLine(task.replan_hint)}`);
-  }
+  for (const task of tasks) lines.push(...taskLines(task).map((line) => `  ${line}`));
   for (const { task, dispatch, code, reason } of unreadable)
     lines.push(
       `  ${oneLine(task)}  last result, dispatch ${dispatch}, could not be read: ${code}: ${oneLine(reason)}`,
     );
   return lines;
+}
+
+/** What came of a task, and why it is stalled where it is. */
+function taskLines(progress: ToldTask): string[] {
+  const { task, dispatches, last_outcome, next_action, required_fixes, replan_hint } = progress;
+  const fixes = required_fixes === 0 ? '' : `, ${counted(required_fixes, 'required fix', 'required fixes')}`;
+  const came = `${last_outcome} → ${next_action}${fixes} (${counted(dispatches, 'dispatch', 'dispatches')})`;
+  return [
+    `${oneLine(task)}  ${came}`,
+    ...(replan_hint === undefined ? [] : [`  stalled: ${oneLine(replan_hint)}`]),
+  ];
 }
 
 async function textOf(file: string): Promise<string> {

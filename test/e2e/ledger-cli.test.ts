@@ -107,7 +107,6 @@ describe('init', () => {
     ['no specification', ['init', '-s', 'x', '--tasks', 'a.md'], /--spec <name>' not specified/],
     ['no session', ['init', '--spec', 'a', '--tasks', 'a.md'], /--session NAME, or set THROUGHLINE_SESSION/],
     ['a bad session', ['status', '-s', 'a.b'], /--session is "a\.b"/],
-    ['no task', ['ledger', '-s', 'x'], /--task <id>' not specified/],
     ['no session to count for', ['telemetry'], /--session NAME/],
   ])('the ledger commands exit 2 for %s', async (_what, args, text) => {
     const refused = await up.cli(args);
@@ -181,6 +180,21 @@ describe('ledger', () => {
       'ledger.progress.totals': { total: 5, completed: 2, inProgress: 1, pending: 2 },
     });
     expect(lines.map((line) => line.split('  ')[0])).toEqual(Object.keys(entries));
+  });
+
+  it('ledger without a task lists the tasks that have one', async () => {
+    const session = newSession('ledger');
+    await up.cli(['publish', 'implementer', '-s', session, '--wait'], {
+      input: JSON.stringify(implemented('4')),
+    });
+    const listed = await up.cli(['ledger', session]);
+    expect(listed).toEqual({
+      code: 0,
+      stdout: '4  implementer_completed → dispatch_reviewer (1 dispatch)\n',
+      stderr: '-- 1 task with a ledger\n',
+    });
+    const json = await up.cli(['ledger', session, '--json']);
+    expect(JSON.parse(json.stdout)).toMatchObject([{ task: '4', last_outcome: 'implementer_completed' }]);
   });
 
   it('ledger says that it knows nothing of a task, and prints nothing else', async () => {

@@ -108,10 +108,12 @@ describe('a result that is not as it should be', () => {
     );
   });
 
-  it('publish says of a review that was meant for another subject where it belongs', async () => {
+  it('publish says of a review that was meant for another role which command takes it', async () => {
     const { session, code, stderr } = await publish('implementer', '{"task_id":"1","assessment":"approved"}');
     expect(code).not.toBe(0);
-    expect(stderr).toContain('this is a review: publish it on dispatch.<session>.reviewer');
+    expect(stderr).toContain(
+      'this is a review: publish it with "throughline publish reviewer"; nothing was published',
+    );
     expect(await eventsOf(system, session)).toEqual([]);
   });
 });
