@@ -169,7 +169,7 @@ describe('a result that is published', () => {
 
   it('the raw text of an agent is sent to publishText by the methods that take a result', async () => {
     const { client, attempts } = failing(unavailable());
-    // @ts-expect-error a text is not a result, as a caller in JavaScript may not know
+    // @ts-expect-error a text does not fit, as a caller in JavaScript may not know
     const refused = client.publishImplementer('demo', JSON.stringify(RESULT));
     await expect(refused).rejects.toThrow("use publishText for an agent's raw text");
     expect(attempts).toEqual([]);
