@@ -201,7 +201,7 @@ function closed(fact: SessionFact, by: Closing): SessionFact {
   return { ...fact, validTo: by.at, closedBy: by.sequence };
 }
 
-/** Whether a fact closes another one of the same subject, by saying it anew. */
+/** Whether a fact closes another one of the same subject, by saying it again. */
 function replaces(newer: SessionFact, fact: SessionFact): boolean {
   return (
     newer.relation === fact.relation &&

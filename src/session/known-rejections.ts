@@ -106,7 +106,7 @@ export function meantRole({ error }: Rejected): Role | undefined {
   return isRole(role) ? role : undefined;
 }
 
-/** Whose results make up for one that could not be read. Where its role is not known: anyone who works or reviews. */
+/** Whose results make up for one that could not be read. Where its role is not known: any that works or reviews. */
 function rolesThatAnswer(rejected: Rejected): readonly Role[] {
   const meant = meantRole(rejected);
   if (rejected.role === undefined) return ROLES.filter((role) => kindOf(role).part !== 'note');
