@@ -81,7 +81,7 @@ export function parseDispatchBody(
   const trimmed = text.trim();
   const json = findJson(trimmed, clean);
   if (!json.ok) return fault({ ...json, ...named(trimmed) });
-  return ambiguous(json, role) ?? checked(json, role, schemaOf);
+  return ambiguous(json, role) ?? checked(json, role, clean, schemaOf);
 }
 
 /** The JSON of a body as it was published, unchecked. Never throws. */
@@ -100,7 +100,12 @@ type Found = Extract<FoundJson, { ok: true }>;
 
 const NONE: readonly Repair[] = Object.freeze([]);
 
-function checked({ value, repairs: mended, broken }: Found, role: Role, schemaOf: SchemaOf): ParsedBody {
+function checked(
+  { value, repairs: mended, broken }: Found,
+  role: Role,
+  clean: Cleaning,
+  schemaOf: SchemaOf,
+): ParsedBody {
   const schema = schemaOf(role);
   const shape = resultShape(role);
   // The schema gives an issue for each wrong item of however long a list; reading stops before.
@@ -124,7 +129,8 @@ function checked({ value, repairs: mended, broken }: Found, role: Role, schemaOf
     const reason = `${broken.reason}; it ends within the id of its task`;
     return fault({ code: 'json_parse_failed', reason, fix: 'send the whole JSON object' });
   }
-  const read = schema.safeParse(reading.value);
+  // A name that has become a value has not been cleaned: only values are.
+  const read = schema.safeParse(clean(reading.value, JSON.stringify(reading.value)));
   if (!read.success)
     return fault({
       code: 'schema_invalid',

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { compiledResult } from '../../src/contracts/compiled-results.js';
 import { type ParsedBody, parseDispatchBody } from '../../src/contracts/dispatch-body.js';
 import type { Role } from '../../src/contracts/kinds.js';
+import { redactJson } from '../../src/redaction/redactor.js';
 import { hostileTexts, roleResults } from '../support/builders.js';
 import { cpuMs } from '../support/cpu-time.js';
 
@@ -30,6 +31,11 @@ function parse(body: string | object, role: Role = 'implementer'): ParsedBody {
 
 function between(inner: string): string {
   return `BEGIN_DISPATCH_RESULT\n${inner}\nEND_DISPATCH_RESULT`;
+}
+
+function secretsIn(text: string) {
+  const start = text.indexOf('s3cret');
+  return start < 0 ? [] : [{ rule: 'test', start, end: start + 6 }];
 }
 
 function fenced(result: object): string {
@@ -219,6 +225,23 @@ describe('a body that cannot be used', () => {
     expect(parse(body)).toMatchObject({ code: 'schema_invalid', reason, task: '1' });
     expect(parse(`{"task_id":"1","status":"failed","status" : "failed"}`)).toMatchObject({ ok: true });
     expect(parse('{"task_id":"1","task_id":"2","status":"failed"}')).toMatchObject({ ok: false });
+  });
+
+  it('a body that has to be mended is cleaned of secrets before and after', () => {
+    const clean = (json: unknown) =>
+      JSON.parse(JSON.stringify(json).replaceAll('s3cret', '<gone>').replaceAll('s3 cret', '<gone>'));
+    const broken = `{'task_id': s3cret, 'status': 'failed', 'summary': 's3cret, s3' + ' cret',}`;
+    expect(parseDispatchBody(bytes(broken), 'implementer', LIMIT, clean)).toMatchObject({
+      value: { result: { task_id: '<gone>', summary: '<gone>, <gone>' } },
+    });
+  });
+
+  it('a body with a name that becomes a value is cleaned of the secrets in it', () => {
+    const clean = (json: unknown) => redactJson(json, { mayHold: () => true, find: secretsIn }).value;
+    const body = bytes(JSON.stringify({ ...DONE, files_modified: { 's3cret.ts': 'new', 'a.ts': 's3cret' } }));
+    expect(parseDispatchBody(body, 'implementer', LIMIT, clean)).toMatchObject({
+      value: { result: { files_modified: ['<redacted:test>.ts', 'a.ts'] } },
+    });
   });
 
   it('a body fails with its task wherever that can be read', () => {

@@ -71,12 +71,17 @@ async function sendEverything({ client, ports }: System, session: string, file: 
   for (const { text } of SECRETS) {
     bad.push(
       JSON.stringify({ task_id: '1', status: text, summary: text }),
-      JSON.stringify({ task_id: '1', status: 'completed', summary: 7, files_modified: text }),
+      JSON.stringify({ task_id: '1', status: text, summary: 7, files_modified: text }),
       `{"task_id": ${text}`,
       `${text.slice(0, 18)}`,
-      `{"task_id":"1","status":"completed","summary":"${text}`,
+      `{"task_id":"1","status":"unclear","summary":"${text}`,
       text,
     );
+    // Read all the same: mended, and with a list and a text made of other things.
+    const mended = `{'task_id': '1', 'status': 'done', 'summary': ["${text.replace(/["\\]/g, '')}"], 'notes': None, }`;
+    await ports.source.publish(`dispatch.${session}.implementer`, Buffer.from(mended));
+    const repaired = { task_id: '1', status: 'done', blockers: [text], files_modified: { [text]: text } };
+    await ports.source.publish(`dispatch.${session}.implementer`, Buffer.from(JSON.stringify(repaired)));
   }
   for (const body of bad) await ports.source.publish(`dispatch.${session}.implementer`, Buffer.from(body));
   for (let each = 0; each < SECRETS.length; each += 1) {

@@ -123,24 +123,21 @@ function parsed(text: string, clean: Cleaning): FoundJson | undefined {
 
 /** The object in a text that is not JSON as a whole: without what stands around it, or mended. */
 function inText(text: string, clean: Cleaning): FoundJson {
-  const opens = text.startsWith('[') ? 0 : text.indexOf('{');
-  const end = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']')) + 1;
-  const inner = opens >= 0 && end > opens ? text.slice(opens, end) : text;
+  const { inner } = outermost(text);
   const repairs = new Repairs();
-  if (inner !== text) {
+  if (inner !== undefined && inner !== text) {
     const found = parsed(inner, clean);
     if (found?.ok && typeof found.value === 'object') {
       repairs.note('around', WHOLE);
       return { ...found, repairs };
     }
   }
-  // A quote after the last brace belongs to a text that is cut off; words alone are said about the result.
-  const rest = text.slice(Math.max(opens, 0));
-  const after = rest.slice(inner.length);
-  const broken = after === '' || after.includes('"') ? withItsEndShown(rest) : inner;
-  const reason = `the body is not JSON: ${whyNotJson(clean(text, text))}`;
-  const mended = opens >= 0 ? mendedJson(broken) : { reason: '' };
-  if ('json' in mended) {
+  // Before it is mended: what stands between no quotes may become a name, and names are not cleaned.
+  const cleaned = String(clean(text, text));
+  const reason = `the body is not JSON: ${whyNotJson(cleaned)}`;
+  const { broken } = outermost(cleaned);
+  const mended = broken === undefined ? { reason: '' } : mendedJson(broken);
+  if (broken !== undefined && 'json' in mended) {
     const found = parsed(mended.json, clean);
     // Several values are not a result: which of them would be it?
     if (found?.ok && Array.isArray(found.value) && !text.startsWith('[') && found.value.length > 1)
@@ -153,6 +150,19 @@ function inText(text: string, clean: Cleaning): FoundJson {
   const more = 'reason' in mended && mended.reason !== '' ? `; ${mended.reason}` : '';
   const fix = 'send one whole JSON object and nothing else';
   return { ok: false, code: 'json_parse_failed', reason: `${reason}${more}`, fix };
+}
+
+/** From the first brace of a text to the last one, and what is to be mended of it; nothing for a text without a brace. */
+function outermost(text: string): { readonly inner?: string; readonly broken?: string } {
+  const opens = text.startsWith('[') ? 0 : text.indexOf('{');
+  if (opens < 0) return {};
+  const rest = text.slice(opens);
+  const end = Math.max(rest.lastIndexOf('}'), rest.lastIndexOf(']')) + 1;
+  if (end === 0) return { broken: withItsEndShown(rest) };
+  const inner = rest.slice(0, end);
+  const after = rest.slice(end);
+  // A quote after the last brace belongs to a text that is cut off; words alone are said about the result.
+  return { inner, broken: after === '' || after.includes('"') ? withItsEndShown(rest) : inner };
 }
 
 /** A text within quotes that is cut off says so: half a path is not the path. */
