@@ -219,9 +219,15 @@ function verdictOf(value: unknown, values: readonly Verdict[]): Verdict | undefi
 /** Items of a list that are read: far more than a dispatch gives facts. */
 export const MAX_ITEMS = 1000;
 
+const first = new WeakMap<Json, readonly string[]>();
+
+/** The keys of an object, up to a limit; listing a hundred thousand takes time, and is done once. */
 function firstKeys(json: Json): readonly string[] {
-  const keys = Object.keys(json);
-  return keys.length > MAX_KEYS ? keys.slice(0, MAX_KEYS) : keys;
+  const known = first.get(json);
+  if (known !== undefined) return known;
+  const keys = Object.keys(json).slice(0, MAX_KEYS);
+  first.set(json, keys);
+  return keys;
 }
 
 interface Key {
