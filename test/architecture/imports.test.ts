@@ -10,6 +10,7 @@ describe('the source', () => {
     expect(danglingImports(SRC)).toEqual([]);
     expect(SRC.find(({ path }) => path === 'facts/fact-store.ts')?.imports).toEqual([
       'contracts/kinds.ts',
+      'facts/extraction-rules.ts',
       'facts/fact-id.ts',
       'facts/fact-types.ts',
       'facts/term-index.ts',

@@ -67,7 +67,7 @@ describe('publish', () => {
       /assessment is "fine": use one of approved,/,
     ],
     ['no JSON', 'implementer', '{"task_id"', /not JSON.*\(json_parse_failed\)/],
-    ['no input', 'implementer', '', /not a JSON object.*\(marker_missing\)/],
+    ['no input', 'implementer', '', /the body is empty.*\(marker_missing\)/],
   ])('publish refuses %s before it sends it, and names what is wrong', async (_name, role, input, text) => {
     const refused = await up.cli(['publish', role, '-s', 'refused'], { input });
     expect(refused).toMatchObject({ code: 1, stdout: '' });
@@ -227,6 +227,7 @@ describe('facts and snapshot', () => {
       'created_at',
       'session',
       'v',
+      'last_command',
       'state',
     ]);
     expect((await up.cli(['snapshot', 'write', '-s', 'nothing-there'])).code).toBe(1);

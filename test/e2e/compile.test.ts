@@ -153,7 +153,7 @@ describe('snapshots', () => {
       return stored;
     });
     expect(text).toMatch(
-      /^\{"after_sequence":23,"created_at":"[^"]+","session":"[^"]+","v":2,"state":\{.*\}\}$/,
+      /^\{"after_sequence":23,"created_at":"[^"]+","session":"[^"]+","v":2,"last_command":0,"state":\{.*\}\}$/,
     );
     await system.client.publishImplementer(session, implemented('later'));
     await allDealtWith(system.ports);

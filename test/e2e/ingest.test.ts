@@ -107,10 +107,10 @@ describe('malformed input is kept whole, with its reason, and noted on its sessi
   const long = 'x'.repeat(65);
   const cases: [name: string, tail: string, body: Uint8Array, code: string, reason: RegExp][] = [
     ['bad JSON', 'S.implementer', bytes('{"task_id":"1",'), 'json_parse_failed', /not JSON/],
-    ['an empty body', 'S.implementer', bytes(''), 'marker_missing', /not a JSON object/],
+    ['an empty body', 'S.implementer', bytes(''), 'marker_missing', /the body is empty/],
     ['text without markers', 'S.reviewer', bytes('I am done.'), 'marker_missing', /BEGIN_DISPATCH_RESULT/],
     ['two pairs of markers', 'S.implementer', bytes(`${MARKED}\n${MARKED}`), 'marker_missing', /2 and 2/],
-    ['a JSON array', 'S.implementer', bytes('[1,2]'), 'marker_missing', /not a JSON object/],
+    ['a list of results', 'S.implementer', bytes('[1,2]'), 'marker_missing', /two results/],
     [
       'a wrong enum value',
       'S.implementer',

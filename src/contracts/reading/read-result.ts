@@ -19,7 +19,7 @@ import {
   flagOf,
   isEmpty,
   type Json,
-  LINE_OF_FILE,
+  lineInFile,
   MAX_KEYS,
   type ObjectShape,
   type ResultShape,
@@ -466,11 +466,10 @@ function shownDetail(value: unknown): string {
 
 /** A line does not belong to a file's name: the facts of one file stand together. */
 function withoutLine(issue: Record<string, unknown>, place: string, repairs: Repairs): void {
-  const found = typeof issue.file === 'string' ? LINE_OF_FILE.exec(issue.file) : null;
-  const [, file, colon, hash] = found ?? [];
-  if (file === undefined) return;
-  issue.file = file;
-  issue.message = `line ${colon ?? hash}: ${issue.message}`;
+  const found = typeof issue.file === 'string' ? lineInFile(issue.file) : undefined;
+  if (found === undefined) return;
+  issue.file = found.file;
+  issue.message = `line ${found.line}: ${issue.message}`;
   repairs.note('line', `${place}.file`);
 }
 

@@ -156,9 +156,16 @@ export function isEmpty(value: unknown): boolean {
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** `src/parser.ts:12`, `src/parser.ts:12:3`, `src/parser.ts#L12-L15`. */
-export const LINE_OF_FILE =
-  /^([^\n]*[^\n:\s\d][^\n:]*)(?::(\d{1,7}(?:-\d{1,7})?)(?::\d{1,7})?|#L(\d{1,7})(?:-L?\d{1,7})?)$/;
+const LINE_AT_END = /(?::(\d{1,7}(?:-\d{1,7})?)(?::\d{1,7})?|#L(\d{1,7})(?:-L?\d{1,7})?)$/;
+
+/** The file and the line of `src/parser.ts:12`, `src/parser.ts:12:3` or `src/parser.ts#L12-L15`; nothing of other texts. */
+export function lineInFile(text: string): { readonly file: string; readonly line: string } | undefined {
+  const found = LINE_AT_END.exec(text);
+  if (found === null) return undefined;
+  const file = text.slice(0, found.index);
+  const line = found[1] ?? found[2];
+  return line === undefined || !/[^\d\s:]/.test(file) ? undefined : { file, line };
+}
 
 /** The least of what a fact keeps: beyond it, what is cut is looked for. */
 const MOST_OF_FACTS = { ...KEPT.outcome, text: KEPT.fact.relation };
@@ -184,7 +191,7 @@ function walked(json: Json, shape: ObjectShape, most: typeof UNLIMITED, whole?: 
       if (meant.field !== 'task_id' || meant.rank === 1 || json.task_id === undefined) return false;
     } else if (typeof value === 'string') {
       if (value.length > most.text) return false;
-      if (key === 'file' && LINE_OF_FILE.test(value)) return false;
+      if (key === 'file' && lineInFile(value) !== undefined) return false;
     } else if (Array.isArray(value)) {
       if (value.length > most.list) return false;
       const items = shape.items.get(key);
