@@ -129,7 +129,7 @@ describe('compile', () => {
   it('compile shows the likely files, as many as --max-files says, and what --open names first', async () => {
     const { stdout } = await up.cli([...base, '--after', last]);
     expect(stdout).toContain('\nLikely files:\n- src/a.ts, 1 result [task:1]\n');
-    const args = [...base, '--open', '/work/src/a.ts', '--cwd', '/work', '--json'];
+    const args = [...base, '--open', '/srv/app/src/a.ts', '--cwd', '/srv/app', '--json'];
     const { files } = JSON.parse((await up.cli(args)).stdout);
     expect(files).toEqual([{ path: 'src/a.ts', score: expect.any(Number), uses: 1, tasks: ['1'] }]);
     const none = await up.cli([...base, '--max-files', '0', '--json']);

@@ -50,7 +50,7 @@ describe('an observer', () => {
       taskPrompt: 'Look at the pool',
       role: 'observer',
     });
-    expect(prompt).toContain('Its fields: task_id, summary, facts [{subject, relation, object, tags}].');
+    expect(prompt).toContain('Its fields: task_id, summary, facts [{subject, relation, object, tags');
   });
 
   it('any result may carry facts in words, and one that passes for a finding is not taken', async () => {

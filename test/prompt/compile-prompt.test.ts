@@ -61,8 +61,8 @@ describe('a prompt', () => {
       '- src/store.ts modified_by task:1 [task:1]',
       '- src/log.ts modified_by task:1 [task:1]',
       '- task:1 summary added the store [task:1]',
-      '- task:1 reviewed_as needs_changes [task:1]',
       '- task:1 must_fix check the bounds [task:1]',
+      '- task:1 reviewed_as needs_changes [task:1]',
       '- task:1 completed_with completed [task:1]',
       'Likely files:',
       '- src/store.ts, 1 result [task:1]',
@@ -176,7 +176,7 @@ describe('the facts of a prompt', () => {
       tokens: 8,
     });
     expect(third).toMatchObject({ relation: 'summary', dispatch: 3, eventSequence: 1, score: 0.25 });
-    expect(fourth).toMatchObject({ relation: 'reviewed_as', dispatch: 5, eventSequence: 2, score: 0 });
+    expect(fourth).toMatchObject({ relation: 'must_fix', dispatch: 5, eventSequence: 2, score: 0 });
   });
 
   it('the facts of a prompt say nothing of their origin without explain', () => {
