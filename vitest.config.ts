@@ -1,11 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
 /** Tests that need a server, a built package, or a process of their own: where they count its time, or what it has loaded. */
-const SYSTEM = [
+export const SYSTEM = [
   'test/{e2e,faults,nats,nats-server,ports,docker,client}/**/*.test.ts',
   'test/cli/**/*.test.ts',
   'test/architecture/expressions.test.ts',
   'test/contracts/{dispatch-body,list-limits,request-fields}.test.ts',
+  'test/contracts/reading/{mended-json,read-result}.test.ts',
   'test/learnings/learning-text.test.ts',
   'test/ledger/tasks-md/speed.test.ts',
   'test/redaction/secretlint-scanner.test.ts',

@@ -131,9 +131,13 @@ export function namedOnce<Result extends { files_changed?: unknown; files_modifi
   return { ...result, files_modified: files };
 }
 
-/** Two lists as one, without what the first has already. */
+/** Two lists as one, each item once. */
 export function joined(one: readonly unknown[], other: readonly unknown[]): readonly unknown[] {
   if (one.length === 0) return other;
-  const said = new Set(one.map((item) => JSON.stringify(item)));
-  return [...one, ...other.filter((item) => !said.has(JSON.stringify(item)))];
+  const items = new Map<string, unknown>();
+  for (const item of [...one, ...other]) {
+    const said = JSON.stringify(item);
+    if (!items.has(said)) items.set(said, item);
+  }
+  return [...items.values()];
 }

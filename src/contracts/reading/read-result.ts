@@ -70,8 +70,10 @@ export function readResult(json: unknown, role: Role): Reading {
   readFields(body, shape, '', value, repairs);
   if (hasItems(value.files_changed) && value.files_modified !== undefined) {
     repairs.note('joined', 'files_modified', 'with files_changed');
-    const { files_modified } = namedOnce(value);
-    value.files_modified = Array.isArray(files_modified) ? files_modified.slice(0, MAX_ITEMS) : undefined;
+    const { files_modified: files } = namedOnce(value);
+    value.files_modified = Array.isArray(files)
+      ? kept(files, MAX_ITEMS, 'files_modified', repairs)
+      : undefined;
     delete value.files_changed;
   }
   for (const key of firstKeys(body)) {
@@ -422,8 +424,7 @@ function readField(
       const most = shape.wants === 'list' ? (shape.most ?? MAX_ITEMS) : MAX_ITEMS;
       const all = joined(found.read, more);
       repairs.note('joined', place, `with ${key}`);
-      if (all.length > most) repairs.note('clipped', place, `${most} of ${all.length} kept`);
-      found = { ...found, read: all.slice(0, most) };
+      found = { ...found, read: kept(all, most, place, repairs) };
       repairs.take(own);
     } else if (read !== found.read) repairs.note('skipped', place, `found ${key}`);
   }
@@ -567,8 +568,14 @@ function readList(
   if (nested) repairs.note('list', place);
   // In what was no list there is nothing that says it is empty.
   if (items.length === 0 && !Array.isArray(value)) return undefined;
-  if (items.length > most) repairs.note('clipped', place, `${most} of ${items.length} kept`);
-  return items.length > most ? items.slice(0, most) : items;
+  return kept(items, most, place, repairs);
+}
+
+/** A list as long as it may be. */
+function kept(items: readonly unknown[], most: number, place: string, repairs: Repairs): readonly unknown[] {
+  if (items.length <= most) return items;
+  repairs.note('clipped', place, `${most} of ${items.length} kept`);
+  return items.slice(0, most);
 }
 
 function readObject(

@@ -6,7 +6,7 @@ const WAIT_MS = 5000;
 /** How long further instances are waited for after each. */
 const QUIET_MS = 100;
 
-/** The statistics of all instances of a service that answer now; none where none runs. */
+/** The statistics of all instances of a service that answer now, by name and id; none where none runs. */
 export async function instancesOf(
   connection: NatsConnection,
   service: string,
@@ -23,7 +23,12 @@ export async function instancesOf(
   } catch (error) {
     if (!isNoResponders(error)) throw toThroughlineError(error, `reading the statistics of ${service}`);
   }
-  return found;
+  // They answer in any order.
+  return found.sort((one, other) => orderOf(one).localeCompare(orderOf(other)));
+}
+
+function orderOf({ name, id }: ServiceStats): string {
+  return `${name} ${id}`;
 }
 
 /** What an endpoint of all running instances of a service shows in its statistics, beside requests and errors. */

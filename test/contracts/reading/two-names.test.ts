@@ -51,6 +51,22 @@ describe('a field that is given under two names', () => {
     expect(schema).toMatchObject({ files_modified });
   });
 
+  it('a file that one list names a thousand times leaves room for those of the other', () => {
+    const files_modified = Array.from({ length: 3000 }, () => 'a.ts');
+    expect(work({ files_modified, files_changed: ['b.ts'] })).toMatchObject({
+      value: { result: { files_modified: ['a.ts', 'b.ts'] } },
+    });
+  });
+
+  it('files under two names that are too many are cut, and that is said', () => {
+    const files = (folder: string) => Array.from({ length: 600 }, (_, at) => `${folder}/${at}.ts`);
+    const result = work({ files_modified: files('a'), files_changed: files('b') });
+    expect(result).toMatchObject({
+      value: { result: { files_modified: [...files('a'), ...files('b')].slice(0, 1000) } },
+      repairs: [{ kind: 'joined' }, { kind: 'clipped', detail: '1000 of 1200 kept' }],
+    });
+  });
+
   it('words about changes do not become files beside the files', () => {
     expect(work({ files_modified: ['a.ts'], changes: ['added a retry'] })).toMatchObject({
       value: { result: { files_modified: ['a.ts'] } },
