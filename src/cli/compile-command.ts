@@ -31,6 +31,9 @@ interface CompileOptions {
   readonly open?: string[];
   readonly cwd?: string;
   readonly maxTokens?: number;
+  readonly room?: number;
+  readonly answer?: number;
+  readonly fill?: 'relevant' | 'recent';
   readonly after?: number;
   readonly asOf?: number;
   readonly learningsAsOf?: number;
@@ -57,10 +60,7 @@ export function compileCommand(program: Command): void {
     .option('-t, --task <id>', 'id of the task that the prompt is for')
     .option('-p, --prompt <text>', 'what the agent must do; facts and learnings are chosen to fit it')
     .option('--template <file>', 'iteration: your own template, see `throughline template`')
-    .option(
-      '--binary <command>',
-      'iteration, session-start: the command that agents are told to use (default: throughline)',
-    )
+    .option('--binary <command>', 'the command that agents are told to use (default: throughline)')
     .option('--extra <text>', 'iteration: text at the end of the prompt')
     .addOption(new Option('--role <role>', 'who gets the prompt (default: implementer)').choices(ROLES))
     .addOption(new Option('--tags <tag...>', 'only facts with one of these').choices(FACT_TAGS))
@@ -69,9 +69,18 @@ export function compileCommand(program: Command): void {
     .option('--open <path...>', 'files that are open: they and their neighbours are likelier')
     .option('--cwd <folder>', 'where the agent works: files in it are likelier')
     .option(
+      '--room <tokens>',
+      'tokens that the prompt may have (default: by its kind)',
+      wholeNumber(1, 2_000_000),
+    )
+    .option('--answer <tokens>', 'tokens that the answer may have (default: 1200)', wholeNumber(1, 2_000_000))
+    .option(
       '--max-tokens <n>',
-      'token budget of facts and learnings (default: 500)',
+      'maximum tokens of session context and learnings (default: as many as fit)',
       wholeNumber(0, 1_000_000),
+    )
+    .addOption(
+      new Option('--fill <facts>', 'what becomes of free places for facts').choices(['relevant', 'recent']),
     )
     .option(
       '--max-learnings <n>',
@@ -120,14 +129,17 @@ async function requestOf(session: string, options: CompileOptions): Promise<Comp
   const { maxLearnings, minSimilarity, project, learningsAsOf, binary, extra, tags } = options;
   const { maxFiles, open: files, cwd } = options;
   const hints = files === undefined && cwd === undefined ? undefined : { files, cwd };
-  const chosen = { maxLearnings, minSimilarity, project, learningsAsOf, maxFiles, hints };
-  if (kind === 'session-start')
-    return { kind, session, maxTokens, after, asOf, taskPrompt, binary, ...chosen };
+  const { room: inputTokens, answer: outputTokens, fill } = options;
+  const budget =
+    inputTokens === undefined && outputTokens === undefined ? undefined : { inputTokens, outputTokens };
+  const limits = { maxTokens, maxFiles, hints, budget, binary };
+  const chosen = { maxLearnings, minSimilarity, project, learningsAsOf, ...limits };
+  if (kind === 'session-start') return { kind, session, after, asOf, taskPrompt, ...chosen };
   const activeIntentId = options.intent;
-  const common = { session, tags, maxFacts, maxTokens, after, asOf, explain, activeIntentId, ...chosen };
+  const common = { session, tags, maxFacts, fill, after, asOf, explain, activeIntentId, ...chosen };
   if (kind === 'iteration') {
     const template = options.template === undefined ? undefined : await readTemplate(options.template);
-    return { kind, ...common, taskId, taskPrompt, template, binary, extra };
+    return { kind, ...common, taskId, taskPrompt, template, extra };
   }
   if (taskId === undefined) throw new ThroughlineError('usage', 'no task is named: give --task ID');
   if (taskPrompt === undefined)
@@ -154,16 +166,17 @@ function summary(reply: CompileReply, kind: CompileRequest['kind']): string {
 
 /** What a reader of the prompt alone would not notice. */
 function warnings(reply: CompileReply): string[] {
-  if (reply.kind !== 'dispatch') return [];
-  const { ledger, budget } = reply;
+  const { budget } = reply;
+  const ledger = reply.kind === 'dispatch' ? reply.ledger : undefined;
+  const short = budget.sections.filter(({ shown, total }) => shown < total);
+  const left = short.map(({ name, shown, total }) => `${name} ${shown} of ${total}`);
+  const what = left.length === 0 ? '' : `; shown are ${left.join(', ')}`;
   return [
-    ...(ledger.mode === 'ledger_plus_fallback'
+    ...(ledger?.mode === 'ledger_plus_fallback'
       ? [`-- ${ledger.reason}: ${ledger.message ?? 'no details'}`]
       : []),
-    ...(budget.stage !== 'none'
-      ? [
-          `-- ${budget.stage} to ${budget.tokensAfter} of ${budget.tokensBefore} tokens, to keep within ${budget.inputTokens}`,
-        ]
+    ...(budget.used < budget.wanted
+      ? [`-- shortened from ${budget.wanted} to ${budget.used} of ${budget.room} tokens${what}`]
       : []),
   ];
 }

@@ -1,5 +1,7 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { FACT_TAGS, type FactTag } from '../contracts/fact-tags.js';
 import { factId } from '../facts/fact-id.js';
+import type { SessionFact } from '../facts/fact-types.js';
 import { factLine } from '../facts/format-facts.js';
 import { withRepairs } from '../services/common/event-repairs.js';
 import { foldedState } from '../services/common/open-sessions.js';
@@ -10,6 +12,8 @@ import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 
 interface FactsOptions {
   readonly task?: string;
+  readonly relation?: readonly string[];
+  readonly tag?: readonly FactTag[];
   readonly all?: boolean;
   readonly json?: boolean;
 }
@@ -18,9 +22,18 @@ export function factsCommand(program: Command): void {
   onSession(program.command('facts'))
     .description('Lists the valid facts of a session, oldest first.')
     .option('-t, --task <id>', 'only facts from this task')
+    .option('--relation <name...>', 'only facts with one of these relations: must_fix, issue, summary, ...')
+    .addOption(new Option('--tag <tag...>', 'only facts with one of these').choices(FACT_TAGS))
     .option('-a, --all', 'include facts that a later dispatch has closed')
     .option('--json', 'one JSON array of facts, each with the repairs of the result that it comes from')
-    .addHelpText('after', examples('throughline facts demo', 'throughline facts demo --all --json'))
+    .addHelpText(
+      'after',
+      examples(
+        'throughline facts demo',
+        'throughline facts demo --relation must_fix issue',
+        'throughline facts demo --all --json',
+      ),
+    )
     .action(async (_: string | undefined, options: FactsOptions, command: Command) => {
       const cli = cliOf(command);
       const session = sessionGiven(cli, command);
@@ -28,9 +41,7 @@ export function factsCommand(program: Command): void {
         const state = await foldedState(nats, cli.logger, session);
         requireEvents(session, state.sequence);
         const store = factsOf(state);
-        const facts = (options.all ? store.all() : store.getValid()).filter(
-          (fact) => options.task === undefined || fact.sourceTaskId === options.task,
-        );
+        const facts = (options.all ? store.all() : store.getValid()).filter((fact) => fits(fact, options));
         if (options.json) {
           const told = await withRepairs(nats.log, session, facts);
           return out(JSON.stringify(told.map((fact) => ({ id: factId(fact), ...fact }))));
@@ -45,4 +56,12 @@ export function factsCommand(program: Command): void {
         note(`-- ${counted(facts.length, 'fact')} at session sequence ${state.sequence}`);
       });
     });
+}
+
+function fits({ sourceTaskId, relation, tags }: SessionFact, options: FactsOptions): boolean {
+  return (
+    (options.task === undefined || sourceTaskId === options.task) &&
+    (options.relation === undefined || options.relation.includes(relation)) &&
+    (options.tag === undefined || options.tag.some((tag) => tags.includes(tag)))
+  );
 }

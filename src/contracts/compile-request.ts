@@ -12,7 +12,8 @@ import type { Severity } from './severity.js';
 
 const DEFAULT_MAX_FACTS = 10;
 const DEFAULT_MAX_FILES = 10;
-const DEFAULT_MAX_TOKENS = 500;
+/** More than any model reads. */
+const MAX_ROOM = 2_000_000;
 
 const sequence = z.int().positive('must be a sequence, 1 or more');
 
@@ -53,21 +54,37 @@ const learningFields = {
   project: z.string().trim().min(1, 'must not be empty').max(64, 'must be at most 64 characters').optional(),
 };
 
+const room = z.int().min(1, 'must be 1 to 2000000').max(MAX_ROOM, 'must be 1 to 2000000').optional();
+
+/** What chooses how long a prompt may be. */
+const budgetFields = {
+  /** How many tokens prompt and answer may have; by default the settings of the session say. */
+  budget: z
+    .object({
+      /** Tokens of the whole prompt, system text included. */
+      inputTokens: room,
+      /** Tokens of the answer: a dispatch prompt says it to the agent. */
+      outputTokens: room,
+    })
+    .optional(),
+  /** Maximum number of tokens of session context and learnings together, four characters a token; by default as many as fit. */
+  maxTokens: z.int().min(0, 'must be 0 to 1000000').max(1_000_000, 'must be 0 to 1000000').optional(),
+};
+
 /** Fields of every kind of prompt. */
 const common = {
   /** The session to remember. */
   session: z.string(),
   ...learningFields,
   ...fileFields,
+  ...budgetFields,
   /** Only facts that carry one of these. */
   tags: tags.optional(),
   maxFacts: z.int().min(0, 'must be 0 to 1000').max(1000, 'must be 0 to 1000').default(DEFAULT_MAX_FACTS),
-  /** Token budget of facts and learnings together, four characters a token; learnings take at most half. */
-  maxTokens: z
-    .int()
-    .min(0, 'must be 0 to 1000000')
-    .max(1_000_000, 'must be 0 to 1000000')
-    .default(DEFAULT_MAX_TOKENS),
+  /** What becomes of facts that match nothing: left out, or the newest shown while there are less than `maxFacts`. */
+  fill: z.enum(['relevant', 'recent']).default('relevant'),
+  /** The command that the prompt tells agents to use. */
+  binary,
   /** A `DISPATCH` sequence, from a publisher's PubAck: the prompt reflects that dispatch, or the reply is an error. */
   after: sequence.optional(),
   /** Longest wait for `after`, in milliseconds: less than what the caller waits for its answer. The service has a limit of its own. */
@@ -113,8 +130,6 @@ const iterationRequest = z.object({
     .min(1, 'must not be empty')
     .max(100_000, 'must be at most 100000 characters')
     .optional(),
-  /** The command that the prompt tells agents to use. */
-  binary,
   /** Text at the end of the prompt. */
   extra: z.string().max(50_000, 'must be at most 50000 characters').optional(),
 });
@@ -124,8 +139,7 @@ const sessionStartRequest = z.object({
   session: common.session,
   ...learningFields,
   ...fileFields,
-  /** Token budget of the learnings, four characters a token. */
-  maxTokens: common.maxTokens,
+  ...budgetFields,
   after: common.after,
   afterTimeoutMs: common.afterTimeoutMs,
   asOf: common.asOf,
@@ -153,6 +167,8 @@ export type DispatchRequest = z.output<typeof dispatchRequest>;
 export type IterationRequest = z.output<typeof iterationRequest>;
 /** Where an agent works. */
 export type CompileHints = NonNullable<DispatchRequest['hints']>;
+/** How many tokens prompt and answer may have. */
+export type RequestedBudget = NonNullable<DispatchRequest['budget']>;
 export type SessionStartRequest = z.output<typeof sessionStartRequest>;
 
 /** A fact of a reply. */
@@ -237,6 +253,8 @@ interface CompileReplyBase {
   readonly files: readonly CompiledFile[];
   /** Tokens of the whole prompt, by the configured tokenizer. */
   readonly tokenEstimate: number;
+  /** How the prompt fills its room, and what was left out. */
+  readonly budget: BudgetReport;
   /** The summary before the prompt; null without an intent, or below the threshold. */
   readonly compacted: CompactedReport | null;
   /** The session sequence that the prompt reflects; 0 for a session without events. */
@@ -271,8 +289,6 @@ export interface DispatchReply extends CompileReplyBase, Partial<LearningsReport
   readonly stablePrefixHash: string;
   /** Hash of the whole prompt. */
   readonly fullPromptHash: string;
-  /** Whether anything was left out to keep within the budget. */
-  readonly budget: BudgetReport;
   /** Which ledgers the prompt was made from. */
   readonly ledger: LedgerReport;
 }

@@ -84,6 +84,12 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     return this.#valid;
   }
 
+  /** The findings of a task that are held, closed ones included, in the order of their dispatches. */
+  findingsOf(taskId: string): readonly SessionFact[] {
+    const found = [...(this.#openByTask.get(taskId) ?? [])].map(({ fact }) => fact).filter(isFinding);
+    return found.sort((a, b) => a.sourceSequence - b.sourceSequence);
+  }
+
   /** Number of facts held, closed ones included. */
   size(): number {
     return this.#sayings.size;

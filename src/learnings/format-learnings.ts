@@ -34,25 +34,14 @@ const TYPE_COLUMN = 8;
 /** `Relevant learnings (3/15):` with the score of each, or `Recent learnings (5/15):` where only recency chose them. */
 export function formatRelevantLearnings({ method, ranked, total }: LearningsInPrompt): string {
   if (ranked.length === 0) return '';
-  const [title, line] = method === 'recency' ? ['Recent', recentLine] : ['Relevant', relevantLine];
-  return [`${title} learnings (${ranked.length}/${total}):`, ...ranked.map((each) => `  ${line(each)}`)].join(
-    '\n',
-  );
+  const title = method === 'recency' ? 'Recent' : 'Relevant';
+  const lines = ranked.map((each) => formatLearning(each, method));
+  return [`${title} learnings (${ranked.length}/${total}):`, ...lines].join('\n');
 }
 
-/** The learnings of which the section stays within `maxTokens`, at four characters a token. */
-export function withinTokens(ranked: readonly RankedLearning[], maxTokens: number): RankedLearning[] {
-  let spent = 0;
-  const over = ranked.findIndex((each) => {
-    spent += learningTokens(each);
-    return spent > maxTokens;
-  });
-  return over === -1 ? [...ranked] : ranked.slice(0, over);
-}
-
-/** Tokens of the line of a learning. */
-export function learningTokens(each: RankedLearning): number {
-  return Math.ceil((relevantLine(each).length + 3) / 4);
+/** The line of one learning. */
+export function formatLearning(each: RankedLearning, method: RelevanceMethod): string {
+  return `  ${method === 'recency' ? recentLine(each) : relevantLine(each)}`;
 }
 
 /** The newest proposals as an index: id, type, the beginning of the text, and confidence. */

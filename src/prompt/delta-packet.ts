@@ -34,34 +34,33 @@ export interface DeltaPacket {
   readonly follow_ups?: readonly string[];
 }
 
-type PacketField = keyof DeltaPacket;
+export type PacketField = keyof DeltaPacket;
 
-/** Fields of a packet in the order in which they go when space is short, the least valuable first. */
-interface PruningOrder {
-  /** Before learnings and facts go. */
-  readonly cheap: readonly PacketField[];
-  /** After these, before the task prompt is shortened. */
-  readonly dear: readonly PacketField[];
-  /** After the task prompt was cut to its objective and constraints. */
+/** Fields of a packet by what they are worth to an agent, where space is short; the first of each list most. */
+interface Worth {
+  /** Before anything but the essentials. */
+  readonly first: readonly PacketField[];
+  /** Before the rest of the task prompt. */
+  readonly next: readonly PacketField[];
   readonly last: readonly PacketField[];
 }
 
-const WORK_ORDER: PruningOrder = {
-  cheap: ['totals', 'active_task', 'plan_version', 'earlier_summary', 'summary'],
-  dear: ['current_task', 'issues', 'assessment'],
-  last: ['changed_files', 'failing_tests'],
+const WORK_WORTH: Worth = {
+  first: ['failing_tests', 'changed_files'],
+  next: ['assessment', 'issues', 'current_task'],
+  last: ['summary', 'earlier_summary', 'plan_version', 'active_task', 'totals'],
 };
 
 /** An agent that looks at work must know above all what it is. */
-const LOOKING_ORDER: PruningOrder = {
-  cheap: ['totals', 'active_task', 'plan_version'],
-  dear: ['current_task', 'assessment', 'passing_tests', 'follow_ups', 'earlier_summary'],
-  last: ['issues', 'summary', 'failing_tests', 'changed_files'],
+const LOOKING_WORTH: Worth = {
+  first: ['changed_files', 'failing_tests', 'summary', 'issues'],
+  next: ['earlier_summary', 'follow_ups', 'passing_tests', 'assessment', 'current_task'],
+  last: ['plan_version', 'active_task', 'totals'],
 };
 
-/** What a packet for a role loses first. */
-export function pruningOrder(role: Role): PruningOrder {
-  return kindOf(role).part === 'work' ? WORK_ORDER : LOOKING_ORDER;
+/** What the fields of a packet are worth to a role. */
+export function worthOf(role: Role): Worth {
+  return kindOf(role).part === 'work' ? WORK_WORTH : LOOKING_WORTH;
 }
 
 const MAX_TEXT = 300;

@@ -1,4 +1,4 @@
-import type { BudgetReport, CompactionStage } from '../contracts/budget-report.js';
+import type { RequestedBudget } from '../contracts/compile-request.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { KINDS, ROLES, type Role } from '../contracts/kinds.js';
 import { type ResolvedSettings, resolvedSettings } from '../session/resolved-settings.js';
@@ -29,46 +29,25 @@ export function budgetOf(settings: ResolvedSettings, tokenizer: Tokenizer): Prom
 /** The budget of a session without settings of its own. */
 export const DEFAULT_BUDGET: PromptBudget = budgetOf(resolvedSettings(), approximateTokenizer);
 
-/** One way to write a prompt; candidates come from the fullest to the barest. */
-export interface Candidate<Prompt> {
-  readonly stage: CompactionStage;
-  readonly prompt: Prompt;
-}
+/** Tokens that a kind of prompt may have where the request does not say. */
+export const DEFAULT_ROOM = { iteration: 8000, 'session-start': 2000 } as const;
 
-/** Tokens that the input of a role may have. */
-export function inputTokens(budget: PromptBudget, role: Role): number {
-  return Math.max(0, budget.caps[role] - budget.maxOutputTokens);
-}
-
-/**
- * The first candidate that fits.
- *
- * @param text what is sent to the model, as one text
- * @throws ThroughlineError `prompt_overflow` when not even the barest one does
- */
-export function firstFitting<Prompt>(
-  candidates: Iterable<Candidate<Prompt>>,
-  text: (prompt: Prompt) => string,
-  role: Role,
+/** The room of a dispatch prompt, and what the model may answer: what is asked for, else by the cap of its role. */
+export function dispatchRoom(
   budget: PromptBudget,
-): { readonly prompt: Prompt; readonly report: BudgetReport } {
-  const room = inputTokens(budget, role);
-  let before: number | undefined;
-  let tokens = 0;
-  for (const { stage, prompt } of candidates) {
-    tokens = budget.tokenizer.count(text(prompt));
-    before ??= tokens;
-    if (tokens > room) continue;
-    const { name } = budget.tokenizer;
-    return {
-      prompt,
-      report: { stage, inputTokens: room, tokensBefore: before, tokensAfter: tokens, tokenizer: name },
-    };
-  }
-  throw new ThroughlineError(
+  role: Role,
+  asked: RequestedBudget = {},
+): { readonly room: number; readonly outputTokens: number } {
+  const outputTokens = asked.outputTokens ?? budget.maxOutputTokens;
+  return { room: asked.inputTokens ?? Math.max(0, budget.caps[role] - outputTokens), outputTokens };
+}
+
+/** The error for a prompt of which not even the essentials fit. */
+export function promptOverflow(what: string, tokens: number, room: number): ThroughlineError {
+  return new ThroughlineError(
     'prompt_overflow',
-    `the ${role} prompt needs ${tokens} tokens even when it holds only objective, blockers and required fixes; ` +
-      `${room} are left for input. Shorten taskPrompt, or raise the cap of the role`,
-    { details: { role, tokens, inputTokens: room } },
+    `${what} needs ${tokens} tokens for what must not be left out, ${tokens - room} more than the ${room} that it has. ` +
+      'Raise budget.inputTokens, or shorten taskPrompt, systemPrompt, template or extra',
+    { details: { tokens, room, over: tokens - room } },
   );
 }

@@ -68,13 +68,57 @@ export interface SimilarResult {
   readonly similarity: number;
 }
 
-/** The best files for a query, best first; of equal ones the path decides. Empty when nothing fits. */
-export function likelyFiles(past: PastResults, query: FileQuery): LikelyFile[] {
-  if (query.maxFiles === 0 || past.fileCount === 0) return [];
+/** A task with a result that is like a query. */
+export interface SimilarTask {
+  readonly task: string;
+  /** Of the most similar result of the task, 0 to 1. */
+  readonly similarity: number;
+  /** What its similar results touched. */
+  readonly files: readonly string[];
+}
+
+/** What past results have for a query. */
+export interface Recalled {
+  /** Best first; of equal ones the path decides. Empty when nothing fits. */
+  readonly files: readonly LikelyFile[];
+  /** Best first. */
+  readonly similar: readonly SimilarTask[];
+}
+
+/** The files that a query in these words will likely touch, and the tasks that were most like it. */
+export function recall(past: PastResults, query: FileQuery): Recalled {
   const text = query.text.slice(0, MAX_QUERY);
   const asked = tokens(text, MAX_TOKENS);
-  if (asked.length === 0 && !query.open?.length && !query.folder) return [];
+  if (past.fileCount === 0 || (asked.length === 0 && !query.open?.length && !query.folder))
+    return { files: [], similar: [] };
   const similar = similarResults(past, asked);
+  return { files: filesFor(past, query, { text, asked, similar }), similar: byTask(past, similar) };
+}
+
+function byTask(past: PastResults, similar: readonly SimilarResult[]): SimilarTask[] {
+  const found = new Map<string, { readonly similarity: number; readonly files: Set<string> }>();
+  for (const { row, similarity } of similar) {
+    const known = found.get(row.task) ?? { similarity, files: new Set<string>() };
+    found.set(row.task, known);
+    for (const file of row.files) known.files.add(past.paths.paths[file] ?? '');
+  }
+  return [...found].map(([task, { similarity, files }]) => ({ task, similarity, files: [...files] }));
+}
+
+function filesFor(
+  past: PastResults,
+  query: FileQuery,
+  {
+    text,
+    asked,
+    similar,
+  }: {
+    readonly text: string;
+    readonly asked: readonly string[];
+    readonly similar: readonly SimilarResult[];
+  },
+): LikelyFile[] {
+  if (query.maxFiles === 0) return [];
   const scores = new Scores(past);
   addSimilar(scores, similar);
   addPaths(scores, asked);

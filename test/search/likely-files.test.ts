@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type FileQuery, likelyFiles, similarResults } from '../../src/search/likely-files.js';
+import { type FileQuery, recall, similarResults } from '../../src/search/likely-files.js';
 import { PastResults } from '../../src/search/past-results.js';
 import { tokens } from '../../src/search/tokens.js';
 
@@ -20,11 +20,11 @@ const PAST = pastOf(
 );
 
 const paths = (text: string, more: Partial<FileQuery> = {}) =>
-  likelyFiles(PAST, { text, maxFiles: 10, ...more }).map(({ path }) => path);
+  recall(PAST, { text, maxFiles: 10, ...more }).files.map(({ path }) => path);
 
 describe('likely files', () => {
   it('a file that similar results touched comes first, with their tasks, the nearest first', () => {
-    const [first] = likelyFiles(PAST, { text: 'fix empty cookies', maxFiles: 10 });
+    const [first] = recall(PAST, { text: 'fix empty cookies', maxFiles: 10 }).files;
     expect(first).toMatchObject({ path: 'src/http/cookie.ts', uses: 2, tasks: ['4', '1'] });
     expect(first?.score).toBeGreaterThan(0.5);
     expect(first?.score).toBeLessThan(1);
@@ -41,7 +41,7 @@ describe('likely files', () => {
     expect(all).not.toContain('src/none.ts');
     expect(paths(text, { maxFiles: 2 })).toEqual(all.slice(0, 2));
     expect(paths('router', { maxFiles: 0 })).toEqual([]);
-    expect(likelyFiles(new PastResults(), { text: 'router', maxFiles: 10 })).toEqual([]);
+    expect(recall(new PastResults(), { text: 'router', maxFiles: 10 }).files).toEqual([]);
   });
 
   it('open files, their neighbours and the folder of work come before others that fit as well', () => {
@@ -54,7 +54,7 @@ describe('likely files', () => {
 
   it('files that say the same come in the order of their paths', () => {
     const past = pastOf(['1', 'one thing', 'b.ts', 'a.ts', 'c.ts']);
-    const found = likelyFiles(past, { text: 'one thing', maxFiles: 2 });
+    const found = recall(past, { text: 'one thing', maxFiles: 2 }).files;
     expect(found.map(({ path }) => path)).toEqual(['a.ts', 'b.ts']);
   });
 

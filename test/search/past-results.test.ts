@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { likelyFiles } from '../../src/search/likely-files.js';
+import { recall } from '../../src/search/likely-files.js';
 import { PAST_LIMITS, type PastResult, PastResults } from '../../src/search/past-results.js';
 import { tokens } from '../../src/search/tokens.js';
 
@@ -22,7 +22,7 @@ const results = (maxLength: number) =>
 
 const bytes = (past: PastResults) => JSON.stringify(past);
 const restored = (past: PastResults, limits = PAST_LIMITS) => new PastResults(past.toJSON(), limits);
-const asked = (past: PastResults, text: string) => likelyFiles(past, { text, maxFiles: 50 });
+const asked = (past: PastResults, text: string) => recall(past, { text, maxFiles: 50 }).files;
 
 function taught(all: readonly PastResult[], limits = PAST_LIMITS): PastResults {
   const past = new PastResults(undefined, limits);

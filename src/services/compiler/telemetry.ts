@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import { COMPACTION_STAGES } from '../../contracts/budget-report.js';
 import type { CompileReply } from '../../contracts/compile-request.js';
 import type { ErrorCode } from '../../contracts/error-codes.js';
 
@@ -13,9 +12,11 @@ export interface SessionTelemetry {
   errors: Record<string, number>;
   ledgerModes: Record<string, number>;
   rebuilds: number;
-  stages: Record<string, number>;
-  tokensBefore: number;
-  tokensAfter: number;
+  /** Prompts that something was left out of, to keep within their room. */
+  shortened: number;
+  /** Tokens of all prompts if nothing had been left out of any, and as they are. */
+  tokensWanted: number;
+  tokensUsed: number;
   /** Time from request to reply, in milliseconds: total and highest. */
   retrievalMs: number;
   retrievalMaxMs: number;
@@ -30,11 +31,11 @@ export class Telemetry {
   compiled(session: string, reply: CompileReply, ms: number): void {
     const counts = this.#of(session);
     counts.compiles += 1;
-    const { ledger, budget } = reply.kind === 'dispatch' ? reply : {};
-    bump(counts.ledgerModes, ledger?.mode ?? 'none');
-    if (budget !== undefined) bump(counts.stages, budget.stage);
-    counts.tokensBefore += budget?.tokensBefore ?? reply.tokenEstimate;
-    counts.tokensAfter += reply.tokenEstimate;
+    bump(counts.ledgerModes, reply.kind === 'dispatch' ? reply.ledger.mode : 'none');
+    const { wanted, used } = reply.budget;
+    if (used < wanted) counts.shortened += 1;
+    counts.tokensWanted += wanted;
+    counts.tokensUsed += used;
     counts.retrievalMs += ms;
     counts.retrievalMaxMs = Math.max(counts.retrievalMaxMs, ms);
   }
@@ -58,9 +59,9 @@ export class Telemetry {
       errors: {},
       ledgerModes: {},
       rebuilds: 0,
-      stages: Object.fromEntries(COMPACTION_STAGES.map((stage) => [stage, 0])),
-      tokensBefore: 0,
-      tokensAfter: 0,
+      shortened: 0,
+      tokensWanted: 0,
+      tokensUsed: 0,
       retrievalMs: 0,
       retrievalMaxMs: 0,
     };

@@ -1,0 +1,178 @@
+import type { BudgetReport, SectionReport } from '../contracts/budget-report.js';
+import { recordOf } from '../shared/record-of.js';
+import type { Tokenizer } from '../shared/tokenizer.js';
+
+/**
+ * How every prompt is made to fit its room. A prompt is sections of items. Items go in one after the other, those that are
+ * worth most first, each from its shortest form to its whole one. All that fits is a beginning of that order: so more room
+ * never shows less of anything, and only the last item that went in may be shortened.
+ */
+
+/** One thing that a prompt may show. */
+export interface Item {
+  /** Its texts, from the shortest that is worth showing to the whole; each says more than the one before. */
+  readonly forms: readonly string[];
+}
+
+/** An item that is shown. */
+export interface ShownItem {
+  /** Its place among the items of its section. */
+  readonly index: number;
+  readonly text: string;
+  readonly whole: boolean;
+}
+
+export type Sections<Name extends string> = Readonly<Record<Name, readonly Item[]>>;
+/** What is shown of each section, in the order of its items. */
+export type Shown<Name extends string> = Readonly<Record<Name, readonly ShownItem[]>>;
+
+/** A stretch of the order in which items go in. */
+export interface Stretch<Name extends string> {
+  readonly section: Name;
+  /** So many more items of the section at most; left out: all that are left. */
+  readonly most?: number;
+  /** Only these of the section, by index. */
+  readonly only?: ReadonlySet<number>;
+  /** The last of the section first. */
+  readonly backwards?: boolean;
+}
+
+export interface PromptPlan<Name extends string> {
+  readonly sections: Sections<Name>;
+  /** Shown whole whatever the room: the sections that must not be cut. */
+  readonly essential: readonly Stretch<Name>[];
+  /** All others, those that are worth most first. */
+  readonly order: readonly Stretch<Name>[];
+  /** The whole prompt, with what is shown. */
+  readonly write: (shown: Shown<Name>) => string;
+}
+
+export interface Filled<Name extends string> {
+  readonly shown: Shown<Name>;
+  readonly prompt: string;
+  readonly report: BudgetReport;
+}
+
+interface Step<Name extends string> {
+  readonly section: Name;
+  readonly index: number;
+  readonly form: number;
+}
+
+/** A section that is shown whole loses its note on what is left out: so many more steps may fit behind one that does not. */
+const LOOK_AHEAD = 12;
+
+/**
+ * Fills the room.
+ *
+ * @param room tokens of the whole prompt
+ * @param overflow makes the error for a room in which not even the essentials fit, from the tokens that they need
+ */
+export function fillPrompt<Name extends string>(
+  plan: PromptPlan<Name>,
+  room: number,
+  tokenizer: Tokenizer,
+  overflow: (tokens: number) => Error,
+): Filled<Name> {
+  const essential = stepsOf(plan.sections, plan.essential, new Map());
+  const steps = stepsOf(plan.sections, [...plan.essential, ...plan.order], new Map());
+  const shownAt = (count: number) => shownOf(plan.sections, steps.slice(0, count));
+  const costs = new Map<number, number>();
+  const costOf = (count: number) => {
+    const cost = costs.get(count) ?? tokenizer.count(plan.write(shownAt(count)));
+    costs.set(count, cost);
+    return cost;
+  };
+  let low = essential.length;
+  if (costOf(steps.length) <= room) low = steps.length;
+  else if (costOf(low) > room) throw overflow(costOf(low));
+  let high = steps.length;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (costOf(middle) <= room) low = middle;
+    else high = middle;
+  }
+  for (let ahead = 1; ahead <= LOOK_AHEAD && low + ahead <= steps.length; ahead += 1) {
+    if (costOf(low + ahead) > room) continue;
+    low += ahead;
+    ahead = 0;
+  }
+  const shown = shownAt(low);
+  const sections = reports(plan.sections, shown, tokenizer);
+  return {
+    shown,
+    prompt: plan.write(shown),
+    report: {
+      room,
+      used: costOf(low),
+      wanted: costOf(steps.length),
+      sections,
+      dropped: sections.reduce((sum, { shown: some, total }) => sum + total - some, 0),
+      tokenizer: tokenizer.name,
+    },
+  };
+}
+
+function stepsOf<Name extends string>(
+  sections: Sections<Name>,
+  order: readonly Stretch<Name>[],
+  taken: Map<Name, Set<number>>,
+): Step<Name>[] {
+  const steps: Step<Name>[] = [];
+  for (const { section, most = Number.POSITIVE_INFINITY, only, backwards } of order) {
+    const done = taken.get(section) ?? new Set<number>();
+    taken.set(section, done);
+    let left = most;
+    const items = [...sections[section].entries()];
+    for (const [index, { forms }] of backwards ? items.reverse() : items) {
+      if (left <= 0) break;
+      if (done.has(index) || only?.has(index) === false) continue;
+      done.add(index);
+      left -= 1;
+      for (let form = 0; form < forms.length; form += 1) steps.push({ section, index, form });
+    }
+  }
+  return steps;
+}
+
+function shownOf<Name extends string>(sections: Sections<Name>, steps: readonly Step<Name>[]): Shown<Name> {
+  const names = Object.keys(sections) as Name[];
+  const forms = new Map<Name, number[]>(names.map((name) => [name, []]));
+  for (const { section, index, form } of steps) {
+    const shown = forms.get(section);
+    if (shown !== undefined) shown[index] = form;
+  }
+  return recordOf(names, (name) =>
+    sections[name].flatMap((item, index): ShownItem[] => {
+      const form = forms.get(name)?.[index];
+      if (form === undefined) return [];
+      return [{ index, text: item.forms[form] ?? '', whole: form === item.forms.length - 1 }];
+    }),
+  );
+}
+
+function reports<Name extends string>(
+  sections: Sections<Name>,
+  shown: Shown<Name>,
+  tokenizer: Tokenizer,
+): SectionReport[] {
+  const names = Object.keys(sections) as Name[];
+  return names
+    .filter((name) => sections[name].length > 0)
+    .map((name) => ({
+      name,
+      shown: shown[name].length,
+      total: sections[name].length,
+      tokens: tokenizer.count(shown[name].map(({ text }) => text).join('\n')),
+    }));
+}
+
+/** The items of plain texts, each of which is shown whole or not at all. */
+export function wholeItems(texts: readonly string[]): Item[] {
+  return texts.map((text) => ({ forms: [text] }));
+}
+
+/** Whether something of a section is left out or shortened. */
+export function isShortened(items: readonly Item[], shown: readonly ShownItem[]): boolean {
+  return shown.length < items.length || shown.some(({ whole }) => !whole);
+}

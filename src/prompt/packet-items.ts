@@ -1,0 +1,100 @@
+import type { Role } from '../contracts/kinds.js';
+import { lengthOf } from '../shared/text.js';
+import { type DeltaPacket, type PacketField, worthOf } from './delta-packet.js';
+import { beginnings } from './excerpt.js';
+import type { Item, ShownItem, Stretch } from './fill-prompt.js';
+
+/**
+ * The delta packet as items of a prompt: each of a list's entries is one, and each other field. Required fixes and blockers
+ * are essential; the file and the suggested fix of a required fix may be left out.
+ */
+export interface PacketItems {
+  readonly required_fixes: readonly Item[];
+  readonly blockers: readonly Item[];
+  /** By the same index: the required fix with its file and suggestion. */
+  readonly places: readonly Item[];
+  readonly ledger: readonly Item[];
+  /** What the items of the ledger are, in the order of the packet. */
+  readonly entries: readonly Entry[];
+  readonly whole: DeltaPacket;
+}
+
+interface Entry {
+  readonly field: PacketField;
+  /** Whether it is one of a list. */
+  readonly listed: boolean;
+}
+
+/** Characters that a text grows by while room is short. */
+const STEP = 60;
+
+type PacketSection = 'required_fixes' | 'blockers' | 'places' | 'ledger';
+
+/**
+ * @param bare the required fixes alone, without files and suggestions
+ */
+export function packetItems(packet: DeltaPacket, bare: DeltaPacket): PacketItems {
+  const { required_fixes: places = [], blockers = [], ...others } = packet;
+  const given = Object.entries(others).flatMap(([name, value]) => {
+    const field = name as PacketField;
+    const list: readonly unknown[] | undefined = Array.isArray(value) ? value : undefined;
+    return (list ?? [value]).map((each) => ({ field, listed: list !== undefined, each }));
+  });
+  const { required_fixes: fixes = [] } = bare;
+  return {
+    required_fixes: fixes.map(itemOf),
+    blockers: blockers.map(itemOf),
+    places: places.map((text, index) => {
+      const least = lengthOf(fixes[index] ?? '') + STEP;
+      return { forms: beginnings(text, least, STEP).map((each) => JSON.stringify(each)) };
+    }),
+    ledger: given.map(({ each }) => itemOf(each)),
+    entries: given.map(({ field, listed }) => ({ field, listed })),
+    whole: packet,
+  };
+}
+
+function itemOf(value: unknown): Item {
+  return {
+    forms: (typeof value === 'string' ? beginnings(value) : [value]).map((each) => JSON.stringify(each)),
+  };
+}
+
+/** The order in which what is not essential goes in: what an agent of the role can least spare first. */
+export function packetStretches(
+  { entries }: PacketItems,
+  role: Role,
+): Readonly<Record<'first' | 'next' | 'last', Stretch<'ledger'>[]>> {
+  const { first, next, last } = worthOf(role);
+  const stretches = (fields: readonly PacketField[]) =>
+    fields.map((field) => ({
+      section: 'ledger' as const,
+      only: new Set(entries.flatMap((entry, index) => (entry.field === field ? [index] : []))),
+    }));
+  return { first: stretches(first), next: stretches(next), last: stretches(last) };
+}
+
+/** The packet with what is shown of it; of a list that is cut, its last entry says how many are left out. */
+export function shownPacket(
+  { entries, whole }: PacketItems,
+  shown: Readonly<Record<PacketSection, readonly ShownItem[]>>,
+): DeltaPacket {
+  const packet: Record<string, unknown> = {};
+  const add = (field: PacketField, listed: boolean, { text }: ShownItem) => {
+    const value: unknown = JSON.parse(text);
+    packet[field] = listed ? [...((packet[field] as unknown[] | undefined) ?? []), value] : value;
+  };
+  const located = new Map(shown.places.map((each) => [each.index, each]));
+  for (const each of shown.required_fixes) add('required_fixes', true, located.get(each.index) ?? each);
+  for (const each of shown.blockers) add('blockers', true, each);
+  for (const each of shown.ledger) {
+    const entry = entries[each.index];
+    if (entry !== undefined) add(entry.field, entry.listed, each);
+  }
+  for (const [field, all] of Object.entries(whole)) {
+    const some = packet[field];
+    if (Array.isArray(all) && Array.isArray(some) && some.length < all.length)
+      some.push(`${all.length - some.length} more`);
+  }
+  return packet;
+}

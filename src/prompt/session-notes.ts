@@ -1,0 +1,217 @@
+import type { CompiledFile, CompileHints } from '../contracts/compile-request.js';
+import type { FactTag } from '../contracts/fact-tags.js';
+import { type ConsideredFact, type RankedFact, rankFacts } from '../facts/fact-ranking.js';
+import { SESSION_CONTEXT_HEADER } from '../facts/format-facts.js';
+import { type LikelyFile, recall, type SimilarTask } from '../search/likely-files.js';
+import { tokens } from '../search/tokens.js';
+import { factsOf, pastOf, type SessionState } from '../session/session-state.js';
+import { counted } from '../shared/counted.js';
+import { recordOf } from '../shared/record-of.js';
+import { clipText, quoted } from '../shared/text.js';
+import { excerpts } from './excerpt.js';
+import { type Item, isShortened, type Sections, type Shown } from './fill-prompt.js';
+
+/**
+ * The session context as notes: what the session knows that matters for a task, by what it is worth. A line says its task
+ * once, at its end.
+ */
+export const NOTE_SECTIONS = [
+  'findings',
+  'files',
+  'work',
+  'decisions',
+  'tests',
+  'requirements',
+  'facts',
+] as const;
+export type NoteSection = (typeof NOTE_SECTIONS)[number];
+
+/** The line that opens each section, and the options of `throughline facts` that list what it chooses from. */
+const NOTES: Readonly<Record<NoteSection, { readonly title: string; readonly listed: string }>> = {
+  findings: { title: 'Open findings', listed: '--relation must_fix issue' },
+  files: { title: 'Likely files', listed: '--relation modified_by' },
+  work: { title: 'Related work', listed: '--relation summary review_summary observed' },
+  decisions: { title: 'Decisions and conventions', listed: '--tag decision convention' },
+  tests: { title: 'Failing tests', listed: '--relation test_result' },
+  requirements: { title: 'Left to do by other tasks', listed: '--relation requires blocked_by' },
+  facts: { title: 'Also known', listed: '' },
+};
+
+const SECTION_OF = {
+  findings: 'findings',
+  conventions: 'decisions',
+  decisions: 'decisions',
+  tests: 'tests',
+  requirements: 'requirements',
+  work: 'work',
+  files: 'facts',
+  facts: 'facts',
+} as const satisfies Record<RankedFact['group'], NoteSection>;
+
+/** Characters of a line without its task: of the shortest form, from one form to the next, and of the whole. */
+const LINE = { least: 100, step: 60, most: 900 };
+/** A fact is shown whole up to here; a result's demands and files come after it. */
+const MAX_SAYING = 500;
+const MAX_PATH = 120;
+const SHOWN_FILES = 6;
+const SHOWN_DEMANDS = 3;
+
+/** What is asked of the memory of a session. */
+export interface MemoryAsked {
+  /** The task in words. */
+  readonly text: string;
+  /** Facts of this task are left out: its agent knows them from the ledger. */
+  readonly taskId: string;
+  readonly tags?: readonly FactTag[] | undefined;
+  readonly maxFacts: number;
+  readonly maxFiles: number;
+  readonly fill?: 'relevant' | 'recent' | undefined;
+  readonly hints?: CompileHints | undefined;
+}
+
+/** What the memory has for a task, as items of a prompt with what each stands for. */
+export interface SessionMemory {
+  readonly sections: Sections<NoteSection>;
+  /** By section: the fact of each item; those of `files` have none. */
+  readonly facts: Readonly<Record<NoteSection, readonly RankedFact[]>>;
+  readonly files: readonly LikelyFile[];
+  readonly considered: readonly ConsideredFact[];
+}
+
+export function memoryOf(state: SessionState, asked: MemoryAsked): SessionMemory {
+  const { text, maxFiles, hints } = asked;
+  const past = pastOf(state);
+  const { files, similar } = recall(past, { text, maxFiles, open: hints?.files, folder: hints?.cwd });
+  const likely = files.map(({ path }) => path);
+  const { chosen, considered } = rankFacts(factsOf(state), {
+    ...asked,
+    files: [...(hints?.files ?? []), ...likely],
+    similar: new Map([...similar].reverse().map(({ task, similarity }) => [task, similarity])),
+  });
+  const facts = recordOf(NOTE_SECTIONS, (): RankedFact[] => []);
+  for (const each of chosen) {
+    // The likely files say it already.
+    if (each.group === 'files' && likely.includes(each.fact.subject)) continue;
+    facts[SECTION_OF[each.group]].push(each);
+  }
+  const byTask = new Map(similar.map((each) => [each.task, each]));
+  const itemsOf = (name: NoteSection): Item[] =>
+    name === 'files'
+      ? files.map((file) => ({ forms: [fileLine(file)] }))
+      : facts[name].map((each) => noteItem(each, state, byTask));
+  return { sections: recordOf(NOTE_SECTIONS, itemsOf), facts, files, considered };
+}
+
+/** A memory and learnings, cut to so many tokens of four characters, what is worth most first; whole without a limit. */
+export function cappedMemory(
+  memory: SessionMemory,
+  learnings: readonly Item[],
+  maxTokens: number | undefined,
+): SessionMemory & { readonly learnings: readonly Item[] } {
+  if (maxTokens === undefined) return { ...memory, learnings };
+  let left = maxTokens;
+  const capped = (items: readonly Item[]) =>
+    items.flatMap(({ forms }) => {
+      const kept = forms.filter((form) => Math.ceil(form.length / 4) <= left);
+      left = kept.length < forms.length ? 0 : left - Math.ceil((forms.at(-1) ?? '').length / 4);
+      return kept.length === 0 ? [] : [{ forms: kept }];
+    });
+  const sections = recordOf(NOTE_SECTIONS, (name) => capped(memory.sections[name]));
+  return { ...memory, sections, learnings: capped(learnings) };
+}
+
+/** The facts that are shown, in the order of the notes. */
+export function factsShown({ facts }: SessionMemory, shown: Shown<NoteSection>): RankedFact[] {
+  return NOTE_SECTIONS.flatMap((name) => shown[name].flatMap(({ index }) => facts[name][index] ?? []));
+}
+
+export function filesShown({ files }: SessionMemory, shown: Shown<NoteSection>): LikelyFile[] {
+  return shown.files.flatMap(({ index }) => files[index] ?? []);
+}
+
+/** The notes of a prompt; empty without any. */
+export function notesOf(
+  { sections }: SessionMemory,
+  shown: Shown<NoteSection>,
+  { session, binary }: { readonly session: string; readonly binary: string },
+): string {
+  const lines = NOTE_SECTIONS.flatMap((name) => {
+    const { title, listed } = NOTES[name];
+    const [items, some] = [sections[name], shown[name]];
+    if (some.length === 0) return [];
+    const command = `${binary} facts ${session}${listed === '' ? '' : ` ${listed}`}`;
+    const rest = isShortened(items, some) ? ` (${some.length} of ${items.length}; all: \`${command}\`)` : '';
+    return [`${title}${rest}:`, ...some.map(({ text }) => text)];
+  });
+  return lines.length === 0 ? '' : [SESSION_CONTEXT_HEADER, ...lines].join('\n');
+}
+
+/** The part of a reply that lists the files shown. */
+export function describeFiles(files: readonly LikelyFile[]): { readonly files: readonly CompiledFile[] } {
+  return { files: files.map((file) => ({ ...file, score: Math.round(file.score * 1000) / 1000 })) };
+}
+
+function noteItem(ranked: RankedFact, state: SessionState, similar: ReadonlyMap<string, SimilarTask>): Item {
+  const { fact, matched } = ranked;
+  const asked = new Set(matched);
+  const matters = (word: string) => tokens(`/${word}`).some((token) => asked.has(token));
+  const said = excerpts(quoted(sayingOf(ranked)), matters, { ...LINE, most: MAX_SAYING });
+  const whole = said.at(-1) ?? '';
+  const more = ranked.group === 'work' ? moreOf(ranked, state, similar.get(fact.sourceTaskId)) : [];
+  const longer = more.map((_, at) => quoted([whole, ...more.slice(0, at + 1)].join(' ')));
+  return { forms: [...said, ...longer].map((text) => `- ${text}${origin(fact.sourceTaskId)}`) };
+}
+
+/** What a fact says beside its task. */
+function sayingOf({ fact, group }: RankedFact): string {
+  const { subject, relation, object, severity, fix, sourceTaskId } = fact;
+  const ownTask = subject === `task:${sourceTaskId}`;
+  const about = ownTask ? [] : [subject];
+  switch (group) {
+    case 'findings': {
+      const head = [severity ?? (relation === 'must_fix' ? 'required fix' : 'issue'), ...about].join(', ');
+      return `${head}: ${object}${fix === undefined ? '' : `${ended(object)} Suggested fix: ${fix}`}`;
+    }
+    case 'tests':
+      return `${subject.replace(/^test:/, '')}: ${object.replace(`failed in task:${sourceTaskId}: `, '')}`;
+    case 'work':
+      return relation === 'review_summary' ? `Review: ${object}` : object;
+    case 'conventions':
+    case 'decisions':
+    case 'requirements':
+      return ownTask ? object : `${subject} ${relation} ${object}`;
+    case 'files':
+      return `${subject} was changed`;
+    case 'facts':
+      return `${ownTask ? 'the task' : subject} ${relation} ${object}`;
+  }
+}
+
+/** What a similar result leads to: what its review demanded, and the files that it touched. */
+function moreOf({ fact }: RankedFact, state: SessionState, similar: SimilarTask | undefined): string[] {
+  const demands = factsOf(state)
+    .findingsOf(fact.sourceTaskId)
+    .slice(-SHOWN_DEMANDS)
+    .map(({ object }) => clipText(object, MAX_PATH));
+  const files = similar?.files ?? [];
+  const some = files.slice(0, SHOWN_FILES).join(', ');
+  const rest = files.length > SHOWN_FILES ? ` and ${files.length - SHOWN_FILES} more` : '';
+  return [
+    ...(demands.length === 0 ? [] : [`| Its review demanded: ${demands.join('; ')}`]),
+    ...(files.length === 0 ? [] : [`| Files: ${some}${rest}`]),
+  ];
+}
+
+function ended(text: string): string {
+  return /[.!?]$/.test(text) ? '' : '.';
+}
+
+/** The path, how many results touched it, and the task nearest to what is asked. */
+function fileLine({ path, uses, tasks: [task = ''] }: LikelyFile): string {
+  return `- ${clipText(quoted(path), MAX_PATH)}, ${counted(uses, 'result')}${origin(task)}`;
+}
+
+function origin(task: string): string {
+  // A bracket in a task id would end the origin early.
+  return ` [task:${quoted(task).replace(/[[\]]/g, '')}]`;
+}
