@@ -22,6 +22,7 @@ import {
   wholeItems,
 } from './fill-prompt.js';
 import { guideLine } from './guide-line.js';
+import { leftOutLine, shellWord } from './left-out.js';
 import { packetItems, packetStretches, shownPacket } from './packet-items.js';
 import { dispatchRoom, type PromptBudget, promptOverflow } from './prompt-budget.js';
 import { replanLines } from './replan-lines.js';
@@ -32,6 +33,7 @@ import {
   filesShown,
   memoryOf,
   NOTE_SECTIONS,
+  notesLeftOut,
   notesOf,
 } from './session-notes.js';
 import { stablePrefix } from './stable-prefix.js';
@@ -106,6 +108,8 @@ export function compileDispatch(
     maxTokens,
   );
   const worth = packetStretches(packet, role);
+  const recent = (trace === undefined ? [] : recentLines(trace)).map((line) => ({ forms: beginnings(line) }));
+  const at = { session: state.session, binary };
 
   const writeSystem = (shown: Shown<Section>) =>
     [...shown.history.map(({ text }) => text), stable].join('\n\n');
@@ -118,8 +122,29 @@ export function compileDispatch(
       shown.replan.map(({ text }) => text).join('\n'),
       shown.guide.length === 0 ? '' : guided(fields),
       formatRelevantLearnings(learningsShown(learnings, shown)),
-      notesOf(memory, shown, { session: state.session, binary }),
+      notesOf(memory, shown, at),
       shown.recent.length === 0 ? '' : [RECENT_STEPS, ...shown.recent.map(({ text }) => text)].join('\n'),
+      leftOutLine([
+        {
+          name: 'the ledger',
+          items: [...packet.places, ...packet.ledger],
+          shown: [...shown.places, ...shown.ledger],
+          command: `${binary} ledger ${state.session} --task ${shellWord(quoted(taskId))}`,
+        },
+        {
+          name: 'the learnings',
+          items: memory.learnings,
+          shown: shown.learnings,
+          command: `${binary} learnings ls`,
+        },
+        notesLeftOut(memory, shown, at),
+        {
+          name: 'the recent steps',
+          items: recent,
+          shown: shown.recent,
+          command: `${binary} trace show ${state.session} --intent ${shellWord(quoted(activeIntentId ?? ''))}`,
+        },
+      ]),
       `Task prompt:\n${writtenTask(task, shown.task)}`,
     ];
     return sections.filter((section) => section !== '').join('\n\n');
@@ -133,7 +158,7 @@ export function compileDispatch(
       guide: wholeItems([guided(deltaPacket(state, taskId, role))]),
       history: summary === null ? [] : [historyItem(summary.text)],
       learnings: memory.learnings,
-      recent: (trace === undefined ? [] : recentLines(trace)).map((line) => ({ forms: beginnings(line) })),
+      recent,
       task: task.lines,
     },
     essential: [{ section: 'required_fixes' }, { section: 'blockers' }],
@@ -161,7 +186,7 @@ export function compileDispatch(
       { role: 'system', content: writeSystem(shown) },
       { role: 'user', content: writeTail(shown) },
     ],
-    sessionContext: notesOf(memory, shown, { session: state.session, binary }),
+    sessionContext: notesOf(memory, shown, at),
     ...describeFiles(filesShown(memory, shown)),
     ...describeFacts(facts, factsOf(state).count(), request.explain),
     ...(known && describeLearnings(learningsShown(learnings, shown))),

@@ -10,6 +10,7 @@ import { recordOf } from '../shared/record-of.js';
 import { clipText, quoted } from '../shared/text.js';
 import { excerpts } from './excerpt.js';
 import { type Item, isShortened, type Sections, type Shown } from './fill-prompt.js';
+import type { Listed } from './left-out.js';
 
 /**
  * The session context as notes: what the session knows that matters for a task, by what it is worth. A line says its task
@@ -144,6 +145,17 @@ export function notesOf(
     return [`${title}${rest}:`, ...some.map(({ text }) => text)];
   });
   return lines.length === 0 ? '' : [SESSION_CONTEXT_HEADER, ...lines].join('\n');
+}
+
+/** The sections of the notes that nothing is shown of: the others say themselves what they leave out. */
+export function notesLeftOut(
+  { sections }: SessionMemory,
+  shown: Shown<NoteSection>,
+  { session, binary }: { readonly session: string; readonly binary: string },
+): Listed {
+  const gone = NOTE_SECTIONS.filter((name) => shown[name].length === 0);
+  const items = gone.flatMap((name) => sections[name]);
+  return { name: 'the session context', items, shown: [], command: `${binary} facts ${session}` };
 }
 
 /** The part of a reply that lists the files shown. */

@@ -4,8 +4,19 @@ export interface Tokenizer {
   count(text: string): number;
 }
 
-/** Four characters a token: near enough for English and code, and free. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the first of all characters
+const ASCII = /^[\u0000-\u007f]*$/;
+const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
+
+/**
+ * Four characters a token, and each character of Chinese, Japanese or Korean one: near enough for English and code, and free.
+ */
 export const approximateTokenizer: Tokenizer = {
   name: 'approximate',
-  count: (text) => Math.ceil(text.length / 4),
+  count: (text) => {
+    if (ASCII.test(text)) return Math.ceil(text.length / 4);
+    const dense = text.match(CJK) ?? [];
+    const units = dense.reduce((sum, character) => sum + character.length, 0);
+    return dense.length + Math.ceil((text.length - units) / 4);
+  },
 };

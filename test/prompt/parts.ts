@@ -6,7 +6,6 @@ import {
 import { compileDispatch } from '../../src/prompt/compile-dispatch.js';
 import type { CompiledAs } from '../../src/prompt/compiled-prompt.js';
 import { DEFAULT_BUDGET, type PromptBudget } from '../../src/prompt/prompt-budget.js';
-import { LIKELY_FILES } from '../../src/prompt/session-context.js';
 import type { SessionState } from '../../src/session/session-state.js';
 import type { Tokenizer } from '../../src/shared/tokenizer.js';
 
@@ -48,7 +47,6 @@ export function partsOf({
   const replan = take('Replan: ');
   const guide = take('Guide: ');
   const context = take('[Session Context]\n');
-  const likely = context.indexOf(LIKELY_FILES);
   const facts = likely < 0 ? context.slice(1) : context.slice(1, likely);
   if (sections.length > 0) throw new Error(`sections that are none of ours: ${JSON.stringify(sections)}`);
   if (ledger.length > 2) throw new Error(`the packet has several lines: ${JSON.stringify(ledger)}`);
