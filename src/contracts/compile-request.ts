@@ -208,6 +208,39 @@ export interface CompiledFile {
   readonly tasks: readonly string[];
 }
 
+/** A fact that was considered, with `explain`. */
+export interface ConsideredFact extends ExplainedFact {
+  /** Whether the prompt shows it. */
+  readonly shown: boolean;
+  /** What it is: findings, conventions, decisions, tests, requirements, work, files or facts. */
+  readonly kind: string;
+  /** What speaks for it most: words of the task, a likely or open file, a similar result, or that it is new. */
+  readonly because: 'words' | 'file' | 'similar' | 'recent';
+  /** The words of the task that it holds, as stems. */
+  readonly words: readonly string[];
+  /**
+   * Why it is not shown: others came first, another says nearly the same, one task would take too many places, a likely
+   * file says it already, or the room was used up.
+   */
+  readonly left?: 'rank' | 'near-duplicate' | 'one task' | 'likely file' | 'budget';
+  /** Id of the fact that says nearly the same. */
+  readonly duplicateOf?: string;
+}
+
+/** A file that was considered, with `explain`. */
+export interface ConsideredFile extends CompiledFile {
+  readonly shown: boolean;
+  /** What adds to its score: similar results, its path, that it is named, how lately and often it was touched, ... */
+  readonly reasons: Readonly<Record<string, number>>;
+  readonly left?: 'rank' | 'budget';
+}
+
+/** What was considered for a prompt, the best 30 of each. */
+export interface Considered {
+  readonly facts: readonly ConsideredFact[];
+  readonly files: readonly ConsideredFile[];
+}
+
 /** A learning of a reply. */
 export interface CompiledLearning {
   readonly id: string;
@@ -251,6 +284,8 @@ interface CompileReplyBase {
   readonly factsTotal: number;
   /** The likely files shown, best first. */
   readonly files: readonly CompiledFile[];
+  /** With `explain`: what was considered, and why it is shown or not. */
+  readonly considered?: Considered;
   /** Tokens of the whole prompt, by the configured tokenizer. */
   readonly tokenEstimate: number;
   /** How the prompt fills its room, and what was left out. */

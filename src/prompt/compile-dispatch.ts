@@ -9,6 +9,7 @@ import { hashOf } from '../shared/hash.js';
 import { quoted } from '../shared/text.js';
 import { compactedReport, RECENT_STEPS, recentLines, summarise } from '../traces/trace-summary.js';
 import type { CompiledAs } from './compiled-prompt.js';
+import { describeConsidered } from './considered.js';
 import { barePacket, type DeltaPacket, deltaPacket } from './delta-packet.js';
 import { describeFacts } from './described-facts.js';
 import { describeLearnings, learningItems } from './described-learnings.js';
@@ -179,6 +180,7 @@ export function compileDispatch(
     promptOverflow(`the ${role} prompt`, tokens, room),
   );
   const facts = factsShown(memory, shown);
+  const files = filesShown(memory, shown);
   return {
     kind: 'dispatch',
     prompt,
@@ -187,8 +189,9 @@ export function compileDispatch(
       { role: 'user', content: writeTail(shown) },
     ],
     sessionContext: notesOf(memory, shown, at),
-    ...describeFiles(filesShown(memory, shown)),
+    ...describeFiles(files),
     ...describeFacts(facts, factsOf(state).count(), request.explain),
+    ...(request.explain && describeConsidered(memory, facts, files)),
     ...(known && describeLearnings(learningsShown(learnings, shown))),
     tokenEstimate: report.used,
     compacted: summary === null || shown.history.length === 0 ? null : compactedReport(summary),

@@ -22,7 +22,8 @@ function compiled({ fact }: RankedFact): CompiledFact {
   };
 }
 
-function explained(entry: RankedFact): ExplainedFact {
+/** A fact with where it comes from and why it was chosen. */
+export function explained(entry: RankedFact): ExplainedFact {
   return {
     ...compiled(entry),
     id: factId(entry.fact),

@@ -6,6 +6,7 @@ import { clipText, lengthOf } from '../shared/text.js';
  *
  * @param matters whether a word of the text is one that was asked for
  * @param least characters of the shortest excerpt
+ * @param step characters from one to the next, or a tenth of it where that is more
  * @param most characters of the longest; what is longer is cut there
  */
 export function excerpts(
@@ -19,7 +20,9 @@ export function excerpts(
   const characters = Array.from(whole);
   const centre = centreOf(whole, matters, least);
   const forms: string[] = [];
-  for (let size = least; size < length; size += step) forms.push(windowOf(characters, centre, size));
+  // A longer one grows by more, so that a very long text has few.
+  for (let size = least; size < length; size += Math.max(step, Math.floor(size / 10)))
+    forms.push(windowOf(characters, centre, size));
   return [...forms, whole];
 }
 

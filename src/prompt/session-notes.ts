@@ -8,6 +8,7 @@ import { factsOf, pastOf, type SessionState } from '../session/session-state.js'
 import { counted } from '../shared/counted.js';
 import { recordOf } from '../shared/record-of.js';
 import { clipText, quoted } from '../shared/text.js';
+import { CONSIDERED } from './considered.js';
 import { excerpts } from './excerpt.js';
 import { type Item, isShortened, type Sections, type Shown } from './fill-prompt.js';
 import type { Listed } from './left-out.js';
@@ -68,6 +69,8 @@ export interface MemoryAsked {
   readonly maxFiles: number;
   readonly fill?: 'relevant' | 'recent' | undefined;
   readonly hints?: CompileHints | undefined;
+  /** Whether what was considered is told. */
+  readonly explain?: boolean | undefined;
 }
 
 /** What the memory has for a task, as items of a prompt with what each stands for. */
@@ -76,13 +79,20 @@ export interface SessionMemory {
   /** By section: the fact of each item; those of `files` have none. */
   readonly facts: Readonly<Record<NoteSection, readonly RankedFact[]>>;
   readonly files: readonly LikelyFile[];
+  /** The likely files and, with `explain`, the next best. */
+  readonly candidates: readonly LikelyFile[];
   readonly considered: readonly ConsideredFact[];
 }
 
 export function memoryOf(state: SessionState, asked: MemoryAsked): SessionMemory {
   const { text, maxFiles, hints } = asked;
   const past = pastOf(state);
-  const { files, similar } = recall(past, { text, maxFiles, open: hints?.files, folder: hints?.cwd });
+  const most = asked.explain ? Math.max(maxFiles, CONSIDERED) : maxFiles;
+  const { files: candidates, similar } = recall(past, {
+    ...{ text, maxFiles: most, explain: asked.explain },
+    ...{ open: hints?.files, folder: hints?.cwd },
+  });
+  const files = candidates.slice(0, maxFiles);
   const likely = files.map(({ path }) => path);
   const { chosen, considered } = rankFacts(factsOf(state), {
     ...asked,
@@ -100,7 +110,7 @@ export function memoryOf(state: SessionState, asked: MemoryAsked): SessionMemory
     name === 'files'
       ? files.map((file) => ({ forms: [fileLine(file)] }))
       : facts[name].map((each) => noteItem(each, state, byTask));
-  return { sections: recordOf(NOTE_SECTIONS, itemsOf), facts, files, considered };
+  return { sections: recordOf(NOTE_SECTIONS, itemsOf), facts, files, candidates, considered };
 }
 
 /** A memory and learnings, cut to so many tokens of four characters, what is worth most first; whole without a limit. */
@@ -160,7 +170,9 @@ export function notesLeftOut(
 
 /** The part of a reply that lists the files shown. */
 export function describeFiles(files: readonly LikelyFile[]): { readonly files: readonly CompiledFile[] } {
-  return { files: files.map((file) => ({ ...file, score: Math.round(file.score * 1000) / 1000 })) };
+  return {
+    files: files.map(({ reasons: _, ...file }) => ({ ...file, score: Math.round(file.score * 1000) / 1000 })),
+  };
 }
 
 function noteItem(ranked: RankedFact, state: SessionState, similar: ReadonlyMap<string, SimilarTask>): Item {

@@ -1,3 +1,4 @@
+import { counted } from '../shared/counted.js';
 import { beginnings } from './excerpt.js';
 import type { Item, ShownItem } from './fill-prompt.js';
 
@@ -9,6 +10,8 @@ const CONSTRAINT =
   /\b(must|never|always|only|do not|don't|shall|required?|requirements?|restrictions?|constraints?|acceptance|success|at most|at least|limit|forbidden)\b|必须|不得|禁止|必ず|禁止/i;
 
 export interface TaskText {
+  /** As it was written. */
+  readonly whole: string;
   readonly objective: string;
   /** The lines after the objective. */
   readonly lines: readonly Item[];
@@ -25,6 +28,7 @@ export function taskTextOf(taskPrompt: string): TaskText {
   const indexes = (fits: (line: string) => boolean) =>
     new Set(rest.flatMap((line, index) => (fits(line) ? [index] : [])));
   return {
+    whole: taskPrompt,
     objective,
     lines: rest.map((line) => ({ forms: beginnings(line) })),
     constraints: indexes((line) => CONSTRAINT.test(line)),
@@ -32,18 +36,18 @@ export function taskTextOf(taskPrompt: string): TaskText {
   };
 }
 
-/** The task prompt with the lines shown, and how many others are left out. */
-export function writtenTask({ objective, lines, blank }: TaskText, shown: readonly ShownItem[]): string {
-  const said = lines.length - blank.size;
-  const there = shown.filter(({ index }) => !blank.has(index)).length;
-  const cut = shown.filter(({ whole }) => !whole).length;
-  if (there === said && cut === 0)
-    return [objective, ...lines.map(({ forms }) => forms.at(-1) ?? '')].join('\n');
-  const kept = shown.filter(({ index }) => !blank.has(index)).map(({ text }) => text);
-  const gone = said - there;
+/** The task prompt with the lines shown, and how many others are left out; as it was written where all are. */
+export function writtenTask(
+  { whole, objective, lines, blank }: TaskText,
+  shown: readonly ShownItem[],
+): string {
+  const said = shown.filter(({ index }) => !blank.has(index));
+  const gone = lines.length - blank.size - said.length;
+  const isCut = said.some((line) => !line.whole);
+  if (gone === 0 && !isCut) return whole;
   const note = [
-    ...(gone > 0 ? [`${gone} further line${gone === 1 ? '' : 's'} of the task left out for space`] : []),
-    ...(cut > 0 ? ['a long line is cut'] : []),
+    ...(gone > 0 ? [`${counted(gone, 'further line')} of the task left out for space`] : []),
+    ...(isCut ? ['a long line is cut'] : []),
   ];
-  return [objective, ...kept, `(${note.join('; ')})`].join('\n');
+  return [objective, ...said.map(({ text }) => text), `(${note.join('; ')})`].join('\n');
 }

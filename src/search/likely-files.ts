@@ -18,6 +18,8 @@ export interface FileQuery {
   readonly open?: readonly string[] | undefined;
   /** Folder in which the caller works, relative or absolute. */
   readonly folder?: string | undefined;
+  /** Whether each file says what speaks for it. */
+  readonly explain?: boolean | undefined;
 }
 
 export interface LikelyFile {
@@ -28,6 +30,8 @@ export interface LikelyFile {
   readonly uses: number;
   /** The tasks behind it: of similar results first, else the last that touched it. */
   readonly tasks: readonly string[];
+  /** Only where they are asked for. */
+  readonly reasons?: FileReasons;
 }
 
 const WEIGHTS = {
@@ -67,6 +71,22 @@ export interface SimilarResult {
   readonly row: PastRow;
   readonly similarity: number;
 }
+
+/** What speaks for a file. */
+export const FILE_REASONS = [
+  'similar',
+  'path',
+  'named',
+  'recency',
+  'uses',
+  'class',
+  'beside',
+  'hints',
+] as const;
+export type FileReason = (typeof FILE_REASONS)[number];
+
+/** How much each reason adds to the score of a file, before it is brought to 0 to 1. */
+export type FileReasons = Readonly<Partial<Record<FileReason, number>>>;
 
 /** A task with a result that is like a query. */
 export interface SimilarTask {
@@ -119,12 +139,13 @@ function filesFor(
   },
 ): LikelyFile[] {
   if (query.maxFiles === 0) return [];
-  const scores = new Scores(past);
+  const scores = new Scores(past, query.explain === true);
   addSimilar(scores, similar);
   addPaths(scores, asked);
   addNames(scores, text);
   addHints(scores, query);
-  const best = scores.best(query.maxFiles, classScores(past, asked));
+  const classes = classScores(past, asked);
+  const best = scores.best(query.maxFiles, classes);
   const tasks = tasksOf(
     past,
     similar,
@@ -135,6 +156,7 @@ function filesFor(
     score: 1 / (1 + Math.exp(STEEPNESS * (EVEN - score))),
     uses: past.uses[id] ?? 0,
     tasks: tasks.get(id) ?? [],
+    ...(query.explain === true && { reasons: scores.reasonsOf(id, classes) }),
   }));
 }
 
@@ -189,29 +211,54 @@ class Scores {
   readonly past: PastResults;
   /** By number of the path; 0 where nothing speaks for it. */
   readonly said: Float64Array;
+  /** The same by reason, where it is asked for. */
+  readonly #reasons: Map<FileReason, Float64Array> | undefined;
 
-  constructor(past: PastResults) {
+  constructor(past: PastResults, isExplained: boolean) {
     this.past = past;
     this.said = new Float64Array(past.uses.length);
+    this.#reasons = isExplained ? new Map() : undefined;
   }
 
-  add(id: number, score: number): void {
-    if ((this.past.uses[id] ?? 0) > 0) this.said[id] = (this.said[id] ?? 0) + score;
+  add(id: number, score: number, reason: FileReason): void {
+    if ((this.past.uses[id] ?? 0) === 0) return;
+    this.said[id] = (this.said[id] ?? 0) + score;
+    if (this.#reasons === undefined) return;
+    const own = this.#reasons.get(reason) ?? new Float64Array(this.said.length);
+    this.#reasons.set(reason, own);
+    own[id] = (own[id] ?? 0) + score;
+  }
+
+  reasonsOf(id: number, classes: readonly number[]): FileReasons {
+    const general = { recency: this.#recency(id), uses: this.#uses(id), class: this.#class(id, classes) };
+    const all = FILE_REASONS.map((reason) => {
+      const score =
+        reason in general ? general[reason as keyof typeof general] : this.#reasons?.get(reason)?.[id];
+      return [reason, Math.round((score ?? 0) * 100) / 100] as const;
+    });
+    return Object.fromEntries(all.filter(([, score]) => score !== 0));
+  }
+
+  #recency(id: number): number {
+    return -WEIGHTS.recency * Math.log(1 + this.past.total - (this.past.last[id] ?? 0));
+  }
+
+  #uses(id: number): number {
+    return WEIGHTS.uses * Math.log(this.past.uses[id] ?? 1);
+  }
+
+  #class(id: number, classes: readonly number[]): number {
+    return classes[this.past.paths.classes[id] ?? 0] ?? 0;
   }
 
   best(most: number, classes: readonly number[]): { readonly id: number; readonly score: number }[] {
     const { uses, last, total } = this.past;
-    const { classes: classOf } = this.past.paths;
     const best: { readonly id: number; readonly score: number }[] = [];
     for (let id = 0; id < this.said.length; id += 1) {
       const said = this.said[id] ?? 0;
       if ((uses[id] ?? 0) === 0) continue;
       if (said === 0 && total - (last[id] ?? 0) > LATELY) continue;
-      const score =
-        said +
-        (classes[classOf[id] ?? 0] ?? 0) -
-        WEIGHTS.recency * Math.log(1 + total - (last[id] ?? 0)) +
-        WEIGHTS.uses * Math.log(uses[id] ?? 1);
+      const score = said + this.#class(id, classes) + this.#recency(id) + this.#uses(id);
       let at = best.length;
       for (let before = best[at - 1]; before !== undefined && this.#isBetter(id, score, before); at -= 1)
         before = best[at - 2];
@@ -235,7 +282,7 @@ function addSimilar(scores: Scores, similar: readonly SimilarResult[]): void {
   const byFolder = new Map<number, number>();
   for (const [index, { row, similarity }] of similar.entries()) {
     const share = similarity ** 2 / sum;
-    for (const file of row.files) scores.add(file, WEIGHTS.similar * share);
+    for (const file of row.files) scores.add(file, WEIGHTS.similar * share, 'similar');
     if (index >= SIMILAR / 2) continue;
     for (const folder of new Set(row.files.map((file) => folders[file] ?? 0)))
       byFolder.set(folder, (byFolder.get(folder) ?? 0) + share);
@@ -243,7 +290,7 @@ function addSimilar(scores: Scores, similar: readonly SimilarResult[]): void {
   if (byFolder.size === 0) return;
   folders.forEach((folder, id) => {
     const share = byFolder.get(folder);
-    if (share !== undefined) scores.add(id, WEIGHTS.beside * share);
+    if (share !== undefined) scores.add(id, WEIGHTS.beside * share, 'beside');
   });
 }
 
@@ -253,7 +300,7 @@ function addPaths(scores: Scores, asked: readonly string[]): void {
   for (const token of asked) {
     const found = knownOf(past, past.paths.withToken(token));
     const weight = WEIGHTS.path * rarity(found.length, past.fileCount);
-    for (const id of found) scores.add(id, weight * (weights[id] ?? 0));
+    for (const id of found) scores.add(id, weight * (weights[id] ?? 0), 'path');
   }
 }
 
@@ -268,7 +315,7 @@ function addNames(scores: Scores, text: string): void {
   for (const name of names) {
     const found = knownOf(past, past.paths.withName(name));
     const weight = (WEIGHTS.named * rarity(found.length, past.fileCount)) / Math.log(past.fileCount + 1);
-    for (const id of found) scores.add(id, weight);
+    for (const id of found) scores.add(id, weight, 'named');
   }
 }
 
@@ -278,13 +325,13 @@ function addHints(scores: Scores, { open = [], folder = '' }: FileQuery): void {
   const { paths, folders } = past.paths;
   const isKnown = (path: string) => (past.uses[past.paths.idOf(path) ?? -1] ?? 0) > 0;
   const files = open.flatMap((path) => past.paths.idOf(endOf(path, isKnown) ?? '') ?? []);
-  for (const id of new Set(files)) scores.add(id, WEIGHTS.open);
+  for (const id of new Set(files)) scores.add(id, WEIGHTS.open, 'hints');
   const beside = new Set(files.map((id) => folders[id]));
   const holdsFiles = (end: string) => paths.some((path) => path.startsWith(`${end}/`) && isKnown(path));
   const within = endOf(folder, holdsFiles);
   for (const [id, path] of paths.entries()) {
-    if (beside.has(folders[id])) scores.add(id, WEIGHTS.openFolder);
-    if (within !== undefined && path.startsWith(`${within}/`)) scores.add(id, WEIGHTS.folder);
+    if (beside.has(folders[id])) scores.add(id, WEIGHTS.openFolder, 'hints');
+    if (within !== undefined && path.startsWith(`${within}/`)) scores.add(id, WEIGHTS.folder, 'hints');
   }
 }
 

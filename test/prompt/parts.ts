@@ -19,10 +19,12 @@ export interface PromptParts {
   readonly packet: Readonly<Record<string, unknown>>;
   readonly replan: readonly string[];
   readonly guide: string;
-  /** The facts of the session context. */
-  readonly context: readonly string[];
-  /** Its likely files. */
-  readonly files: readonly string[];
+  /** The session context by the titles of its sections. */
+  readonly notes: Readonly<Record<string, readonly string[]>>;
+  /** Of the sections of the session context that are not whole, what the title says of that. */
+  readonly shortened: Readonly<Record<string, string>>;
+  /** What is left out. */
+  readonly leftOut: string;
   readonly taskPrompt: string;
 }
 
@@ -46,8 +48,9 @@ export function partsOf({
   const ledger = take('Ledger:\n');
   const replan = take('Replan: ');
   const guide = take('Guide: ');
-  const context = take('[Session Context]\n');
-  const facts = likely < 0 ? context.slice(1) : context.slice(1, likely);
+  const { notes, shortened } = notesOf(take('[Session Context]\n').slice(1));
+  take('[Recent Steps]\n');
+  const leftOut = take('Left out for space: ');
   if (sections.length > 0) throw new Error(`sections that are none of ours: ${JSON.stringify(sections)}`);
   if (ledger.length > 2) throw new Error(`the packet has several lines: ${JSON.stringify(ledger)}`);
   return {
@@ -57,10 +60,25 @@ export function partsOf({
     packet: ledger[1] === undefined ? {} : JSON.parse(ledger[1]),
     replan,
     guide: guide.join('\n'),
-    context: facts,
-    files: likely < 0 ? [] : context.slice(likely + 1),
+    ...{ notes, shortened, leftOut: leftOut.join('\n') },
     taskPrompt: tail.slice(end + TASK.length),
   };
+}
+
+function notesOf(lines: readonly string[]): Pick<PromptParts, 'notes' | 'shortened'> {
+  const notes: Record<string, string[]> = {};
+  const shortened: Record<string, string> = {};
+  let own: string[] | undefined;
+  for (const line of lines) {
+    const [, title, rest] = /^([A-Z][a-z ]+)(?: \((.*)\))?:$/.exec(line) ?? [];
+    if (title !== undefined) {
+      own = [];
+      notes[title] = own;
+      if (rest !== undefined) shortened[title] = rest;
+    } else if (own !== undefined) own.push(line);
+    else throw new Error(`a line of the session context before any title: ${line}`);
+  }
+  return { notes, shortened };
 }
 
 /** A request for task 1. */

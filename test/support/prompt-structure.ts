@@ -24,7 +24,8 @@ export interface Section {
 
 const ITEM = /^- .*$/;
 const FACT = /^- .* \[task:[^[\]]*\]$/;
-const FILES = /^Likely files:$/;
+const NOTES =
+  /^(Open findings|Likely files|Related work|Decisions and conventions|Failing tests|Left to do by other tasks|Also known)( \(\d+ of \d+; all: `[^`]*`\))?:$/;
 
 const LEARNINGS_TITLE = /^(Relevant|Recent) learnings \(\d+\/\d+\):$/;
 const LEARNING = /^ {2}(\[\d\.\d\d\]|-) (pattern|insight|self_knowledge): .*$/;
@@ -50,8 +51,9 @@ export const TAIL_SECTIONS: readonly SectionRule[] = [
   },
   { name: 'guide', opening: /^Guide: .+$/, lines: [] },
   { name: 'learnings', opening: LEARNINGS_TITLE, lines: [LEARNING] },
-  { name: 'facts', opening: /^\[Session Context\]$/, lines: [FACT, FILES] },
+  { name: 'facts', opening: /^\[Session Context\]$/, lines: [FACT, NOTES] },
   { name: 'recent', opening: /^\[Recent Steps\]$/, lines: [/^- (SUCCESS|FAILURE|DENIED) .*$/] },
+  { name: 'leftOut', opening: /^Left out for space: .*$/, lines: [] },
 ];
 
 /** The compacted history before a prompt. */
@@ -74,7 +76,7 @@ const NOTE_GROUP = /^(LEARNING|STUCK|TIP|DECISION):$/;
 export const PLACEHOLDER_LINES: Readonly<Record<string, readonly RegExp[]>> = {
   spec: [/^>( .*)?$/, /^See .+$/, /^(?![#>]).+$/],
   learnings: [LEARNINGS_TITLE, LEARNING],
-  sessionContext: [/^\[Session Context\]$/, FACT, FILES],
+  sessionContext: [/^\[Session Context\]$/, FACT, NOTES],
   history: [new RegExp(String.raw`^- #\d+ ${AGE}: .*$`), /^No iterations yet$/],
   inbox: [/^## Inbox$/, new RegExp(String.raw`^- \[MSG-\d+\] ${AGE} .*$`)],
   notes: [/^## Notes$/, NOTE_GROUP, /^ {2}- \[NOT-\d+\] .*$/],

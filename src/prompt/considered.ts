@@ -1,0 +1,45 @@
+import type { Considered, ConsideredFact, ConsideredFile } from '../contracts/compile-request.js';
+import type { ConsideredFact as Candidate, RankedFact } from '../facts/fact-ranking.js';
+import type { LikelyFile } from '../search/likely-files.js';
+import { explained } from './described-facts.js';
+import type { SessionMemory } from './session-notes.js';
+
+/** Facts and files that are considered for a prompt and told with `explain`. */
+export const CONSIDERED = 30;
+
+/** The part of a reply that says what was considered, and why it is shown or not. */
+export function describeConsidered(
+  { considered, candidates, files }: SessionMemory,
+  facts: readonly RankedFact[],
+  filesShown: readonly LikelyFile[],
+): { readonly considered: Considered } {
+  const shownFacts = new Set(facts.map(({ fact }) => fact));
+  const likely = new Set(files.map(({ path }) => path));
+  const fact = (each: Candidate): ConsideredFact => {
+    const isShown = shownFacts.has(each.fact);
+    const saidByFile = each.group === 'files' && likely.has(each.fact.subject);
+    const left = each.left ?? (saidByFile ? 'likely file' : 'budget');
+    return {
+      ...explained(each),
+      shown: isShown,
+      kind: each.group,
+      because: each.because,
+      words: each.matched,
+      ...(!isShown && { left }),
+      ...(!isShown && each.duplicateOf !== undefined && { duplicateOf: each.duplicateOf }),
+    };
+  };
+  const shownPaths = new Set(filesShown.map(({ path }) => path));
+  const file = ({ reasons = {}, score, ...each }: LikelyFile): ConsideredFile => {
+    const isShown = shownPaths.has(each.path);
+    const left = likely.has(each.path) ? 'budget' : 'rank';
+    return {
+      ...each,
+      score: Math.round(score * 1000) / 1000,
+      shown: isShown,
+      reasons,
+      ...(!isShown && { left }),
+    };
+  };
+  return { considered: { facts: considered.slice(0, CONSIDERED).map(fact), files: candidates.map(file) } };
+}
