@@ -1,18 +1,11 @@
 import { type Command, Option } from 'commander';
-import type {
-  CompiledFile,
-  CompiledLearning,
-  CompileReply,
-  CompileRequest,
-  CompileRequestInput,
-} from '../contracts/compile-request.js';
+import type { CompileReply, CompileRequest, CompileRequestInput } from '../contracts/compile-request.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { FACT_TAGS, type FactTag } from '../contracts/fact-tags.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
-import { repairsInWords } from '../contracts/reading/repairs.js';
 import { counted } from '../shared/counted.js';
-import { oneLine } from '../shared/text.js';
 import { cliOf, examples, note, out, outForAgent, sessionOf, withClient } from './command-context.js';
+import { explanation } from './explained-prompt.js';
 import { fraction, wholeNumber } from './option-parsers.js';
 import { readTemplate } from './template-file.js';
 
@@ -97,7 +90,7 @@ export function compileCommand(program: Command): void {
     .option('--as-of <sequence>', 'the prompt as it was at this session sequence', wholeNumber(1))
     .option('--learnings-as-of <sequence>', 'learnings as they were at this project sequence', wholeNumber(1))
     .option('--intent <id>', 'the active intent: its compacted history goes before the prompt')
-    .option('--explain', 'show where each fact comes from and why it was chosen')
+    .option('--explain', 'show which facts and files were considered, and why each is shown or not')
     .option('--json', 'print the whole reply as JSON')
     .addHelpText(
       'after',
@@ -179,30 +172,4 @@ function warnings(reply: CompileReply): string[] {
       ? [`-- shortened from ${budget.wanted} to ${budget.used} of ${budget.room} tokens${what}`]
       : []),
   ];
-}
-
-function explanation(reply: CompileReply): string[] {
-  const learnings = reply.learnings ?? [];
-  return [
-    ...reply.facts.map(explainedFact),
-    ...reply.files.map(explainedFile),
-    ...learnings.map(explainedLearning),
-  ];
-}
-
-function explainedLearning({ id, type, content, score }: CompiledLearning): string {
-  return `--   score ${score.toFixed(2)}  learning ${id}  ${type}: ${oneLine(content)}`;
-}
-
-function explainedFile({ path, score, uses, tasks }: CompiledFile): string {
-  const by = tasks.length === 0 ? '' : `  tasks ${tasks.map(oneLine).join(', ')}`;
-  return `--   score ${score.toFixed(2)}  file ${oneLine(path)}  ${counted(uses, 'result')}${by}`;
-}
-
-function explainedFact(fact: CompileReply['facts'][number]): string {
-  const words = `${fact.subject} ${fact.relation} ${fact.object}`;
-  if (!('id' in fact)) return `--   ${words}`;
-  const repairs =
-    fact.repairs === undefined ? '' : `  (${oneLine(repairsInWords({ repairs: fact.repairs }))})`;
-  return `--   score ${fact.score.toFixed(2)}  dispatch ${fact.dispatch}  event ${fact.eventSequence}  ${fact.tokens} tokens  ${fact.id}  ${words}${repairs}`;
 }
