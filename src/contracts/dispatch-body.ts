@@ -38,6 +38,8 @@ export interface DispatchFault {
   readonly fix?: string;
   /** The task, where it could be read. */
   readonly task?: string;
+  /** The role whose result it seems to be, where it was published as that of another. */
+  readonly meant?: Role;
 }
 
 export type ParsedBody =
@@ -221,12 +223,13 @@ function decode(data: Uint8Array): string | undefined {
 }
 
 // A reason quotes from the body, and goes into headers, logs and terminals.
-function fault({ code, reason, fix, task }: DispatchFault): ParsedBody {
+function fault({ code, reason, fix, task, meant }: DispatchFault): ParsedBody {
   return {
     ok: false,
     code,
     reason: oneLine(reason),
     ...(fix !== undefined && { fix: oneLine(fix) }),
     ...(task !== undefined && { task }),
+    ...(meant !== undefined && { meant }),
   };
 }

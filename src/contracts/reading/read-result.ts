@@ -43,6 +43,8 @@ export interface Unreadable {
   readonly fix: string;
   /** The task, where it could be read. */
   readonly task?: string;
+  /** The role whose result it seems to be, where that is another one. */
+  readonly meant?: Role;
 }
 
 /** Reads a parsed body as the result of a role. */
@@ -109,9 +111,14 @@ function verdictOfOther(body: Json, role: Role): Role | undefined {
   });
 }
 
-function elsewhere(role: Role) {
-  const where = `publish it on dispatch.<session>.${role}`;
-  return { reason: `this is ${PARTS[kindOf(role).part]}: ${where}`, fix: where };
+function elsewhere(meant: Role) {
+  const where = publishItOn(meant);
+  return { reason: `this is ${PARTS[kindOf(meant).part]}: ${where}`, fix: where, meant };
+}
+
+/** How a reason says where the result of a role belongs. */
+export function publishItOn(role: Role): string {
+  return `publish it on dispatch.<session>.${role}`;
 }
 
 /** What a field that must be clear says. */
