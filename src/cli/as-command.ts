@@ -1,5 +1,5 @@
 import type { Role } from '../contracts/kinds.js';
-import { publishItOn } from '../contracts/reading/read-result.js';
+import { publishItOn } from '../contracts/reading/misplaced-result.js';
 
 /** Why a result cannot be used, and what to do about it. */
 interface Refusal {

@@ -4,6 +4,7 @@ import type { ErrorCode } from './error-codes.js';
 import { explainIssues } from './explain-issues.js';
 import type { Role } from './kinds.js';
 import { withClipped } from './reading/clipped.js';
+import { MAX_ITEMS } from './reading/field-values.js';
 import {
   type Cleaning,
   CUT,
@@ -12,7 +13,7 @@ import {
   mayRepeatKeys,
   repeatedKeys,
 } from './reading/found-json.js';
-import { MAX_ITEMS, readResult, saysNothing } from './reading/read-result.js';
+import { readResult, saysNothing } from './reading/read-result.js';
 import { isObject } from './reading/repair-rules.js';
 import { type Repair, Repairs } from './reading/repairs.js';
 import {
