@@ -59,8 +59,8 @@ export interface PublishOptions {
   readonly messageId?: string;
   /**
    * Waits until the session has the result, and says what became of it: the facts that it gave, or why it was rejected.
-   * Where nobody says so in time, the error has the dispatch in `details.dispatch`: the result is stored all the same, and
-   * `tools.dispatchShow` asks once more. Default: false.
+   * If no answer comes in time, the error has the dispatch in `details.dispatch`: the result is stored all the same, and
+   * `tools.dispatchShow` asks again. Default: false.
    */
   readonly wait?: boolean;
   /** How long to try until there is a PubAck, in milliseconds. Default 30 000. */

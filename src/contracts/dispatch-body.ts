@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { isObject } from '../shared/is-object.js';
 import { oneLine } from '../shared/text.js';
 import type { ErrorCode } from './error-codes.js';
 import { explainIssues } from './explain-issues.js';
@@ -14,7 +15,6 @@ import {
   repeatedKeys,
 } from './reading/found-json.js';
 import { readResult, saysNothing } from './reading/read-result.js';
-import { isObject } from './reading/repair-rules.js';
 import { type Repair, Repairs } from './reading/repairs.js';
 import {
   isOtherName,

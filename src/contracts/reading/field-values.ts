@@ -1,10 +1,10 @@
+import { isObject } from '../../shared/is-object.js';
 import { shown } from '../explain-issues.js';
 import { joined } from '../results.js';
 import { type Key, keysFor } from './object-keys.js';
 import {
   BOOLEAN_RULES,
   isNothing,
-  isObject,
   LIST_RULES,
   MISSING_RULES,
   OBJECT_RULES,

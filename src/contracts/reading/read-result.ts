@@ -1,3 +1,4 @@
+import { isObject } from '../../shared/is-object.js';
 import { explainIssues } from '../explain-issues.js';
 import { kindOf, type Role, verdictsOf } from '../kinds.js';
 import { namedOnce, RESULTS } from '../results.js';
@@ -5,7 +6,7 @@ import { type Clear, readTask, readVerdict } from './clear-fields.js';
 import { kept, MAX_ITEMS, readFields } from './field-values.js';
 import { elsewhere, otherRole, verdictOfOther } from './misplaced-result.js';
 import { firstKeys } from './object-keys.js';
-import { isObject, THIS_TASK } from './repair-rules.js';
+import { THIS_TASK } from './repair-rules.js';
 import { Repairs } from './repairs.js';
 import { unwrapped } from './result-wrapper.js';
 import { isEmpty, type Json, type ResultShape, resultShape } from './shape.js';

@@ -1,6 +1,6 @@
+import { isObject } from '../../shared/is-object.js';
 import { type Clear, readTask, readVerdict } from './clear-fields.js';
 import { firstKeys } from './object-keys.js';
-import { isObject } from './repair-rules.js';
 import { type Repairs, WHOLE } from './repairs.js';
 import type { Json, ResultShape } from './shape.js';
 
