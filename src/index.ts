@@ -7,12 +7,10 @@ import { silentLogger } from './ports/logger.js';
 
 export type { Learnings, Proposals } from './client/learning-methods.js';
 export type { LearningReply, ProposalView } from './client/learning-replies.js';
+export type { Published, PublishedBy, PublishOptions } from './client/persistent-publish.js';
 export type { RunInitReply, RunStatusReply } from './client/run-replies.js';
 export {
   type ClientOptions,
-  type Published,
-  type PublishedBy,
-  type PublishOptions,
   ThroughlineClient,
   type TraceAppended,
   type TraceCompacted,

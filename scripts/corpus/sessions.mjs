@@ -130,6 +130,10 @@ dispatch(7, 'reviewer', { task_id: 'right', assessment: 'blocked' });
 for (let n = 1; n <= 70; n += 1) {
   const sequence = n * 3;
   const task_id = `1.${n % 4}`;
+  if (n === 68) {
+    const why = { code: 'schema_invalid', reason: 'this is a review', meant: 'reviewer' };
+    rejection(sequence + 1, { role: 'implementer', task: task_id }, why);
+  }
   if (n === 7) {
     const why = {
       code: 'schema_invalid',

@@ -1,16 +1,18 @@
+import type { Role } from '../contracts/kinds.js';
+import { publishItOn } from '../contracts/reading/misplaced-result.js';
+
 /** Why a result cannot be used, and what to do about it. */
 interface Refusal {
   readonly reason: string;
   readonly fix?: string | undefined;
+  readonly meant?: Role | undefined;
 }
 
 /** The same refusal with the command to type in place of the subject to publish on. */
-export function asCommand<Known extends Refusal>(known: Known, command: (role: string) => string): Known {
+export function asCommand<Known extends Refusal>(known: Known, command: (role: Role) => string): Known {
+  const { reason, fix, meant } = known;
+  if (meant === undefined) return known;
   const typed = (text: string) =>
-    text.replace(ON_SUBJECT, (_, role: string) => `publish it with "${command(role)}"`);
-  const { reason, fix } = known;
+    text.replaceAll(publishItOn(meant), () => `publish it with "${command(meant)}"`);
   return { ...known, reason: typed(reason), ...(fix !== undefined && { fix: typed(fix) }) };
 }
-
-/** How a reason names a subject: `publish it on dispatch.<session>.reviewer`. */
-const ON_SUBJECT = /publish it (?:on|as \w+ \()\s*dispatch\.<session>\.(\w+)\)?/g;

@@ -18,7 +18,7 @@ export function doctorCommand(program: Command): void {
         'snapshots, an embedder where one is configured, and the services. Changes nothing. The exit code is 1 when something does not work, and 0 when there are only warnings.\n' +
         'Streams are compared with THROUGHLINE_REPLICAS, THROUGHLINE_ACK_WAIT_MS and THROUGHLINE_SNAPSHOT_EVERY.',
     )
-    .option('--json', 'one JSON array of {check, level, message, fix?, denied?}')
+    .option('--json', 'one JSON array of {check, level, message, fix?, repaired?, denied?}')
     .addHelpText('after', examples('throughline doctor', 'throughline doctor --json'))
     .action(async (options: { json?: boolean }, command: Command) => {
       const cli = cliOf(command);

@@ -6,7 +6,7 @@ import { SERVICES, type ServiceName } from '../services/serve.js';
 import { visible } from '../shared/terminal-text.js';
 import { VERSION } from '../version.js';
 import { cliOf, coloured, examples, out, withNats } from './command-context.js';
-import { levelText } from './show-finding.js';
+import { findingLines, levelText } from './show-finding.js';
 
 interface HealthOptions {
   readonly only?: readonly ServiceName[];
@@ -23,7 +23,7 @@ export function healthCommand(program: Command): void {
     )
     .addOption(new Option('--only <service...>', 'ask only these').choices(SERVICES))
     .option('--here', 'ask only the instances on this machine, or in this container')
-    .option('--json', 'one JSON array of {check, level, message, fix?}')
+    .option('--json', 'one JSON array of {check, level, message, fix?, repaired?}')
     .addHelpText('after', examples('throughline health', 'throughline health --here --only extractor'))
     .action(async ({ only, here, json }: HealthOptions, command: Command) => {
       const cli = cliOf(command);
@@ -36,7 +36,17 @@ export function healthCommand(program: Command): void {
       };
       const found = await withNats(cli, ({ connection }) => serviceFindings(connection, expected));
       if (json) out(JSON.stringify(found));
-      else out(summary(found, coloured(cli)), coloured(cli));
+      else {
+        const isRepairs = ({ repaired }: Finding) => repaired !== undefined;
+        out(
+          summary(
+            found.filter((each) => !isRepairs(each)),
+            coloured(cli),
+          ),
+          coloured(cli),
+        );
+        for (const each of found.filter(isRepairs)) out(findingLines(each, coloured(cli)), coloured(cli));
+      }
       if (worst(found) === 'fail') process.exitCode = 1;
     });
 }

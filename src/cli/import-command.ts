@@ -1,9 +1,6 @@
 import type { Command } from 'commander';
-import {
-  PUBLISH_TIMEOUT_MS,
-  type PublishOptions,
-  type ThroughlineClient,
-} from '../client/throughline-client.js';
+import { PUBLISH_TIMEOUT_MS, type PublishOptions } from '../client/persistent-publish.js';
+import type { ThroughlineClient } from '../client/throughline-client.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
 import { RuleBasedFactExtractor } from '../facts/fact-extractor.js';

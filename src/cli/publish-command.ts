@@ -1,10 +1,6 @@
 import { Argument, type Command, Option } from 'commander';
-import {
-  PUBLISH_TIMEOUT_MS,
-  type Published,
-  type PublishOptions,
-  type ThroughlineClient,
-} from '../client/throughline-client.js';
+import { PUBLISH_TIMEOUT_MS, type Published, type PublishOptions } from '../client/persistent-publish.js';
+import type { ThroughlineClient } from '../client/throughline-client.js';
 import { type DispatchFault, parseDispatchBody } from '../contracts/dispatch-body.js';
 import type { DispatchResult } from '../contracts/dispatch-result.js';
 import { messageOf, ThroughlineError, withRemedy } from '../contracts/errors.js';

@@ -77,7 +77,7 @@ export function upCommand(program: Command): void {
     });
 }
 
-/** Nobody answers where the user said that there is a server: `up` starts none then. */
+/** The user named a server that does not answer: `up` then starts none. */
 function withWayOut(fault: unknown, isFromVariable: boolean): unknown {
   if (!(fault instanceof ThroughlineError) || !fault.message.includes(START_ONE)) return fault;
   const [name, without] = isFromVariable ? ['NATS_URL', 'unset NATS_URL'] : ['--nats', 'leave out --nats'];

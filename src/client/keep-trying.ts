@@ -6,7 +6,7 @@ import { backoffMs } from '../shared/backoff.js';
 export interface Persistence {
   /** In milliseconds, from the first attempt on. */
   readonly timeoutMs: number;
-  /** After it there is no further attempt. */
+  /** Once it is aborted, nothing more is tried. */
   readonly signal?: AbortSignal;
   /** Told once, of the first failure after which it is tried again. */
   readonly onWaiting?: ((failure: ThroughlineError) => void) | undefined;

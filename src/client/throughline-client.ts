@@ -3,14 +3,7 @@ import type { CompactedReport, CompileReplyTo, CompileRequestInput } from '../co
 import type { DispatchResult } from '../contracts/dispatch-result.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { Role } from '../contracts/kinds.js';
-import {
-  COMPILE_SUBJECT,
-  dispatchMessageId,
-  dispatchSubject,
-  isToken,
-  sessionRequest,
-  token,
-} from '../contracts/names.js';
+import { COMPILE_SUBJECT, isToken, sessionRequest } from '../contracts/names.js';
 import {
   RUN_INIT_SUBJECT,
   RUN_STATUS_SUBJECT,
@@ -24,52 +17,17 @@ import type { ResultOf } from '../contracts/results.js';
 import type { RunInitInput } from '../contracts/run-request.js';
 import type { TraceEntryInput } from '../contracts/trace-entry.js';
 import type { ClientTransport } from '../ports/client-transport.js';
-import { LATE, withinDeadline } from '../shared/deadline.js';
-import { linkedSignal } from '../shared/linked-signal.js';
-import { nearestName } from '../shared/nearest-name.js';
 import { HookEngine, PreCompactHook } from '../traces/hook-engine.js';
-import { keepTrying, unlessStopped } from './keep-trying.js';
 import { createLearnings, type Learnings, type Proposals } from './learning-methods.js';
+import {
+  type Published,
+  type PublishedBy,
+  type PublishOptions,
+  publishPersistently,
+} from './persistent-publish.js';
 import type { RunInitReply, RunStatusReply } from './run-replies.js';
 import { createTools, type Tools } from './tool-methods.js';
 import type { ToolReply } from './tool-replies.js';
-
-/** The place of a published result: pass `sequence` as `after` to see it in the next prompt. */
-export interface Published {
-  /** Sequence in the `DISPATCH` stream. */
-  readonly sequence: number;
-  /**
-   * Nothing was stored: under the `messageId` that was given, the server had stored a result within the last two minutes,
-   * and `sequence` is the place of that one. Left out where an earlier attempt of the same call may have stored it.
-   */
-  readonly duplicate?: true;
-}
-
-/** The same with what became of the result, where the publisher waits for it. */
-export type PublishedBy<Options extends PublishOptions> = Options extends { readonly wait: true }
-  ? Published & { readonly result: DispatchResult }
-  : Published;
-
-export interface PublishOptions {
-  /**
-   * Names one result, so that it can be published again: the same id counts once in its session, however late. Give the
-   * one that an `unavailable` error has in `details.messageId`. Ids count for all sessions together, so one of your own
-   * must be as hard to guess as the default, `<session>:<random UUID>`: others could use up a name that they can guess.
-   */
-  readonly messageId?: string;
-  /**
-   * Waits until the session has the result, and says what became of it: the facts that it gave, or why it was rejected.
-   * Where nobody says so in time, the error has the dispatch in `details.dispatch`: the result is stored all the same, and
-   * `tools.dispatchShow` asks once more. Default: false.
-   */
-  readonly wait?: boolean;
-  /** How long to try until there is a PubAck, in milliseconds. Default 30 000. */
-  readonly timeoutMs?: number;
-  /** Stops trying; the result may have been stored all the same. */
-  readonly signal?: AbortSignal;
-  /** Told once, when the first attempt had no PubAck and it is tried again. */
-  readonly onWaiting?: ((failure: ThroughlineError) => void) | undefined;
-}
 
 export interface TraceAppended {
   readonly appended: number;
@@ -94,17 +52,6 @@ export interface ClientOptions {
   /** Longest wait for an answer, in milliseconds. Also limits the wait for a prompt with `after`. Default 10 000. */
   readonly timeoutMs?: number;
 }
-
-/** What may stand in a header. */
-const MESSAGE_ID = /^[!-~]{1,256}$/;
-
-/** Longest value that an error quotes, in characters. */
-const MAX_SHOWN = 40;
-
-/** How long a result is tried, in milliseconds. */
-export const PUBLISH_TIMEOUT_MS = 30_000;
-/** What a timer can wait. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Share of the wait for an answer that a service may wait for the dispatch named in `after`. */
 const AFTER_SHARE = 0.8;
@@ -182,46 +129,17 @@ export class ThroughlineClient {
     text: string | Uint8Array,
     options?: Options,
   ): Promise<PublishedBy<Options>> {
-    const published = await this.#publish(session, role, text, options);
+    const published = await publishPersistently(
+      this.#transport,
+      this.#closing.signal,
+      session,
+      role,
+      text,
+      options,
+    );
     const waited = options?.wait === true ? { result: await this.#resultOf(session, published) } : {};
     // What is there by `wait` alone cannot be said of a type that is not known here.
     return { ...published, ...waited } as PublishedBy<Options>;
-  }
-
-  async #publish(
-    session: string,
-    role: Role,
-    text: string | Uint8Array,
-    options: PublishOptions = {},
-  ): Promise<Published> {
-    const of = token(session, 'session');
-    const subject = dispatchSubject(of, role);
-    const { messageId = dispatchMessageId(of, crypto.randomUUID()), signal } = options;
-    const { timeoutMs = PUBLISH_TIMEOUT_MS, onWaiting } = options;
-    checkOptions(options);
-    checkValues(messageId, timeoutMs);
-    let attempts = 0;
-    const attempt = async (patienceMs: number): Promise<Published> => {
-      attempts += 1;
-      const isFirst = attempts === 1;
-      const publishing = unlessStopped(signal, () => this.#transport.publish(subject, text, messageId));
-      const published = await withinDeadline(patienceMs, publishing);
-      if (published !== LATE) {
-        const { sequence, duplicate } = published;
-        const isKnown = duplicate === true && isFirst && options.messageId !== undefined;
-        return { sequence, ...(isKnown && { duplicate: true }) };
-      }
-      throw new ThroughlineError('unavailable', `${subject}: no PubAck within ${Math.ceil(patienceMs)} ms`);
-    };
-    const closing = this.#closing.signal;
-    const stop = signal && linkedSignal([closing, signal]);
-    try {
-      return await keepTrying(attempt, { timeoutMs, signal: stop?.signal ?? closing, onWaiting });
-    } catch (error) {
-      throw withMessageId(error, messageId);
-    } finally {
-      stop?.release();
-    }
   }
 
   async #resultOf(session: string, { sequence: dispatch, duplicate }: Published): Promise<DispatchResult> {
@@ -328,49 +246,4 @@ function withDispatch(error: unknown, of: { dispatch: number; duplicate?: true }
       : `stored as dispatch ${of.dispatch}`;
   const message = `${stored}, but what became of it is not known: ${error.message}`;
   return new ThroughlineError(error.code, message, { cause: error, details: { ...error.details, ...of } });
-}
-
-const OPTIONS: Readonly<Record<keyof PublishOptions, true>> = {
-  messageId: true,
-  wait: true,
-  timeoutMs: true,
-  signal: true,
-  onWaiting: true,
-};
-
-function checkOptions(options: object): void {
-  for (const name of Object.keys(options)) {
-    if (Object.hasOwn(OPTIONS, name)) continue;
-    const meant = nearestName(name, Object.keys(OPTIONS));
-    const use =
-      meant === undefined ? `use one of ${Object.keys(OPTIONS).join(', ')}` : `did you mean ${meant}?`;
-    throw new ThroughlineError('schema_invalid', `${name} is not an option of publishing: ${use}`);
-  }
-}
-
-function checkValues(messageId: string, timeoutMs: number): void {
-  if (!MESSAGE_ID.test(messageId)) {
-    const is = `messageId is ${shownText(messageId)}`;
-    throw new ThroughlineError(
-      'schema_invalid',
-      `${is}: use 1 to 256 printable ASCII characters without spaces`,
-    );
-  }
-  if (timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS) return;
-  throw new ThroughlineError('schema_invalid', `timeoutMs is ${timeoutMs}: use 1 to ${MAX_TIMEOUT_MS}`);
-}
-
-/** A long one by its length, as in every refusal. */
-function shownText(value: string): string {
-  return value.length <= MAX_SHOWN ? JSON.stringify(value) : `text of ${value.length} characters`;
-}
-
-/** Whether it was stored is not known: only the same id makes it safe to publish again. */
-function withMessageId(error: unknown, messageId: string): unknown {
-  if (!(error instanceof ThroughlineError) || error.code !== 'unavailable') return error;
-  const again = `it may be stored all the same: publish it again with the messageId ${messageId}, and it counts once`;
-  return new ThroughlineError(error.code, `${error.message}; ${again}`, {
-    cause: error,
-    details: { ...error.details, messageId },
-  });
 }

@@ -1,9 +1,11 @@
 import type { z } from 'zod';
+import { isObject } from '../shared/is-object.js';
 import { oneLine } from '../shared/text.js';
 import type { ErrorCode } from './error-codes.js';
 import { explainIssues } from './explain-issues.js';
 import type { Role } from './kinds.js';
 import { withClipped } from './reading/clipped.js';
+import { MAX_ITEMS } from './reading/field-values.js';
 import {
   type Cleaning,
   CUT,
@@ -12,8 +14,7 @@ import {
   mayRepeatKeys,
   repeatedKeys,
 } from './reading/found-json.js';
-import { MAX_ITEMS, readResult, saysNothing } from './reading/read-result.js';
-import { isObject } from './reading/repair-rules.js';
+import { readResult, saysNothing } from './reading/read-result.js';
 import { type Repair, Repairs } from './reading/repairs.js';
 import {
   isOtherName,
@@ -38,6 +39,8 @@ export interface DispatchFault {
   readonly fix?: string;
   /** The task, where it could be read. */
   readonly task?: string;
+  /** The role whose result it seems to be, where it was published as that of another. */
+  readonly meant?: Role;
 }
 
 export type ParsedBody =
@@ -221,12 +224,13 @@ function decode(data: Uint8Array): string | undefined {
 }
 
 // A reason quotes from the body, and goes into headers, logs and terminals.
-function fault({ code, reason, fix, task }: DispatchFault): ParsedBody {
+function fault({ code, reason, fix, task, meant }: DispatchFault): ParsedBody {
   return {
     ok: false,
     code,
     reason: oneLine(reason),
     ...(fix !== undefined && { fix: oneLine(fix) }),
     ...(task !== undefined && { task }),
+    ...(meant !== undefined && { meant }),
   };
 }

@@ -31,6 +31,8 @@ export type DispatchResult = {
       readonly reason: string;
       /** What would make it readable. */
       readonly fix?: string;
+      /** The role whose result it seems to be, where it was published as that of another. */
+      readonly meant?: Role;
     }
   /** The same result of this role and task, by its `result_id` or message id, had counted before: nothing changed. */
   | { readonly status: 'repeated'; readonly role: Role; readonly task: string }

@@ -161,7 +161,7 @@ export function isRole(value: unknown): value is Role {
   return ROLES.some((role) => role === value);
 }
 
-/** The entry of a role, as any other. */
+/** A role's entry in the table; its type is the same for all roles. */
 export function kindOf(role: Role): Kind {
   return KINDS[role];
 }

@@ -89,6 +89,7 @@ export const HEADERS = {
   errorCode: 'Throughline-Error-Code',
   errorReason: 'Throughline-Error-Reason',
   errorFix: 'Throughline-Error-Fix',
+  errorMeant: 'Throughline-Error-Meant',
   dispatchSequence: 'Throughline-Dispatch-Sequence',
   dispatchSubject: 'Throughline-Dispatch-Subject',
   dispatchTime: 'Throughline-Dispatch-Time',

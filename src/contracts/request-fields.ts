@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isObject } from '../shared/is-object.js';
 import { shown, shownPath, unrecognized } from './explain-issues.js';
 import { insideOf, limitOf } from './list-limits.js';
 import { otherSpelling } from './spelling.js';
@@ -146,10 +147,6 @@ function choicePlan(schema: z.ZodDiscriminatedUnion): Plan {
   // Without a plan the schema says what is wrong with the kind.
   return (value, path, tell) =>
     plansByValue.get(isObject(value) ? value[discriminator] : undefined)?.(value, path, tell) ?? value;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function twice(path: readonly string[], before: unknown, given: unknown): string {

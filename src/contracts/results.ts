@@ -102,11 +102,11 @@ export type ReviewIssue = z.output<typeof reviewIssue>;
 export type ExplicitFact = z.output<typeof explicitFact>;
 
 /** The schema of each role's results. */
-export const RESULTS = Object.fromEntries(ROLES.map((role) => [role, schemaOf(role)])) as unknown as {
+export const RESULTS = Object.fromEntries(ROLES.map((role) => [role, schemaOf(role)])) as {
   readonly [R in Role]: z.ZodType<ResultOf<R>, ResultOf<R>>;
 };
 
-function schemaOf(role: Role) {
+function schemaOf(role: Role): z.ZodType {
   const { verdictField, fields } = kindOf(role);
   const own = fields.map((field) => [field, FIELDS[field].optional()]);
   const common = Object.entries(COMMON).map(([field, schema]) => [field, schema.optional()]);

@@ -97,8 +97,16 @@ const dispatchRejected = z.object({
       at: timestamp,
       checked,
     }),
-    /** `fix`: what would make the result readable. */
-    error: z.object({ code: z.string(), reason: z.string(), fix: z.string().optional() }),
+    /**
+     * `fix`: what would make the result readable. `meant`: the role whose result it seems to be, where it was published as
+     * that of another; earlier versions did not write it.
+     */
+    error: z.object({
+      code: z.string(),
+      reason: z.string(),
+      fix: z.string().optional(),
+      meant: z.enum(ROLES).optional(),
+    }),
   }),
 });
 

@@ -128,7 +128,7 @@ export class StateReader<State extends Sequenced, Event> {
     return { state: folding.fork(state), isWhole: false };
   }
 
-  /** A copy of a state that commands alone are to be folded on; `undefined` where there are no other events. */
+  /** A copy of a state, to fold only commands on; `undefined` if the log has no other events. */
   fork(state: State): State | undefined {
     return this.#options.folding.fork?.(state);
   }
@@ -195,7 +195,7 @@ export class StateReader<State extends Sequenced, Event> {
     const running = this.#reads.get(key)?.running;
     if (running !== undefined) {
       const loaded = await running;
-      // Another one waits already: nobody else is to wait for that one, too.
+      // Another caller already reads again: this one does not wait for that read as well.
       if (this.#reads.has(key)) return { ...loaded, isWhole: false };
     }
     const reads: Reads<State> = { running: undefined, next: undefined };

@@ -36,6 +36,8 @@ export interface UnreadableResult {
   readonly code: string;
   readonly reason: string;
   readonly fix?: string;
+  /** The role whose result it seems to be, where it was published as that of another. */
+  readonly meant?: Role;
 }
 
 /**

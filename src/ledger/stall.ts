@@ -9,8 +9,8 @@ import type { OutcomeDigest } from './outcome-digest.js';
  * - `ping_pong`: rounds of a completed result that a review sends back; an approval ends them
  * - `same_fixes`: how often the most repeated required fix was asked for; an approval ends it
  * - `same_test`: how often a test command failed in the same way, one result after the other; its passing ends it
- * - `same_files`: how often the most repeated file was modified again, after work on it was sent back: by a review, by a test
- *   that failed, or by a result that was not completed; an approval ends it
+ * - `same_files`: how often the most repeated file was modified again, after work on it was sent back: by a review, by a
+ *   test that failed, or by a result that was not completed; an approval ends it
  *
  * Only approvals end what rounds of work and review build up: a completed result is a part of the circle.
  */
@@ -169,8 +169,9 @@ function countTests(tests: readonly Repeated[], outcome: OutcomeDigest): Repeate
 }
 
 /**
- * Adds one (or `by`) to each item named, once however often it is named; a new one counts one. Beyond a bound the least repeated are forgotten, of
- * those the ones named longest ago: else what begins to repeat itself late would never be counted.
+ * Adds one (or `by`) to each item named, once however often it is named; a new one counts one. Beyond a bound the least
+ * repeated are forgotten, of those the ones named longest ago: else what begins to repeat itself late would never be
+ * counted.
  */
 function repeat(
   items: readonly Repeated[],

@@ -35,6 +35,8 @@ export interface Rejection {
   readonly reason: string;
   /** What would make it readable. */
   readonly fix?: string;
+  /** The role whose result it seems to be, where it was published as that of another. */
+  readonly meant?: Role;
   readonly body: Uint8Array;
 }
 

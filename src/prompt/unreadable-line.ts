@@ -1,5 +1,5 @@
 import type { Role } from '../contracts/kinds.js';
-import { meantRole, unreadOf } from '../session/known-rejections.js';
+import { unreadOf } from '../session/known-rejections.js';
 import { rejectionsOf, type SessionState } from '../session/session-state.js';
 import { clipText, quoted } from '../shared/text.js';
 
@@ -11,7 +11,7 @@ const MAX_TEXT = 300;
  */
 export function unreadableLine(state: SessionState, taskId: string, asked: Role): string {
   const rejection = unreadOf(rejectionsOf(state), taskId, asked);
-  if (rejection === undefined || meantRole(rejection) !== undefined) return '';
+  if (rejection === undefined || rejection.error.meant !== undefined) return '';
   const { code, reason } = rejection.error;
   // Of this one nothing was wrong with the result.
   const [what, why] =

@@ -1,5 +1,5 @@
 import { KEPT } from '../contracts/kept.js';
-import { isRole, kindOf, ROLES, type Role } from '../contracts/kinds.js';
+import { kindOf, ROLES, type Role } from '../contracts/kinds.js';
 import type { DispatchRejected } from '../contracts/session-events.js';
 import type { UnreadableResult } from '../ledger/ledger-entries.js';
 import { clipText } from '../shared/text.js';
@@ -13,20 +13,25 @@ export interface Rejected {
   readonly role?: Role;
   /** Its task, where the result said it readably. */
   readonly task?: string;
-  /** Why, and what would make it readable. */
-  readonly error: { readonly code: string; readonly reason: string; readonly fix?: string };
+  /** Why, what would make it readable, and the role it was meant for where it came as another's. */
+  readonly error: {
+    readonly code: string;
+    readonly reason: string;
+    readonly fix?: string;
+    readonly meant?: Role;
+  };
 }
 
 /** The same once it is remembered. */
 export interface KnownRejection extends Rejected {
-  /** A later result of the task and role could be read, so nobody has to return this one again. */
+  /** A later result of the task and role could be read, so this one need not be returned again. */
   readonly answered?: true;
 }
 
 /** What is kept of a rejection. */
 export function rejectedBy({ data }: DispatchRejected, event: number): Rejected {
   const { sequence, role, task } = data.dispatch;
-  const { code, reason, fix } = data.error;
+  const { code, reason, fix, meant } = data.error;
   return {
     sequence,
     event,
@@ -36,6 +41,7 @@ export function rejectedBy({ data }: DispatchRejected, event: number): Rejected 
       code,
       reason: clipText(reason, KEPT.rejection.text),
       ...(fix !== undefined && { fix: clipText(fix, KEPT.rejection.text) }),
+      ...(meant !== undefined && { meant }),
     },
   };
 }
@@ -100,17 +106,10 @@ export function unreadOf(
   );
 }
 
-/** The role that should have published a result which came as that of another. */
-export function meantRole({ error }: Rejected): Role | undefined {
-  const role = error.fix?.match(/^publish it on dispatch\.<session>\.(\w+)$/)?.[1];
-  return isRole(role) ? role : undefined;
-}
-
 /** Whose results make up for one that could not be read. Where its role is not known: any that works or reviews. */
-function rolesThatAnswer(rejected: Rejected): readonly Role[] {
-  const meant = meantRole(rejected);
-  if (rejected.role === undefined) return ROLES.filter((role) => kindOf(role).part !== 'note');
-  return meant === undefined ? [rejected.role] : [rejected.role, meant];
+function rolesThatAnswer({ role, error: { meant } }: Rejected): readonly Role[] {
+  if (role === undefined) return ROLES.filter((each) => kindOf(each).part !== 'note');
+  return meant === undefined ? [role] : [role, meant];
 }
 
 function keyOf({ task, role }: Pick<NewestRead, 'task' | 'role'>): string {

@@ -94,7 +94,12 @@ const rejected = {
   event: z.number(),
   role: z.enum(ROLES).exactOptional(),
   task: z.string().exactOptional(),
-  error: z.object({ code: z.string(), reason: z.string(), fix: z.string().exactOptional() }),
+  error: z.object({
+    code: z.string(),
+    reason: z.string(),
+    fix: z.string().exactOptional(),
+    meant: z.enum(ROLES).exactOptional(),
+  }),
 };
 
 const recent = z.array(

@@ -1,6 +1,7 @@
 import { connect } from 'nats';
 import { describe, expect, it } from 'vitest';
-import { type PublishOptions, ThroughlineClient } from '../../src/client/throughline-client.js';
+import type { PublishOptions } from '../../src/client/persistent-publish.js';
+import { ThroughlineClient } from '../../src/client/throughline-client.js';
 import type { ErrorCode } from '../../src/contracts/error-codes.js';
 import { ThroughlineError } from '../../src/contracts/errors.js';
 import { DISPATCH_STREAM } from '../../src/contracts/names.js';

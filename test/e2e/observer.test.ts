@@ -1,18 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  allDealtWith,
-  freshState,
-  implemented,
-  newSession,
-  type System,
-  startSystem,
-} from '../support/system.js';
+import { describe, expect, it } from 'vitest';
+import { allDealtWith, freshState, implemented, newSession, systemOfFile } from '../support/system.js';
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(() => system.stop());
+const system = await systemOfFile();
 
 const FACTS = [
   {

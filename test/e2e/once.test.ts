@@ -1,5 +1,5 @@
 import { headers } from 'nats';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { DISPATCH_STREAM, dispatchSubject, HEADERS, type Token } from '../../src/contracts/names.js';
 import {
   eventsOf,
@@ -8,18 +8,13 @@ import {
   newSession,
   remembered,
   reviewed,
-  type System,
   soon,
-  startSystem,
+  systemOfFile,
 } from '../support/system.js';
 
 /** The same result, published again: once from the publisher to the fact. */
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(() => system.stop());
+const system = await systemOfFile();
 
 const RESULT = implemented('1', { files_modified: ['src/a.ts'], intent_id: 'parser' });
 

@@ -210,6 +210,9 @@ describe('rejected', () => {
   it('rejected fix sends a result to the role and the session that it was meant for', async () => {
     const [session, meant] = [newSession('fix'), newSession('meant')];
     const id = await rejectOne(session, '{"task_id":"1","assessment":"approved"}');
+    const command = `publish it with "throughline rejected fix ${id} --role reviewer"`;
+    expect((await rejected('show', id)).stderr).toContain(`this is a review: ${command}`);
+    expect(await listed(session)).toMatchObject([{ meant: 'reviewer' }]);
     const fixed = await rejected('fix', id, '--role', 'reviewer', '--session', meant, '--json');
     const { sequence } = JSON.parse(fixed.stdout);
     expect(await resultOf(meant, sequence)).toMatchObject({ status: 'recorded', role: 'reviewer' });

@@ -207,6 +207,9 @@ describe('a publisher that waits', () => {
       reason: expect.stringContaining('status is missing'),
       fix: 'set status to one of completed, blocked, failed',
     });
+    const review = '{"task_id":"1","assessment":"approved"}';
+    const misplaced = await client.publishText(session, 'implementer', review, { wait: true });
+    expect(misplaced.result).toMatchObject({ status: 'rejected', meant: 'reviewer' });
     const [, event] = await eventsOf(system, session);
     expect(event?.event).toMatchObject({ type: 'dispatch.rejected', data: { dispatch: { task: '1' } } });
     expect(await client.publishImplementer(session, implemented('2'))).not.toHaveProperty('result');

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { COMPILE_SUBJECT, type Token } from '../../src/contracts/names.js';
 import { TRACE_APPEND_SUBJECT, TRACE_COMPACT_SUBJECT } from '../../src/contracts/request-names.js';
 import { type PreparedPrompt, withPreLlmCompaction } from '../../src/entries/traces.js';
@@ -6,21 +6,9 @@ import { tracesOf } from '../../src/session/session-state.js';
 import { SUMMARY_HEADER } from '../../src/traces/trace-summary.js';
 import { step, steps } from '../compaction/entries.js';
 import { cli } from '../support/cli.js';
-import {
-  eventsOf,
-  freshState,
-  implemented,
-  newSession,
-  type System,
-  soon,
-  startSystem,
-} from '../support/system.js';
+import { eventsOf, freshState, implemented, newSession, soon, systemOfFile } from '../support/system.js';
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(() => system.stop());
+const system = await systemOfFile();
 
 const TASK = { taskId: 'next', taskPrompt: 'go on with the parser' };
 const INTENT = { activeIntentId: 'INT-1' };

@@ -79,9 +79,9 @@ export function rejectedStoreContract(name: string, open: () => Promise<OpenedRe
     });
 
     it('the rejected store keeps what would make a result readable', async () => {
-      const { entry } = await put({ fix: 'add an assessment\r\nand a task' });
-      expect(entry.fix).toBe('add an assessment and a task');
-      expect(await opened.store.get(entry.id)).toMatchObject({ fix: entry.fix });
+      const { entry } = await put({ fix: 'add an assessment\r\nand a task', meant: 'observer' });
+      expect(entry).toMatchObject({ fix: 'add an assessment and a task', meant: 'observer' });
+      expect(await opened.store.get(entry.id)).toMatchObject({ fix: entry.fix, meant: 'observer' });
     });
 
     it.each<[string, Uint8Array]>([

@@ -137,7 +137,7 @@ describe('the line of a result that could not be read', () => {
     expect(line('implementer', rejected(2, { role: 'reviewer', ...why }))).toBe('');
     const misplaced = {
       ...{ role: 'implementer' as const, task: '1', reason: 'this is a review' },
-      fix: 'publish it on dispatch.<session>.reviewer',
+      meant: 'reviewer' as const,
     };
     for (const role of ROLES) expect(line(role, rejected(2, misplaced))).toBe('');
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseDispatchBody } from '../../src/contracts/dispatch-body.js';
 import { ROLES } from '../../src/contracts/kinds.js';
 import { WINDOW_LENGTH } from '../../src/session/dispatch-window.js';
-import { meantRole, unreadableTasks } from '../../src/session/known-rejections.js';
+import { unreadableTasks } from '../../src/session/known-rejections.js';
 import { DEFAULT_LIMITS, rejectionsOf } from '../../src/session/session-state.js';
 import { implementer, observer, recorded, rejected, reviewer } from '../support/builders.js';
 import { type DispatchEvent, foldedInOrder } from './arrivals.js';
@@ -89,11 +89,20 @@ describe('a result that could not be read', () => {
       task: '1',
       reason: fault?.reason ?? '',
       fix: fault?.fix ?? '',
+      ...(fault?.meant && { meant: fault.meant }),
     });
-    expect(rejectionsAfter([misplaced]).map(meantRole)).toEqual(['reviewer']);
+    expect(rejectionsAfter([misplaced]).map(({ error }) => error.meant)).toEqual(['reviewer']);
     expect(unreadAfter(misplaced, recorded(6, observer()))).toEqual(['1: 5']);
     expect(unreadAfter(misplaced, recorded(6, reviewer()))).toEqual([]);
     expect(unreadAfter(misplaced, recorded(6, implementer()))).toEqual([]);
+  });
+
+  it('what a rejection says in words is not read: only its field says which role it was meant for', () => {
+    const fix = 'publish it on dispatch.<session>.reviewer';
+    const misplaced = { role: 'implementer', task: '1', fix } as const;
+    expect(unreadAfter(rejected(5, misplaced), recorded(6, reviewer()))).toEqual(['1: 5']);
+    const worded = rejected(5, { ...misplaced, fix: 'send it as a review', meant: 'reviewer' });
+    expect(unreadAfter(worded, recorded(6, reviewer()))).toEqual([]);
   });
 
   it.each(ROLES)('late and in order, the same results make up for a rejection of %s', (role) => {

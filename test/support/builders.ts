@@ -53,7 +53,7 @@ export function recorded(sequence: number, returned: RoleResult, messageId?: str
 /** The event of a dispatch that could not be used. */
 export function rejected(
   sequence: number,
-  { role, task, ...why }: { role?: Role; task?: string; reason?: string; fix?: string } = {},
+  { role, task, ...why }: { role?: Role; task?: string; reason?: string; fix?: string; meant?: Role } = {},
 ): DispatchRejected {
   const at = timeOf(sequence);
   const dispatch = { sequence, ...(role && { role }), ...(task && { task }), at };

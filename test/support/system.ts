@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JetStreamManager } from 'nats';
-import { expect } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import type { ThroughlineClient } from '../../src/client/throughline-client.js';
 import { type Config, loadConfig } from '../../src/config/config.js';
 import type { Fixed } from '../../src/config/settings.js';
@@ -74,6 +74,13 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     await stop();
     throw fault;
   }
+}
+
+/** A system for all tests of the file that calls it: stopped after the last of them. */
+export async function systemOfFile(options: SystemOptions = {}): Promise<System> {
+  const system = await startSystem(options);
+  afterAll(() => system.stop());
+  return system;
 }
 
 /** Ports of their own on a system's server, as another process would have them. */

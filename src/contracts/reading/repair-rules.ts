@@ -1,3 +1,4 @@
+import { isObject } from '../../shared/is-object.js';
 import { RELATIONS } from '../relations.js';
 import type { RepairKind } from './repairs.js';
 import type { Json } from './shape.js';
@@ -343,10 +344,6 @@ function countUnder(item: Json, names: readonly string[]): number | undefined {
 /** The severity that a text means; `undefined` where no one knows it. */
 export function severityOf(text: string) {
   return meantBy(text, ['critical', 'important', 'minor'] as const, SEVERITY_WORDS);
-}
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isText(value: unknown): value is string {

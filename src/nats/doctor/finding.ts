@@ -10,6 +10,8 @@ export interface Finding {
   readonly message: string;
   /** What to do about it. */
   readonly fix?: string;
+  /** How many repairs of results there were, by kind. */
+  readonly repaired?: Readonly<Record<string, number>>;
   /** Set where the user may not look at it. */
   readonly denied?: true;
 }

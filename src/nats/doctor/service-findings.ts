@@ -36,6 +36,7 @@ const health = z.object({
   warnings: z.number(),
   lastIncident: z.object({ at: z.string(), message: z.string(), code: z.string().optional() }).nullable(),
   setAside: setAside.optional(),
+  repaired: z.record(z.string(), z.number()).optional(),
 });
 
 /** Which services are asked, and the expectations of them. */
@@ -68,7 +69,7 @@ export async function serviceFindings(
         return [fail(check, `no instance answers${where}`, `throughline serve --only ${served}`)];
       const findings = instances.flatMap((each) => judged(check, each, version, now));
       const running = counted(instances.length, 'instance answers', 'instances answer');
-      return findings.length > 0 ? findings : [ok(check, running)];
+      return [...(findings.length > 0 ? findings : [ok(check, running)]), ...repairFindings(instances)];
     }),
   );
   return found.flat();
@@ -103,6 +104,19 @@ function judged(check: string, instance: ServiceStats, version: string, now: num
 function healthIn(instance: ServiceStats): z.infer<typeof health> | undefined {
   const data = instance.endpoints?.find(({ name }) => name === 'health')?.data;
   return health.safeParse(data).data;
+}
+
+/** What instances repaired in results, where they repaired anything: it tells how well agents keep to the contract. */
+function repairFindings(instances: readonly ServiceStats[]): Finding[] {
+  const repaired: Record<string, number> = {};
+  for (const instance of instances)
+    for (const [kind, count] of Object.entries(healthIn(instance)?.repaired ?? {}))
+      repaired[kind] = (repaired[kind] ?? 0) + count;
+  const kinds = Object.entries(repaired).sort(([, one], [, other]) => other - one);
+  if (kinds.length === 0) return [];
+  const total = kinds.reduce((sum, [, count]) => sum + count, 0);
+  const each = kinds.map(([kind, count]) => `${kind} ${count}`).join(', ');
+  return [{ ...ok('results', `${counted(total, 'repair')} since the extractor started: ${each}`), repaired }];
 }
 
 /** Sessions whose logs accept nothing: their dispatches wait in the extractor, and are rejected in the end. */

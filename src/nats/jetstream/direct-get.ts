@@ -87,7 +87,7 @@ export async function* batchesOf(
     const last = messages.at(-1);
     if (last !== undefined) yield messages;
     if (last === undefined) return;
-    // Counted by the first batch; of those that it counted some may be gone since.
+    // The first batch counted them; some may have been removed after that.
     left = Math.min(left - messages.length, pending);
     next = { seq: last.sequence + 1 };
   }

@@ -115,6 +115,7 @@ export class NatsRejectedStore implements RejectedStore {
         [HEADERS.errorCode]: rejected.code,
         [HEADERS.errorReason]: headerText(rejected.reason),
         ...(rejected.fix !== undefined && { [HEADERS.errorFix]: headerText(rejected.fix) }),
+        ...(rejected.meant !== undefined && { [HEADERS.errorMeant]: rejected.meant }),
         [HEADERS.dispatchSequence]: String(sequence),
         [HEADERS.dispatchSubject]: headerText(rejected.subject),
         [HEADERS.dispatchTime]: at,
@@ -231,6 +232,7 @@ const DISPATCHES = DISPATCH_SUBJECTS.slice(0, -1);
 function describe(message: StoredMsg, bytes: number): RejectedEntry {
   const { header, seq } = message;
   const fix = header.get(HEADERS.errorFix);
+  const meant = header.get(HEADERS.errorMeant);
   return {
     id: seq,
     bytes,
@@ -241,6 +243,7 @@ function describe(message: StoredMsg, bytes: number): RejectedEntry {
     code: header.get(HEADERS.errorCode),
     reason: header.get(HEADERS.errorReason),
     ...(fix !== '' && { fix }),
+    ...(isRole(meant) && { meant }),
   };
 }
 

@@ -13,7 +13,7 @@ type Log = Pick<SessionLog, 'read'>;
 
 /**
  * The same facts, each with what was repaired in the result that it comes from, where anything was. No state keeps it:
- * it is read from the log. A fact whose event is no longer there has none.
+ * it is read from the log. If its event is gone, a fact has no repairs.
  */
 export async function withRepairs<Fact extends { readonly eventSequence: number }>(
   log: Log,

@@ -133,13 +133,22 @@ function requireUsable(state: SessionState, dispatch: number | undefined): void 
   const rejection = rejectionsOf(state).find(({ sequence }) => sequence === dispatch);
   if (rejection === undefined) return;
   const { sequence, task, error } = rejection;
-  const { code, reason, fix } = error;
+  const { code, reason, fix, meant } = error;
   const remedy = fix ?? 'publish a corrected result';
   const shown = `"throughline rejected ls --session ${state.session}" shows the result`;
   throw new ThroughlineError(
     'dispatch_rejected',
     `${withRemedy(`dispatch ${sequence} could not be used, ${code}: ${reason}`, remedy)}; ${shown}`,
-    { details: { dispatch: sequence, code, reason, ...(fix && { fix }), ...(task && { task }) } },
+    {
+      details: {
+        dispatch: sequence,
+        code,
+        reason,
+        ...(fix && { fix }),
+        ...(meant && { meant }),
+        ...(task && { task }),
+      },
+    },
   );
 }
 

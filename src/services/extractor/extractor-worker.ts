@@ -182,13 +182,13 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     role: Role | undefined,
     fault: DispatchFault,
   ): Promise<WorkOutcome> {
-    const { code, reason, fix } = fault;
+    const { code, reason, fix, meant } = fault;
     const { sequence, at, subject, body } = held.delivery;
     // The note first: the fold takes it once however often it comes, the rejected store only for a while. But a log
     // that is given up keeps no dispatch from being rejected: then `after` does not hear of it.
     const refused = session && (await noteRejected(held, session, role, fault));
     const told = refused === undefined ? reason : `${reason}; not noted on its session: ${refused}`;
-    const why = { code, reason: told, ...(fix !== undefined && { fix }) };
+    const why = { code, reason: told, ...(fix !== undefined && { fix }), ...(meant && { meant }) };
     await ports.rejected.put({ session, role, subject, sequence, at, ...why, body });
     stats.rejected += 1;
     logger.warn({ session, dispatch: sequence, code, reason: told }, 'dispatch rejected');
@@ -201,7 +201,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     held: Held,
     session: Token,
     role: Role | undefined,
-    { code, reason, task, fix }: DispatchFault,
+    { code, reason, task, fix, meant }: DispatchFault,
   ): Promise<string | undefined> {
     const { sequence, at } = held.delivery;
     const event: DispatchRejected = {
@@ -210,7 +210,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
       at,
       data: {
         dispatch: { sequence, ...(role && { role }), ...(task !== undefined && { task }), at },
-        error: { code, reason, ...(fix !== undefined && { fix }) },
+        error: { code, reason, ...(fix !== undefined && { fix }), ...(meant && { meant }) },
       },
     };
     try {

@@ -74,7 +74,7 @@ function said(sequence: number, event: SessionEvent | undefined, repeats: boolea
   if (event?.type === 'dispatch.rejected' && event.data.dispatch.sequence === sequence) {
     const { dispatch, error } = event.data;
     const { role, task } = dispatch;
-    const { code, reason, fix } = error;
+    const { code, reason, fix, meant } = error;
     return {
       status: 'rejected',
       ...(role !== undefined && { role }),
@@ -82,6 +82,7 @@ function said(sequence: number, event: SessionEvent | undefined, repeats: boolea
       code,
       reason,
       ...(fix !== undefined && { fix }),
+      ...(meant !== undefined && { meant }),
     };
   }
   // The log was made again meanwhile.
