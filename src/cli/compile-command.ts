@@ -75,7 +75,7 @@ export function compileCommand(program: Command): void {
     )
     .option(
       '--max-learnings <n>',
-      'maximum number of learnings (default: none; session-start: 5)',
+      'maximum number of learnings, 0 for none (default: 3; iteration, session-start: 5)',
       wholeNumber(0, 100),
     )
     .option(
@@ -94,7 +94,7 @@ export function compileCommand(program: Command): void {
       'after',
       examples(
         'throughline compile -s demo -t 5.1 -p "Make compile wait for a dispatch" --explain',
-        'throughline compile -s demo --kind iteration --max-learnings 5',
+        'throughline compile -s demo --kind iteration --max-learnings 10',
         'throughline compile -s demo --kind session-start',
         'throughline compile -s demo -t 5.1 -p "Fix the tests" --tags test error',
         'throughline compile -s demo -t 5.1 -p "…" --after "$(throughline publish reviewer -s demo -f r.json)" --json',
@@ -154,9 +154,16 @@ function summary(reply: CompileReply, kind: CompileRequest['kind']): string {
 
 /** What a reader of the prompt alone would not notice. */
 function warnings(reply: CompileReply): string[] {
-  if (reply.kind !== 'dispatch') return [];
+  if (reply.kind === 'session-start') return [];
+  const { learningsError } = reply;
+  const withoutLearnings =
+    learningsError === undefined
+      ? []
+      : [`-- without learnings: ${learningsError.message} (${learningsError.code})`];
+  if (reply.kind === 'iteration') return withoutLearnings;
   const { ledger, budget } = reply;
   return [
+    ...withoutLearnings,
     ...(ledger.mode === 'ledger_plus_fallback'
       ? [`-- ${ledger.reason}: ${ledger.message ?? 'no details'}`]
       : []),

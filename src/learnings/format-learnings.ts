@@ -31,13 +31,15 @@ const PROPOSAL_CHARACTERS = 40;
 /** Room for the type, so that the texts of patterns and insights stand below each other. */
 const TYPE_COLUMN = 8;
 
-/** `Relevant learnings (3/15):` with the score of each, or `Recent learnings (5/15):` where only recency chose them. */
+/**
+ * `Relevant learnings (3/15):`, the best first, or `Recent learnings (5/15):` where only recency chose them. Scores are
+ * not shown: they say an order, which the lines have, and depend on whether vectors came in time.
+ */
 export function formatRelevantLearnings({ method, ranked, total }: LearningsInPrompt): string {
   if (ranked.length === 0) return '';
-  const [title, line] = method === 'recency' ? ['Recent', recentLine] : ['Relevant', relevantLine];
-  return [`${title} learnings (${ranked.length}/${total}):`, ...ranked.map((each) => `  ${line(each)}`)].join(
-    '\n',
-  );
+  const title = method === 'recency' ? 'Recent' : 'Relevant';
+  const lines = ranked.map((each) => `  ${learningLine(each)}`);
+  return [`${title} learnings (${ranked.length}/${total}):`, ...lines].join('\n');
 }
 
 /** The learnings of which the section stays within `maxTokens`, at four characters a token. */
@@ -52,7 +54,7 @@ export function withinTokens(ranked: readonly RankedLearning[], maxTokens: numbe
 
 /** Tokens of the line of a learning. */
 export function learningTokens(each: RankedLearning): number {
-  return Math.ceil((relevantLine(each).length + 3) / 4);
+  return Math.ceil((learningLine(each).length + 3) / 4);
 }
 
 /** The newest proposals as an index: id, type, the beginning of the text, and confidence. */
@@ -75,14 +77,6 @@ function proposalLine({ id, type, content, confidence }: Proposal): string {
   return `${id.slice(0, ID_CHARACTERS)} ${type.padEnd(TYPE_COLUMN)} "${text}" (${sure})`;
 }
 
-function relevantLine(each: RankedLearning): string {
-  return `[${each.score.toFixed(2)}] ${typed(each)}`;
-}
-
-function recentLine(each: RankedLearning): string {
-  return `- ${typed(each)}`;
-}
-
-function typed({ learning }: RankedLearning): string {
-  return `${learning.type}: ${learningText(learning.content)}`;
+function learningLine({ learning }: RankedLearning): string {
+  return `- ${learning.type}: ${learningText(learning.content)}`;
 }

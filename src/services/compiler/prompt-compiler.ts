@@ -86,11 +86,12 @@ async function compile(
       loaded = { ...loaded, replayed: loaded.replayed + replayed };
     }
   }
-  const { tokenizer, learnings } = await forPrompt(loaded.folded.state, request, options);
+  const { tokenizer, learnings, learningsError } = await forPrompt(loaded.folded.state, request, options);
   // Nothing is awaited from here on: the next load of the session would change the state.
   const { state, snapshotSequence } = loaded.folded;
   const budget = budgetOf(resolvedSettings(state.charter.settings), tokenizer);
-  const reflects = { sequence: state.sequence, snapshotSequence, replayed: loaded.replayed };
+  const replied = { sequence: state.sequence, snapshotSequence, replayed: loaded.replayed };
+  const reflects = { ...replied, ...(learningsError && { learningsError }) };
   if (request.kind !== 'dispatch')
     return { ...compilePrompt(state, request, budget, learnings), ...reflects };
   const ledger = ledgerReport(state, request.taskId, refreshed);
@@ -108,8 +109,8 @@ async function forPrompt(
   const named = () => resolvedSettings(state.charter.settings).tokenizer;
   for (;;) {
     const tokenizer = await tokenizers(named());
-    const learnings = await find(state, request);
-    if (tokenizer.name === named()) return { tokenizer, learnings };
+    const found = await find(state, request);
+    if (tokenizer.name === named()) return { tokenizer, ...found };
   }
 }
 
