@@ -142,9 +142,11 @@ function summary(reply: CompileReply, kind: CompileRequest['kind']): string {
   const shown = [
     ...(kind === 'session-start' ? [] : [`${factsShown} of ${counted(factsTotal, 'fact')}`]),
     ...(files.length === 0 ? [] : [counted(files.length, 'likely file')]),
-    ...(learningsShown === undefined
+    ...(learningsShown === undefined || (learningsTotal === 0 && kind !== 'session-start')
       ? []
-      : [`${learningsShown} of ${counted(learningsTotal ?? 0, 'learning')} (${method})`]),
+      : [
+          `${learningsShown} of ${counted(learningsTotal ?? 0, 'learning')}${learningsShown === 0 ? '' : ` (${method})`}`,
+        ]),
     ...(proposalCount === undefined || proposalCount === 0
       ? []
       : [`${counted(proposalCount, 'proposal')} pending`]),

@@ -198,7 +198,7 @@ export function compilerOn(reader: SessionReader, log: SessionLog, afterTimeoutM
     log,
     tracker,
     telemetry,
-    learnings: async () => ({}),
+    learnings: () => async () => ({}),
     tokenizers: async () => approximateTokenizer,
     afterTimeoutMs,
   });

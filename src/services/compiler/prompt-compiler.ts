@@ -75,6 +75,7 @@ async function compile(
   options: PromptCompilerOptions,
 ): Promise<CompileReply> {
   const { reader, tracker, telemetry } = options;
+  const learningsFor = options.learnings(session, request);
   let loaded = await loadFor(session, request, options);
   let refreshed: Refreshed = { outcome: 'unchanged' };
   if (request.asOf === undefined) {
@@ -86,7 +87,11 @@ async function compile(
       loaded = { ...loaded, replayed: loaded.replayed + replayed };
     }
   }
-  const { tokenizer, learnings, learningsError } = await forPrompt(loaded.folded.state, request, options);
+  const { tokenizer, learnings, learningsError } = await forPrompt(
+    loaded.folded.state,
+    options.tokenizers,
+    learningsFor,
+  );
   // Nothing is awaited from here on: the next load of the session would change the state.
   const { state, snapshotSequence } = loaded.folded;
   const budget = budgetOf(resolvedSettings(state.charter.settings), tokenizer);
@@ -103,13 +108,13 @@ async function compile(
  */
 async function forPrompt(
   state: SessionState,
-  request: CompileRequest,
-  { tokenizers, learnings: find }: PromptCompilerOptions,
+  tokenizers: PromptCompilerOptions['tokenizers'],
+  find: ReturnType<PromptLearnings>,
 ) {
   const named = () => resolvedSettings(state.charter.settings).tokenizer;
   for (;;) {
     const tokenizer = await tokenizers(named());
-    const found = await find(state, request);
+    const found = await find(state);
     if (tokenizer.name === named()) return { tokenizer, ...found };
   }
 }

@@ -1,7 +1,8 @@
+import { LRUCache } from 'lru-cache';
 import type { CompileRequest, DispatchReply } from '../../contracts/compile-request.js';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { DEFAULT_MIN_SIMILARITY, PROMPT_LEARNINGS } from '../../contracts/learning-requests.js';
-import { projectOf } from '../../contracts/names.js';
+import { projectOf, type Token } from '../../contracts/names.js';
 import type { Relevance } from '../../embedding/relevance.js';
 import type { ProjectReader } from '../../folding/project-folding.js';
 import type { LearningsInPrompt } from '../../learnings/format-learnings.js';
@@ -23,10 +24,14 @@ export interface FoundLearnings {
 }
 
 /**
- * Finds the learnings that a prompt may show. It fails only where the request asks for learnings, by any of their
- * fields or as a session start: other prompts are worth having without them.
+ * Finds the learnings that a prompt may show: called as the request comes, and then with the session's state. It fails
+ * only where the request asks for learnings, by any of their fields or as a session start: other prompts are worth having
+ * without them.
  */
-export type PromptLearnings = (state: SessionState, request: CompileRequest) => Promise<FoundLearnings>;
+export type PromptLearnings = (
+  session: Token,
+  request: CompileRequest,
+) => (state: SessionState) => Promise<FoundLearnings>;
 
 export interface PromptLearningsOptions {
   readonly reader: ProjectReader;
@@ -38,17 +43,41 @@ export interface PromptLearningsOptions {
   readonly unaskedMs?: number;
 }
 
+/** Sessions whose project is remembered. */
+const MAX_SESSIONS = 10_000;
+
 export function createPromptLearnings(options: PromptLearningsOptions): PromptLearnings {
   const { reader, relevance, secrets = NO_SCANNER, unaskedMs = 2000 } = options;
   const warn = limitedWarnings(options.logger, () => performance.now());
 
-  async function find(session: SessionState, request: CompileRequest, maxResults: number) {
-    const project = projectOf(request.project ?? session.charter.project);
+  /** Project of each session at its last prompt: its learnings can be read while the session is. */
+  const projects = new LRUCache<string, Token>({ max: MAX_SESSIONS });
+
+  /** Begins to read, where the project is likely known; not before a wait, after which the learnings may be others. */
+  function readAhead(session: Token, { project, after, learningsAsOf }: CompileRequest) {
+    const likely = projects.get(session);
+    if (likely === undefined || project !== undefined) return undefined;
+    if (after !== undefined || learningsAsOf !== undefined) return undefined;
+    const loaded = reader.load(likely);
+    // Whoever awaits it sees the error; it may be that nobody does.
+    loaded.catch(() => undefined);
+    return { project: likely, loaded };
+  }
+
+  async function find(
+    session: SessionState,
+    request: CompileRequest,
+    maxResults: number,
+    ahead: ReturnType<typeof readAhead>,
+  ) {
+    const own = projectOf(session.charter.project);
+    projects.set(session.session, own);
+    const project = request.project === undefined ? own : projectOf(request.project);
     const asked = request.taskPrompt ?? whatIsAhead(session);
     const { learningsAsOf } = request;
-    const loaded =
-      learningsAsOf === undefined ? reader.load(project) : reader.loadAsOf(project, learningsAsOf);
-    const { active, pending, sequence } = viewOf((await loaded).folded.state);
+    const read = ahead?.project === project ? ahead.loaded : reader.load(project);
+    const loaded = await (learningsAsOf === undefined ? read : reader.loadAsOf(project, learningsAsOf));
+    const { active, pending, sequence } = viewOf(loaded.folded.state);
     const known = { total: active.size, pending, sequence };
     const none: LearningsInPrompt = { ...known, method: 'recency', ranked: [] };
     if (active.size === 0 || maxResults === 0) return none;
@@ -61,28 +90,38 @@ export function createPromptLearnings(options: PromptLearningsOptions): PromptLe
     return fits ? { ...known, ...found } : none;
   }
 
-  return async (session, request) => {
+  return (session, request) => {
     const maxResults = request.maxLearnings ?? PROMPT_LEARNINGS[request.kind];
-    if (request.kind === 'session-start') return { learnings: await find(session, request, maxResults) };
-    if (maxResults === 0) return {};
-    if (asksForLearnings(request)) return { learnings: await find(session, request, maxResults) };
-    if (request.kind === 'iteration' && !showsLearnings(request.template)) return {};
-    try {
-      const learnings = await withinDeadline(unaskedMs, find(session, request, maxResults));
-      if (learnings !== LATE) return { learnings };
-      throw new ThroughlineError('unavailable', `the learnings could not be read within ${unaskedMs} ms`);
-    } catch (error) {
-      const code = codeOf(error);
-      warn({ session: session.session, code, err: error }, 'prompt compiled without learnings');
-      return { learningsError: { code, message: error instanceof Error ? error.message : String(error) } };
-    }
+    if (!needsLearnings(request, maxResults)) return async () => ({});
+    let ahead = readAhead(session, request);
+    return async (state) => {
+      const found = find(state, request, maxResults, ahead);
+      // Where it is called again, time has passed.
+      ahead = undefined;
+      if (asksForLearnings(request)) return { learnings: await found };
+      try {
+        const learnings = await withinDeadline(unaskedMs, found);
+        if (learnings !== LATE) return { learnings };
+        throw new ThroughlineError('unavailable', `the learnings could not be read within ${unaskedMs} ms`);
+      } catch (error) {
+        const code = codeOf(error);
+        warn({ session, code, err: error }, 'prompt compiled without learnings');
+        return { learningsError: { code, message: error instanceof Error ? error.message : String(error) } };
+      }
+    };
   };
 }
 
-function asksForLearnings({ maxLearnings, minSimilarity, learningsAsOf, project }: CompileRequest): boolean {
-  return [maxLearnings, minSimilarity, learningsAsOf, project].some((field) => field !== undefined);
+/** A session start needs the proposals at least; a template may show no learnings, and then only an explicit wish counts. */
+function needsLearnings(request: CompileRequest, maxResults: number): boolean {
+  if (request.kind === 'session-start') return true;
+  if (maxResults === 0) return false;
+  if (request.kind === 'dispatch' || request.template === undefined) return true;
+  return asksForLearnings(request) || hasPlaceholder(request.template, 'learnings');
 }
 
-function showsLearnings(template: string | undefined): boolean {
-  return template === undefined || hasPlaceholder(template, 'learnings');
+function asksForLearnings({ kind, ...request }: CompileRequest): boolean {
+  const { maxLearnings, minSimilarity, learningsAsOf, project } = request;
+  const fields = [maxLearnings, minSimilarity, learningsAsOf, project];
+  return kind === 'session-start' || fields.some((field) => field !== undefined);
 }

@@ -37,7 +37,9 @@ async function withLearnings(texts: readonly string[] = TEXTS) {
   const reader = new StateReader({ log, snapshots, folding: PROJECT_FOLDING, logger, maxCached: 10 });
   const relevance = createRelevance({ vectors: new MemoryVectorStore(), embedder: undefined, logger });
   const find = createPromptLearnings({ reader, relevance, logger, unaskedMs: 20 });
-  const ask = (request: CompileRequestInput) => find(emptyState('s'), compileRequest.parse(request));
+  const session = token('s', 'session');
+  const ask = (request: CompileRequestInput, state = emptyState('s')) =>
+    find(session, compileRequest.parse(request))(state);
   return { log, ask, warnings };
 }
 
@@ -95,6 +97,30 @@ describe('the learnings of a prompt', () => {
       };
       for (const taskPrompt of ['parser', 'tables', 'input']) await ask({ ...TASK, taskPrompt });
       expect(reads).toBe(3);
+    }
+  });
+
+  it('a prompt shows the learnings of the project that its session has now, not of the one that it had before', async () => {
+    const { log, ask } = await withLearnings();
+    const task = { ...TASK, taskPrompt: 'steps' };
+    const empty = emptyState('s');
+    const named = { ...empty, charter: { ...empty.charter, project: 'other' } };
+    await log.append(token('other', 'project'), eventAt(0, proposed('Steps of another project')));
+    await log.append(token('other', 'project'), eventAt(1, accepted('Steps of another project')));
+    expect(textsOf(await ask(task))).toEqual(['Commit small steps']);
+    expect(textsOf(await ask(task, named))).toEqual(['Steps of another project']);
+    expect(textsOf(await ask({ ...task, project: 'default' }, named))).toEqual(['Commit small steps']);
+    expect(textsOf(await ask(task, named))).toEqual(['Steps of another project']);
+  });
+
+  it('a prompt shows a learning that was accepted before it was asked for, as often as it is asked', async () => {
+    const { log, ask } = await withLearnings();
+    const project = token('default', 'project');
+    for (const text of ['Zebras first', 'Zebras run']) {
+      await ask({ ...TASK, taskPrompt: 'zebra' });
+      await log.append(project, eventAt(50, proposed(text)));
+      await log.append(project, eventAt(51, accepted(text)));
+      expect(textsOf(await ask({ ...TASK, taskPrompt: 'zebra' }))).toContain(text);
     }
   });
 
