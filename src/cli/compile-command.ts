@@ -77,7 +77,7 @@ export function compileCommand(program: Command): void {
     )
     .option(
       '--max-learnings <n>',
-      'maximum number of learnings (default: none; session-start: 5)',
+      'maximum number of learnings, 0 for none (default: 3; iteration, session-start: 5)',
       wholeNumber(0, 100),
     )
     .option(
@@ -96,7 +96,7 @@ export function compileCommand(program: Command): void {
       'after',
       examples(
         'throughline compile -s demo -t 5.1 -p "Make compile wait for a dispatch" --explain',
-        'throughline compile -s demo --kind iteration --max-learnings 5',
+        'throughline compile -s demo --kind iteration --max-learnings 10',
         'throughline compile -s demo --kind session-start',
         'throughline compile -s demo -t 5.1 -p "Fix the tests" --tags test error',
         'throughline compile -s demo -t 5.1 -p "…" --after "$(throughline publish reviewer -s demo -f r.json)" --json',
@@ -147,9 +147,11 @@ function summary(reply: CompileReply, kind: CompileRequest['kind']): string {
   const shown = [
     ...(kind === 'session-start' ? [] : [`${factsShown} of ${counted(factsTotal, 'fact')}`]),
     ...(files.length === 0 ? [] : [counted(files.length, 'likely file')]),
-    ...(learningsShown === undefined
+    ...(learningsShown === undefined || (learningsTotal === 0 && kind !== 'session-start')
       ? []
-      : [`${learningsShown} of ${counted(learningsTotal ?? 0, 'learning')} (${method})`]),
+      : [
+          `${learningsShown} of ${counted(learningsTotal ?? 0, 'learning')}${learningsShown === 0 ? '' : ` (${method})`}`,
+        ]),
     ...(proposalCount === undefined || proposalCount === 0
       ? []
       : [`${counted(proposalCount, 'proposal')} pending`]),
@@ -160,11 +162,13 @@ function summary(reply: CompileReply, kind: CompileRequest['kind']): string {
 /** What a reader of the prompt alone would not notice. */
 function warnings(reply: CompileReply): string[] {
   const { budget } = reply;
+  const failed = reply.kind === 'session-start' ? undefined : reply.learningsError;
   const ledger = reply.kind === 'dispatch' ? reply.ledger : undefined;
   const short = budget.sections.filter(({ shown, total }) => shown < total);
   const left = short.map(({ name, shown, total }) => `${name} ${shown} of ${total}`);
   const what = left.length === 0 ? '' : `; shown are ${left.join(', ')}`;
   return [
+    ...(failed === undefined ? [] : [`-- without learnings: ${failed.message} (${failed.code})`]),
     ...(ledger?.mode === 'ledger_plus_fallback'
       ? [`-- ${ledger.reason}: ${ledger.message ?? 'no details'}`]
       : []),

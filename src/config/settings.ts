@@ -103,7 +103,7 @@ export const SETTINGS = {
   embedUrl: setting(
     'THROUGHLINE_EMBED_URL',
     address,
-    "endpoint with OpenAI's `/v1/embeddings` (Ollama, vLLM, LM Studio, OpenAI): learnings are then found by meaning",
+    "endpoint with OpenAI's `/v1/embeddings` (Ollama, vLLM, LM Studio, OpenAI): learnings are then found by meaning as well",
   ),
   embedModel: setting('THROUGHLINE_EMBED_MODEL', optional(), 'model to request from the endpoint'),
   embedKey: setting('THROUGHLINE_EMBED_KEY', secret, 'bearer token for the endpoint'),
@@ -115,7 +115,7 @@ export const SETTINGS = {
   embedDeadlineMs: setting(
     'THROUGHLINE_EMBED_DEADLINE_MS',
     wholeNumber(1, 60_000, 150),
-    "longest wait of a prompt for its query's vector, in milliseconds; after that, learnings are found by words",
+    "longest wait of a prompt for its query's vector, in milliseconds; after that, learnings are found by words alone",
   ),
   snapshotEvery: setting(
     'THROUGHLINE_SNAPSHOT_EVERY',

@@ -44,7 +44,10 @@ const fileFields = {
 
 /** What chooses among the learnings of a project. */
 const learningFields = {
-  /** Maximum number of learnings: by default 5 at a session start, and none in other prompts. */
+  /**
+   * Maximum number of learnings: by default 3 for a dispatch, 5 for an iteration whose template shows them and for a
+   * session start. Only those that fit the task; a session start shows the newest where none fits.
+   */
   maxLearnings: maxLearnings.optional(),
   /** Minimum similarity of learnings that are found by meaning; there is a default. */
   minSimilarity: minSimilarity.optional(),
@@ -246,7 +249,10 @@ export interface CompiledLearning {
   readonly id: string;
   readonly type: LearningType;
   readonly content: string;
-  /** Relevance, 0 to 1; 0 where only recency chose it. */
+  /**
+   * Half for each way that found it, words and meaning: a half where it came first, a quarter where it came second, and
+   * so on. 1 is first both ways, 0 is where only recency chose it.
+   */
   readonly score: number;
 }
 
@@ -315,8 +321,14 @@ export interface LearningsReport {
   readonly learningsSequence: number;
 }
 
-/** The prompt of one task. `learnings` and what belongs to them is there where learnings were asked for. */
-export interface DispatchReply extends CompileReplyBase, Partial<LearningsReport> {
+/** The learnings of a reply that needs none. */
+interface OptionalLearnings extends Partial<LearningsReport> {
+  /** Why there are none, where they could not be read and the request did not ask for any. */
+  readonly learningsError?: { readonly code: string; readonly message: string };
+}
+
+/** The prompt of one task. `learnings` and what belongs to them is left out only for `maxLearnings` 0 and for an error. */
+export interface DispatchReply extends CompileReplyBase, OptionalLearnings {
   readonly kind: 'dispatch';
   /** The same prompt as messages, system and user. */
   readonly messages: readonly PromptMessage[];
@@ -328,8 +340,8 @@ export interface DispatchReply extends CompileReplyBase, Partial<LearningsReport
   readonly ledger: LedgerReport;
 }
 
-/** The prompt of one iteration. `learnings` and what belongs to them is there where learnings were asked for. */
-export interface IterationReply extends CompileReplyBase, Partial<LearningsReport> {
+/** The prompt of one iteration. `learnings` and what belongs to them is left out as well for a template without them. */
+export interface IterationReply extends CompileReplyBase, OptionalLearnings {
   readonly kind: 'iteration';
 }
 

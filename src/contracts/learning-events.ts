@@ -12,8 +12,8 @@ export type LearningType = (typeof LEARNING_TYPES)[number];
 export const PROPOSAL_METHODS = ['note', 'recurring_fix', 'recurring_issue', 'convention', 'manual'] as const;
 export type ProposalMethod = (typeof PROPOSAL_METHODS)[number];
 
-/** How relevant learnings were found: by meaning, by words, or, without any match, the newest. */
-export type RelevanceMethod = 'semantic' | 'lexical' | 'recency';
+/** How relevant learnings were found: by words and meaning, by one of them alone, or, as neither fits, by their age. */
+export type RelevanceMethod = 'hybrid' | 'semantic' | 'lexical' | 'recency';
 
 /** Longest text of a learning, in characters. */
 export const MAX_LEARNING = 200;

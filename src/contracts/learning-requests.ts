@@ -30,9 +30,10 @@ const limit = z.int().min(1, 'must be 1 to 1000').max(1000, 'must be 1 to 1000')
 /** Where a page begins: `next` of the previous page. */
 const cursor = id.optional();
 const flag = z.boolean().default(false);
-/** Minimum relevance of a learning, 0 to 1. */
-/** Learnings of a search or a session start that names no number. */
+/** Learnings of a search that names no number. */
 export const DEFAULT_MAX_LEARNINGS = 5;
+/** Learnings of a prompt that names no number, by its kind. */
+export const PROMPT_LEARNINGS = { dispatch: 3, iteration: 5, 'session-start': 5 } as const;
 /** Least cosine of a learning that is found by meaning. */
 export const DEFAULT_MIN_SIMILARITY = 0.2;
 

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { codeOf } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
 import { mostRecent } from '../learnings/best-learnings.js';
+import { FUSED_DEPTH, fused } from '../learnings/fused-ranks.js';
 import type { Learning, RankedLearning, RelevanceMethod } from '../learnings/learning-types.js';
 import { LexicalIndex } from '../learnings/lexical-index.js';
 import { type SearchLimits, VectorIndex } from '../learnings/vector-index.js';
@@ -13,15 +14,16 @@ import { LATE, withinDeadline } from '../shared/deadline.js';
 import { QueryVectors } from './query-vectors.js';
 
 /**
- * Finds the learnings that matter for a query: by meaning if that answers in time, else by words, else the
- * newest.
+ * Finds the learnings that matter for a query: by words, by meaning as well if that answers in time, else the newest.
  *
- * - semantic: cosine of vectors, at least `minSimilarity`. It needs an embedder, vectors of its model and the query's
+ * - by words: BM25 over content and tags, without a least score. It always answers.
+ * - by meaning: cosine of vectors, at least `minSimilarity`. It needs an embedder, vectors of its model and the query's
  *   vector, all within `deadlineMs`; what comes later serves the next query. A learning that has no vector yet is not
  *   found this way.
- * - lexical: BM25 over content and tags, without a least score. It answers whenever semantic cannot, and also when
- *   semantic finds nothing close enough: a shared word is a better reason than none.
- * - recency: when no word fits either. The score is 0.
+ *
+ * What either finds counts, by its ranks. `method` says which of them found anything: `hybrid` for both, `semantic`,
+ * `lexical`, or `recency` where neither did. Where it is `lexical`, vectors had no part in the answer, late or not: two
+ * answers to one question differ only where `method` does, or where a learning got its vector in between.
  */
 export interface RelevanceOptions {
   readonly vectors: VectorStore;
@@ -151,6 +153,7 @@ export function createRelevance(options: RelevanceOptions): Relevance {
     async find(name, learnings, text, limits) {
       const query = text.slice(0, MAX_QUERY).toWellFormed();
       const project = opened(name);
+      let byMeaning: RankedLearning[] = [];
       if (queries !== undefined && query.trim() !== '' && learnings.size > 0) {
         if (project.semanticOf !== learnings) bring(project, learnings);
         const vector = await withinDeadline(deadlineMs, queryVector(name, project, query));
@@ -162,16 +165,16 @@ export function createRelevance(options: RelevanceOptions): Relevance {
         // Another query may have brought the index to learnings of another time meanwhile.
         if (project.semanticOf !== learnings) bring(project, learnings);
         if (vector instanceof Float32Array) {
-          const ranked = project.semantic.search(vector, limits);
-          if (ranked.length > 0) return { method: 'semantic', ranked };
-          checkDimension(name, project, vector);
+          byMeaning = project.semantic.search(vector, { ...limits, maxResults: FUSED_DEPTH });
+          if (byMeaning.length === 0) checkDimension(name, project, vector);
         }
       }
       if (project.lexicalOf !== learnings) project.lexical.sync(learnings);
       project.lexicalOf = learnings;
-      const ranked = project.lexical.search(query, limits.maxResults);
-      if (ranked.length > 0) return { method: 'lexical', ranked };
-      return { method: 'recency', ranked: mostRecent(learnings, limits.maxResults) };
+      const byWords = project.lexical.search(query, FUSED_DEPTH);
+      const method = methodOf(byWords, byMeaning);
+      if (method === 'recency') return { method, ranked: mostRecent(learnings, limits.maxResults) };
+      return { method, ranked: fused(byWords, byMeaning, limits.maxResults) };
     },
 
     onExchanged(listener) {
@@ -182,6 +185,11 @@ export function createRelevance(options: RelevanceOptions): Relevance {
       await queries?.stop();
     },
   };
+}
+
+function methodOf({ length: byWords }: RankedLearning[], { length: byMeaning }: RankedLearning[]) {
+  if (byMeaning > 0) return byWords > 0 ? 'hybrid' : 'semantic';
+  return byWords > 0 ? 'lexical' : 'recency';
 }
 
 function bring(project: Project, learnings: Learnings): void {

@@ -31,17 +31,20 @@ const PROPOSAL_CHARACTERS = 40;
 /** Room for the type, so that the texts of patterns and insights stand below each other. */
 const TYPE_COLUMN = 8;
 
-/** `Relevant learnings (3/15):` with the score of each, or `Recent learnings (5/15):` where only recency chose them. */
+/**
+ * `Relevant learnings (3/15):`, the best first, or `Recent learnings (5/15):` where only recency chose them. Scores are
+ * not shown: they say an order, which the lines have, and depend on whether vectors came in time.
+ */
 export function formatRelevantLearnings({ method, ranked, total }: LearningsInPrompt): string {
   if (ranked.length === 0) return '';
   const title = method === 'recency' ? 'Recent' : 'Relevant';
-  const lines = ranked.map((each) => formatLearning(each, method));
+  const lines = ranked.map(formatLearning);
   return [`${title} learnings (${ranked.length}/${total}):`, ...lines].join('\n');
 }
 
 /** The line of one learning. */
-export function formatLearning(each: RankedLearning, method: RelevanceMethod): string {
-  return `  ${method === 'recency' ? recentLine(each) : relevantLine(each)}`;
+export function formatLearning({ learning }: RankedLearning): string {
+  return `  - ${learning.type}: ${learningText(learning.content)}`;
 }
 
 /** The newest proposals as an index: id, type, the beginning of the text, and confidence. */
@@ -62,16 +65,4 @@ function proposalLine({ id, type, content, confidence }: Proposal): string {
   const text = clipText(quoted(content), PROPOSAL_CHARACTERS);
   const sure = confidence === undefined ? 'N/A' : confidence.toFixed(2);
   return `${id.slice(0, ID_CHARACTERS)} ${type.padEnd(TYPE_COLUMN)} "${text}" (${sure})`;
-}
-
-function relevantLine(each: RankedLearning): string {
-  return `[${each.score.toFixed(2)}] ${typed(each)}`;
-}
-
-function recentLine(each: RankedLearning): string {
-  return `- ${typed(each)}`;
-}
-
-function typed({ learning }: RankedLearning): string {
-  return `${learning.type}: ${learningText(learning.content)}`;
 }

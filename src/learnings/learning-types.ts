@@ -39,6 +39,11 @@ export interface Proposal extends Omit<Learning, 'confirmedAt'> {
 /** A learning with its relevance for one query. */
 export interface RankedLearning {
   readonly learning: Learning;
-  /** 0 to 1; 0 where only recency chose it. */
+  /**
+   * Half for each way that found it, words and meaning: a half where it came first, a quarter where it came second, and
+   * so on. 1 is first both ways, 0 is where only recency chose it.
+   */
   readonly score: number;
+  /** Cosine of its vector and the query's, 0 to 1; only where it was found by meaning. */
+  readonly similarity?: number;
 }

@@ -1,13 +1,12 @@
-import { words } from '../search/tokenize.js';
+import { rarity, saturation } from '../search/bm25.js';
+import { isTelling } from '../search/common-words.js';
+import { tokens } from '../search/tokens.js';
 import { BestLearnings, follow } from './best-learnings.js';
 import type { Learning, RankedLearning } from './learning-types.js';
 
-/** The usual constants of BM25: how soon repetition stops to count, and how much length counts. */
-const K1 = 1.2;
-const B = 0.75;
-
 /**
- * BM25 over the words of content and tags; a word that stands in both counts twice.
+ * BM25 over the tokens of content and tags; one that stands in both counts twice. A learning that shares nothing but
+ * words of any text, as `use` or `all`, is not found.
  *
  * A score is the share of the query's weight that a learning carries: the BM25 sum, without its constant factor
  * k1 + 1, divided by the sum of the inverse document frequencies of all words of the query, of those too that no
@@ -34,27 +33,29 @@ export class LexicalIndex {
     });
   }
 
-  /** The learnings that share a word with the query, best first; none when no word fits. */
+  /** The learnings that share a telling word with the query, best first; none when no word fits. */
   search(query: string, maxResults: number): RankedLearning[] {
     const best = new BestLearnings(maxResults);
     const count = this.#known.size;
     if (count === 0) return best.ranked;
     const meanLength = this.#totalLength / count;
     const scores = new Float64Array(this.#learnings.length);
-    let weight = 0;
-    for (const word of words(query)) {
+    const fits = new Uint8Array(this.#learnings.length);
+    let whole = 0;
+    for (const word of wordsOf(query)) {
       const posting = this.#postings.get(word);
-      const holders = posting?.size ?? 0;
-      const rarity = Math.log(1 + (count - holders + 0.5) / (holders + 0.5));
-      weight += rarity;
-      for (const [slot, times] of posting ?? []) {
-        const norm = K1 * (1 - B + (B * (this.#lengths[slot] ?? 0)) / meanLength);
-        scores[slot] = (scores[slot] ?? 0) + (rarity * times) / (times + norm);
+      const weight = rarity(posting?.size ?? 0, count);
+      whole += weight;
+      if (posting === undefined) continue;
+      const telling = isTelling(word) ? 1 : 0;
+      for (const [slot, times] of posting) {
+        const share = saturation(times, (this.#lengths[slot] ?? 0) / meanLength);
+        scores[slot] = (scores[slot] ?? 0) + weight * share;
+        fits[slot] = (fits[slot] ?? 0) | telling;
       }
     }
     for (const [slot, learning] of this.#learnings.entries()) {
-      const score = scores[slot] ?? 0;
-      if (learning !== undefined && score > 0) best.add(learning, score / weight);
+      if (learning !== undefined && fits[slot] === 1) best.add(learning, (scores[slot] ?? 0) / whole);
     }
     return best.ranked;
   }
@@ -62,7 +63,7 @@ export class LexicalIndex {
   #add(learning: Learning): void {
     const slot = this.#free.pop() ?? this.#learnings.length;
     let length = 0;
-    for (const word of wordsOf(learning)) {
+    for (const word of allWordsOf(learning)) {
       const posting = this.#postings.get(word) ?? new Map<number, number>();
       this.#postings.set(word, posting.set(slot, (posting.get(slot) ?? 0) + 1));
       length += 1;
@@ -76,7 +77,7 @@ export class LexicalIndex {
   #remove(learning: Learning): void {
     const slot = this.#slotOf.get(learning.id);
     if (slot === undefined) return;
-    for (const word of wordsOf(learning)) {
+    for (const word of allWordsOf(learning)) {
       const posting = this.#postings.get(word);
       posting?.delete(slot);
       if (posting?.size === 0) this.#postings.delete(word);
@@ -88,6 +89,11 @@ export class LexicalIndex {
   }
 }
 
-function wordsOf({ content, tags }: Learning): string[] {
-  return [...words(content), ...words(tags.join(' '))];
+function allWordsOf({ content, tags }: Learning): string[] {
+  return [...wordsOf(content), ...wordsOf(tags.join(' '))];
+}
+
+/** The dash keeps the verb that a text begins with as the word that it is: a learning on tests may begin with `Test`. */
+function wordsOf(text: string): string[] {
+  return tokens(`- ${text}`);
 }

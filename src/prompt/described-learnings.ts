@@ -4,7 +4,7 @@ import { type Item, wholeItems } from './fill-prompt.js';
 
 /** The learnings as items of a prompt. */
 export function learningItems(learnings: LearningsInPrompt): Item[] {
-  return wholeItems(learnings.ranked.map((each) => formatLearning(each, learnings.method)));
+  return wholeItems(learnings.ranked.map(formatLearning));
 }
 
 /** The part of a reply that lists the learnings shown. */

@@ -8,6 +8,11 @@ const PLACEHOLDER = /\{\{\s*([A-Za-z_][\w.-]*)\s*\}\}/g;
 
 const ANYTHING_IN_BRACES = /\{\{([^{}\n]*)\}\}/g;
 
+/** Whether a template shows a value of this name. */
+export function hasPlaceholder(template: string, name: string): boolean {
+  return [...template.matchAll(PLACEHOLDER)].some(([, each]) => each === name);
+}
+
 /** A placeholder that stands for nothing, and where. */
 export interface UnknownPlaceholder {
   readonly name: string;

@@ -1,3 +1,4 @@
+import { rarity } from './bm25.js';
 import { FILE_CLASSES } from './file-class.js';
 import type { PastResults, PastRow } from './past-results.js';
 import { plainWords, tokens } from './tokens.js';
@@ -199,11 +200,6 @@ function insert(best: SimilarResult[], found: SimilarResult): void {
   if (at >= SIMILAR) return;
   best.splice(at, 0, found);
   if (best.length > SIMILAR) best.pop();
-}
-
-/** Weight of a token that `holders` of `all` hold. */
-function rarity(holders: number, all: number): number {
-  return Math.log(1 + (all - holders + 0.5) / (holders + 0.5));
 }
 
 /** What the words of a query say for each file; the same for all is added at the end. */

@@ -57,14 +57,21 @@ function asked(by: System, taskPrompt: string): Promise<CompileReply> {
 }
 
 describe('with an endpoint for embeddings', () => {
-  it('an embedding endpoint finds learnings by meaning, the closest first, with their similarity', async () => {
+  it('an embedding endpoint finds learnings by meaning beside words, the best of both first', async () => {
     const reply = await asked(system, 'validate the input schema');
-    expect(reply).toMatchObject({ method: 'semantic', learningsTotal: 3 });
-    expect(reply.learnings?.[0]).toMatchObject({ content: 'Validate schema input with zod' });
-    const score = reply.learnings?.[0]?.score ?? 0;
-    expect(score).toBeGreaterThan(0.5);
-    expect(reply.prompt).toContain(`\n  [${score.toFixed(2)}] insight: Validate schema input with zod\n`);
+    expect(reply).toMatchObject({ method: 'hybrid', learningsTotal: 3 });
+    expect(reply.learnings?.[0]).toMatchObject({ content: 'Validate schema input with zod', score: 1 });
+    expect(reply.prompt).toContain('\n  - insight: Validate schema input with zod\n');
     expect((await asked(system, 'validate the input schema')).prompt).toBe(reply.prompt);
+  });
+
+  it('a search tells the similarity of what was found by meaning', async () => {
+    const { method, results } = await system.client.learnings.search({
+      project: PROJECT,
+      query: 'validate the input schema',
+    });
+    expect(method).toBe('hybrid');
+    expect(results[0]?.similarity).toBeGreaterThan(0.5);
   });
 
   it('no secret of a task reaches the embedding endpoint', async () => {
@@ -106,7 +113,7 @@ describe('with an endpoint for embeddings', () => {
       embeddings.always(vectors((items) => items, dimension));
       expect((await asked(system, `validate schema ${dimension}`)).method).toBe('lexical');
       await soon(async () => expect(await dimensions()).toEqual([dimension, dimension, dimension]));
-      expect((await asked(system, `validate schema ${dimension}`)).method).toBe('semantic');
+      expect((await asked(system, `validate schema ${dimension}`)).method).toBe('hybrid');
     }
   });
 
@@ -145,7 +152,7 @@ describe('when the bucket of vectors is deleted', () => {
     });
     const restarted = await startSystem({ nats, env: env('bag-1'), only: ['compiler'] });
     const reply = await asked(restarted, 'close the file handle');
-    expect(reply).toMatchObject({ method: 'semantic' });
+    expect(reply).toMatchObject({ method: 'hybrid' });
     await restarted.stop();
   });
 });

@@ -53,13 +53,27 @@ const numbersOf = ({ ranked }: Awaited<ReturnType<Relevance['find']>>) =>
   ranked.map(({ learning }) => Number.parseInt(learning.id, 16));
 
 describe('relevance', () => {
-  it('relevance is semantic where vectors are available', async () => {
+  it('relevance goes by words and meaning where vectors are available, and gives the cosine of what meaning found', async () => {
     const { find } = await withVectors();
     const found = await find('retry, with jitter');
-    expect(found.method).toBe('semantic');
-    expect(numbersOf(found)[0]).toBe(2);
-    expect(found.ranked[0]?.score).toBeGreaterThan(0.5);
-    expect(found.ranked.every(({ score }) => score >= LIMITS.minSimilarity)).toBe(true);
+    expect(found.method).toBe('hybrid');
+    expect(found.ranked[0]).toMatchObject({ learning: { id: learningId(2) }, score: 1 });
+    expect(found.ranked[0]?.similarity).toBeGreaterThan(0.5);
+    for (const { similarity = 1 } of found.ranked)
+      expect(similarity).toBeGreaterThanOrEqual(LIMITS.minSimilarity);
+  });
+
+  it('relevance counts a learning that words alone find beside those that meaning finds, and the other way round', async () => {
+    const { find } = await withVectors();
+    const more = mapOf(...LEARNINGS.values(), learningOf(4, 'Jitter needs a seed'));
+    const both = await find('retry with a pause and jitter', more);
+    expect(both.method).toBe('hybrid');
+    expect(numbersOf(both).slice(0, 2)).toEqual([2, 4]);
+    expect(both.ranked[1]).not.toHaveProperty('similarity');
+    // Words that tell the index of words nothing, and are a part of the vector.
+    const meant = await find('a and with');
+    expect([meant.method, numbersOf(meant)[0]]).toEqual(['semantic', 2]);
+    expect(meant.ranked[0]?.score).toBe(0.5);
   });
 
   it('relevance is lexical when nothing is close enough, and takes the newest when no word fits either', async () => {
@@ -114,16 +128,18 @@ describe('relevance', () => {
     await find('retry');
     const edited = mapOf(learningOf(2, 'Ask before you delete'), learningOf(3, 'Commit small steps'));
     const found = await find('retry with a pause commit', edited);
-    expect([found.method, numbersOf(found)]).toEqual(['semantic', [3]]);
+    expect([found.method, numbersOf(found)]).toEqual(['hybrid', [3]]);
   });
 
   it('relevance sees vectors that other processes store later', async () => {
     const { find, vectors, embedder } = await withVectors();
     const more = mapOf(...LEARNINGS.values(), learningOf(4, 'retry'));
-    expect(numbersOf(await find('retry', more))).not.toContain(4);
+    const of4 = async () =>
+      (await find('retry', more)).ranked.find(({ learning }) => learning.id === learningId(4));
+    expect(await of4()).not.toHaveProperty('similarity');
     const vector = bagVector('retry', embedder.dimension);
     await vectors.put(project, learningId(4), { model: embedder.model, text: 'retry', vector });
-    expect(numbersOf(await find('retry', more))[0]).toBe(4);
+    expect(await of4()).toMatchObject({ score: 1, similarity: expect.closeTo(1) });
   });
 
   it('relevance is lexical when the query comes in another dimension than the vectors', async () => {
@@ -149,7 +165,7 @@ describe('relevance', () => {
   it('relevance embeds a query once, however many ask for it at once or later', async () => {
     const { find, embedder } = await withVectors();
     const all = await Promise.all(Array.from({ length: 20 }, () => find('retry')));
-    expect(new Set(all.map(({ method }) => method))).toEqual(new Set(['semantic']));
+    expect(new Set(all.map(({ method }) => method))).toEqual(new Set(['hybrid']));
     await find('retry');
     expect(embedder.calls).toEqual([['retry']]);
   });
@@ -165,7 +181,7 @@ describe('relevance', () => {
     const { relevance, find } = await withVectors({ vectors, maxProjects: 1 });
     await find('retry');
     await relevance.find(token('other', 'project'), LEARNINGS, 'retry', LIMITS);
-    expect((await find('retry')).method).toBe('semantic');
+    expect((await find('retry')).method).toBe('hybrid');
   });
 
   it('relevance embeds no more of a query than its beginning, and never half a character', async () => {
@@ -182,7 +198,7 @@ describe('relevance', () => {
     expect((await find('retry')).method).toBe('lexical');
     expect(warnings).toMatchObject([{ message: expect.stringContaining('late') }]);
     release();
-    await expect.poll(async () => (await find('retry')).method).toBe('semantic');
+    await expect.poll(async () => (await find('retry')).method).toBe('hybrid');
     expect(embedder.calls).toHaveLength(1);
   });
 
@@ -209,7 +225,7 @@ describe('relevance', () => {
     expect(warnings[1]?.fields).toMatchObject({ silent: 4 });
     vectors.read = () => Promise.reject(new ThroughlineError('unavailable', 'no store'));
     // What is known already still serves.
-    expect((await find('commit')).method).toBe('semantic');
+    expect((await find('commit')).method).toBe('hybrid');
     expect(warnings).toHaveLength(3);
   });
 });
@@ -244,13 +260,13 @@ describe('relevance on an endpoint', () => {
     return { vectoriser, find, warnings, close };
   }
 
-  it('relevance on an endpoint is semantic once the learnings have their vectors', async () => {
+  it('relevance on an endpoint goes by meaning as well once the learnings have their vectors', async () => {
     const { vectoriser, find, close } = await onEndpoint();
     expect((await find()).method).toBe('lexical');
     vectoriser.sync(project, LEARNINGS);
     await vectoriser.idle(project);
     // The first may come at the deadline, on a busy machine.
-    await expect.poll(async () => (await find()).method).toBe('semantic');
+    await expect.poll(async () => (await find()).method).toBe('hybrid');
     expect(numbersOf(await find())[0]).toBe(2);
     await close();
   });
@@ -264,7 +280,7 @@ describe('relevance on an endpoint', () => {
     ['answers in another dimension', usualVectors((items) => items, 12)],
     ['answers with too few', usualVectors(() => [])],
   ])(
-    'relevance is lexical, within its deadline, while the endpoint %s, and semantic again after',
+    'relevance is lexical, within its deadline, while the endpoint %s, and by meaning again after',
     async (_, answer) => {
       const { vectoriser, find, warnings, close } = await onEndpoint(400);
       vectoriser.sync(project, LEARNINGS);
@@ -276,7 +292,7 @@ describe('relevance on an endpoint', () => {
         'sk-secret',
       );
       server.always(usualVectors());
-      await expect.poll(async () => (await find()).method, { timeout: 5000 }).toBe('semantic');
+      await expect.poll(async () => (await find()).method, { timeout: 5000 }).toBe('hybrid');
       await close();
     },
   );
@@ -294,7 +310,7 @@ describe('relevance on an endpoint', () => {
     );
     vectoriser.sync(project, LEARNINGS);
     await vectoriser.idle(project);
-    await expect.poll(async () => (await find()).method).toBe('semantic');
+    await expect.poll(async () => (await find()).method).toBe('hybrid');
     await close();
   });
 });

@@ -15,21 +15,21 @@ const THREE = [
 ];
 
 describe('formatRelevantLearnings', () => {
-  it.each(['semantic', 'lexical'] as const)(
-    'T-22.1: the relevant learnings have their scores, found by %s',
+  it.each(['hybrid', 'semantic', 'lexical'] as const)(
+    'T-22.1: the relevant learnings are lines without scores, found by %s',
     (method) => {
       expect(formatRelevantLearnings(inPrompt({ method, ranked: THREE, total: 15 }))).toBe(
         [
           'Relevant learnings (3/15):',
-          '  [0.89] pattern: Prefers explicit error handling over silent failures',
-          '  [0.84] pattern: Uses Zod for all schema validation',
-          '  [0.76] insight: ACR confidence threshold 0.7 balances recall/precision',
+          '  - pattern: Prefers explicit error handling over silent failures',
+          '  - pattern: Uses Zod for all schema validation',
+          '  - insight: ACR confidence threshold 0.7 balances recall/precision',
         ].join('\n'),
       );
     },
   );
 
-  it('T-22.2: the relevant learnings have no score where only recency chose', () => {
+  it('T-22.2: the learnings are called recent where only recency chose', () => {
     const recent = THREE.map(({ learning }) => ({ learning, score: 0 }));
     expect(formatRelevantLearnings(inPrompt({ method: 'recency', ranked: recent, total: 15 }))).toBe(
       [
@@ -41,7 +41,7 @@ describe('formatRelevantLearnings', () => {
     );
   });
 
-  it.each(['semantic', 'lexical', 'recency'] as const)(
+  it.each(['hybrid', 'semantic', 'lexical', 'recency'] as const)(
     'T-22.3: the text of no relevant learnings is empty, %s',
     (method) => {
       expect(formatRelevantLearnings(inPrompt({ method, total: 3 }))).toBe('');
@@ -59,7 +59,7 @@ describe('formatRelevantLearnings', () => {
           const [header, ...lines] = section.split('\n');
           expect(header).toBe(`Relevant learnings (${texts.length}/9):`);
           expect(lines).toHaveLength(texts.length);
-          for (const line of lines) expect(line).toMatch(/^ {2}\[0\.50\] pattern: /);
+          for (const line of lines) expect(line).toMatch(/^ {2}- pattern: /);
         },
       ),
     );

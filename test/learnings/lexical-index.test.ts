@@ -59,6 +59,27 @@ describe('the lexical index', () => {
     expect(found(mapOf(), query)).toEqual([]);
   });
 
+  it('the lexical index takes a word in another form, and the parts of an identifier', () => {
+    const learnings = mapOf(
+      learningOf(1, 'Test each parser'),
+      learningOf(2, 'withDeadline stops what waits'),
+      learningOf(3, '検索の設定を確かめる'),
+    );
+    expect(idsOf(found(learnings, 'testing of parsers?'))).toEqual([1]);
+    expect(idsOf(found(learnings, 'a deadline for the search'))).toEqual([2]);
+    expect(idsOf(found(learnings, '設定の画面'))).toEqual([3]);
+  });
+
+  it('the lexical index finds no learning by words of any text alone, and lets them decide among those that it finds', () => {
+    const learnings = mapOf(
+      learningOf(1, 'Use streams'),
+      learningOf(2, 'Add a note to each release'),
+      learningOf(3, 'Fix the 2 clocks of streams'),
+    );
+    expect(found(learnings, 'Add 2 buttons that each page can use, and fix the menu')).toEqual([]);
+    expect(idsOf(found(learnings, 'streams that all use'))).toEqual([1, 3]);
+  });
+
   it('the lexical index gives a lower score when the query asks for more than the learning says', () => {
     const learnings = mapOf(learningOf(1, 'retry the stream'), learningOf(2, 'commit early'));
     const score = (query: string) => found(learnings, query)[0]?.score ?? 0;

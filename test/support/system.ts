@@ -205,7 +205,7 @@ export function compilerOn(reader: SessionReader, log: SessionLog, afterTimeoutM
     log,
     tracker,
     telemetry,
-    learnings: async () => undefined,
+    learnings: () => async () => ({}),
     tokenizers: async () => approximateTokenizer,
     afterTimeoutMs,
   });

@@ -75,6 +75,7 @@ async function compile(
   options: PromptCompilerOptions,
 ): Promise<CompileReply> {
   const { reader, tracker, telemetry } = options;
+  const learningsFor = options.learnings(session, request);
   let loaded = await loadFor(session, request, options);
   let refreshed: Refreshed = { outcome: 'unchanged' };
   if (request.asOf === undefined) {
@@ -86,11 +87,16 @@ async function compile(
       loaded = { ...loaded, replayed: loaded.replayed + replayed };
     }
   }
-  const { tokenizer, learnings } = await forPrompt(loaded.folded.state, request, options);
+  const { tokenizer, learnings, learningsError } = await forPrompt(
+    loaded.folded.state,
+    options.tokenizers,
+    learningsFor,
+  );
   // Nothing is awaited from here on: the next load of the session would change the state.
   const { state, snapshotSequence } = loaded.folded;
   const budget = budgetOf(resolvedSettings(state.charter.settings), tokenizer);
-  const reflects = { sequence: state.sequence, snapshotSequence, replayed: loaded.replayed };
+  const replied = { sequence: state.sequence, snapshotSequence, replayed: loaded.replayed };
+  const reflects = { ...replied, ...(learningsError && { learningsError }) };
   if (request.kind !== 'dispatch')
     return { ...compilePrompt(state, request, budget, learnings), ...reflects };
   const ledger = ledgerReport(state, request.taskId, refreshed);
@@ -102,14 +108,14 @@ async function compile(
  */
 async function forPrompt(
   state: SessionState,
-  request: CompileRequest,
-  { tokenizers, learnings: find }: PromptCompilerOptions,
+  tokenizers: PromptCompilerOptions['tokenizers'],
+  find: ReturnType<PromptLearnings>,
 ) {
   const named = () => resolvedSettings(state.charter.settings).tokenizer;
   for (;;) {
     const tokenizer = await tokenizers(named());
-    const learnings = await find(state, request);
-    if (tokenizer.name === named()) return { tokenizer, learnings };
+    const found = await find(state);
+    if (tokenizer.name === named()) return { tokenizer, ...found };
   }
 }
 

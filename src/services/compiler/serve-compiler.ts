@@ -28,6 +28,7 @@ export async function serveCompiler(
     learnings: createPromptLearnings({
       reader: projects.reader,
       relevance: projects.relevance,
+      logger,
       // Logs and endpoints are outside: secrets stay here even where the store may keep them.
       secrets: scannerFor({ redact: true }),
     }),
