@@ -1,6 +1,5 @@
 import type { CompactionStage } from '../contracts/budget-report.js';
 import type { DispatchRequest } from '../contracts/compile-request.js';
-import { KeywordFactRetriever } from '../facts/fact-retriever.js';
 import type { RankedFact } from '../facts/fact-types.js';
 import { formatRelevantLearnings, type LearningsInPrompt } from '../learnings/format-learnings.js';
 import type { LikelyFile } from '../search/likely-files.js';
@@ -21,7 +20,7 @@ import { describeLearnings, learningsShare } from './described-learnings.js';
 import { guideLine } from './guide-line.js';
 import { type Candidate, firstFitting, type PromptBudget } from './prompt-budget.js';
 import { replanLines } from './replan-lines.js';
-import { describeFiles, filesFor, sessionContextOf } from './session-context.js';
+import { describeFiles, factsFor, filesFor, sessionContextOf } from './session-context.js';
 import { essentialsOf, objectiveOf } from './shorten.js';
 import { stablePrefix } from './stable-prefix.js';
 import { unreadableLine } from './unreadable-line.js';
@@ -61,13 +60,8 @@ export function compileDispatch(
 ): CompiledAs<'dispatch'> {
   const store = factsOf(state);
   const { learnings, tokens } = learningsShare(known, request.maxTokens);
-  const facts = new KeywordFactRetriever(store).rank({
-    taskDescription: request.taskPrompt,
-    taskId: request.taskId,
-    tags: request.tags,
-    maxFacts: request.maxFacts,
-    maxTokens: request.maxTokens - tokens,
-  });
+  const files = filesFor(state, request.taskPrompt, request);
+  const facts = factsFor(state, request.taskPrompt, request, files, request.maxTokens - tokens);
   const stable = request.systemPrompt ?? stablePrefix(request.role);
   const trace =
     request.activeIntentId === undefined ? undefined : tracesOf(state).intents.get(request.activeIntentId);
@@ -79,7 +73,7 @@ export function compileDispatch(
     guide: (packet) => guideLine(state, request.taskId, request.role, packet),
     learnings,
     facts,
-    files: filesFor(state, request.taskPrompt, request),
+    files,
     recent: trace === undefined ? [] : recentLines(trace),
     taskPrompt: request.taskPrompt,
     summary,

@@ -1,6 +1,5 @@
 import type { IterationRequest } from '../contracts/compile-request.js';
 import { ThroughlineError } from '../contracts/errors.js';
-import { KeywordFactRetriever } from '../facts/fact-retriever.js';
 import { formatRelevantLearnings, type LearningsInPrompt } from '../learnings/format-learnings.js';
 import type { Charter } from '../session/charter.js';
 import { currentNumber } from '../session/iterations.js';
@@ -22,7 +21,7 @@ import {
 import { ITERATION_TEMPLATE } from './iteration-template.js';
 import type { PromptBudget } from './prompt-budget.js';
 import { renderTemplate, unknownPlaceholders } from './render-template.js';
-import { describeFiles, filesFor, sessionContextOf } from './session-context.js';
+import { describeFiles, factsFor, filesFor, sessionContextOf } from './session-context.js';
 import { whatIsAhead } from './what-is-ahead.js';
 
 /** Names that an iteration template may use. */
@@ -61,14 +60,8 @@ export function compileIteration(
   const store = factsOf(state);
   const { learnings, tokens } = learningsShare(known, request.maxTokens);
   const ahead = request.taskPrompt ?? whatIsAhead(state);
-  const ranked = new KeywordFactRetriever(store).rank({
-    taskDescription: ahead,
-    taskId: request.taskId ?? '',
-    tags: request.tags,
-    maxFacts: request.maxFacts,
-    maxTokens: request.maxTokens - tokens,
-  });
   const files = filesFor(state, ahead, request);
+  const ranked = factsFor(state, ahead, request, files, request.maxTokens - tokens);
   const sessionContext = sessionContextOf(ranked, files);
   const values: Record<(typeof ITERATION_VARIABLES)[number], string> = {
     session: state.session,

@@ -1,8 +1,11 @@
 import type { CompiledFile, CompileHints } from '../contracts/compile-request.js';
-import type { RankedFact } from '../facts/fact-types.js';
+import { rankFacts } from '../facts/fact-ranking.js';
+import { withinBudget } from '../facts/fact-retriever.js';
+import type { RankedFact, SessionFactTag } from '../facts/fact-types.js';
 import { formatSessionFacts, SESSION_CONTEXT_HEADER } from '../facts/format-facts.js';
-import { type LikelyFile, likelyFiles } from '../search/likely-files.js';
-import { pastOf, type SessionState } from '../session/session-state.js';
+import { type LikelyFile, likelyFiles, similarResults } from '../search/likely-files.js';
+import { tokens } from '../search/tokens.js';
+import { factsOf, pastOf, type SessionState } from '../session/session-state.js';
 import { counted } from '../shared/counted.js';
 import { clipText, quoted } from '../shared/text.js';
 
@@ -19,6 +22,28 @@ export function filesFor(
   { maxFiles, hints }: { readonly maxFiles: number; readonly hints?: CompileHints | undefined },
 ): readonly LikelyFile[] {
   return likelyFiles(pastOf(state), { text, maxFiles, open: hints?.files, folder: hints?.cwd });
+}
+
+/** The facts that a task in these words needs. */
+export function factsFor(
+  state: SessionState,
+  text: string,
+  request: {
+    readonly taskId?: string | undefined;
+    readonly tags?: readonly SessionFactTag[] | undefined;
+    readonly maxFacts: number;
+    readonly hints?: CompileHints | undefined;
+  },
+  files: readonly LikelyFile[],
+  maxTokens: number,
+): readonly RankedFact[] {
+  const { taskId = '', tags, maxFacts, hints } = request;
+  const similar = new Map<string, number>();
+  for (const { row, similarity } of similarResults(pastOf(state), tokens(text)))
+    if (!similar.has(row.task)) similar.set(row.task, similarity);
+  const likely = [...(hints?.files ?? []), ...files.map(({ path }) => path)];
+  const { chosen } = rankFacts(factsOf(state), { text, taskId, tags, maxFacts, files: likely, similar });
+  return withinBudget(chosen, maxTokens);
 }
 
 /** The session context of a prompt: facts, then likely files; empty without any. */
