@@ -123,7 +123,14 @@ export function measurePlants(product, { name, commits }, distances, random) {
     for (const plant of PLANTS) {
       const request = { session: 'eval', taskId: 'next', taskPrompt: plant.asked };
       const { prompt } = product.compile(state, request);
-      shown.push({ name, distance, kind: plant.kind, shown: prompt.includes(plant.shown) });
+      shown.push({
+        name,
+        distance,
+        kind: plant.kind,
+        asked: plant.asked,
+        half: plant.half,
+        shown: prompt.includes(plant.shown),
+      });
     }
   }
   return shown;

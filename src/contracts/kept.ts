@@ -7,8 +7,15 @@ import { clipText } from '../shared/text.js';
 export const KEPT = {
   /** The outcome on the event. */
   outcome: { text: 500, list: 50 },
-  /** Facts: more of one dispatch would push everything else out of the session's memory. */
-  fact: { subject: 200, relation: 64, object: 120, perDispatch: 200, explicit: 50 },
+  /** Facts: more of one dispatch would push everything else out of the session's memory, or not fit its event. */
+  fact: {
+    subject: 200,
+    relation: 64,
+    object: 500,
+    perDispatch: 200,
+    bytesPerDispatch: 256_000,
+    explicit: 50,
+  },
   /**
    * What the ledgers need of an outcome, until it is settled. Blockers and required fixes are kept as the event has them,
    * so that none is lost.

@@ -13,6 +13,9 @@ export const RELATIONS = {
   noted: 'noted',
 } as const;
 
+/** What a task waits for, in the words of its last work result; of other things agents may say it too. */
+export const BLOCKED_BY = 'blocked_by';
+
 /** Relations that agents may use in facts of their own. */
 const FREE: ReadonlySet<string> = new Set([RELATIONS.convention, RELATIONS.noted]);
 

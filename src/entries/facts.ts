@@ -19,7 +19,6 @@ export type {
   IFactExtractor,
   IFactRetriever,
   ISessionFactStore,
-  Match,
   RankedFact,
   RecordedFact,
   SessionFact,

@@ -1,5 +1,5 @@
 import { KINDS, kindOf, type ResultField, type Role, verdictIn } from '../contracts/kinds.js';
-import { RELATIONS, relationOf } from '../contracts/relations.js';
+import { BLOCKED_BY, RELATIONS, relationOf } from '../contracts/relations.js';
 import type { AnyResult, TestRun } from '../contracts/results.js';
 import { bySeverity } from '../contracts/severity.js';
 import { recordedFact } from './fact-id.js';
@@ -19,9 +19,6 @@ export interface ExtractionRule {
 /** Words by which a reviewer states a rule for the whole code base rather than a fault in one place. */
 export const CONVENTION =
   /\b(always|never|conventions?|naming|consistent(?:ly)?|must not|should not|do not|don't|avoid|prefer|everywhere|across the (?:code ?base|repo(?:sitory)?))\b/i;
-
-/** What a task waits for, in the words of its last work result. */
-export const BLOCKED_BY = 'blocked_by';
 
 export const EXTRACTION_RULES: readonly ExtractionRule[] = [
   {

@@ -4,6 +4,7 @@ import type { ResultOf, RoleResult } from '../contracts/results.js';
 import { EXTRACTION_RULES, type ExtractionRule } from './extraction-rules.js';
 import { saysTheSame } from './fact-id.js';
 import type { DispatchOrigin, IFactExtractor, RecordedFact, SessionFact } from './fact-types.js';
+import { bytesOfFact } from './fact-value.js';
 
 export interface FactExtractorOptions {
   readonly rules?: readonly ExtractionRule[];
@@ -15,7 +16,7 @@ export interface FactExtractorOptions {
 /** What the rules found in one result. */
 export interface Extraction {
   readonly facts: readonly RecordedFact[];
-  /** How many more were found than `maxFacts`: these are in the dispatch, not in the memory. */
+  /** How many more were found than `maxFacts`, or than fit an event: these are in the dispatch, not in the memory. */
   readonly omitted: number;
 }
 
@@ -43,13 +44,17 @@ export class RuleBasedFactExtractor implements IFactExtractor {
   extract({ role, result }: RoleResult, taskId: string): Extraction {
     const facts: RecordedFact[] = [];
     let omitted = 0;
+    let bytes = 0;
     for (const rule of this.#rules[role]) {
       try {
         for (const fact of rule.extract(result, taskId, role)) {
           // One by one, since they are few: to hash the words of each would take longer.
           if (facts.some((known) => saysTheSame(known, fact))) continue;
-          if (facts.length < this.#maxFacts) facts.push(fact);
-          else omitted += 1;
+          const size = bytesOfFact(fact);
+          if (facts.length < this.#maxFacts && bytes + size <= KEPT.fact.bytesPerDispatch) {
+            facts.push(fact);
+            bytes += size;
+          } else omitted += 1;
         }
       } catch (error) {
         this.#onRuleFailure(rule.name, error);

@@ -1,66 +1,400 @@
-// Stand-in until the ranking of w-facts is merged: this signature is agreed.
-import { KeywordFactRetriever } from './fact-retriever.js';
-import type { InMemorySessionFactStore } from './fact-store.js';
-import type { SessionFact, SessionFactTag } from './fact-types.js';
-export type FactGroup =
-  | 'findings'
-  | 'conventions'
-  | 'decisions'
-  | 'tests'
-  | 'requirements'
-  | 'work'
-  | 'files'
-  | 'facts';
+import { SEVERITIES } from '../contracts/severity.js';
+import { tokens } from '../search/tokens.js';
+import { FACT_GROUPS, type FactGroup, isBare, isSummary } from './fact-groups.js';
+import { factId } from './fact-id.js';
+import type {
+  IFactIndex,
+  IndexedFact,
+  ISessionFactStore,
+  RankedFact,
+  SessionFact,
+  SessionFactTag,
+} from './fact-types.js';
+
+export type { FactGroup } from './fact-groups.js';
+export type { RankedFact } from './fact-types.js';
+
+/**
+ * The facts that a task needs, by the words that they share with it, the files that it will likely touch, and the past
+ * results that it is like.
+ *
+ * A rare word counts 1, a common one less; what speaks for a fact is added up and multiplied by the weight of its group.
+ * See docs/explanation/relevance.md for what this reaches and how to measure it.
+ */
 export interface FactsAsked {
+  /** The task in words. */
   readonly text: string;
+  /** Facts of this task are left out: the agent that works on it knows them from its own ledger. */
   readonly taskId: string;
+  /** Facts that carry at least one of them; absent means any. */
   readonly tags?: readonly SessionFactTag[] | undefined;
   readonly maxFacts: number;
+  /** `recent`: what is left of `maxFacts` goes to the newest facts. */
   readonly fill?: 'relevant' | 'recent' | undefined;
+  /** Files that the task will likely touch, best first, and open ones. */
   readonly files: readonly string[];
+  /** Tasks of similar past results, with the similarity, 0 to 1. */
   readonly similar: ReadonlyMap<string, number>;
 }
-export interface RankedFact {
-  readonly fact: SessionFact;
-  readonly group: FactGroup;
-  readonly score: number;
-  readonly tokens: number;
-  readonly matched: readonly string[];
-}
+
+/** A fact that was looked at, with why, and why it was left out if it was. */
 export interface ConsideredFact extends RankedFact {
+  /** What spoke for it most. */
   readonly because: 'words' | 'file' | 'similar' | 'recent';
   readonly left?: 'rank' | 'near-duplicate' | 'one task' | undefined;
+  /** Id of the fact that says the same. */
   readonly duplicateOf?: string;
 }
+
 export interface FactRanking {
+  /** At most `maxFacts`, best first. */
   readonly chosen: readonly RankedFact[];
+  /** The best 30, chosen or not, best first. */
   readonly considered: readonly ConsideredFact[];
+  /** All that have to do with the task. */
   readonly total: number;
 }
-export function rankFacts(store: InMemorySessionFactStore, asked: FactsAsked): FactRanking {
-  const ranked = new KeywordFactRetriever(store).rank({
-    ...asked,
-    taskDescription: asked.text,
-    maxTokens: 1e6,
-  });
-  const groupOf = (f: SessionFact): FactGroup =>
-    f.relation === 'must_fix' || f.relation === 'issue'
-      ? 'findings'
-      : f.relation === 'convention'
-        ? 'conventions'
-        : f.relation.endsWith('summary')
-          ? 'work'
-          : f.relation === 'modified_by'
-            ? 'files'
-            : f.relation === 'requires'
-              ? 'requirements'
-              : f.relation === 'test_result'
-                ? 'tests'
-                : 'facts';
-  const chosen = ranked.map((each) => ({ ...each, group: groupOf(each.fact), matched: [] }));
-  return {
-    chosen,
-    considered: chosen.map((each) => ({ ...each, because: 'words' as const })),
-    total: chosen.length,
-  };
+
+const GROUP_WEIGHTS: Readonly<Record<FactGroup, number>> = {
+  findings: 2,
+  conventions: 2,
+  decisions: 1.6,
+  tests: 1.5,
+  requirements: 1.3,
+  facts: 1.3,
+  work: 1,
+  files: 0.3,
+};
+const BARE_WEIGHT = 0.1;
+const SEVERITY_WEIGHTS = { critical: 1.3, important: 1.1, minor: 0.9 } as const;
+
+/** Share of the places that are held for open findings and conventions. */
+const HELD_SHARE = 0.3;
+/** Share of the places that one task may take while others have something to say. */
+const TASK_SHARE = 0.5;
+const CONSIDERED = 30;
+
+/** Longest query that is read, in characters and tokens. */
+const MAX_QUERY = 8000;
+const MAX_TOKENS = 400;
+/** Facts without a word that are added when its rarity is found: among few facts, none is common. */
+const PRIOR = 50;
+/** What a word of the same family counts, of a word that is the same. */
+const KIN = 0.5;
+/** What a word of the task's summary counts, of a word of the fact. */
+const CONTEXT = 0.3;
+/** How much longer facts count less (BM25's b) and how little repeated hits add (its k1). */
+const LENGTH = 0.4;
+const SATURATION = 1.2;
+/** What words must add up to: more than one common word. More is needed of a long query, where chance finds some. */
+const ENOUGH = 0.6;
+/** Of a finding or a convention: not to know it costs more than to read it. */
+const ENOUGH_HELD = 0.4;
+const SHORT_QUERY = 25;
+const FILE = 1;
+const TASK_FILE = 0.5;
+const SIMILAR = 1;
+const LEAST_SIMILAR = 0.15;
+
+/** Share of common words from which two facts say the same. */
+const SAME = 0.8;
+/** Chosen facts that one is compared with. */
+const COMPARED = 64;
+
+/** Chooses facts; the same facts and the same request give the same answer, in whatever order the facts came. */
+export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRanking {
+  const index = store.index();
+  const isAsked = ({ fact }: IndexedFact) =>
+    fact.sourceTaskId !== asked.taskId &&
+    (asked.tags === undefined || fact.tags.some((tag) => asked.tags?.includes(tag)));
+  const hits = new Hits(index);
+  const words = tokens(asked.text.slice(0, MAX_QUERY), MAX_TOKENS);
+  hits.addWords(words);
+  hits.addFiles(asked.files);
+  hits.addSimilar(asked.similar);
+  const chance = Math.max(1, Math.sqrt(words.length / SHORT_QUERY));
+  const candidates = hits.found(chance).filter(({ entry }) => isAsked(entry));
+  candidates.sort(byWorth);
+  const chosen = new Choice(asked.maxFacts, candidates);
+  if (asked.fill === 'recent') chosen.fill([...index.all()].filter(isAsked));
+  return { chosen: chosen.facts(), considered: chosen.considered(), total: candidates.length };
+}
+
+/** Tokens of a fact's words, at four characters each. */
+export function tokensOf(fact: Pick<SessionFact, 'subject' | 'relation' | 'object'>): number {
+  return Math.ceil((fact.subject.length + fact.relation.length + fact.object.length) / 4);
+}
+
+/** What speaks for one fact, in rare words. */
+interface Hit {
+  readonly entry: IndexedFact;
+  words: number;
+  /** Words of the query by what each adds. */
+  readonly matched: Map<string, number>;
+  file: number;
+  similar: number;
+}
+
+interface Candidate {
+  readonly entry: IndexedFact;
+  readonly score: number;
+  readonly because: ConsideredFact['because'];
+  readonly matched: readonly string[];
+}
+
+class Hits {
+  readonly #index: IFactIndex;
+  readonly #hits = new Map<IndexedFact, Hit>();
+
+  constructor(index: IFactIndex) {
+    this.#index = index;
+  }
+
+  addWords(words: readonly string[]): void {
+    const { said, changed } = this.#index.counts;
+    for (const word of words) {
+      const kin = this.#index.kin(word);
+      this.#addWord(word, (each) => this.#index.said(each), kin, said);
+      this.#addWord(word, (each) => this.#index.changed(each), kin, changed);
+    }
+    for (const hit of this.#hits.values()) {
+      const average = this.#index.averageWords(hit.entry.group);
+      const length = 1 - LENGTH + (LENGTH * hit.entry.words.length) / average;
+      const factor = (1 + SATURATION) / (1 + SATURATION * length);
+      for (const weight of hit.matched.values()) hit.words += factor * weight;
+    }
+    this.#addContext(words);
+  }
+
+  /** A fact says more in the light of what its task did. */
+  #addContext(words: readonly string[]): void {
+    const byTask = new Map<string, Map<string, number>>();
+    for (const { entry, words: sum, matched } of this.#hits.values()) {
+      if (!isSummary(entry.fact) || sum < ENOUGH) continue;
+      const said = byTask.get(entry.fact.sourceTaskId) ?? new Map<string, number>();
+      byTask.set(entry.fact.sourceTaskId, said);
+      for (const [word, weight] of matched) said.set(word, Math.max(weight, said.get(word) ?? 0));
+    }
+    for (const [task, said] of byTask) {
+      for (const entry of this.#index.ofTask(task)) {
+        if (entry.group === 'files' || isSummary(entry.fact) || isBare(entry.fact)) continue;
+        const hit = this.#hitOf(entry);
+        for (const word of words) if (!hit.matched.has(word)) hit.words += CONTEXT * (said.get(word) ?? 0);
+      }
+    }
+  }
+
+  #addWord(
+    word: string,
+    holding: (word: string) => readonly IndexedFact[],
+    kin: readonly string[],
+    all: number,
+  ): void {
+    const exact = holding(word);
+    const weight = rarity(exact.length, all);
+    for (const entry of exact) this.#hitOf(entry).matched.set(word, weight);
+    for (const other of kin) {
+      const alike = holding(other);
+      const less = KIN * rarity(exact.length + alike.length, all);
+      for (const entry of alike) {
+        const { matched } = this.#hitOf(entry);
+        if (!matched.has(word)) matched.set(word, less);
+      }
+    }
+  }
+
+  addFiles(files: readonly string[]): void {
+    for (const [place, path] of files.entries()) {
+      const worth = FILE / (1 + place / 5);
+      for (const entry of this.#index.ofFile(path)) {
+        if (entry.group !== 'files') this.#raise(entry, 'file', worth);
+        else
+          for (const other of this.#index.ofTask(entry.fact.sourceTaskId))
+            if (isHeld(other)) this.#raise(other, 'file', worth * TASK_FILE);
+      }
+    }
+  }
+
+  addSimilar(tasks: ReadonlyMap<string, number>): void {
+    for (const [task, similarity] of tasks) {
+      if (similarity < LEAST_SIMILAR) continue;
+      for (const entry of this.#index.ofTask(task))
+        if (entry.group !== 'files' && !isBare(entry.fact))
+          this.#raise(entry, 'similar', SIMILAR * similarity);
+    }
+  }
+
+  /** @param chance how much likelier than with a short query words are shared by chance */
+  found(chance: number): Candidate[] {
+    const found: Candidate[] = [];
+    for (const hit of this.#hits.values()) {
+      const enough = chance * (isHeld(hit.entry) ? ENOUGH_HELD : ENOUGH);
+      const words = hit.words >= enough ? hit.words : 0;
+      if (words === 0 && hit.file === 0 && hit.similar === 0) continue;
+      const { entry, file, similar } = hit;
+      const speaks = (hit.words + file + similar) * weightOf(entry);
+      found.push({
+        entry,
+        score: speaks / (1 + speaks),
+        because: words >= file && words >= similar ? 'words' : file >= similar ? 'file' : 'similar',
+        matched: [...hit.matched.keys()],
+      });
+    }
+    return found;
+  }
+
+  #raise(entry: IndexedFact, what: 'file' | 'similar', worth: number): void {
+    const hit = this.#hitOf(entry);
+    hit[what] = Math.max(hit[what], worth);
+  }
+
+  #hitOf(entry: IndexedFact): Hit {
+    const known = this.#hits.get(entry);
+    if (known !== undefined) return known;
+    const hit = { entry, words: 0, matched: new Map<string, number>(), file: 0, similar: 0 };
+    this.#hits.set(entry, hit);
+    return hit;
+  }
+}
+
+/** 1 for a word that one fact holds, less for a common one. */
+function rarity(holders: number, all: number): number {
+  const idf = (held: number) => Math.log(1 + (all + PRIOR - held + 0.5) / (held + 0.5));
+  return idf(Math.max(1, holders)) / idf(1);
+}
+
+function weightOf({ fact, group }: IndexedFact): number {
+  if (isBare(fact)) return BARE_WEIGHT;
+  return GROUP_WEIGHTS[group] * (fact.severity === undefined ? 1 : SEVERITY_WEIGHTS[fact.severity]);
+}
+
+function isHeld({ group }: IndexedFact): boolean {
+  return group === 'findings' || group === 'conventions';
+}
+
+/** The best first; of equal ones by group and severity, then the newest, and within one dispatch as its rules gave them. */
+function byWorth(a: Candidate, b: Candidate): number {
+  return b.score - a.score || byGroup(a.entry, b.entry) || byAge(a.entry, b.entry);
+}
+
+function byGroup(a: IndexedFact, b: IndexedFact): number {
+  const place = ({ group }: IndexedFact) => FACT_GROUPS.indexOf(group);
+  const severity = ({ fact }: IndexedFact) =>
+    fact.severity === undefined ? SEVERITIES.length : SEVERITIES.indexOf(fact.severity);
+  return place(a) - place(b) || severity(a) - severity(b);
+}
+
+function byAge(a: IndexedFact, b: IndexedFact): number {
+  return b.fact.sourceSequence - a.fact.sourceSequence || a.slot - b.slot;
+}
+
+/** Gives the places of an answer to candidates, the best first. */
+class Choice {
+  readonly #most: number;
+  readonly #candidates: readonly Candidate[];
+  readonly #chosen = new Set<Candidate>();
+  readonly #recent: Candidate[] = [];
+  readonly #left = new Map<Candidate, Pick<ConsideredFact, 'left' | 'duplicateOf'>>();
+
+  constructor(most: number, candidates: readonly Candidate[]) {
+    this.#most = most;
+    this.#candidates = candidates;
+    this.#take(Math.ceil(HELD_SHARE * most), ({ entry }) => isHeld(entry));
+    const open = most - this.#chosen.size;
+    const byTask = new Map<string, number>();
+    const share = Math.max(1, Math.floor(TASK_SHARE * open));
+    this.#take(most, (candidate) => {
+      const task = candidate.entry.fact.sourceTaskId;
+      const taken = byTask.get(task) ?? 0;
+      if (taken >= share) this.#left.set(candidate, { left: 'one task' });
+      else byTask.set(task, taken + 1);
+      return taken < share;
+    });
+    // Places that nothing else wants.
+    this.#take(most, () => true);
+  }
+
+  fill(entries: readonly IndexedFact[]): void {
+    const isDull = ({ fact, group }: IndexedFact) => Number(group === 'files' || isBare(fact));
+    const known = new Set(this.#candidates.map(({ entry }) => entry));
+    const rest = entries.filter((entry) => !known.has(entry));
+    rest.sort((a, b) => isDull(a) - isDull(b) || byAge(a, b));
+    for (const entry of rest) {
+      if (this.#chosen.size + this.#recent.length >= this.#most) return;
+      const candidate: Candidate = { entry, score: 0, because: 'recent', matched: [] };
+      if (this.#duplicateOf(candidate) === undefined) this.#recent.push(candidate);
+    }
+  }
+
+  facts(): RankedFact[] {
+    return [...this.#best(), ...this.#recent].map(ranked);
+  }
+
+  considered(): ConsideredFact[] {
+    const best = this.#best().slice(0, CONSIDERED);
+    for (const candidate of this.#candidates) {
+      if (best.length >= CONSIDERED) break;
+      if (!this.#chosen.has(candidate)) best.push(candidate);
+    }
+    const recent = this.#recent.slice(0, CONSIDERED - best.length);
+    return [...best.sort(byWorth), ...recent].map((candidate) => ({
+      ...ranked(candidate),
+      because: candidate.because,
+      ...(candidate.because !== 'recent' &&
+        !this.#chosen.has(candidate) &&
+        (this.#left.get(candidate) ?? { left: 'rank' })),
+    }));
+  }
+
+  #best(): Candidate[] {
+    return [...this.#chosen].sort(byWorth);
+  }
+
+  /** Takes candidates that say something new, until so many are chosen. */
+  #take(most: number, isWanted: (candidate: Candidate) => boolean): void {
+    for (const candidate of this.#candidates) {
+      if (this.#chosen.size >= most) return;
+      if (this.#chosen.has(candidate) || this.#left.get(candidate)?.duplicateOf !== undefined) continue;
+      const other = this.#duplicateOf(candidate);
+      if (other !== undefined)
+        this.#left.set(candidate, { left: 'near-duplicate', duplicateOf: factId(other) });
+      else if (isWanted(candidate)) this.#chosen.add(candidate);
+    }
+  }
+
+  #duplicateOf({ entry }: Candidate): SessionFact | undefined {
+    let compared = 0;
+    for (const { entry: other } of [...this.#chosen, ...this.#recent]) {
+      if (saySame(entry, other)) return other.fact;
+      compared += 1;
+      if (compared >= COMPARED) return undefined;
+    }
+    return undefined;
+  }
+}
+
+function ranked({ entry: { fact, group }, score, matched }: Candidate): RankedFact {
+  return { fact, group, score, tokens: tokensOf(fact), matched };
+}
+
+/** Whether two facts say nearly the same of the same thing. "Case 7" and "case 8" are two matters. */
+function saySame(a: IndexedFact, b: IndexedFact): boolean {
+  if (a.fact.subject !== b.fact.subject && !isOfTask(a) && !isOfTask(b)) return false;
+  if (a.group === 'files' || b.group === 'files') return a.group === b.group;
+  const [one, other] = [a.words.slice(0, a.own), b.words.slice(0, b.own)];
+  const common = one.filter((word) => other.includes(word)).length;
+  if (common < SAME * (one.length + other.length - common)) return false;
+  return numbersOf(one) === numbersOf(other);
+}
+
+function numbersOf(words: readonly string[]): string {
+  return words
+    .filter((word) => /\d/.test(word))
+    .sort()
+    .join(' ');
+}
+
+/** Whether a fact is about its task as a whole. */
+function isOfTask({ fact }: IndexedFact): boolean {
+  return fact.subject === `task:${fact.sourceTaskId}`;
 }

@@ -1,11 +1,9 @@
-import { words } from '../search/tokenize.js';
+import { rankFacts } from './fact-ranking.js';
 import type { FactQuery, IFactRetriever, ISessionFactStore, RankedFact, SessionFact } from './fact-types.js';
 
-/**
- * Ranks facts by the share of the query's words that they hold. Equal scores go by severity, critical findings before
- * important ones, then what is said in words before verdicts and modified files, then by recency, newest dispatch first, and within one dispatch in the order
- * in which its rules gave them.
- */
+const NONE: ReadonlyMap<string, number> = new Map();
+
+/** Picks facts by the words that they share with the task: `rankFacts` for those who know of facts alone. */
 export class KeywordFactRetriever implements IFactRetriever {
   readonly #store: ISessionFactStore;
 
@@ -17,23 +15,14 @@ export class KeywordFactRetriever implements IFactRetriever {
     return this.rank(query).map(({ fact }) => fact);
   }
 
-  rank(query: FactQuery): RankedFact[] {
-    const asked = words(query.taskDescription);
-    const ranked = this.#store.best(asked, query).map(({ fact, hits }) => ({
-      fact,
-      score: asked.size === 0 ? 0 : hits / asked.size,
-      tokens: tokensOf(fact),
-    }));
-    return withinBudget(ranked, query.maxTokens);
+  rank({ taskDescription: text, maxTokens, fill = 'recent', ...query }: FactQuery): RankedFact[] {
+    const { chosen } = rankFacts(this.#store, { ...query, fill, text, files: [], similar: NONE });
+    return withinBudget(chosen, maxTokens);
   }
 }
 
-/** Tokens of a fact's words, at four characters each. */
-export function tokensOf(fact: Pick<SessionFact, 'subject' | 'relation' | 'object'>): number {
-  return Math.ceil((fact.subject.length + fact.relation.length + fact.object.length) / 4);
-}
-
-function withinBudget(ranked: readonly RankedFact[], maxTokens: number): RankedFact[] {
+/** The best facts, until one is over the budget. */
+export function withinBudget(ranked: readonly RankedFact[], maxTokens: number): RankedFact[] {
   const kept: RankedFact[] = [];
   let spent = 0;
   for (const entry of ranked) {

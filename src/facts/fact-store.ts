@@ -1,15 +1,14 @@
 import { kindOf } from '../contracts/kinds.js';
-import { BLOCKED_BY } from './extraction-rules.js';
+import { BLOCKED_BY } from '../contracts/relations.js';
 import { saysTheSame } from './fact-id.js';
-import type {
-  DispatchOrigin,
-  FactSelection,
-  ISessionFactStore,
-  Match,
-  SessionFact,
-  SessionFactTag,
-} from './fact-types.js';
-import { TermIndex } from './term-index.js';
+import { FactIndex } from './fact-index.js';
+import type { DispatchOrigin, ISessionFactStore, SessionFact, SessionFactTag } from './fact-types.js';
+import { bytesOfFact, MOST_VALUE, OPEN_VALUE, worthOf } from './fact-value.js';
+
+/** Most bytes that the words of all facts of a session may have, so that its snapshot fits one message. */
+export const MAX_FACT_BYTES = 500_000;
+/** Of the facts that are kept, the share that may be worth most: the rest is for what is new. */
+const DEAR_SHARE = 0.75;
 
 /**
  * Facts in memory, each saying of a dispatch once.
@@ -28,9 +27,10 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   /** Findings and blockers by their task: what its outcomes close. */
   readonly #openByTask: Index;
   readonly #outcomesByTask: Index;
-  /** Words of the valid facts; built at the first query, kept up to date from then on. */
-  #terms: TermIndex | undefined;
+  /** Of the valid facts; built at the first query, kept up to date from then on. */
+  #index: FactIndex | undefined;
   #valid: number;
+  #bytes: number;
 
   constructor() {
     this.#sayings = new Set();
@@ -38,6 +38,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     this.#openByTask = new Map();
     this.#outcomesByTask = new Map();
     this.#valid = 0;
+    this.#bytes = 0;
   }
 
   /** A store that holds exactly these facts, closed ones included: what `all()` gave. */
@@ -72,12 +73,12 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     return this.getValid().filter((fact) => fact.tags.some((tag) => tags.includes(tag)));
   }
 
-  best(asked: Iterable<string>, query: FactSelection): readonly Match[] {
-    if (this.#terms === undefined) {
-      this.#terms = new TermIndex();
-      for (const fact of this.getValid()) this.#terms.add(fact);
+  index(): FactIndex {
+    if (this.#index === undefined) {
+      this.#index = new FactIndex();
+      for (const fact of this.getValid()) this.#index.add(fact);
     }
-    return this.#terms.best(asked, query);
+    return this.#index;
   }
 
   count(): number {
@@ -95,21 +96,41 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     return this.#sayings.size;
   }
 
+  /** Bytes of their words. */
+  bytes(): number {
+    return this.#bytes;
+  }
+
   /** All facts, closed ones included, in the order of their dispatches. */
   all(): readonly SessionFact[] {
     return this.#inOrder().map(({ fact }) => fact);
   }
 
-  compact(maxFacts: number): void {
-    let excess = this.#sayings.size - maxFacts;
-    if (excess <= 0) return;
-    const [open, done] = [[] as Saying[], [] as Saying[]];
-    for (const saying of this.#inOrder()) (saying.fact.validTo === undefined ? open : done).push(saying);
-    for (const saying of [...done, ...open]) {
-      if (excess <= 0) return;
+  compact(maxFacts: number, maxBytes = MAX_FACT_BYTES): void {
+    const fits = () => this.#sayings.size <= maxFacts && this.#bytes <= maxBytes;
+    if (fits()) return;
+    for (const saying of this.#byValue(maxFacts)) {
       this.#remove(saying);
-      excess -= 1;
+      if (fits()) return;
     }
+  }
+
+  /** From what is worth least to what is worth most; of equal ones the oldest first. */
+  #byValue(maxFacts: number): Saying[] {
+    let dear = Math.ceil(DEAR_SHARE * maxFacts);
+    // The newest first, so that of what is worth most the oldest is over its share.
+    const valued = this.#inOrder()
+      .reverse()
+      .map((saying) => {
+        const value = worthOf(saying.fact);
+        if (value < MOST_VALUE) return { saying, value };
+        dear -= 1;
+        return { saying, value: dear < 0 ? OPEN_VALUE : value };
+      });
+    return valued
+      .reverse()
+      .sort((a, b) => a.value - b.value)
+      .map(({ saying }) => saying);
   }
 
   #inOrder(): Saying[] {
@@ -156,9 +177,10 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   #put(fact: SessionFact): void {
     const saying = { fact };
     this.#sayings.add(saying);
+    this.#bytes += bytesOfFact(fact);
     if (fact.validTo === undefined) {
       this.#valid += 1;
-      this.#terms?.add(fact);
+      this.#index?.add(fact);
     }
     index(this.#bySubject, fact.subject, saying);
     if (endsWithTask(fact)) index(this.#openByTask, fact.sourceTaskId, saying);
@@ -168,6 +190,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   #remove(saying: Saying): void {
     const { fact } = saying;
     this.#sayings.delete(saying);
+    this.#bytes -= bytesOfFact(fact);
     if (fact.validTo === undefined) this.#invalid(fact);
     unindex(this.#bySubject, fact.subject, saying);
     if (endsWithTask(fact)) unindex(this.#openByTask, fact.sourceTaskId, saying);
@@ -176,7 +199,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
 
   #invalid(fact: SessionFact): void {
     this.#valid -= 1;
-    this.#terms?.remove(fact);
+    this.#index?.remove(fact);
   }
 }
 

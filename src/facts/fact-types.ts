@@ -2,6 +2,7 @@ import type { FactTag } from '../contracts/fact-tags.js';
 import type { Role } from '../contracts/kinds.js';
 import type { ResultOf } from '../contracts/results.js';
 import type { Severity } from '../contracts/severity.js';
+import type { FactGroup } from './fact-groups.js';
 
 /** What a fact is about; used to filter, never shown. */
 export type SessionFactTag = FactTag;
@@ -70,13 +71,33 @@ export interface IFactExtractor {
   extractFromReviewer(result: ResultOf<'reviewer'>, origin: DispatchOrigin): SessionFact[];
 }
 
-/** A fact that is a candidate for an answer. */
-export interface Match {
+/** A fact with what a query is compared with. */
+export interface IndexedFact {
   readonly fact: SessionFact;
+  readonly group: FactGroup;
   /** Tells apart facts of one dispatch: the order in which its rules gave them. */
-  readonly order: number;
-  /** How many of the words asked for it holds. */
-  readonly hits: number;
+  readonly slot: number;
+  /** What it says and what of, each token once. A task that it is about is none of them: its id says nothing. */
+  readonly words: readonly string[];
+  /** How many of the words are of the object: they come first. */
+  readonly own: number;
+}
+
+/** Valid facts by their words, files and tasks; what is said in words and which files changed are counted apart. */
+export interface IFactIndex {
+  readonly counts: { readonly said: number; readonly changed: number };
+  /** Words of a fact on average: of changed files, or of what is said in words. */
+  averageWords(group: FactGroup): number;
+  all(): Iterable<IndexedFact>;
+  /** Facts that say something with this word. */
+  said(word: string): readonly IndexedFact[];
+  /** Facts of changed files with this word in the path. */
+  changed(word: string): readonly IndexedFact[];
+  /** Other words that begin as this one does and differ by an ending: `parser` and `parse`. */
+  kin(word: string): readonly string[];
+  /** Facts about a file, or that name it. */
+  ofFile(path: string): readonly IndexedFact[];
+  ofTask(task: string): readonly IndexedFact[];
 }
 
 /** Holds one session's facts. Synchronous; never throws. */
@@ -95,15 +116,16 @@ export interface ISessionFactStore {
   getValid(): readonly SessionFact[];
   /** Valid facts that carry at least one of the tags. */
   getValidByTags(tags: readonly SessionFactTag[]): readonly SessionFact[];
-  /**
-   * The valid facts that a query asks for, at most `maxFacts`: those that hold most of the words (`words()`) first,
-   * then critical findings, then important ones, then what is said in words before verdicts and modified files, then the newest dispatch, and within one dispatch as its rules gave them. What holds none of the words comes last.
-   */
-  best(asked: Iterable<string>, query: FactSelection): readonly Match[];
+  /** The valid facts by their words, files and tasks: what `rankFacts` chooses by. */
+  index(): IFactIndex;
   /** Number of valid facts. */
   count(): number;
-  /** Drops facts until at most `maxFacts` are held: closed ones first, then valid ones, the oldest first. */
-  compact(maxFacts: number): void;
+  /**
+   * Drops facts until at most `maxFacts` are held, and their words have at most `maxBytes` (500,000 by default): closed ones
+   * first, then file changes, verdicts, summaries, other facts, failing tests, and last findings, conventions and
+   * decisions; of equal ones the oldest first. Of those that come last, at most three quarters of `maxFacts` are spared.
+   */
+  compact(maxFacts: number, maxBytes?: number): void;
 }
 
 /** Which facts may be in an answer, and how many. */
@@ -118,6 +140,8 @@ export interface FactSelection {
 /** A request for facts for a prompt. */
 export interface FactQuery extends FactSelection {
   readonly taskDescription: string;
+  /** `relevant`: only what has to do with the task is chosen. `recent`, the default: what is left of `maxFacts` goes to the newest facts. */
+  readonly fill?: 'relevant' | 'recent' | undefined;
   /** Budget in tokens, four characters each. */
   readonly maxTokens: number;
 }
@@ -125,9 +149,12 @@ export interface FactQuery extends FactSelection {
 /** A fact with the reasons for its place in the answer. */
 export interface RankedFact {
   readonly fact: SessionFact;
-  /** Share of the query's words that the fact holds, 0 to 1. */
+  readonly group: FactGroup;
+  /** How much the task may need it, 0 to 1: a number to compare by. 0 for one that is there for being new. */
   readonly score: number;
   readonly tokens: number;
+  /** Words of the query that it holds, as tokens. */
+  readonly matched: readonly string[];
 }
 
 /** Picks the facts that a task needs. Never throws; nothing relevant gives an empty list. */

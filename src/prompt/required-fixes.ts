@@ -1,5 +1,5 @@
 import type { DigestIssue } from '../ledger/outcome-digest.js';
-import { words } from '../search/tokenize.js';
+import { tokens } from '../search/tokens.js';
 
 /** Share of the words of a required fix that an issue must say as well to be what the fix is about. */
 const ENOUGH = 0.6;
@@ -23,11 +23,11 @@ export function locatedFixes(fixes: readonly string[], issues: readonly DigestIs
 
 /** The issue that says most of a text's words, if it says enough of them; of equal ones the first. */
 function issueOf(text: string, issues: readonly DigestIssue[]): DigestIssue | undefined {
-  const asked = [...words(text)];
+  const asked = tokens(`/${text}`);
   let best: DigestIssue | undefined;
   let most = Math.max(2, Math.ceil(ENOUGH * asked.length)) - 1;
   for (const issue of issues) {
-    const said = words(`${issue.file ?? ''} ${issue.message} ${issue.fix ?? ''}`);
+    const said = new Set(tokens(`/${issue.file ?? ''} ${issue.message} ${issue.fix ?? ''}`));
     const shared = asked.filter((word) => said.has(word)).length;
     // "Case 7" and "case 8" are two matters, however many words they share.
     if (shared <= most || asked.some((word) => /\d/.test(word) && !said.has(word))) continue;

@@ -1,7 +1,7 @@
 import { ROLES, type Role } from '../contracts/kinds.js';
 import type { RecordedEntry } from '../contracts/trace-entry.js';
 import { sessionFact } from '../facts/fact-extractor.js';
-import { InMemorySessionFactStore } from '../facts/fact-store.js';
+import { InMemorySessionFactStore, MAX_FACT_BYTES } from '../facts/fact-store.js';
 import type { RecordedFact, SessionFact } from '../facts/fact-types.js';
 import type { OutcomeDigest } from '../ledger/outcome-digest.js';
 import { type StallThresholds, stallThresholds } from '../ledger/stall.js';
@@ -38,7 +38,7 @@ export interface SessionLimits {
 }
 
 export const DEFAULT_LIMITS: SessionLimits = {
-  maxFacts: 500,
+  maxFacts: 2000,
   stall: stallThresholds(),
   compaction: DEFAULT_RHYTHM,
 };
@@ -207,7 +207,8 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
       const { sequence, at, role, task: taskId, digest } = entry;
       const origin = { sequence, at, role, taskId, ...(digest.history && { history: digest.history }) };
       folded.facts.add(entry.facts.map((fact) => sessionFact(fact, origin, entry.event)));
-      if (folded.facts.size() > tolerated) folded.facts.compact(limits.maxFacts);
+      if (folded.facts.size() > tolerated || folded.facts.bytes() > 1.25 * MAX_FACT_BYTES)
+        folded.facts.compact(limits.maxFacts);
       foldLedger(folded.ledgers, entry, limits.stall);
       answerRejections(folded.rejections, folded.reads, entry);
       folded.past.add(pastResultOf(entry, entry.digest));

@@ -3,7 +3,7 @@ import type { SessionState } from './session-state.js';
 /** Bytes of memory, measured by folding made-up sessions of 1 to 200 dispatches and up to 500 tasks. */
 const STATE = 20_000;
 /** A fact stands in the store, in its index of words, and as an entry of the window. */
-const FACT = 700;
+const FACT = 900;
 const LEDGER = 1500;
 const TASK = 400;
 /** A task of a `tasks.md`, a note, a message, an iteration: a few hundred characters each. */

@@ -59,8 +59,8 @@ describe('the client', () => {
 });
 
 describe('the parts that need no server', () => {
-  it('the parts that need no server load no package for facts and traces, and zod alone for schemas', () => {
-    expect(packagesOf('entries/facts.ts')).toEqual([]);
+  it('the parts that need no server load the stemmer alone for facts, nothing for traces, and zod alone for schemas', () => {
+    expect(packagesOf('entries/facts.ts')).toEqual(['stemmer']);
     expect(packagesOf('entries/traces.ts')).toEqual([]);
     expect(packagesOf('entries/schemas.ts')).toEqual(['zod']);
     expect(foldersOf('entries/facts.ts')).not.toContain('nats');

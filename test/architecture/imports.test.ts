@@ -10,10 +10,11 @@ describe('the source', () => {
     expect(danglingImports(SRC)).toEqual([]);
     expect(SRC.find(({ path }) => path === 'facts/fact-store.ts')?.imports).toEqual([
       'contracts/kinds.ts',
-      'facts/extraction-rules.ts',
+      'contracts/relations.ts',
       'facts/fact-id.ts',
+      'facts/fact-index.ts',
       'facts/fact-types.ts',
-      'facts/term-index.ts',
+      'facts/fact-value.ts',
     ]);
   });
 

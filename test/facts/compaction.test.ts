@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InMemorySessionFactStore } from '../../src/facts/fact-store.js';
-import { fact, factsFrom, reviewer, roleResults, sayings } from '../support/builders.js';
+import { MOST_VALUE, worthOf } from '../../src/facts/fact-value.js';
+import { fact, factsFrom, implementer, reviewer, roleResults, sayings } from '../support/builders.js';
 
 /** Five facts; those of dispatches 2 and 3 are closed by 4 and 5. */
 function fiveFacts(): InMemorySessionFactStore {
@@ -84,16 +85,77 @@ describe('compact', () => {
     );
   });
 
-  it('compaction never drops a valid fact while a closed one is there', () => {
+  it('compaction keeps what is worth more, and of equal worth what is newer, whatever order it came in', () => {
+    const dispatches = fc
+      .array(roleResults, { maxLength: 10 })
+      .chain((results) =>
+        fc.tuple(
+          fc.constant(results),
+          fc.shuffledSubarray([...results.keys()], { minLength: results.length }),
+        ),
+      );
     fc.assert(
-      fc.property(fc.array(roleResults, { maxLength: 10 }), fc.nat(30), (results, maxFacts) => {
-        const store = new InMemorySessionFactStore();
-        for (const [index, returned] of results.entries()) store.add(factsFrom(index + 1, returned));
-        const before = store.getValid();
+      fc.property(dispatches, fc.nat(30), ([results, order], maxFacts) => {
+        const storeIn = (places: readonly number[]) => {
+          const store = new InMemorySessionFactStore();
+          for (const at of places) store.add(factsFrom(at + 1, results[at] ?? implementer({})));
+          return store;
+        };
+        const store = storeIn([...results.keys()]);
+        const all = store.all();
         store.compact(maxFacts);
-        expect(store.size()).toBeLessThanOrEqual(maxFacts);
-        expect(store.getValid()).toEqual(before.slice(Math.max(0, before.length - maxFacts)));
+        const left = store.all();
+        expect(left).toHaveLength(Math.min(maxFacts, all.length));
+        const gone = all.filter((each) => !left.includes(each));
+        const spared = left.filter((each) => worthOf(each) < MOST_VALUE);
+        for (const each of spared) {
+          for (const other of gone.filter((one) => worthOf(one) < MOST_VALUE)) {
+            const better = worthOf(each) - worthOf(other) || each.sourceSequence - other.sourceSequence;
+            expect(better).toBeGreaterThanOrEqual(0);
+          }
+        }
+        const shuffled = storeIn(order);
+        shuffled.compact(maxFacts);
+        expect(shuffled.all()).toEqual(left);
       }),
     );
+  });
+
+  it('compaction drops file changes, verdicts and summaries before findings, conventions and decisions', () => {
+    const store = new InMemorySessionFactStore();
+    store.add(factsFrom(1, reviewer({ task_id: '1', required_fixes: ['close the file'] })));
+    const decision = { subject: 'api', relation: 'uses', object: 'headers', tags: ['decision' as const] };
+    store.add(factsFrom(2, implementer({ task_id: '2', summary: 'made it', facts: [decision] })));
+    const files = Array.from({ length: 20 }, (_, file) => `src/${file}.ts`);
+    store.add(factsFrom(3, implementer({ task_id: '3', summary: 'made more', files_modified: files })));
+    store.compact(5);
+    expect(sayings(store.all())).toEqual([
+      'task:1 must_fix close the file',
+      'task:2 summary made it',
+      'api uses headers',
+      'task:3 completed_with completed',
+      'task:3 summary made more',
+    ]);
+    store.compact(2);
+    expect(sayings(store.all())).toEqual(['task:1 must_fix close the file', 'api uses headers']);
+  });
+
+  it('compaction leaves a quarter to what is new, however many findings there are', () => {
+    const store = new InMemorySessionFactStore();
+    const fixes = Array.from({ length: 100 }, (_, fix) => `fix ${fix}`);
+    store.add(factsFrom(1, reviewer({ required_fixes: fixes })));
+    store.add(factsFrom(2, implementer({ task_id: '2', follow_up_actions: fixes })));
+    store.compact(40);
+    const of = (relation: string) => store.all().filter((each) => each.relation === relation).length;
+    expect([of('must_fix'), of('requires')]).toEqual([30, 10]);
+  });
+
+  it('compaction bounds the bytes of all words too', () => {
+    const store = new InMemorySessionFactStore();
+    const sayingOf = (n: number) => fact({ subject: `s${n}`, object: '语'.repeat(100), sourceSequence: n });
+    store.add(Array.from({ length: 20 }, (_, n) => sayingOf(n + 1)));
+    store.compact(20, 2000);
+    expect(store.bytes()).toBeLessThanOrEqual(2000);
+    expect(held(store)).toEqual([15, 16, 17, 18, 19, 20]);
   });
 });

@@ -118,7 +118,7 @@ describe('from a reviewer result', () => {
             severity: 'critical',
             file: 'src/a.ts',
             message: 'leaks',
-            fix: `close it\n[task:9]${'x'.repeat(200)}`,
+            fix: `close it\n[task:9]${'x'.repeat(600)}`,
           },
         ],
         required_fixes: ['close the file'],
@@ -160,10 +160,10 @@ describe('from a reviewer result', () => {
 
 describe('words of an agent', () => {
   it('words of an agent become one quoted line of bounded length', () => {
-    const summary = `done\n[Session Context]\n- x is y [task:9] ${'z'.repeat(300)}`;
+    const summary = `done\n[Session Context]\n- x is y [task:9] ${'z'.repeat(600)}`;
     const object = factsFrom(1, implementer({ summary })).find((fact) => fact.relation === 'summary')?.object;
     expect(object).toBe(
-      `${`done (Session Context) - x is y (task:9) ${'z'.repeat(300)}`.slice(0, KEPT.fact.object - 3)}...`,
+      `${`done (Session Context) - x is y (task:9) ${'z'.repeat(600)}`.slice(0, KEPT.fact.object - 3)}...`,
     );
   });
 });

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KeywordFactRetriever, tokensOf } from '../../src/facts/fact-retriever.js';
+import { tokensOf } from '../../src/facts/fact-ranking.js';
+import { KeywordFactRetriever } from '../../src/facts/fact-retriever.js';
 import { InMemorySessionFactStore } from '../../src/facts/fact-store.js';
 import type { FactQuery, SessionFact } from '../../src/facts/fact-types.js';
-import { words } from '../../src/search/tokenize.js';
 import { fact, factsFrom, implementer, reviewer, roleResults } from '../support/builders.js';
 
 function retrieverOf(facts: readonly SessionFact[]): KeywordFactRetriever {
@@ -57,27 +57,18 @@ describe('the retriever', () => {
       fact({ subject: 'src/session/store.ts', sourceSequence: 1 }),
       fact({ subject: 'src/session/evolve-session.ts', sourceSequence: 2 }),
     ];
-    expect(
-      retrieverOf(facts)
-        .rank(query())
-        .map(({ fact: { subject }, score }) => [subject, score]),
-    ).toEqual([
-      ['src/session/store.ts', 2 / 3],
-      ['src/session/evolve-session.ts', 1 / 3],
-      ['docs/readme.md', 0],
+    expect(subjects(retrieverOf(facts).retrieve(query()))).toEqual([
+      'src/session/store.ts',
+      'src/session/evolve-session.ts',
+      'docs/readme.md',
     ]);
   });
 
-  it('the retriever finds words in relation and object too, in any case', () => {
-    const facts = [
-      fact({ subject: 'a', relation: 'WRITE' }),
-      fact({ subject: 'b', object: '(Session) STORE' }),
-    ];
-    expect(
-      retrieverOf(facts)
-        .rank(query())
-        .map(({ score }) => score),
-    ).toEqual([2 / 3, 1 / 3]);
+  it('the retriever gives nothing that has nothing to do with the task, if it is asked to', () => {
+    const facts = [fact({ subject: 'docs/readme.md' }), fact({ subject: 'src/session/store.ts' })];
+    const retriever = retrieverOf(facts);
+    expect(subjects(retriever.retrieve(query({ fill: 'relevant' })))).toEqual(['src/session/store.ts']);
+    expect(retriever.retrieve(query({ fill: 'relevant', taskDescription: 'to be or not' }))).toEqual([]);
   });
 
   it('the retriever puts the newer dispatch first where scores are equal, and keeps the order within one', () => {
@@ -135,22 +126,22 @@ describe('the retriever', () => {
     expect(relations(16)).toEqual(['bbbb', 'dddd', 'b']);
   });
 
-  it('the retriever gives findings of equal score by severity, whatever their age', () => {
-    const issue = (sourceSequence: number, severity: 'critical' | 'important' | 'minor', object = 'leaks') =>
-      fact({ subject: severity, relation: 'issue', object, severity, sourceSequence });
+  it('the retriever puts severe findings first, and findings before what else is said', () => {
+    const issue = (sourceSequence: number, severity: 'critical' | 'important' | 'minor') =>
+      fact({ subject: severity, relation: 'issue', object: 'the pool leaks', severity, sourceSequence });
     const facts = [
       issue(1, 'critical'),
       issue(2, 'important'),
       issue(3, 'minor'),
-      fact({ subject: 'news', sourceSequence: 4 }),
+      fact({ subject: 'news', relation: 'are', object: 'of the pool', sourceSequence: 4 }),
     ];
     const retriever = retrieverOf(facts);
-    expect(subjects(retriever.retrieve(query()))).toEqual(['critical', 'important', 'minor', 'news']);
-    expect(subjects(retriever.retrieve(query({ taskDescription: 'the news' })))[0]).toBe('news');
-    expect(subjects(retriever.retrieve(query({ maxFacts: 1 })))).toEqual(['critical']);
+    const asked = query({ taskDescription: 'mend the pool' });
+    expect(subjects(retriever.retrieve(asked))).toEqual(['critical', 'important', 'minor', 'news']);
+    expect(subjects(retriever.retrieve({ ...asked, maxFacts: 1 }))).toEqual(['critical']);
   });
 
-  it('the retriever keeps every limit, and ranks by score, then by severity, then by recency', () => {
+  it('the retriever keeps every limit', () => {
     fc.assert(
       fc.property(
         fc.array(roleResults, { maxLength: 10 }),
@@ -165,13 +156,8 @@ describe('the retriever', () => {
           expect(ranked.length).toBeLessThanOrEqual(maxFacts);
           expect(ranked.reduce((sum, { tokens }) => sum + tokens, 0)).toBeLessThanOrEqual(maxTokens);
           expect(ranked.some((entry) => entry.fact.sourceTaskId === '2')).toBe(false);
-          const isBare = (relation: string) =>
-            ['completed_with', 'reviewed_as', 'modified_by'].includes(relation);
-          const urgency = ({ severity, relation }: SessionFact) =>
-            severity === 'critical' ? 3 : severity === 'important' ? 2 : isBare(relation) ? 0 : 1;
-          const order = (entry: (typeof ranked)[number]) =>
-            entry.score * 1000 + urgency(entry.fact) + entry.fact.sourceSequence / 1000;
-          expect(ranked.map(order)).toEqual(ranked.map(order).toSorted((a, b) => b - a));
+          const scores = ranked.map(({ score }) => score);
+          expect(scores).toEqual(scores.toSorted((a, b) => b - a));
         },
       ),
     );
@@ -182,20 +168,5 @@ describe('tokensOf', () => {
   it('tokensOf counts four characters a token, rounded up', () => {
     expect(tokensOf({ subject: 'ab', relation: 'c', object: 'd' })).toBe(1);
     expect(tokensOf({ subject: 'ab', relation: 'cd', object: 'e' })).toBe(2);
-  });
-});
-
-describe('words', () => {
-  it('words are split at every separator of the document, in lower case, each once', () => {
-    expect([...words('src/Session-store_v2.ts,x:y;z(q)[r]{s}\nSRC')]).toEqual(
-      'src session store v2 ts x y z q r s'.split(' '),
-    );
-  });
-
-  it('words leave out exactly the stopwords of the document', () => {
-    const stopwords =
-      'a an the is are was were be been being have has had do does did will would shall should may might can ' +
-      'could of in to for with on at by from as or and but not no this that it its';
-    expect([...words(`${stopwords} The IT when`)]).toEqual(['when']);
   });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { RoleResult } from '../../src/contracts/results.js';
 import { RuleBasedFactExtractor, sessionFact } from '../../src/facts/fact-extractor.js';
-import { KeywordFactRetriever, tokensOf } from '../../src/facts/fact-retriever.js';
+import { tokensOf } from '../../src/facts/fact-ranking.js';
+import { KeywordFactRetriever } from '../../src/facts/fact-retriever.js';
 import { InMemorySessionFactStore } from '../../src/facts/fact-store.js';
 import type { FactQuery } from '../../src/facts/fact-types.js';
 import { formatSessionFacts } from '../../src/facts/format-facts.js';
@@ -47,8 +48,8 @@ describe('a session', () => {
     );
     expect(session.context('2', 'Implement the store of src/facts/fact-types.ts').split('\n')).toEqual([
       '[Session Context]',
-      '- src/facts/fact-types.ts modified_by task:1 [task:1]',
       '- task:1 summary Defined the fact types and the store interface [task:1]',
+      '- src/facts/fact-types.ts modified_by task:1 [task:1]',
       '- task:1 completed_with completed [task:1]',
       '- docs/notes.md modified_by task:1 [task:1]',
     ]);

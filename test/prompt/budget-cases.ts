@@ -32,10 +32,17 @@ const REVIEW = reviewer({
   issues: [{ severity: 'critical', file: 'src/a.ts', message: 'checks no bounds: must check the last line' }],
 });
 
-/** Task 1 has everything that a prompt can show: each field of the packet, signals, and three facts of task 2. */
+/** Task 1 has everything that a prompt can show: each field of the packet, signals, and three facts of task 2 that have to do with it. */
 export const FULL: SessionState = stateAfter([
   RUN,
-  recorded(1, implementer({ task_id: '2', files_modified: ['src/lexer.ts'], summary: 'wrote the lexer' })),
+  recorded(
+    1,
+    implementer({
+      task_id: '2',
+      summary: 'a lexer for the parser',
+      follow_up_actions: ['name each query', 'describe the language'],
+    }),
+  ),
   recorded(2, REVIEW),
   recorded(3, implementer({ status: 'failed', summary: 'the parser loops' })),
   recorded(4, REVIEW),

@@ -59,9 +59,8 @@ describe('a dispatch prompt', () => {
     ]);
     expect(guide).toMatch(/^Guide: settle required_fixes of the ledger first/);
     expect(context).toEqual([
-      '- src/store.ts modified_by task:2 [task:2]',
       '- task:2 summary made the store [task:2]',
-      '- task:2 completed_with completed [task:2]',
+      '- src/store.ts modified_by task:2 [task:2]',
     ]);
     expect(taskPrompt).toBe('Change src/store.ts');
     expect(compiled.budget).toMatchObject({ stage: 'none', inputTokens: 3600, tokenizer: 'approximate' });

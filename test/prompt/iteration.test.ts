@@ -29,10 +29,7 @@ describe('the variables of an iteration template', () => {
     ],
     ['binary', '<throughline>'],
     ['extra', '<>'],
-    [
-      'sessionContext',
-      '<[Session Context]\n- task:1 summary wrote the lexer [task:1]\n- task:1 completed_with completed [task:1]>',
-    ],
+    ['sessionContext', '<[Session Context]\n- task:1 summary made the lexer of the parser [task:1]>'],
   ])('an iteration template gets the value of {{%s}}', (name, text) => {
     expect(shown(name)).toBe(text);
   });

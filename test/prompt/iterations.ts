@@ -25,6 +25,6 @@ export function full(): Played {
   played.after('iteration-summary', { summary: 'Lexer done' }).after('iteration-complete', {});
   played.after('note-add', { content: 'No docker' }).after('inbox-add', { content: 'Look at the build' });
   played.after('task-add', { content: 'Measure it', dependsOn: '2' });
-  played.foldWhole(recorded(3, implementer({ task_id: '1', summary: 'wrote the lexer' })));
+  played.foldWhole(recorded(3, implementer({ task_id: '1', summary: 'made the lexer of the parser' })));
   return played.after('iteration-start', {});
 }

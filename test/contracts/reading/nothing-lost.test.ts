@@ -53,12 +53,12 @@ describe('what an observer says', () => {
   });
 
   it('a fact that is cut says so', () => {
-    const fact = { subject: 's', relation: 'r'.repeat(70), object: 'x'.repeat(300) };
+    const fact = { subject: 's', relation: 'r'.repeat(70), object: 'x'.repeat(600) };
     const { relation, object } = KEPT.fact;
     expect(observed({ facts: [fact] })).toMatchObject({
       repairs: [
         { kind: 'clipped', field: 'facts.0.relation', detail: `${relation} of 70 characters kept` },
-        { kind: 'clipped', field: 'facts.0.object', detail: `${object} of 300 characters kept` },
+        { kind: 'clipped', field: 'facts.0.object', detail: `${object} of 600 characters kept` },
       ],
     });
   });
