@@ -8,19 +8,13 @@ import { factsOf, type SessionState, tracesOf } from '../session/session-state.j
 import { hashOf } from '../shared/hash.js';
 import { quoted } from '../shared/text.js';
 import { compactedReport, RECENT_STEPS, recentLines, summarise } from '../traces/trace-summary.js';
+import { compactedItem } from './compacted-item.js';
 import type { CompiledAs } from './compiled-prompt.js';
 import { barePacket, type DeltaPacket, deltaPacket } from './delta-packet.js';
 import { describeFacts } from './described-facts.js';
-import { describeLearnings, learningItems } from './described-learnings.js';
+import { describeLearnings, learningItems, learningsShown } from './described-learnings.js';
 import { beginnings } from './excerpt.js';
-import {
-  fillPrompt,
-  type Item,
-  type PromptPlan,
-  type Shown,
-  type Stretch,
-  wholeItems,
-} from './fill-prompt.js';
+import { fillPrompt, type PromptPlan, type Shown, type Stretch, wholeItems } from './fill-prompt.js';
 import { guideLine } from './guide-line.js';
 import { packetItems, packetStretches, shownPacket } from './packet-items.js';
 import { dispatchRoom, type PromptBudget, promptOverflow } from './prompt-budget.js';
@@ -117,7 +111,7 @@ export function compileDispatch(
       Object.keys(fields).length === 0 ? '' : `Ledger:\n${JSON.stringify(fields)}`,
       shown.replan.map(({ text }) => text).join('\n'),
       shown.guide.length === 0 ? '' : guided(fields),
-      formatRelevantLearnings(learningsShown(learnings, shown)),
+      formatRelevantLearnings(learningsShown(learnings, shown.learnings)),
       notesOf(memory, shown, { session: state.session, binary }),
       shown.recent.length === 0 ? '' : [RECENT_STEPS, ...shown.recent.map(({ text }) => text)].join('\n'),
       `Task prompt:\n${writtenTask(task, shown.task)}`,
@@ -131,7 +125,7 @@ export function compileDispatch(
       ledger: packet.ledger,
       replan: wholeItems(replanLines(state, taskId, role)),
       guide: wholeItems([guided(deltaPacket(state, taskId, role))]),
-      history: summary === null ? [] : [historyItem(summary.text)],
+      history: summary === null ? [] : [compactedItem(summary.text)],
       learnings: memory.learnings,
       recent: (trace === undefined ? [] : recentLines(trace)).map((line) => ({ forms: beginnings(line) })),
       task: task.lines,
@@ -164,25 +158,11 @@ export function compileDispatch(
     sessionContext: notesOf(memory, shown, { session: state.session, binary }),
     ...describeFiles(filesShown(memory, shown)),
     ...describeFacts(facts, factsOf(state).count(), request.explain),
-    ...(known && describeLearnings(learningsShown(learnings, shown))),
+    ...(known && describeLearnings(learningsShown(learnings, shown.learnings))),
     tokenEstimate: report.used,
     compacted: summary === null || shown.history.length === 0 ? null : compactedReport(summary),
     stablePrefixHash: hashOf(stable),
     fullPromptHash: hashOf(prompt),
     budget: report,
   };
-}
-
-function learningsShown(
-  learnings: LearningsInPrompt,
-  { learnings: shown }: Shown<Section>,
-): LearningsInPrompt {
-  return { ...learnings, ranked: shown.flatMap(({ index }) => learnings.ranked[index] ?? []) };
-}
-
-/** A compacted history grows by its lines: what it stands for and the original ask come first. */
-function historyItem(text: string): Item {
-  const lines = text.split('\n');
-  const head = Math.min(3, lines.length);
-  return { forms: lines.slice(head - 1).map((_, at) => lines.slice(0, head + at).join('\n')) };
 }
