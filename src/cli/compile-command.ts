@@ -108,7 +108,7 @@ export function compileCommand(program: Command): void {
       const reply = await withClient(cli, (client) => client.compile(request));
       if (options.json) return out(JSON.stringify(reply));
       outForAgent(reply.prompt);
-      note(summary(reply, options.kind));
+      note(summary(reply));
       // The first prompt of a session comes before its first event, so this is not an error.
       if (options.kind !== 'session-start' && reply.sequence === 0)
         note(`-- session ${request.session} does not exist yet: the prompt remembers nothing`);
@@ -127,12 +127,14 @@ async function requestOf(session: string, options: CompileOptions): Promise<Comp
     inputTokens === undefined && outputTokens === undefined ? undefined : { inputTokens, outputTokens };
   const limits = { maxTokens, maxFiles, hints, budget, binary };
   const chosen = { maxLearnings, minSimilarity, project, learningsAsOf, ...limits };
-  if (kind === 'session-start') return { kind, session, after, asOf, taskPrompt, ...chosen };
+  // A prompt of the past is the same whenever it is asked for: it says no ages.
+  const now = asOf === undefined ? new Date().toISOString() : undefined;
+  if (kind === 'session-start') return { kind, session, after, asOf, now, taskPrompt, ...chosen };
   const activeIntentId = options.intent;
   const common = { session, tags, maxFacts, fill, after, asOf, explain, activeIntentId, ...chosen };
   if (kind === 'iteration') {
     const template = options.template === undefined ? undefined : await readTemplate(options.template);
-    return { kind, ...common, taskId, taskPrompt, template, extra };
+    return { kind, ...common, now, taskId, taskPrompt, template, extra };
   }
   if (taskId === undefined) throw new ThroughlineError('usage', 'no task is named: give --task ID');
   if (taskPrompt === undefined)
@@ -140,12 +142,12 @@ async function requestOf(session: string, options: CompileOptions): Promise<Comp
   return { ...common, taskId, taskPrompt, role };
 }
 
-function summary(reply: CompileReply, kind: CompileRequest['kind']): string {
+function summary(reply: CompileReply): string {
   const { factsShown, factsTotal, tokenEstimate, sequence, snapshotSequence, replayed } = reply;
   const { learningsShown, learningsTotal, method, proposalCount, files } = reply;
   const from = snapshotSequence === 0 ? 'no snapshot' : `snapshot ${snapshotSequence}`;
   const shown = [
-    ...(kind === 'session-start' ? [] : [`${factsShown} of ${counted(factsTotal, 'fact')}`]),
+    `${factsShown} of ${counted(factsTotal, 'fact')}`,
     ...(files.length === 0 ? [] : [counted(files.length, 'likely file')]),
     ...(learningsShown === undefined || (learningsTotal === 0 && kind !== 'session-start')
       ? []

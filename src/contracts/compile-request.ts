@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { BudgetReport } from './budget-report.js';
+import { timestamp } from './event.js';
 import { FACT_TAGS } from './fact-tags.js';
 import { ROLES } from './kinds.js';
 import type { LearningType, RelevanceMethod } from './learning-events.js';
@@ -121,6 +122,9 @@ const dispatchRequest = z.object({
     .optional(),
 });
 
+/** The time at which a prompt is read, ISO 8601 in UTC: it then says how long ago things were, and otherwise does not. */
+const now = timestamp.optional();
+
 const iterationRequest = z.object({
   kind: z.literal('iteration'),
   ...common,
@@ -133,6 +137,7 @@ const iterationRequest = z.object({
     .min(1, 'must not be empty')
     .max(100_000, 'must be at most 100000 characters')
     .optional(),
+  now,
   /** Text at the end of the prompt. */
   extra: z.string().max(50_000, 'must be at most 50000 characters').optional(),
 });
@@ -146,7 +151,8 @@ const sessionStartRequest = z.object({
   after: common.after,
   afterTimeoutMs: common.afterTimeoutMs,
   asOf: common.asOf,
-  /** Chooses the learnings; by default the session's goal and its ready tasks do. */
+  now,
+  /** Chooses learnings, facts and files; by default the session's goal and its ready tasks do. */
   taskPrompt: taskPrompt.optional(),
   /** The command that the prompt tells people to use. */
   binary,
@@ -345,7 +351,7 @@ export interface IterationReply extends CompileReplyBase, OptionalLearnings {
   readonly kind: 'iteration';
 }
 
-/** What an agent reads first in a session. It holds no facts, only their number. */
+/** What an agent reads first in a session. */
 export interface SessionStartReply extends CompileReplyBase, LearningsReport {
   readonly kind: 'session-start';
 }

@@ -8,20 +8,14 @@ import { factsOf, type SessionState, tracesOf } from '../session/session-state.j
 import { hashOf } from '../shared/hash.js';
 import { quoted } from '../shared/text.js';
 import { compactedReport, RECENT_STEPS, recentLines, summarise } from '../traces/trace-summary.js';
+import { compactedItem } from './compacted-item.js';
 import type { CompiledAs } from './compiled-prompt.js';
 import { describeConsidered } from './considered.js';
 import { barePacket, type DeltaPacket, deltaPacket } from './delta-packet.js';
 import { describeFacts } from './described-facts.js';
-import { describeLearnings, learningItems } from './described-learnings.js';
+import { describeLearnings, learningItems, learningsShown } from './described-learnings.js';
 import { beginnings } from './excerpt.js';
-import {
-  fillPrompt,
-  type Item,
-  type PromptPlan,
-  type Shown,
-  type Stretch,
-  wholeItems,
-} from './fill-prompt.js';
+import { fillPrompt, type PromptPlan, type Shown, type Stretch, wholeItems } from './fill-prompt.js';
 import { guideLine } from './guide-line.js';
 import { leftOutLine, shellWord } from './left-out.js';
 import { packetItems, packetStretches, shownPacket } from './packet-items.js';
@@ -122,7 +116,7 @@ export function compileDispatch(
       Object.keys(fields).length === 0 ? '' : `Ledger:\n${JSON.stringify(fields)}`,
       shown.replan.map(({ text }) => text).join('\n'),
       shown.guide.length === 0 ? '' : guided(fields),
-      formatRelevantLearnings(learningsShown(learnings, shown)),
+      formatRelevantLearnings(learningsShown(learnings, shown.learnings)),
       notesOf(memory, shown, at),
       shown.recent.length === 0 ? '' : [RECENT_STEPS, ...shown.recent.map(({ text }) => text)].join('\n'),
       leftOutLine([
@@ -157,7 +151,7 @@ export function compileDispatch(
       ledger: packet.ledger,
       replan: wholeItems(replanLines(state, taskId, role)),
       guide: wholeItems([guided(deltaPacket(state, taskId, role))]),
-      history: summary === null ? [] : [historyItem(summary.text)],
+      history: summary === null ? [] : [compactedItem(summary.text)],
       learnings: memory.learnings,
       recent,
       task: task.lines,
@@ -192,25 +186,11 @@ export function compileDispatch(
     ...describeFiles(files),
     ...describeFacts(facts, factsOf(state).count(), request.explain),
     ...(request.explain && describeConsidered(memory, facts, files)),
-    ...(known && describeLearnings(learningsShown(learnings, shown))),
+    ...(known && describeLearnings(learningsShown(learnings, shown.learnings))),
     tokenEstimate: report.used,
     compacted: summary === null || shown.history.length === 0 ? null : compactedReport(summary),
     stablePrefixHash: hashOf(stable),
     fullPromptHash: hashOf(prompt),
     budget: report,
   };
-}
-
-function learningsShown(
-  learnings: LearningsInPrompt,
-  { learnings: shown }: Shown<Section>,
-): LearningsInPrompt {
-  return { ...learnings, ranked: shown.flatMap(({ index }) => learnings.ranked[index] ?? []) };
-}
-
-/** A compacted history grows by its lines: what it stands for and the original ask come first. */
-function historyItem(text: string): Item {
-  const lines = text.split('\n');
-  const head = Math.min(3, lines.length);
-  return { forms: lines.slice(head - 1).map((_, at) => lines.slice(0, head + at).join('\n')) };
 }

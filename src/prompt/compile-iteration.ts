@@ -1,34 +1,63 @@
 import type { IterationRequest } from '../contracts/compile-request.js';
 import { ThroughlineError } from '../contracts/errors.js';
-import { KeywordFactRetriever } from '../facts/fact-retriever.js';
-import { formatRelevantLearnings, type LearningsInPrompt } from '../learnings/format-learnings.js';
+import {
+  formatRelevantLearnings,
+  type LearningsInPrompt,
+  NO_LEARNINGS,
+} from '../learnings/format-learnings.js';
 import type { Charter } from '../session/charter.js';
-import { currentNumber } from '../session/iterations.js';
+import { currentNumber, type IterationHistory, newest } from '../session/iterations.js';
 import { factsOf, type SessionState, tracesOf } from '../session/session-state.js';
-import { quoted, quotedBlock } from '../shared/text.js';
+import { recordOf } from '../shared/record-of.js';
 import { compactedReport, RECENT_STEPS, recentLines, summarise } from '../traces/trace-summary.js';
+import { compactedItem } from './compacted-item.js';
 import type { CompiledAs } from './compiled-prompt.js';
 import { describeFacts } from './described-facts.js';
-import { describeLearnings, learningsShare } from './described-learnings.js';
+import { describeLearnings, learningItems, learningsShown } from './described-learnings.js';
+import { beginnings } from './excerpt.js';
+import { fillPrompt, type PromptPlan, type Shown, type Stretch, wholeItems } from './fill-prompt.js';
 import {
   countBlockedTasks,
   countCompletedTasks,
   countReadyTasks,
+  formatGoal,
+  formatHistory,
   formatInbox,
-  formatIterationHistory,
   formatNotes,
-  formatTasksWithDeps,
+  formatSpec,
+  formatTasks,
+  goalList,
+  headings,
+  historyList,
+  ITERATION_LISTS,
+  inboxList,
+  noteList,
+  specList,
+  taskLists,
+  toolCommand,
 } from './iteration-sections.js';
 import { ITERATION_TEMPLATE } from './iteration-template.js';
-import type { PromptBudget } from './prompt-budget.js';
-import { renderTemplate, unknownPlaceholders } from './render-template.js';
-import { describeFiles, filesFor, sessionContextOf } from './session-context.js';
-import { whatIsAhead } from './what-is-ahead.js';
+import { planProgress } from './plan-progress.js';
+import { DEFAULT_ROOM, type PromptBudget, promptOverflow } from './prompt-budget.js';
+import { placeholdersOf, renderTemplate, unknownPlaceholders } from './render-template.js';
+import {
+  cappedMemory,
+  describeFiles,
+  factsShown,
+  filesShown,
+  memoryOf,
+  NOTE_SECTIONS,
+  notesOf,
+} from './session-notes.js';
+import { goalOf, whatIsAhead } from './what-is-ahead.js';
 
 /** Names that an iteration template may use. */
 export const ITERATION_VARIABLES = [
   'session',
   'iteration',
+  'begin',
+  'goal',
+  'plan',
   'ready_count',
   'blocked_count',
   'completed_count',
@@ -42,12 +71,70 @@ export const ITERATION_VARIABLES = [
   'sessionContext',
   'learnings',
 ] as const;
+type Variable = (typeof ITERATION_VARIABLES)[number];
+
+const SECTIONS = ['plan', 'compacted', ...ITERATION_LISTS, ...NOTE_SECTIONS, 'learnings', 'recent'] as const;
+type Section = (typeof SECTIONS)[number];
+
+/** What the agent chooses its task from and must not miss, then the best few of each kind of memory. */
+const BEST: readonly Stretch<Section>[] = [
+  { section: 'in_progress', most: 5 },
+  { section: 'ready', most: 5 },
+  { section: 'inbox', most: 3 },
+  { section: 'goal' },
+  { section: 'plan' },
+  { section: 'history', most: 1 },
+  { section: 'findings', most: 3 },
+  { section: 'files', most: 5 },
+  { section: 'decisions', most: 3 },
+  { section: 'notes', most: 5, backwards: true },
+  { section: 'work', most: 2 },
+  { section: 'tests', most: 2 },
+  { section: 'learnings', most: 1 },
+  { section: 'compacted' },
+];
+
+const REST: readonly Stretch<Section>[] = [
+  { section: 'ready', most: 20 },
+  { section: 'in_progress', most: 20 },
+  { section: 'inbox', most: 5 },
+  { section: 'history' },
+  { section: 'findings' },
+  { section: 'decisions' },
+  { section: 'learnings' },
+  { section: 'tests' },
+  { section: 'work' },
+  { section: 'files' },
+  { section: 'requirements' },
+  { section: 'facts' },
+  { section: 'notes', most: 20, backwards: true },
+  { section: 'blocked', most: 5 },
+  { section: 'waiting', most: 5 },
+  { section: 'completed', most: 3 },
+  { section: 'recent', backwards: true },
+  { section: 'inbox', most: 10 },
+  { section: 'spec' },
+  { section: 'in_progress' },
+  { section: 'ready', most: 100 },
+  { section: 'inbox' },
+  { section: 'ready' },
+  { section: 'waiting' },
+  { section: 'blocked' },
+  { section: 'completed' },
+  { section: 'notes', backwards: true },
+];
+
+/** A spec of so many characters comes whole before the rest of the memory; of a longer one only these lines do. */
+const SHORT_SPEC = 4000;
+const OUTLINE_LINES = 60;
+const FIRST_LINES = 10;
 
 /**
- * Compiles an iteration prompt. Ages are counted from the session's last event, so the same sequence gives the same
- * bytes.
+ * Compiles an iteration prompt: the template, its lists filled by value. It depends on state and request alone, so ages are
+ * only in it where the request says what time it is.
  *
- * @throws ThroughlineError `template_invalid` that names each unknown placeholder
+ * @throws ThroughlineError `template_invalid` that names each unknown placeholder, `prompt_overflow` when not even the
+ * template fits
  */
 export function compileIteration(
   state: SessionState,
@@ -57,54 +144,121 @@ export function compileIteration(
 ): CompiledAs<'iteration'> {
   const template = request.template ?? ITERATION_TEMPLATE;
   checkTemplate(template);
-  const { board, notebook, history, charter, lastEventAt: now } = state;
-  const store = factsOf(state);
-  const { learnings, tokens } = learningsShare(known, request.maxTokens);
-  const ahead = request.taskPrompt ?? whatIsAhead(state);
-  const ranked = new KeywordFactRetriever(store).rank({
-    taskDescription: ahead,
-    taskId: request.taskId ?? '',
-    tags: request.tags,
-    maxFacts: request.maxFacts,
-    maxTokens: request.maxTokens - tokens,
-  });
-  const files = filesFor(state, ahead, request);
-  const sessionContext = sessionContextOf(ranked, files);
-  const values: Record<(typeof ITERATION_VARIABLES)[number], string> = {
-    session: state.session,
-    iteration: String(currentNumber(history)),
-    ready_count: String(countReadyTasks(board)),
-    blocked_count: String(countBlockedTasks(board)),
-    completed_count: String(countCompletedTasks(board)),
-    history: formatIterationHistory(history, board, now) || 'No iterations yet',
-    spec: specOf(charter),
-    inbox: formatInbox(notebook, now),
-    notes: formatNotes(notebook),
-    tasks: formatTasksWithDeps(board),
-    binary: request.binary,
-    extra: request.extra ?? '',
-    sessionContext,
-    learnings: formatRelevantLearnings(learnings),
-  };
-  const trace =
-    request.activeIntentId === undefined ? undefined : tracesOf(state).intents.get(request.activeIntentId);
+  const used = placeholdersOf(template);
+  const { board, notebook, history, charter, session, run } = state;
+  const { binary, now, activeIntentId, maxTokens } = request;
+  const room = request.budget?.inputTokens ?? DEFAULT_ROOM.iteration;
+  const command = (words: string) => toolCommand(binary, session, words);
+  const learnings = known ?? NO_LEARNINGS;
+  const memory = cappedMemory(
+    memoryOf(state, {
+      ...request,
+      text: request.taskPrompt ?? whatIsAhead(state),
+      taskId: request.taskId ?? '',
+    }),
+    learningItems(learnings),
+    maxTokens,
+  );
+  const trace = activeIntentId === undefined ? undefined : tracesOf(state).intents.get(activeIntentId);
   const summary = trace === undefined ? null : summarise(trace, tokenizer, maxSummaryTokens);
-  const rendered = renderTemplate(template, values);
-  const recent =
-    trace === undefined || trace.recent.length === 0
-      ? []
-      : [[RECENT_STEPS, ...recentLines(trace)].join('\n')];
-  const prompt = [...(summary === null ? [] : [summary.text]), rendered, ...recent].join('\n\n');
+  const tasks = taskLists(board, command);
+  const lists = {
+    ...tasks,
+    goal: goalList(goalOf(state), command),
+    spec: specList(charter, command),
+    history: historyList(history, board, now, command),
+    inbox: inboxList(notebook, now, command),
+    notes: noteList(notebook, command),
+  };
+  const outline = headings(charter);
+  const plan = planProgress(run);
+
+  const writeTemplate = (shown: Shown<Section>) => {
+    const goal = formatGoal(lists.goal, shown.goal);
+    const values: Record<Variable, string> = {
+      session,
+      iteration: String(currentNumber(history)),
+      begin: isRunning(history) ? '' : `0. **Begin the iteration** - \`${command('iteration-start')}\``,
+      goal,
+      plan: shown.plan.map(({ text }) => text).join(''),
+      ready_count: String(countReadyTasks(board)),
+      blocked_count: String(countBlockedTasks(board)),
+      completed_count: String(countCompletedTasks(board)),
+      history: formatHistory(history, lists.history, shown.history),
+      spec:
+        lists.spec.total === 0 && !used.has('goal') && goal !== ''
+          ? goal.replace(/^Goal: /, '')
+          : formatSpec(lists.spec, shown.spec, outline),
+      inbox: formatInbox(lists.inbox, shown.inbox),
+      notes: formatNotes(notebook, lists.notes, shown.notes),
+      tasks: formatTasks(tasks, shown),
+      binary,
+      extra: request.extra ?? '',
+      sessionContext: notesOf(memory, shown, { session, binary }),
+      learnings: formatRelevantLearnings(learningsShown(learnings, shown.learnings)),
+    };
+    return renderTemplate(template, values);
+  };
+  const items = <Shape>(variable: Variable, some: readonly Shape[]) => (used.has(variable) ? some : []);
+  const filling: PromptPlan<Section> = {
+    sections: {
+      plan: items('plan', wholeItems(plan === '' ? [] : [plan])),
+      compacted: summary === null ? [] : [compactedItem(summary.text)],
+      goal: used.has('goal') || lists.spec.total === 0 ? lists.goal.items : [],
+      spec: items('spec', lists.spec.items),
+      history: items('history', lists.history.items),
+      inbox: items('inbox', lists.inbox.items),
+      notes: items('notes', lists.notes.items),
+      ready: items('tasks', tasks.ready.items),
+      waiting: items('tasks', tasks.waiting.items),
+      in_progress: items('tasks', tasks.in_progress.items),
+      blocked: items('tasks', tasks.blocked.items),
+      completed: items('tasks', tasks.completed.items),
+      ...recordOf(NOTE_SECTIONS, (name) => items('sessionContext', memory.sections[name])),
+      learnings: items('learnings', memory.learnings),
+      recent: (trace === undefined ? [] : recentLines(trace)).map((line) => ({ forms: beginnings(line) })),
+    },
+    essential: [],
+    order: [...BEST, ...specFirst(charter, outline), ...REST],
+    write: (shown) =>
+      [
+        ...shown.compacted.map(({ text }) => text),
+        writeTemplate(shown),
+        ...(shown.recent.length === 0
+          ? []
+          : [[RECENT_STEPS, ...shown.recent.map(({ text }) => text)].join('\n')]),
+      ].join('\n\n'),
+  };
+  const { shown, prompt, report } = fillPrompt(filling, room, tokenizer, (tokens) =>
+    promptOverflow('the iteration prompt', tokens, room),
+  );
   return {
     kind: 'iteration',
     prompt,
-    sessionContext,
-    ...describeFiles(files),
-    ...describeFacts(ranked, store.count(), request.explain),
-    ...(known && describeLearnings(learnings)),
-    compacted: summary && compactedReport(summary),
-    tokenEstimate: tokenizer.count(prompt),
+    sessionContext: notesOf(memory, shown, { session, binary }),
+    ...describeFiles(filesShown(memory, shown)),
+    ...describeFacts(factsShown(memory, shown), factsOf(state).count(), request.explain),
+    ...(known && describeLearnings(learningsShown(learnings, shown.learnings))),
+    compacted: summary === null || shown.compacted.length === 0 ? null : compactedReport(summary),
+    tokenEstimate: report.used,
+    budget: report,
   };
+}
+
+/** What of a spec comes first: a short one whole, of a long one the outline, else its beginning. */
+function specFirst({ spec = '' }: Charter, outline: ReadonlySet<number>): Stretch<Section>[] {
+  if (spec.length <= SHORT_SPEC) return [{ section: 'spec' }];
+  return [
+    outline.size === 0
+      ? { section: 'spec', most: FIRST_LINES }
+      : { section: 'spec', only: outline, most: OUTLINE_LINES },
+  ];
+}
+
+/** Whether an iteration has begun that has not been summed up: else the agent begins one. */
+function isRunning(history: IterationHistory): boolean {
+  const last = newest(history);
+  return last !== undefined && last.ended_at === undefined && last.summary === undefined;
 }
 
 /** @throws ThroughlineError `template_invalid` that names each unknown placeholder */
@@ -117,11 +271,4 @@ export function checkTemplate(template: string): void {
     `unknown placeholders: ${named.join(', ')}. Known: ${ITERATION_VARIABLES.join(', ')}`,
     { details: { unknown: unknown.map(({ name }) => name) } },
   );
-}
-
-/** The specification as a quoted block, or one line that says where it is, or the goal. */
-function specOf({ spec, spec_path, goal }: Charter): string {
-  if (spec !== undefined) return quotedBlock(spec);
-  if (spec_path !== undefined) return `See ${quoted(spec_path)}`;
-  return goal === undefined ? 'No spec given' : quoted(goal);
 }

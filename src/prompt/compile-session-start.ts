@@ -11,16 +11,86 @@ import { newest } from '../session/iterations.js';
 import { unread } from '../session/notebook.js';
 import { resolvedSettings } from '../session/resolved-settings.js';
 import { factsOf, type SessionState } from '../session/session-state.js';
+import { nextTask } from '../session/task-dependencies.js';
+import { age } from '../shared/age.js';
+import { clipText, quoted } from '../shared/text.js';
 import type { CompiledAs } from './compiled-prompt.js';
-import { describeLearnings, learningsWithin } from './described-learnings.js';
-import { countBlockedTasks, countCompletedTasks, countReadyTasks, line } from './iteration-sections.js';
-import type { PromptBudget } from './prompt-budget.js';
-import { describeFiles, filesFor, sessionContextOf } from './session-context.js';
-import { whatIsAhead } from './what-is-ahead.js';
+import { describeFacts } from './described-facts.js';
+import { describeLearnings, learningItems, learningsShown } from './described-learnings.js';
+import { beginnings } from './excerpt.js';
+import {
+  fillPrompt,
+  type Item,
+  type PromptPlan,
+  type Shown,
+  type Stretch,
+  wholeItems,
+} from './fill-prompt.js';
+import {
+  countBlockedTasks,
+  countCompletedTasks,
+  countReadyTasks,
+  formatGoal,
+  goalList,
+  line,
+  toolCommand,
+} from './iteration-sections.js';
+import { planProgress } from './plan-progress.js';
+import { DEFAULT_ROOM, type PromptBudget, promptOverflow } from './prompt-budget.js';
+import {
+  cappedMemory,
+  describeFiles,
+  factsShown,
+  filesShown,
+  memoryOf,
+  NOTE_SECTIONS,
+  notesOf,
+} from './session-notes.js';
+import { goalOf, whatIsAhead } from './what-is-ahead.js';
+
+const SECTIONS = [
+  'project',
+  'goal',
+  'plan',
+  'roles',
+  'state',
+  'learnings',
+  'proposals',
+  ...NOTE_SECTIONS,
+] as const;
+type Section = (typeof SECTIONS)[number];
+
+const ORDER: readonly Stretch<Section>[] = [
+  { section: 'goal' },
+  { section: 'plan' },
+  { section: 'project' },
+  { section: 'roles' },
+  { section: 'state' },
+  { section: 'findings', most: 3 },
+  { section: 'learnings', most: 3 },
+  { section: 'decisions', most: 3 },
+  { section: 'files', most: 5 },
+  { section: 'proposals' },
+  { section: 'work', most: 2 },
+  { section: 'tests' },
+  { section: 'findings' },
+  { section: 'learnings' },
+  { section: 'decisions' },
+  { section: 'work' },
+  { section: 'files' },
+  { section: 'requirements' },
+  { section: 'facts' },
+];
+
+const MAX_FACTS = 10;
+const MAX_STALLED = 10;
+const MAX_TASK = 80;
 
 /**
- * What an agent reads first in a session: who it works for, what the project has learned, which proposals wait, and
- * how the session stands. What has no content is left out.
+ * What an agent reads first in a session: who it works for and how far that is, what the project has learned, which
+ * proposals wait, how the session stands, and what it knows about the work ahead. What has no content is left out.
+ *
+ * @throws ThroughlineError `prompt_overflow` when the room does not even hold the name of the session
  */
 export function compileSessionStart(
   state: SessionState,
@@ -28,73 +98,117 @@ export function compileSessionStart(
   { tokenizer }: PromptBudget,
   learnings: LearningsInPrompt,
 ): CompiledAs<'session-start'> {
-  const shown = learningsWithin(learnings, request.maxTokens);
-  const files = filesFor(state, request.taskPrompt ?? whatIsAhead(state), request);
-  const sessionContext = sessionContextOf([], files);
-  const prompt = [
-    formatIdentity(state, request.project),
-    formatRelevantLearnings(shown),
-    formatCompactProposals(shown.pending, reviewCommand(state, request)),
-    formatSessionState(state),
-    sessionContext,
-  ]
-    .filter((section) => section !== '')
-    .join('\n\n');
+  const { session, charter } = state;
+  const { binary, maxTokens, now } = request;
+  const room = request.budget?.inputTokens ?? DEFAULT_ROOM['session-start'];
+  const text = request.taskPrompt ?? whatIsAhead(state);
+  const memory = cappedMemory(
+    memoryOf(state, { ...request, text, taskId: '', maxFacts: MAX_FACTS }),
+    learningItems(learnings),
+    maxTokens,
+  );
+  const goal = goalList(goalOf(state), (words) => toolCommand(binary, session, words));
+  const plan = planProgress(state.run);
+  const project = request.project ?? charter.project;
+  const texts = (some: Shown<Section>[Section]) => some.map((each) => each.text);
+  const notes = (shown: Shown<Section>) => notesOf(memory, shown, { session, binary });
+  const filling: PromptPlan<Section> = {
+    sections: {
+      ...memory.sections,
+      goal: goal.items,
+      plan: wholeItems(plan === '' ? [] : [plan]),
+      project: wholeItems(project === undefined ? [] : [`Project: ${line(project)}`]),
+      roles: wholeItems(rolesLine(state)),
+      state: stateLines(state, now).map((each) => ({ forms: beginnings(`  - ${each}`) })),
+      learnings: memory.learnings,
+      proposals: proposalItems(learnings, reviewCommand(state, request)),
+    },
+    essential: [],
+    order: ORDER,
+    write: (shown) =>
+      [
+        [
+          `Session: ${session}`,
+          ...texts(shown.project),
+          formatGoal(goal, shown.goal),
+          ...texts(shown.plan),
+          ...texts(shown.roles),
+        ]
+          .filter((each) => each !== '')
+          .join('\n'),
+        formatRelevantLearnings(learningsShown(learnings, shown.learnings)),
+        ...texts(shown.proposals),
+        shown.state.length === 0 ? '' : ['Session state:', ...texts(shown.state)].join('\n'),
+        notes(shown),
+      ]
+        .filter((section) => section !== '')
+        .join('\n\n'),
+  };
+  const { shown, prompt, report } = fillPrompt(filling, room, tokenizer, (tokens) =>
+    promptOverflow('the session-start prompt', tokens, room),
+  );
   return {
     kind: 'session-start',
     prompt,
-    sessionContext,
-    ...describeFiles(files),
-    facts: [],
-    factsShown: 0,
-    factsTotal: factsOf(state).count(),
+    sessionContext: notes(shown),
+    ...describeFiles(filesShown(memory, shown)),
+    ...describeFacts(factsShown(memory, shown), factsOf(state).count(), false),
     compacted: null,
-    ...describeLearnings(shown),
-    tokenEstimate: tokenizer.count(prompt),
+    ...describeLearnings(learningsShown(learnings, shown.learnings)),
+    tokenEstimate: report.used,
+    budget: report,
   };
 }
 
-/** Session, project, goal and the roles that have worked on it. */
-function formatIdentity({ session, charter, dispatches }: SessionState, project?: string): string {
+/** The roles that have worked on the session. */
+function rolesLine({ dispatches }: SessionState): string[] {
   const { counts } = dispatches.current();
   const roles = ROLES.filter((role) => counts[role] > 0).map((role) => `${role} (${counts[role]})`);
-  const named = project ?? charter.project;
-  return [
-    `Session: ${session}`,
-    ...(named === undefined ? [] : [`Project: ${line(named)}`]),
-    ...(charter.goal === undefined ? [] : [`Goal: ${line(charter.goal)}`]),
-    ...(roles.length === 0 ? [] : [`Roles: ${roles.join(', ')}`]),
-  ].join('\n');
+  return roles.length === 0 ? [] : [`Roles: ${roles.join(', ')}`];
 }
 
 /** How the session stands: tasks, iterations, facts, inbox, and what goes in circles. */
-function formatSessionState(state: SessionState): string {
-  const { board, history, notebook, charter, dispatches } = state;
+function stateLines(state: SessionState, now: string | undefined): string[] {
+  const { board, history, notebook, charter, dispatches, run } = state;
   const facts = factsOf(state).count();
   const last = newest(history);
   const { stallThresholds } = resolvedSettings(charter.settings);
   const stalled = [...dispatches.current().ledgers.values()]
     .filter((ledger) => signalsOf(ledger, stallThresholds).length > 0)
-    .map(({ task }) => line(task));
-  const summary = history.iterations.findLast((iteration) => iteration.summary !== undefined)?.summary;
+    .map(({ task }) => clipText(quoted(task), MAX_TASK));
+  const told = history.iterations.findLast((iteration) => iteration.summary !== undefined);
+  const next = nextTask(board);
+  const aged = (then: string) => (now === undefined ? '' : ` ${age(then, now)}`);
+  // Beside a plan, whose tasks are counted above, these are those of the board.
+  const tasks = run === undefined ? 'tasks' : 'board';
   const lines = [
     ...(charter.status === 'completed' ? ['completed'] : []),
     ...(last === undefined
       ? []
-      : [`iteration #${last.number}${last.ended_at === undefined ? ', running' : ''}`]),
+      : [
+          last.ended_at === undefined
+            ? `iteration #${last.number}, running${now === undefined ? '' : `, started${aged(last.started_at)}`}`
+            : `iteration #${last.number}${now === undefined ? '' : `, ended${aged(last.ended_at)}`}`,
+        ]),
     ...(board.tasks.size === 0
       ? []
       : [
-          `tasks: ${countReadyTasks(board)} ready, ${countBlockedTasks(board)} blocked, ${countCompletedTasks(board)} done`,
+          `${tasks}: ${countReadyTasks(board)} ready, ${countBlockedTasks(board)} blocked, ${countCompletedTasks(board)} done`,
         ]),
+    ...(next === undefined ? [] : [`next task: ${next.id} ${line(next.content)}`]),
     ...(facts === 0 ? [] : [`facts: ${facts} valid`]),
     ...(unread(notebook).length === 0 ? [] : [`inbox: ${unread(notebook).length} unread`]),
-    ...(stalled.length === 0 ? [] : [`stalled: ${stalled.slice(0, 10).join(', ')}`]),
-    ...(summary === undefined ? [] : [`last summary: ${line(summary)}`]),
+    ...(stalled.length === 0 ? [] : [`stalled: ${stalled.slice(0, MAX_STALLED).join(', ')}`]),
+    ...(told?.summary === undefined ? [] : [`last summary: ${line(told.summary)}`]),
   ];
-  return ['Session state:', ...(lines.length === 0 ? ['new'] : lines).map((each) => `  - ${each}`)].join(
-    '\n',
-  );
+  return lines.length === 0 ? ['new'] : lines;
+}
+
+/** The proposals: their number and how to review them, then their list. */
+function proposalItems({ pending }: LearningsInPrompt, review: string): Item[] {
+  if (pending.length === 0) return [];
+  const short = `Pending proposals (${pending.length}): \`${review}\``;
+  return [{ forms: [short, formatCompactProposals(pending, review)] }];
 }
 
 function reviewCommand({ charter }: SessionState, { binary, project }: SessionStartRequest): string {

@@ -1,10 +1,15 @@
 import type { LearningsReport } from '../contracts/compile-request.js';
 import { formatLearning, type LearningsInPrompt } from '../learnings/format-learnings.js';
-import { type Item, wholeItems } from './fill-prompt.js';
+import { type Item, type ShownItem, wholeItems } from './fill-prompt.js';
 
 /** The learnings as items of a prompt. */
 export function learningItems(learnings: LearningsInPrompt): Item[] {
   return wholeItems(learnings.ranked.map(formatLearning));
+}
+
+/** Only those of the learnings that are shown. */
+export function learningsShown(learnings: LearningsInPrompt, shown: readonly ShownItem[]): LearningsInPrompt {
+  return { ...learnings, ranked: shown.flatMap(({ index }) => learnings.ranked[index] ?? []) };
 }
 
 /** The part of a reply that lists the learnings shown. */

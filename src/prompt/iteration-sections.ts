@@ -1,47 +1,127 @@
-import { NOTE_TYPES, type NoteType } from '../contracts/session-meta-events.js';
-import type { TaskStatus } from '../contracts/task-events.js';
+import { NOTE_TYPES } from '../contracts/session-meta-events.js';
+import type { Charter } from '../session/charter.js';
 import type { Iteration, IterationHistory } from '../session/iterations.js';
 import { type Notebook, unread } from '../session/notebook.js';
-import { numberOf, type Task, type TaskBoard } from '../session/task-board.js';
+import { byPriority, type Task, type TaskBoard } from '../session/task-board.js';
 import { isBlocked, isReady, type Unresolved, unresolved } from '../session/task-dependencies.js';
 import { age } from '../shared/age.js';
-import { clipText, quoted } from '../shared/text.js';
+import { counted } from '../shared/counted.js';
+import { clipText, lengthOf, quoted, quotedBlock } from '../shared/text.js';
+import { excerpts } from './excerpt.js';
+import { type Item, isShortened, type Shown, type ShownItem, wholeItems } from './fill-prompt.js';
 
-/** The lists of an iteration prompt. Each quotes what an agent or a person wrote, as one capped line. */
+/**
+ * The lists of an iteration prompt, as items and as text. Each item quotes what an agent or a person wrote, as one capped
+ * line. A list that is not shown whole says so, with the command that shows the rest.
+ */
+export const ITERATION_LISTS = [
+  'goal',
+  'spec',
+  'history',
+  'inbox',
+  'notes',
+  'ready',
+  'waiting',
+  'in_progress',
+  'blocked',
+  'completed',
+] as const;
+export type IterationList = (typeof ITERATION_LISTS)[number];
 
 const MAX_LINE = 500;
+const MAX_MESSAGE = 1000;
+const MAX_SPEC_LINE = 4000;
+/** Characters of the shortest form, and from one form to the next. */
+const LEAST = 100;
+const SHORT_STEP = 60;
+const LONG_STEP = 200;
 const SHOWN_ITERATIONS = 5;
+const SHOWN_COMPLETED = 10;
+const SHOWN_DEPENDENCIES = 10;
 
-/** `{{history}}`: the last five iterations, newest first, with their ages at `now`. */
-export function formatIterationHistory(history: IterationHistory, board: TaskBoard, now: string): string {
-  return history.iterations
-    .slice(-SHOWN_ITERATIONS)
-    .reverse()
-    .map((iteration) => {
-      const since = age(iteration.ended_at ?? iteration.started_at, now);
-      return `- #${iteration.number} (${since}): ${accomplished(iteration, board)}`;
-    })
-    .join('\n');
+/** A list of a prompt: its items, of how many there are in all, and the command that shows them. */
+export interface PromptList {
+  readonly items: readonly Item[];
+  readonly total: number;
+  readonly all: string;
+  /** Whether the text of an item is longer than it is ever shown. */
+  readonly cut: boolean;
 }
 
-/** `{{tasks}}`: by status, each with priority and id, and with what it waits for. */
-export function formatTasksWithDeps(board: TaskBoard): string {
-  const tasks = [...board.tasks.values()].sort(
-    (a, b) => a.priority - b.priority || numberOf(a.id) - numberOf(b.id),
-  );
-  const group = (title: string, status: TaskStatus, waits: string) => {
-    const lines = tasks
-      .filter((task) => task.status === status)
-      .map((task) => `  - ${taskLine(board, task, waits)}`);
-    return lines.length === 0 ? [] : [[`${title}:`, ...lines].join('\n')];
+/** `throughline tool task-list --session demo`: a command that shows the whole of a list. */
+export function toolCommand(binary: string, session: string, words: string): string {
+  return `${binary} tool ${words.replace(/^\S+/, (name) => `${name} --session ${session}`)}`;
+}
+
+type Commanding = (words: string) => string;
+
+/** The open tasks of a board that nobody waits for, by priority; with what each waits for. */
+export function taskLists(board: TaskBoard, command: Commanding) {
+  const tasks = [...board.tasks.values()].sort(byPriority);
+  const completed = tasks.filter(({ status }) => status === 'completed').sort(byNewest);
+  const list = (some: readonly Task[], status: string, waits = '', shown = some.length): PromptList => ({
+    items: some.slice(0, shown).map((task) => taskItem(board, task, waits)),
+    total: some.length,
+    all: command(`task-list --status ${status}`),
+    cut: some.slice(0, shown).some(({ content }) => isLong(content)),
+  });
+  const remaining = tasks.filter(({ status }) => status === 'remaining');
+  return {
+    ready: list(
+      remaining.filter((task) => isReady(board, task)),
+      'remaining',
+    ),
+    waiting: list(
+      remaining.filter((task) => !isReady(board, task)),
+      'remaining',
+      'blocked by',
+    ),
+    in_progress: list(
+      tasks.filter(({ status }) => status === 'in_progress'),
+      'in_progress',
+      'blocked by',
+    ),
+    blocked: list(
+      tasks.filter(({ status }) => status === 'blocked'),
+      'blocked',
+      'depends on',
+    ),
+    completed: list(completed, 'completed', '', SHOWN_COMPLETED),
+  };
+}
+
+/** `{{tasks}}`: by status, ready ones before those that wait, each with priority and id, and with what it waits for. */
+export function formatTasks(
+  lists: Readonly<Record<'ready' | 'waiting' | 'in_progress' | 'blocked' | 'completed', PromptList>>,
+  shown: Shown<IterationList>,
+): string {
+  const { ready, waiting } = lists;
+  const remaining = {
+    items: [...ready.items, ...waiting.items],
+    total: ready.total + waiting.total,
+    all: ready.all,
+    cut: ready.cut || waiting.cut,
   };
   const groups = [
-    ...group('REMAINING', 'remaining', 'blocked by'),
-    ...group('IN_PROGRESS', 'in_progress', 'blocked by'),
-    ...group('BLOCKED', 'blocked', 'depends on'),
-    ...group('COMPLETED', 'completed', ''),
-  ];
+    group('REMAINING', remaining, [...shown.ready, ...shown.waiting]),
+    group('IN_PROGRESS', lists.in_progress, shown.in_progress),
+    group('BLOCKED', lists.blocked, shown.blocked),
+    group('COMPLETED', lists.completed, shown.completed),
+  ].filter((text) => text !== '');
   return groups.length === 0 ? 'No tasks yet' : groups.join('\n\n');
+}
+
+function group(title: string, list: PromptList, shown: readonly ShownItem[]): string {
+  if (list.total === 0) return '';
+  return [`${title}${restOf(list, shown)}:`, ...shown.map(({ text }) => text)].join('\n');
+}
+
+/** What is left out of a list, and the command that shows it; empty when it is shown whole. */
+function restOf(list: PromptList, shown: readonly ShownItem[]): string {
+  const left = shown.length < list.total;
+  const shortened = list.cut || shown.some(({ whole }) => !whole);
+  if (!left && !shortened) return '';
+  return ` (${shown.length} of ${list.total}${shortened ? ', long ones shortened' : ''}; all: \`${list.all}\`)`;
 }
 
 /** `{{ready_count}}`. */
@@ -59,59 +139,199 @@ export function countCompletedTasks(board: TaskBoard): number {
   return count(board, (task) => task.status === 'completed');
 }
 
-/** `{{notes}}`: grouped by type; empty without any. */
-export function formatNotes(notebook: Notebook): string {
-  const notes = [...notebook.notes.values()];
-  const group = (type: NoteType) => {
-    const lines = notes
-      .filter((note) => note.type === type)
-      .map((note) => `  - [${note.id}] ${line(note.content)}`);
-    return lines.length === 0 ? [] : [[`${type.toUpperCase()}:`, ...lines].join('\n')];
+/** The last five iterations that have something to say, newest first, with their ages where `now` is known. */
+export function historyList(
+  history: IterationHistory,
+  board: TaskBoard,
+  now: string | undefined,
+  command: Commanding,
+): PromptList {
+  const said = [...history.iterations].reverse().filter(hasContent);
+  const shown = said.slice(0, SHOWN_ITERATIONS);
+  return {
+    items: shown.map((iteration) => {
+      const since = aged(iteration.ended_at ?? iteration.started_at, now);
+      return grown(accomplished(iteration, board), (text) => `- #${iteration.number}${since}: ${text}`);
+    }),
+    total: said.length,
+    all: command('iteration-list'),
+    cut: shown.some(({ summary }) => summary !== undefined && isLong(summary)),
   };
-  const groups = NOTE_TYPES.flatMap(group);
-  return groups.length === 0 ? '' : `## Notes\n${groups.join('\n\n')}`;
+}
+
+/** `{{history}}`. */
+export function formatHistory(
+  { iterations }: IterationHistory,
+  list: PromptList,
+  shown: readonly ShownItem[],
+): string {
+  if (list.total === 0) return iterations.length === 0 ? 'No iterations yet' : 'Nothing yet';
+  const rest = restOf(list, shown);
+  return [...shown.map(({ text }) => text), ...(rest === '' ? [] : [`-${rest}`])].join('\n');
+}
+
+/** The notes in the order in which they came. */
+export function noteList({ notes }: Notebook, command: Commanding): PromptList {
+  const all = [...notes.values()];
+  return {
+    items: all.map(({ id, content }) => grown(quoted(content), (text) => `  - [${id}] ${text}`)),
+    total: all.length,
+    all: command('note-list'),
+    cut: all.some(({ content }) => isLong(content)),
+  };
+}
+
+/** `{{notes}}`: grouped by type; empty without any. */
+export function formatNotes({ notes }: Notebook, list: PromptList, shown: readonly ShownItem[]): string {
+  if (list.total === 0) return '';
+  const all = [...notes.values()];
+  const groups = NOTE_TYPES.flatMap((type) => {
+    const lines = shown.filter(({ index }) => all[index]?.type === type).map(({ text }) => text);
+    return lines.length === 0 ? [] : [[`${type.toUpperCase()}:`, ...lines].join('\n')];
+  });
+  return `## Notes${restOf(list, shown)}${groups.length === 0 ? '' : `\n${groups.join('\n\n')}`}`;
+}
+
+/** The unread messages, oldest first. One that is not shown whole says so. */
+export function inboxList(notebook: Notebook, now: string | undefined, command: Commanding): PromptList {
+  const messages = unread(notebook);
+  const all = command('inbox-list');
+  return {
+    items: messages.map(({ id, content, created_at }) => {
+      const text = quoted(content);
+      const forms = excerpts(text, nothing, { least: LEAST, step: LONG_STEP, most: MAX_MESSAGE });
+      const head = `- [${id}]${aged(created_at, now)}`;
+      return {
+        forms: forms.map(
+          (form) => `${head} ${form}${form === text ? '' : ` (shortened; whole: \`${all}\`)`}`,
+        ),
+      };
+    }),
+    total: messages.length,
+    all,
+    cut: false,
+  };
 }
 
 /** `{{inbox}}`: unread messages; empty without any. */
-export function formatInbox(notebook: Notebook, now: string): string {
-  const lines = unread(notebook).map(
-    (message) => `- [${message.id}] (${age(message.created_at, now)}) ${line(message.content)}`,
-  );
-  return lines.length === 0 ? '' : `## Inbox\n${lines.join('\n')}`;
+export function formatInbox({ total, all }: PromptList, shown: readonly ShownItem[]): string {
+  if (total === 0) return '';
+  const left = total - shown.length;
+  const more = left === 0 ? [] : [`- ${counted(left, 'more message')}, not shown here: \`${all}\``];
+  return ['## Inbox', ...shown.map(({ text }) => text), ...more].join('\n');
 }
 
-function taskLine(board: TaskBoard, task: Task, waits: string): string {
+/** The goal as one line. */
+export function goalList(goal: string | undefined, command: Commanding): PromptList {
+  const all = command('session-show --json');
+  const items = goal === undefined ? [] : [grown(quoted(goal), (text) => text, MAX_MESSAGE, LONG_STEP)];
+  return { items, total: items.length, all, cut: goal !== undefined && lengthOf(goal) > MAX_MESSAGE };
+}
+
+/** `{{goal}}`: empty without one. */
+export function formatGoal({ total, all, cut }: PromptList, shown: readonly ShownItem[]): string {
+  const [goal] = shown;
+  if (total === 0) return '';
+  const rest = goal?.whole && !cut ? [] : [`(shortened; whole: \`${all}\`)`];
+  return ['Goal:', ...shown.map(({ text }) => text), ...rest].join(' ');
+}
+
+/** The lines of a specification, or the line that says where it is. */
+export function specList({ spec, spec_path }: Charter, command: Commanding): PromptList {
+  const lines = spec === undefined ? [] : quotedBlock(spec).split('\n');
+  const items =
+    spec === undefined && spec_path !== undefined
+      ? wholeItems([`See ${quoted(spec_path)}`])
+      : lines.map((line) => grown(line, (text) => text, MAX_SPEC_LINE, LONG_STEP));
+  const all = spec_path === undefined ? `\`${command('session-show --json')}\`` : quoted(spec_path);
+  return { items, total: items.length, all, cut: lines.some((line) => lengthOf(line) > MAX_SPEC_LINE) };
+}
+
+/** The lines of a specification that are headings, by index: its outline. */
+export function headings({ spec }: Charter): ReadonlySet<number> {
+  const found = new Set<number>();
+  let fenced = false;
+  for (const [index, line] of (spec === undefined ? [] : quotedBlock(spec).split('\n')).entries()) {
+    if (/^> {1,4}(```|~~~)/.test(line)) fenced = !fenced;
+    else if (!fenced && /^> {1,4}#{1,6} /.test(line)) found.add(index);
+  }
+  return found;
+}
+
+/** `{{spec}}`: the specification as a quoted block; of one that has no room, the outline and its beginning. */
+export function formatSpec(
+  { items, total, all, cut }: PromptList,
+  shown: readonly ShownItem[],
+  outline: ReadonlySet<number>,
+): string {
+  if (total === 0) return 'No spec given';
+  if (!cut && !isShortened(items, shown)) return shown.map(({ text }) => text).join('\n');
+  const lines = shown.flatMap(({ index, text }, at) => {
+    const next = shown[at + 1]?.index;
+    const gap = !outline.has(index) && next !== undefined && next > index + 1;
+    return gap ? [text, '> ...'] : [text];
+  });
+  return [`(shortened: ${shown.length} of ${counted(total, 'line')}; whole: ${all})`, ...lines].join('\n');
+}
+
+function taskItem(board: TaskBoard, task: Task, waits: string): Item {
   const open = waits === '' ? [] : unresolved(board, task);
-  const waiting = open.length === 0 ? '' : ` (${waits}: ${open.map(reason).join(', ')})`;
+  const some = open.slice(0, SHOWN_DEPENDENCIES).map(reason).join(', ');
+  const more = open.length > SHOWN_DEPENDENCIES ? ` and ${open.length - SHOWN_DEPENDENCIES} more` : '';
+  const waiting = open.length === 0 ? '' : ` (${waits}: ${some}${more})`;
   const claimed =
     task.claimed_by !== undefined && task.status === 'in_progress'
       ? ` (claimed by ${line(task.claimed_by)})`
       : '';
   const why = task.status === 'blocked' && task.reason !== undefined ? ` (reason: ${line(task.reason)})` : '';
   const done = task.status === 'completed' && task.iteration > 0 ? ` [iteration #${task.iteration}]` : '';
-  return `[P${task.priority}] [${task.id}] ${line(task.content)}${waiting}${why}${claimed}${done}`;
+  const head = `  - [P${task.priority}] [${task.id}]`;
+  return grown(quoted(task.content), (text) => `${head} ${text}${waiting}${why}${claimed}${done}`);
 }
 
 function reason({ id, why }: Unresolved): string {
   return why === 'missing' || why === 'cancelled' ? `${id}, ${why}` : id;
 }
 
+function byNewest(a: Task, b: Task): number {
+  return a.updated_at === b.updated_at ? byPriority(b, a) : a.updated_at < b.updated_at ? 1 : -1;
+}
+
+function hasContent({ summary, tasks_worked }: Iteration): boolean {
+  return summary !== undefined || tasks_worked.length > 0;
+}
+
 function accomplished(iteration: Iteration, board: TaskBoard): string {
-  if (iteration.summary !== undefined) return line(iteration.summary);
+  if (iteration.summary !== undefined) return quoted(iteration.summary);
   const completed = iteration.tasks_worked.flatMap((id) => {
     const task = board.tasks.get(id);
     // What it only worked on, a later iteration may have completed.
     const here = task?.status === 'completed' && task.iteration === iteration.number;
     return here ? [`"${clipText(line(task.content), 80)}"`] : [];
   });
-  if (completed.length > 0) return `Completed ${completed.join(', ')}`;
-  if (iteration.tasks_worked.length > 0) return `Worked on ${iteration.tasks_worked.join(', ')}`;
-  return iteration.ended_at === undefined ? 'In progress' : 'No summary';
+  return completed.length > 0
+    ? `Completed ${completed.join(', ')}`
+    : `Worked on ${iteration.tasks_worked.join(', ')}`;
 }
 
 /** What an agent or a person wrote, as one capped line. */
 export function line(text: string): string {
   return clipText(quoted(text), MAX_LINE);
+}
+
+function isLong(text: string): boolean {
+  return lengthOf(quoted(text)) > MAX_LINE;
+}
+
+const nothing = () => false;
+
+/** An item that grows from the beginning of its text. */
+function grown(text: string, write: (text: string) => string, most = MAX_LINE, step = SHORT_STEP): Item {
+  return { forms: excerpts(text, nothing, { least: LEAST, step, most }).map(write) };
+}
+
+function aged(then: string, now: string | undefined): string {
+  return now === undefined ? '' : ` (${age(then, now)})`;
 }
 
 function count(board: TaskBoard, counts: (task: Task) => boolean): number {

@@ -5,6 +5,8 @@
  */
 export const ITERATION_TEMPLATE = `# Throughline Session
 
+{{goal}}
+
 ## Spec
 {{spec}}
 
@@ -25,21 +27,22 @@ export const ITERATION_TEMPLATE = `# Throughline Session
 
 ### Session
 \`{{binary}} tool iteration-summary --session {{session}} --summary "what you accomplished"\`
+\`{{binary}} tool iteration-complete --session {{session}}\`
 \`{{binary}} tool session-complete --session {{session}}\`
 
-STATUS is remaining, in_progress, completed, blocked or cancelled; N is 0 (critical) to 4 (backlog); TYPE is learning,
-stuck, tip or decision.
+AGENT is your name; STATUS is remaining, in_progress, completed, blocked or cancelled; N is 0 (critical) to 4 (backlog);
+TYPE is learning, stuck, tip or decision.
 
 ## If Something Goes Wrong
 
 ### Tests Failing
 - Do NOT mark the task completed
-- Add a note: \`note-add --type stuck --content "describe failure"\`
+- Add a note: \`{{binary}} tool note-add --session {{session}} --type stuck --content "describe failure"\`
 - Either fix it, or mark the task blocked with a reason
 
 ### Task Blocked by External Factor
-- Mark it blocked: \`task-status --id X --status blocked\`
-- Add a dependency if another task blocks it: \`task-depends --id X --depends-on Y\`
+- Mark it blocked: \`{{binary}} tool task-status --session {{session}} --id TASK_ID --status blocked --reason "why"\`
+- Add a dependency if another task blocks it: \`{{binary}} tool task-depends --session {{session}} --id TASK_ID --depends-on OTHER_ID\`
 - Pick a different task or end the iteration
 
 ### Need to Revert Changes
@@ -60,6 +63,7 @@ stuck, tip or decision.
 
 Session: {{session}} | Iteration: #{{iteration}}
 Tasks: {{ready_count}} ready | {{blocked_count}} blocked | {{completed_count}} done
+{{plan}}
 
 {{learnings}}
 
@@ -77,15 +81,16 @@ Tasks: {{ready_count}} ready | {{blocked_count}} blocked | {{completed_count}} d
 
 ## Workflow
 
+{{begin}}
 1. **Review inbox above** - if messages exist, process them, then mark them read
 2. **Review tasks above** - add any missing spec tasks via task-add
-3. **Pick ONE ready task** - highest priority with no unresolved dependencies
-4. **Mark in_progress** - \`task-status --id X --status in_progress\`
+3. **Pick ONE ready task** - \`{{binary}} tool task-next --session {{session}} --claim AGENT\` takes the most urgent one and marks it in_progress
+4. **To pick another one** - \`{{binary}} tool task-status --session {{session}} --id TASK_ID --status in_progress\`
 5. **Do the work** - implement fully, run tests
-6. **Mark completed** - \`task-status --id X --status completed\`
-7. **Write summary** - \`iteration-summary --summary "what you did"\`
-8. **STOP** - do NOT pick another task
-9. **End session** - only call session-complete when ALL tasks are done
+6. **Mark completed** - \`{{binary}} tool task-status --session {{session}} --id TASK_ID --status completed\`
+7. **Write summary** - \`{{binary}} tool iteration-summary --session {{session}} --summary "what you did"\`
+8. **End the iteration** - \`{{binary}} tool iteration-complete --session {{session}}\`, then STOP: do NOT pick another task
+9. **End session** - only when ALL tasks are done: \`{{binary}} tool session-complete --session {{session}}\`
 
 {{extra}}
 `;

@@ -31,6 +31,11 @@ export function unknownPlaceholders(template: string, known: readonly string[]):
     );
 }
 
+/** The placeholders that a template uses. */
+export function placeholdersOf(template: string): ReadonlySet<string> {
+  return new Set(Array.from(template.matchAll(PLACEHOLDER), ([, name = '']) => name));
+}
+
 /**
  * Puts the values into a template. A line that held nothing but placeholders, all of them empty, goes away, and no
  * more than one empty line is left between two others.

@@ -60,6 +60,11 @@ export function numberOf(id: string): number {
   return Number(id.slice(id.indexOf('-') + 1));
 }
 
+/** The order in which tasks are to be done: by priority, of those the oldest first. */
+export function byPriority(a: Task, b: Task): number {
+  return a.priority - b.priority || numberOf(a.id) - numberOf(b.id);
+}
+
 /** Folds a task event. An event about a task that is not there changes nothing. */
 export function evolveTasks(board: TaskBoard, event: TaskEvent): void {
   if (event.type === 'task.added') {

@@ -1,4 +1,4 @@
-import { isOpen, numberOf, type Task, type TaskBoard } from './task-board.js';
+import { byPriority, isOpen, type Task, type TaskBoard } from './task-board.js';
 
 /** What a task waits for, and which task comes next. */
 
@@ -31,7 +31,7 @@ export function isBlocked(board: TaskBoard, task: Task): boolean {
 export function nextTask(board: TaskBoard): Task | undefined {
   let best: Task | undefined;
   for (const task of board.tasks.values()) {
-    if (isReady(board, task) && (best === undefined || comesFirst(task, best))) best = task;
+    if (isReady(board, task) && (best === undefined || byPriority(task, best) < 0)) best = task;
   }
   return best;
 }
@@ -64,8 +64,4 @@ function wayTo(task: string, cameFrom: ReadonlyMap<string, string>): string[] {
   let at = cameFrom.get(task);
   for (; at !== undefined && at !== task; at = cameFrom.get(at)) way.push(at);
   return [...way, task].reverse();
-}
-
-function comesFirst(a: Task, b: Task): boolean {
-  return a.priority === b.priority ? numberOf(a.id) < numberOf(b.id) : a.priority < b.priority;
 }

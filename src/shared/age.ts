@@ -1,12 +1,16 @@
 const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
+const HOUR_MINUTES = 60;
+const DAY_MINUTES = 24 * HOUR_MINUTES;
 
-/** How long ago something was, from one time to another: `just now`, `3min ago`, `1hr ago`, `2d ago`. */
+/** How long ago something was, to the minute: `just now`, `3min ago`, `2hr 5min ago`, `4d 1hr ago`. */
 export function age(then: string, now: string): string {
-  const ms = Date.parse(now) - Date.parse(then);
-  if (!(ms >= MINUTE_MS)) return 'just now';
-  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)}min ago`;
-  if (ms < DAY_MS) return `${Math.floor(ms / HOUR_MS)}hr ago`;
-  return `${Math.floor(ms / DAY_MS)}d ago`;
+  const minutes = Math.floor((Date.parse(now) - Date.parse(then)) / MINUTE_MS);
+  if (!(minutes >= 1)) return 'just now';
+  const parts = [
+    [Math.floor(minutes / DAY_MINUTES), 'd'],
+    [Math.floor((minutes % DAY_MINUTES) / HOUR_MINUTES), 'hr'],
+    [minutes % HOUR_MINUTES, 'min'],
+  ] as const;
+  const said = parts.filter(([count]) => count > 0).map(([count, unit]) => `${count}${unit}`);
+  return `${said.join(' ')} ago`;
 }
