@@ -1,6 +1,7 @@
 import type { CompiledFile, CompileHints } from '../contracts/compile-request.js';
 import type { FactTag } from '../contracts/fact-tags.js';
 import { type ConsideredFact, type RankedFact, rankFacts } from '../facts/fact-ranking.js';
+import type { SessionFact } from '../facts/fact-types.js';
 import { SESSION_CONTEXT_HEADER } from '../facts/format-facts.js';
 import { type LikelyFile, recall, type SimilarTask } from '../search/likely-files.js';
 import { tokens } from '../search/tokens.js';
@@ -54,7 +55,7 @@ const SECTION_OF = {
 const LINE = { least: 100, step: 60, most: 900 };
 /** A fact is shown whole up to here; a result's demands and files come after it. */
 const MAX_SAYING = 500;
-const MAX_PATH = 120;
+const MAX_PATH = 100;
 const SHOWN_FILES = 6;
 const SHOWN_DEMANDS = 3;
 
@@ -105,11 +106,19 @@ export function memoryOf(state: SessionState, asked: MemoryAsked): SessionMemory
     if (each.group === 'files' && likely.includes(each.fact.subject)) continue;
     facts[SECTION_OF[each.group]].push(each);
   }
+  // What stands under the findings is not said again.
+  const open = new Set(facts.findings.map(({ fact }) => fact));
+  const demandsOf = ({ sourceTaskId }: SessionFact) =>
+    factsOf(state)
+      .findingsOf(sourceTaskId)
+      .filter((finding) => !open.has(finding))
+      .slice(-SHOWN_DEMANDS)
+      .map(({ object }) => clipText(object, MAX_PATH));
   const byTask = new Map(similar.map((each) => [each.task, each]));
   const itemsOf = (name: NoteSection): Item[] =>
     name === 'files'
       ? files.map((file) => ({ forms: [fileLine(file)] }))
-      : facts[name].map((each) => noteItem(each, state, byTask));
+      : facts[name].map((each) => noteItem(each, demandsOf(each.fact), byTask));
   return { sections: recordOf(NOTE_SECTIONS, itemsOf), facts, files, candidates, considered };
 }
 
@@ -175,13 +184,17 @@ export function describeFiles(files: readonly LikelyFile[]): { readonly files: r
   };
 }
 
-function noteItem(ranked: RankedFact, state: SessionState, similar: ReadonlyMap<string, SimilarTask>): Item {
+function noteItem(
+  ranked: RankedFact,
+  demands: readonly string[],
+  similar: ReadonlyMap<string, SimilarTask>,
+): Item {
   const { fact, matched } = ranked;
   const asked = new Set(matched);
   const matters = (word: string) => tokens(`/${word}`).some((token) => asked.has(token));
   const said = excerpts(quoted(sayingOf(ranked)), matters, { ...LINE, most: MAX_SAYING });
   const whole = said.at(-1) ?? '';
-  const more = ranked.group === 'work' ? moreOf(ranked, state, similar.get(fact.sourceTaskId)) : [];
+  const more = ranked.group === 'work' ? moreOf(demands, similar.get(fact.sourceTaskId)) : [];
   const longer = more.map((_, at) => quoted([whole, ...more.slice(0, at + 1)].join(' ')));
   return { forms: [...said, ...longer].map((text) => `- ${text}${origin(fact.sourceTaskId)}`) };
 }
@@ -211,18 +224,14 @@ function sayingOf({ fact, group }: RankedFact): string {
   }
 }
 
-/** What a similar result leads to: what its review demanded, and the files that it touched. */
-function moreOf({ fact }: RankedFact, state: SessionState, similar: SimilarTask | undefined): string[] {
-  const demands = factsOf(state)
-    .findingsOf(fact.sourceTaskId)
-    .slice(-SHOWN_DEMANDS)
-    .map(({ object }) => clipText(object, MAX_PATH));
+/** What a result leads to: what its review demanded, and the files that it touched. */
+function moreOf(demands: readonly string[], similar: SimilarTask | undefined): string[] {
   const files = similar?.files ?? [];
-  const some = files.slice(0, SHOWN_FILES).join(', ');
+  const some = files.slice(0, SHOWN_FILES).map((file) => clipText(file, MAX_PATH));
   const rest = files.length > SHOWN_FILES ? ` and ${files.length - SHOWN_FILES} more` : '';
   return [
     ...(demands.length === 0 ? [] : [`| Its review demanded: ${demands.join('; ')}`]),
-    ...(files.length === 0 ? [] : [`| Files: ${some}${rest}`]),
+    ...(files.length === 0 ? [] : [`| Files: ${some.join(', ')}${rest}`]),
   ];
 }
 
