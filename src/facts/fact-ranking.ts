@@ -38,7 +38,7 @@ export interface FactsAsked {
 }
 
 /** A fact that was looked at, with why, and why it was left out if it was. */
-export interface ConsideredFact extends RankedFact {
+export interface WeighedFact extends RankedFact {
   /** What spoke for it most. */
   readonly because: 'words' | 'file' | 'similar' | 'recent';
   readonly left?: 'rank' | 'near-duplicate' | 'one task' | undefined;
@@ -50,7 +50,7 @@ export interface FactRanking {
   /** At most `maxFacts`, best first. */
   readonly chosen: readonly RankedFact[];
   /** The best 30, chosen or not, best first. */
-  readonly considered: readonly ConsideredFact[];
+  readonly considered: readonly WeighedFact[];
   /** All that have to do with the task. */
   readonly total: number;
 }
@@ -138,7 +138,7 @@ interface Hit {
 interface Candidate {
   readonly entry: IndexedFact;
   readonly score: number;
-  readonly because: ConsideredFact['because'];
+  readonly because: WeighedFact['because'];
   readonly matched: readonly string[];
 }
 
@@ -294,7 +294,7 @@ class Choice {
   readonly #candidates: readonly Candidate[];
   readonly #chosen = new Set<Candidate>();
   readonly #recent: Candidate[] = [];
-  readonly #left = new Map<Candidate, Pick<ConsideredFact, 'left' | 'duplicateOf'>>();
+  readonly #left = new Map<Candidate, Pick<WeighedFact, 'left' | 'duplicateOf'>>();
 
   constructor(most: number, candidates: readonly Candidate[]) {
     this.#most = most;
@@ -330,7 +330,7 @@ class Choice {
     return [...this.#best(), ...this.#recent].map(ranked);
   }
 
-  considered(): ConsideredFact[] {
+  considered(): WeighedFact[] {
     const best = this.#best().slice(0, CONSIDERED);
     for (const candidate of this.#candidates) {
       if (best.length >= CONSIDERED) break;

@@ -15,8 +15,11 @@ describe('an age', () => {
     [3 * MINUTE, '3min ago'],
     [HOUR - 1, '59min ago'],
     [HOUR, '1hr ago'],
-    [DAY - 1, '23hr ago'],
+    [2 * HOUR + 5 * MINUTE, '2hr 5min ago'],
+    [DAY - 1, '23hr 59min ago'],
     [DAY, '1d ago'],
+    [DAY + MINUTE, '1d 1min ago'],
+    [DAY + HOUR + MINUTE, '1d 1hr 1min ago'],
     [40 * DAY, '40d ago'],
   ])('the age of %i ms is %s', (ms, text) => {
     expect(ago(ms)).toBe(text);
