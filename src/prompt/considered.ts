@@ -1,5 +1,6 @@
 import type { Considered, ConsideredFact, ConsideredFile } from '../contracts/compile-request.js';
 import type { ConsideredFact as Candidate, RankedFact } from '../facts/fact-ranking.js';
+import { knownAs } from '../search/known-path.js';
 import type { LikelyFile } from '../search/likely-files.js';
 import { explained } from './described-facts.js';
 import type { SessionMemory } from './session-notes.js';
@@ -17,7 +18,7 @@ export function describeConsidered(
   const likely = new Set(files.map(({ path }) => path));
   const fact = (each: Candidate): ConsideredFact => {
     const isShown = shownFacts.has(each.fact);
-    const saidByFile = each.group === 'files' && likely.has(each.fact.subject);
+    const saidByFile = each.group === 'files' && likely.has(knownAs(each.fact.subject));
     const left = each.left ?? (saidByFile ? 'likely file' : 'budget');
     return {
       ...explained(each),

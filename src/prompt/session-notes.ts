@@ -3,6 +3,7 @@ import type { FactTag } from '../contracts/fact-tags.js';
 import { type ConsideredFact, type RankedFact, rankFacts } from '../facts/fact-ranking.js';
 import type { SessionFact } from '../facts/fact-types.js';
 import { SESSION_CONTEXT_HEADER } from '../facts/format-facts.js';
+import { knownAs } from '../search/known-path.js';
 import { type LikelyFile, recall, type SimilarTask } from '../search/likely-files.js';
 import { tokens } from '../search/tokens.js';
 import { factsOf, pastOf, type SessionState } from '../session/session-state.js';
@@ -103,7 +104,7 @@ export function memoryOf(state: SessionState, asked: MemoryAsked): SessionMemory
   const facts = recordOf(NOTE_SECTIONS, (): RankedFact[] => []);
   for (const each of chosen) {
     // The likely files say it already.
-    if (each.group === 'files' && likely.includes(each.fact.subject)) continue;
+    if (each.group === 'files' && likely.includes(knownAs(each.fact.subject))) continue;
     facts[SECTION_OF[each.group]].push(each);
   }
   // What stands under the findings is not said again.
