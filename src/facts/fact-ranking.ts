@@ -116,7 +116,7 @@ export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRank
   const candidates = hits.found(chance).filter(({ entry }) => isAsked(entry));
   candidates.sort(byWorth);
   const chosen = new Choice(asked.maxFacts, candidates);
-  if (asked.fill === 'recent') chosen.fill([...index.all()].filter(isAsked));
+  if (asked.fill === 'recent' && chosen.hasRoom()) chosen.fill([...index.all()].filter(isAsked));
   return { chosen: chosen.facts(), considered: chosen.considered(), total: candidates.length };
 }
 
@@ -312,6 +312,10 @@ class Choice {
     });
     // Places that nothing else wants.
     this.#take(most, () => true);
+  }
+
+  hasRoom(): boolean {
+    return this.#chosen.size < this.#most;
   }
 
   fill(entries: readonly IndexedFact[]): void {
