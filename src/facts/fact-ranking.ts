@@ -222,9 +222,9 @@ class Hits {
       const worth = FILE / (1 + place / 5);
       for (const entry of this.#index.ofFile(path)) {
         if (entry.group !== 'files') this.#raise(entry, 'file', worth);
-        else
-          for (const other of this.#index.ofTask(entry.fact.sourceTaskId))
-            if (isHeld(other)) this.#raise(other, 'file', worth * TASK_FILE);
+        if (entry.fact.subject !== path) continue;
+        for (const other of this.#index.ofTask(entry.fact.sourceTaskId))
+          if (isHeld(other)) this.#raise(other, 'file', worth * TASK_FILE);
       }
     }
   }
