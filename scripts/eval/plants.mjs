@@ -102,7 +102,7 @@ export const PLANTS = [
     ['The parser is written by hand, without a generator', 'Extend the grammar of the parser with comments'],
     ['Uploads go straight to object storage with signed links', 'Large uploads time out at the proxy'],
     ['Permissions are checked in the gateway alone', 'Guests may see private boards: check permissions'],
-    ['Emails are sent by a queue, not in the request', 'Send an email when somebody joins'],
+    ['Emails are sent by a queue, not in the request', 'Send an email when a person joins'],
     ['Identifiers are ULIDs, so that they sort by time', 'Which identifiers do new tables have'],
     ['Configuration is YAML, JSON is accepted too', 'Read the configuration from TOML as well'],
     ['Background jobs run at most five minutes', 'A background job that recalculates all totals'],

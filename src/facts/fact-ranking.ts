@@ -79,6 +79,9 @@ const MAX_QUERY = 8000;
 const MAX_TOKENS = 400;
 /** Facts without a word that are added when its rarity is found: among few facts, none is common. */
 const PRIOR = 50;
+/** What a word counts at least that finds facts, and at least to count at all. */
+const RARE = 0.2;
+const NOTHING = 0.05;
 /** What a word of the same family counts, of a word that is the same. */
 const KIN = 0.5;
 /** What a word of the task's summary counts, of a word of the fact. */
@@ -116,7 +119,7 @@ export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRank
   const candidates = hits.found(chance).filter(({ entry }) => isAsked(entry));
   candidates.sort(byWorth);
   const chosen = new Choice(asked.maxFacts, candidates);
-  if (asked.fill === 'recent') chosen.fill([...index.all()].filter(isAsked));
+  if (asked.fill === 'recent' && chosen.hasRoom()) chosen.fill([...index.all()].filter(isAsked));
   return { chosen: chosen.facts(), considered: chosen.considered(), total: candidates.length };
 }
 
@@ -152,11 +155,9 @@ class Hits {
 
   addWords(words: readonly string[]): void {
     const { said, changed } = this.#index.counts;
-    for (const word of words) {
-      const kin = this.#index.kin(word);
-      this.#addWord(word, (each) => this.#index.said(each), kin, said);
-      this.#addWord(word, (each) => this.#index.changed(each), kin, changed);
-    }
+    const kin = words.map((word) => ({ word, kin: this.#index.kin(word) }));
+    this.#addFrom((word) => this.#index.said(word), kin, said);
+    this.#addFrom((word) => this.#index.changed(word), kin, changed);
     for (const hit of this.#hits.values()) {
       const average = this.#index.averageWords(hit.entry.group);
       const length = 1 - LENGTH + (LENGTH * hit.entry.words.length) / average;
@@ -184,23 +185,36 @@ class Hits {
     }
   }
 
-  #addWord(
-    word: string,
+  #addFrom(
     holding: (word: string) => readonly IndexedFact[],
-    kin: readonly string[],
+    asked: readonly { readonly word: string; readonly kin: readonly string[] }[],
     all: number,
   ): void {
-    const exact = holding(word);
-    const weight = rarity(exact.length, all);
-    for (const entry of exact) this.#hitOf(entry).matched.set(word, weight);
-    for (const other of kin) {
-      const alike = holding(other);
-      const less = KIN * rarity(exact.length + alike.length, all);
-      for (const entry of alike) {
-        const { matched } = this.#hitOf(entry);
-        if (!matched.has(word)) matched.set(word, less);
+    const weighed = asked.map(({ word, kin }) => {
+      const exact = holding(word);
+      return { word, kin, exact, weight: rarity(exact.length, all) };
+    });
+    // The rare ones first: a common word only adds to what a rare one has found.
+    weighed.sort((a, b) => b.weight - a.weight);
+    const before = new Set(this.#hits.keys());
+    for (const { word, kin, exact, weight } of weighed) {
+      if (weight >= RARE) for (const entry of exact) this.#hitOf(entry).matched.set(word, weight);
+      else if (weight >= NOTHING) this.#addCommon(word, weight, before);
+      for (const other of kin) {
+        const alike = holding(other);
+        const less = KIN * rarity(exact.length + alike.length, all);
+        if (less < RARE / 2) continue;
+        for (const entry of alike) {
+          const { matched } = this.#hitOf(entry);
+          if (!matched.has(word)) matched.set(word, less);
+        }
       }
     }
+  }
+
+  #addCommon(word: string, weight: number, except: ReadonlySet<IndexedFact>): void {
+    for (const { entry, matched } of this.#hits.values())
+      if (!except.has(entry) && entry.words.includes(word)) matched.set(word, weight);
   }
 
   addFiles(files: readonly string[]): void {
@@ -208,9 +222,9 @@ class Hits {
       const worth = FILE / (1 + place / 5);
       for (const entry of this.#index.ofFile(path)) {
         if (entry.group !== 'files') this.#raise(entry, 'file', worth);
-        else
-          for (const other of this.#index.ofTask(entry.fact.sourceTaskId))
-            if (isHeld(other)) this.#raise(other, 'file', worth * TASK_FILE);
+        if (entry.fact.subject !== path) continue;
+        for (const other of this.#index.ofTask(entry.fact.sourceTaskId))
+          if (isHeld(other)) this.#raise(other, 'file', worth * TASK_FILE);
       }
     }
   }
@@ -312,6 +326,10 @@ class Choice {
     });
     // Places that nothing else wants.
     this.#take(most, () => true);
+  }
+
+  hasRoom(): boolean {
+    return this.#chosen.size < this.#most;
   }
 
   fill(entries: readonly IndexedFact[]): void {
