@@ -149,7 +149,7 @@ function summary(reply: CompileReply): string {
   const shown = [
     `${factsShown} of ${counted(factsTotal, 'fact')}`,
     ...(files.length === 0 ? [] : [counted(files.length, 'likely file')]),
-    ...(learningsShown === undefined || (learningsTotal === 0 && kind !== 'session-start')
+    ...(learningsShown === undefined || (learningsTotal === 0 && reply.kind !== 'session-start')
       ? []
       : [
           `${learningsShown} of ${counted(learningsTotal ?? 0, 'learning')}${learningsShown === 0 ? '' : ` (${method})`}`,
