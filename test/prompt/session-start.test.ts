@@ -110,6 +110,6 @@ describe('other prompts', () => {
     const request = compileRequest.parse({ ...task, maxLearnings: 20, maxTokens: 100 });
     const { learningsShown } = compilePrompt(emptyState('demo'), request, undefined, many);
     expect(learningsShown).toBeGreaterThan(0);
-    expect((learningsShown ?? 0) * 10).toBeLessThanOrEqual(100);
+    expect((learningsShown ?? 0) * 9).toBeLessThanOrEqual(100);
   });
 });
