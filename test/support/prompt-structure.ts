@@ -70,7 +70,7 @@ export const SUMMARY: SectionRule = {
 
 const AGE = String.raw`( \((just now|[\d a-z]+ ago)\))?`;
 /** What is left out of a list, and the command that shows it. */
-const REST = String.raw`( \(\d+ of \d+(, long ones shortened)?; all: ` + '`.*`' + String.raw`\))?`;
+const REST = '( \\(\\d+ of \\d+(, long ones shortened)?; all: `.*`\\))?';
 const TASK_GROUP = new RegExp(`^(REMAINING|IN_PROGRESS|BLOCKED|COMPLETED)${REST}:$`);
 const NOTE_GROUP = /^(LEARNING|STUCK|TIP|DECISION):$/;
 const NOTES_TITLE = new RegExp(`^## Notes${REST}$`);
@@ -78,7 +78,7 @@ const NOTES_TITLE = new RegExp(`^## Notes${REST}$`);
 /** What may stand where the built-in template of an iteration has a placeholder. */
 export const PLACEHOLDER_LINES: Readonly<Record<string, readonly RegExp[]>> = {
   goal: [/^Goal: .+$/],
-  plan: [/^Plan: \d+ of \d+ done(, (next|in progress) .*)?$/],
+  plan: [/^Plan: \d+ of \d+ done(, (next|in progress)( .*)?)?$/],
   begin: [/^0\. \*\*Begin the iteration\*\* - `.*`$/],
   spec: [/^>( .*)?$/, /^See .+$/, /^\(shortened: \d+ of \d+ lines?; whole: .*\)$/, /^(?![#>(]).+$/],
   learnings: [LEARNINGS_TITLE, LEARNING],
