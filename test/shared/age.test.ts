@@ -15,9 +15,11 @@ describe('an age', () => {
     [3 * MINUTE, '3min ago'],
     [HOUR - 1, '59min ago'],
     [HOUR, '1hr ago'],
-    [DAY - 1, '23hr ago'],
+    [2 * HOUR + 5 * MINUTE, '2hr 5min ago'],
+    [DAY - 1, '23hr 59min ago'],
     [DAY, '1d ago'],
     [40 * DAY, '40d ago'],
+    [2 * DAY + 3 * HOUR + 4 * MINUTE, '2d 3hr 4min ago'],
   ])('the age of %i ms is %s', (ms, text) => {
     expect(ago(ms)).toBe(text);
   });
