@@ -10,13 +10,13 @@ import { addFields, fieldsIn } from './request-options.js';
 export type Asked = Readonly<Record<string, unknown>>;
 
 /** How a command prints its reply: the answer, and what stands beside it on standard error. */
-export interface Shown {
+export interface Printed {
   readonly answer: readonly string[];
   readonly note?: string | undefined;
 }
 
 export interface RequestCommand<Subject extends LearningRequest> {
-  readonly show: (reply: LearningReply<Subject>, cli: Cli, asked: Asked) => Shown;
+  readonly show: (reply: LearningReply<Subject>, cli: Cli, asked: Asked) => Printed;
   /** Says what to do about a fault, in words of the command line. */
   readonly explain?: (fault: unknown, client: ThroughlineClient, asked: Asked) => Promise<unknown>;
 }

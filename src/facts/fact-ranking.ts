@@ -1,4 +1,5 @@
 import { SEVERITIES } from '../contracts/severity.js';
+import { knownAs } from '../search/known-path.js';
 import { tokens } from '../search/tokens.js';
 import { FACT_GROUPS, type FactGroup, isBare, isSummary } from './fact-groups.js';
 import { factId } from './fact-id.js';
@@ -38,10 +39,10 @@ export interface FactsAsked {
 }
 
 /** A fact that was looked at, with why, and why it was left out if it was. */
-export interface ConsideredFact extends RankedFact {
+export interface WeighedFact extends RankedFact {
   /** What spoke for it most. */
   readonly because: 'words' | 'file' | 'similar' | 'recent';
-  readonly left?: 'rank' | 'near-duplicate' | 'one task' | undefined;
+  readonly left?: 'rank' | 'near-duplicate' | 'one task' | 'likely file' | undefined;
   /** Id of the fact that says the same. */
   readonly duplicateOf?: string;
 }
@@ -50,7 +51,7 @@ export interface FactRanking {
   /** At most `maxFacts`, best first. */
   readonly chosen: readonly RankedFact[];
   /** The best 30, chosen or not, best first. */
-  readonly considered: readonly ConsideredFact[];
+  readonly considered: readonly WeighedFact[];
   /** All that have to do with the task. */
   readonly total: number;
 }
@@ -118,7 +119,7 @@ export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRank
   const chance = Math.max(1, Math.sqrt(words.length / SHORT_QUERY));
   const candidates = hits.found(chance).filter(({ entry }) => isAsked(entry));
   candidates.sort(byWorth);
-  const chosen = new Choice(asked.maxFacts, candidates);
+  const chosen = new Choice(asked.maxFacts, candidates, new Set(asked.files));
   if (asked.fill === 'recent' && chosen.hasRoom()) chosen.fill([...index.all()].filter(isAsked));
   return { chosen: chosen.facts(), considered: chosen.considered(), total: candidates.length };
 }
@@ -141,7 +142,7 @@ interface Hit {
 interface Candidate {
   readonly entry: IndexedFact;
   readonly score: number;
-  readonly because: ConsideredFact['because'];
+  readonly because: WeighedFact['because'];
   readonly matched: readonly string[];
 }
 
@@ -308,16 +309,25 @@ class Choice {
   readonly #candidates: readonly Candidate[];
   readonly #chosen = new Set<Candidate>();
   readonly #recent: Candidate[] = [];
-  readonly #left = new Map<Candidate, Pick<ConsideredFact, 'left' | 'duplicateOf'>>();
+  readonly #left = new Map<Candidate, Pick<WeighedFact, 'left' | 'duplicateOf'>>();
 
-  constructor(most: number, candidates: readonly Candidate[]) {
+  /** @param files what the likely files say: their changes are no facts of their own */
+  constructor(most: number, candidates: readonly Candidate[], files: ReadonlySet<string>) {
     this.#most = most;
     this.#candidates = candidates;
+    for (const candidate of candidates) {
+      const { fact, group } = candidate.entry;
+      if (group === 'files' && files.has(knownAs(fact.subject)))
+        this.#left.set(candidate, { left: 'likely file' });
+    }
     this.#take(Math.ceil(HELD_SHARE * most), ({ entry }) => isHeld(entry));
     const open = most - this.#chosen.size;
     const byTask = new Map<string, number>();
     const share = Math.max(1, Math.floor(TASK_SHARE * open));
+    // A finding that no word leads to has these places alone: others of a busy file would take all.
+    const isLed = ({ entry, because }: Candidate) => !isHeld(entry) || because !== 'file';
     this.#take(most, (candidate) => {
+      if (!isLed(candidate)) return false;
       const task = candidate.entry.fact.sourceTaskId;
       const taken = byTask.get(task) ?? 0;
       if (taken >= share) this.#left.set(candidate, { left: 'one task' });
@@ -325,7 +335,7 @@ class Choice {
       return taken < share;
     });
     // Places that nothing else wants.
-    this.#take(most, () => true);
+    this.#take(most, isLed);
   }
 
   hasRoom(): boolean {
@@ -348,7 +358,7 @@ class Choice {
     return [...this.#best(), ...this.#recent].map(ranked);
   }
 
-  considered(): ConsideredFact[] {
+  considered(): WeighedFact[] {
     const best = this.#best().slice(0, CONSIDERED);
     for (const candidate of this.#candidates) {
       if (best.length >= CONSIDERED) break;
@@ -372,7 +382,8 @@ class Choice {
   #take(most: number, isWanted: (candidate: Candidate) => boolean): void {
     for (const candidate of this.#candidates) {
       if (this.#chosen.size >= most) return;
-      if (this.#chosen.has(candidate) || this.#left.get(candidate)?.duplicateOf !== undefined) continue;
+      const { left } = this.#left.get(candidate) ?? {};
+      if (this.#chosen.has(candidate) || left === 'near-duplicate' || left === 'likely file') continue;
       const other = this.#duplicateOf(candidate);
       if (other !== undefined)
         this.#left.set(candidate, { left: 'near-duplicate', duplicateOf: factId(other) });

@@ -1,12 +1,8 @@
 import type { Considered, ConsideredFact, ConsideredFile } from '../contracts/compile-request.js';
-import type { ConsideredFact as Candidate, RankedFact } from '../facts/fact-ranking.js';
-import { knownAs } from '../search/known-path.js';
+import type { RankedFact, WeighedFact } from '../facts/fact-ranking.js';
 import type { LikelyFile } from '../search/likely-files.js';
 import { explained } from './described-facts.js';
-import type { SessionMemory } from './session-notes.js';
-
-/** Facts and files that are considered for a prompt and told with `explain`. */
-export const CONSIDERED = 30;
+import { CONSIDERED, type SessionMemory } from './session-notes.js';
 
 /** The part of a reply that says what was considered, and why it is shown or not. */
 export function describeConsidered(
@@ -16,17 +12,15 @@ export function describeConsidered(
 ): { readonly considered: Considered } {
   const shownFacts = new Set(facts.map(({ fact }) => fact));
   const likely = new Set(files.map(({ path }) => path));
-  const fact = (each: Candidate): ConsideredFact => {
+  const fact = (each: WeighedFact): ConsideredFact => {
     const isShown = shownFacts.has(each.fact);
-    const saidByFile = each.group === 'files' && likely.has(knownAs(each.fact.subject));
-    const left = each.left ?? (saidByFile ? 'likely file' : 'budget');
     return {
       ...explained(each),
       shown: isShown,
       kind: each.group,
       because: each.because,
       words: each.matched,
-      ...(!isShown && { left }),
+      ...(!isShown && { left: each.left ?? ('budget' as const) }),
       ...(!isShown && each.duplicateOf !== undefined && { duplicateOf: each.duplicateOf }),
     };
   };

@@ -1,16 +1,14 @@
 import type { CompiledFile, CompileHints } from '../contracts/compile-request.js';
 import type { FactTag } from '../contracts/fact-tags.js';
-import { type ConsideredFact, type RankedFact, rankFacts } from '../facts/fact-ranking.js';
+import { type RankedFact, rankFacts, type WeighedFact } from '../facts/fact-ranking.js';
 import type { SessionFact } from '../facts/fact-types.js';
 import { SESSION_CONTEXT_HEADER } from '../facts/format-facts.js';
-import { knownAs } from '../search/known-path.js';
 import { type LikelyFile, recall, type SimilarTask } from '../search/likely-files.js';
 import { tokens } from '../search/tokens.js';
 import { factsOf, pastOf, type SessionState } from '../session/session-state.js';
 import { counted } from '../shared/counted.js';
 import { recordOf } from '../shared/record-of.js';
 import { clipText, quoted } from '../shared/text.js';
-import { CONSIDERED } from './considered.js';
 import { excerpts } from './excerpt.js';
 import { type Item, isShortened, type Sections, type Shown } from './fill-prompt.js';
 import type { Listed } from './left-out.js';
@@ -59,6 +57,8 @@ const MAX_SAYING = 500;
 const MAX_PATH = 100;
 const SHOWN_FILES = 6;
 const SHOWN_DEMANDS = 3;
+/** Facts and files that are told with `explain`. */
+export const CONSIDERED = 30;
 
 /** What is asked of the memory of a session. */
 export interface MemoryAsked {
@@ -83,7 +83,7 @@ export interface SessionMemory {
   readonly files: readonly LikelyFile[];
   /** The likely files and, with `explain`, the next best. */
   readonly candidates: readonly LikelyFile[];
-  readonly considered: readonly ConsideredFact[];
+  readonly considered: readonly WeighedFact[];
 }
 
 export function memoryOf(state: SessionState, asked: MemoryAsked): SessionMemory {
@@ -102,11 +102,7 @@ export function memoryOf(state: SessionState, asked: MemoryAsked): SessionMemory
     similar: new Map([...similar].reverse().map(({ task, similarity }) => [task, similarity])),
   });
   const facts = recordOf(NOTE_SECTIONS, (): RankedFact[] => []);
-  for (const each of chosen) {
-    // The likely files say it already.
-    if (each.group === 'files' && likely.includes(knownAs(each.fact.subject))) continue;
-    facts[SECTION_OF[each.group]].push(each);
-  }
+  for (const each of chosen) facts[SECTION_OF[each.group]].push(each);
   // What stands under the findings is not said again.
   const open = new Set(facts.findings.map(({ fact }) => fact));
   const demandsOf = ({ sourceTaskId }: SessionFact) =>

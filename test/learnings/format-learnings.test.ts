@@ -1,11 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  formatCompactProposals,
-  formatRelevantLearnings,
-  learningTokens,
-  withinTokens,
-} from '../../src/learnings/format-learnings.js';
+import { formatCompactProposals, formatRelevantLearnings } from '../../src/learnings/format-learnings.js';
 import { inPrompt, proposal, ranked } from '../support/learnings.js';
 
 const THREE = [
@@ -62,21 +57,6 @@ describe('formatRelevantLearnings', () => {
           for (const line of lines) expect(line).toMatch(/^ {2}- pattern: /);
         },
       ),
-    );
-  });
-});
-
-describe('withinTokens', () => {
-  it('the token limit keeps the most relevant learnings that fit, and never one after one that did not', () => {
-    fc.assert(
-      fc.property(fc.array(fc.string({ maxLength: 200 })), fc.nat(400), (texts, maxTokens) => {
-        const all = texts.map((content) => ranked(0.5, { content }));
-        const kept = withinTokens(all, maxTokens);
-        const spent = (some: typeof all) => some.reduce((sum, each) => sum + learningTokens(each), 0);
-        expect(kept).toEqual(all.slice(0, kept.length));
-        expect(spent(kept)).toBeLessThanOrEqual(maxTokens);
-        if (kept.length < all.length) expect(spent(all.slice(0, kept.length + 1))).toBeGreaterThan(maxTokens);
-      }),
     );
   });
 });

@@ -18,6 +18,8 @@ describe('an age', () => {
     [2 * HOUR + 5 * MINUTE, '2hr 5min ago'],
     [DAY - 1, '23hr 59min ago'],
     [DAY, '1d ago'],
+    [DAY + MINUTE, '1d 1min ago'],
+    [DAY + HOUR + MINUTE, '1d 1hr 1min ago'],
     [40 * DAY, '40d ago'],
     [2 * DAY + 3 * HOUR + 4 * MINUTE, '2d 3hr 4min ago'],
   ])('the age of %i ms is %s', (ms, text) => {

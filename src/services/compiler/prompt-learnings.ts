@@ -59,7 +59,7 @@ export function createPromptLearnings(options: PromptLearningsOptions): PromptLe
     if (likely === undefined || project !== undefined) return undefined;
     if (after !== undefined || learningsAsOf !== undefined) return undefined;
     const loaded = reader.load(likely);
-    // Whoever awaits it sees the error; it may be that nobody does.
+    // The one that awaits it sees the error; it may be that nobody does.
     loaded.catch(() => undefined);
     return { project: likely, loaded };
   }

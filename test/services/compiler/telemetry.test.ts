@@ -4,6 +4,11 @@ import { Telemetry } from '../../../src/services/compiler/telemetry.js';
 
 type Counted = Pick<DispatchReply, 'ledger' | 'budget' | 'tokenEstimate'>;
 
+function fitted(wanted: number, used: number): Pick<Counted, 'budget' | 'tokenEstimate'> {
+  const budget = { room: 3600, used, wanted, sections: [], dropped: 0, tokenizer: 'approximate' };
+  return { budget, tokenEstimate: used };
+}
+
 const COMMON = {
   prompt: '',
   sessionContext: '',
@@ -15,7 +20,7 @@ const COMMON = {
   sequence: 1,
   snapshotSequence: 0,
   replayed: 0,
-  tokenEstimate: 100,
+  ...fitted(100, 100),
 };
 const ITERATION: IterationReply = { kind: 'iteration', ...COMMON };
 
@@ -27,27 +32,17 @@ function reply(more: Partial<Counted> = {}): DispatchReply {
     stablePrefixHash: '',
     fullPromptHash: '',
     ledger: { mode: 'none' },
-    ...fitted('none', 100, 100),
     ...more,
   };
 }
 
-const fitted = (
-  stage: 'none' | 'pruned',
-  tokensBefore: number,
-  tokensAfter: number,
-): Pick<Counted, 'budget' | 'tokenEstimate'> => ({
-  budget: { stage, inputTokens: 3600, tokensBefore, tokensAfter, tokenizer: 'approximate' },
-  tokenEstimate: tokensAfter,
-});
-
 describe('telemetry', () => {
   it('telemetry counts what prompts were made from, how they were made to fit, and how long it took', () => {
     const telemetry = new Telemetry();
-    telemetry.compiled('a', reply({ ledger: { mode: 'ledger' }, ...fitted('none', 90, 90) }), 4);
-    telemetry.compiled('a', reply({ ledger: { mode: 'ledger' }, ...fitted('pruned', 500, 300) }), 10);
+    telemetry.compiled('a', reply({ ledger: { mode: 'ledger' }, ...fitted(90, 90) }), 4);
+    telemetry.compiled('a', reply({ ledger: { mode: 'ledger' }, ...fitted(500, 300) }), 10);
     const fallback = { mode: 'ledger_plus_fallback', reason: 'rebuild_failed' } as const;
-    telemetry.compiled('a', reply({ ledger: fallback, ...fitted('none', 10, 10) }), 1);
+    telemetry.compiled('a', reply({ ledger: fallback, ...fitted(10, 10) }), 1);
     telemetry.rebuilt('a');
     telemetry.failed('a', 'prompt_overflow');
     telemetry.failed('a', 'schema_invalid');
@@ -58,24 +53,24 @@ describe('telemetry', () => {
         errors: { prompt_overflow: 1, schema_invalid: 2 },
         ledgerModes: { ledger: 2, ledger_plus_fallback: 1 },
         rebuilds: 1,
-        stages: { none: 2, pruned: 1, shortened: 0, minimal: 0 },
-        tokensBefore: 600,
-        tokensAfter: 400,
+        shortened: 1,
+        tokensWanted: 600,
+        tokensUsed: 400,
         retrievalMs: 15,
         retrievalMaxMs: 10,
       },
     });
   });
 
-  it('telemetry counts a prompt without ledger and budget, as an iteration has, by its tokens', () => {
+  it('telemetry counts a prompt without ledger, as an iteration has, like any other', () => {
     const telemetry = new Telemetry();
     telemetry.compiled('a', ITERATION, 1);
     expect(telemetry.toJSON().a).toMatchObject({
       compiles: 1,
       ledgerModes: { none: 1 },
-      tokensBefore: 100,
-      tokensAfter: 100,
-      stages: { none: 0, pruned: 0, shortened: 0, minimal: 0 },
+      shortened: 0,
+      tokensWanted: 100,
+      tokensUsed: 100,
     });
   });
 
