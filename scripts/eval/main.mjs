@@ -49,6 +49,8 @@ function groups(found) {
   };
   return [
     ...by('kind'),
+    ...by('half'),
+    ...by('words'),
     ...by('distance').map((each) => ({ ...each, name: `${each.name} results ago` })),
     { name: 'all', asked: found.length, shown: mean(found.map(({ shown }) => Number(shown))) },
   ];
@@ -70,7 +72,7 @@ function print() {
   console.log('');
   table(
     ['planted', 'asked', 'shown'],
-    planted.map(({ name, asked, shown }) => [name, asked, `${(shown * 100).toFixed(0)} %`]),
+    planted.map(({ name, asked, shown }) => [name, asked, `${(shown * 100).toFixed(1)} %`]),
   );
 }
 

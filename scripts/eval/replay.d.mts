@@ -4,6 +4,7 @@ export interface Product<State> {
   evolve(state: State, stored: { readonly sequence: number; readonly event: never }): unknown;
   compile(state: State, request: object): EvalReply;
   event(origin: { readonly sequence: number; readonly at: string }, returned: never): unknown;
+  tokens(text: string): readonly string[];
 }
 export interface EvalReply {
   readonly prompt: string;
@@ -33,4 +34,23 @@ export interface FileFigures {
 }
 export function historiesIn(folder: string): History[];
 export function measureFiles<State>(product: Product<State>, history: History): FileFigures;
+/** One question for what was planted. */
+export interface PlantFigures {
+  readonly name: string;
+  readonly distance: number;
+  readonly kind: 'must_fix' | 'convention' | 'decision';
+  /** The half that was in view when the ranking was made, or the other one. */
+  readonly half: 'seen' | 'held out';
+  readonly words: 'a common word' | 'no common word';
+  readonly asked: string;
+  readonly shown: boolean;
+}
+/** @param random gives numbers from 0 to 1 */
+export function measurePlants<State>(
+  product: Product<State>,
+  history: History,
+  distances: readonly number[],
+  random: () => number,
+): PlantFigures[];
+export function seeded(seed: number): () => number;
 export function mean(values: readonly number[]): number;

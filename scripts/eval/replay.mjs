@@ -13,13 +13,14 @@ const MAX_FILES = 20;
 /** The modules that a replay needs, from a folder that holds a build. */
 export async function productIn(dist) {
   const load = (path) => import(new URL(path, dist));
-  const [compiler, requests, evolving, states, facts, worker] = await Promise.all([
+  const [compiler, requests, evolving, states, facts, worker, search] = await Promise.all([
     load('prompt/compile-prompt.js'),
     load('contracts/compile-request.js'),
     load('session/evolve-session.js'),
     load('session/session-state.js'),
     load('facts/fact-extractor.js'),
     load('services/extractor/extractor-worker.js'),
+    load('search/tokens.js'),
   ]);
   const rules = new facts.RuleBasedFactExtractor();
   return {
@@ -27,6 +28,7 @@ export async function productIn(dist) {
     evolve: evolving.evolve,
     compile: (state, request) => compiler.compilePrompt(state, requests.compileRequest.parse(request)),
     event: (origin, returned) => worker.recordedEvent(origin, returned, rules),
+    tokens: search.tokens,
   };
 }
 
@@ -123,14 +125,12 @@ export function measurePlants(product, { name, commits }, distances, random) {
     for (const plant of PLANTS) {
       const request = { session: 'eval', taskId: 'next', taskPrompt: plant.asked };
       const { prompt } = product.compile(state, request);
-      shown.push({
-        name,
-        distance,
-        kind: plant.kind,
-        asked: plant.asked,
-        half: plant.half,
-        shown: prompt.includes(plant.shown),
-      });
+      const said = new Set(product.tokens(`/${plant.text} ${plant.file ?? ''}`));
+      const words = product.tokens(`/${plant.asked}`).some((word) => said.has(word))
+        ? 'a common word'
+        : 'no common word';
+      const { kind, half, asked } = plant;
+      shown.push({ name, distance, kind, half, words, asked, shown: prompt.includes(plant.shown) });
     }
   }
   return shown;

@@ -1,4 +1,5 @@
 import { SEVERITIES } from '../contracts/severity.js';
+import { knownAs } from '../search/known-path.js';
 import { tokens } from '../search/tokens.js';
 import { FACT_GROUPS, type FactGroup, isBare, isSummary } from './fact-groups.js';
 import { factId } from './fact-id.js';
@@ -41,7 +42,7 @@ export interface FactsAsked {
 export interface WeighedFact extends RankedFact {
   /** What spoke for it most. */
   readonly because: 'words' | 'file' | 'similar' | 'recent';
-  readonly left?: 'rank' | 'near-duplicate' | 'one task' | undefined;
+  readonly left?: 'rank' | 'near-duplicate' | 'one task' | 'likely file' | undefined;
   /** Id of the fact that says the same. */
   readonly duplicateOf?: string;
 }
@@ -79,6 +80,9 @@ const MAX_QUERY = 8000;
 const MAX_TOKENS = 400;
 /** Facts without a word that are added when its rarity is found: among few facts, none is common. */
 const PRIOR = 50;
+/** What a word counts at least that finds facts, and at least to count at all. */
+const RARE = 0.2;
+const NOTHING = 0.05;
 /** What a word of the same family counts, of a word that is the same. */
 const KIN = 0.5;
 /** What a word of the task's summary counts, of a word of the fact. */
@@ -115,8 +119,8 @@ export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRank
   const chance = Math.max(1, Math.sqrt(words.length / SHORT_QUERY));
   const candidates = hits.found(chance).filter(({ entry }) => isAsked(entry));
   candidates.sort(byWorth);
-  const chosen = new Choice(asked.maxFacts, candidates);
-  if (asked.fill === 'recent') chosen.fill([...index.all()].filter(isAsked));
+  const chosen = new Choice(asked.maxFacts, candidates, new Set(asked.files));
+  if (asked.fill === 'recent' && chosen.hasRoom()) chosen.fill([...index.all()].filter(isAsked));
   return { chosen: chosen.facts(), considered: chosen.considered(), total: candidates.length };
 }
 
@@ -152,11 +156,9 @@ class Hits {
 
   addWords(words: readonly string[]): void {
     const { said, changed } = this.#index.counts;
-    for (const word of words) {
-      const kin = this.#index.kin(word);
-      this.#addWord(word, (each) => this.#index.said(each), kin, said);
-      this.#addWord(word, (each) => this.#index.changed(each), kin, changed);
-    }
+    const kin = words.map((word) => ({ word, kin: this.#index.kin(word) }));
+    this.#addFrom((word) => this.#index.said(word), kin, said);
+    this.#addFrom((word) => this.#index.changed(word), kin, changed);
     for (const hit of this.#hits.values()) {
       const average = this.#index.averageWords(hit.entry.group);
       const length = 1 - LENGTH + (LENGTH * hit.entry.words.length) / average;
@@ -184,23 +186,36 @@ class Hits {
     }
   }
 
-  #addWord(
-    word: string,
+  #addFrom(
     holding: (word: string) => readonly IndexedFact[],
-    kin: readonly string[],
+    asked: readonly { readonly word: string; readonly kin: readonly string[] }[],
     all: number,
   ): void {
-    const exact = holding(word);
-    const weight = rarity(exact.length, all);
-    for (const entry of exact) this.#hitOf(entry).matched.set(word, weight);
-    for (const other of kin) {
-      const alike = holding(other);
-      const less = KIN * rarity(exact.length + alike.length, all);
-      for (const entry of alike) {
-        const { matched } = this.#hitOf(entry);
-        if (!matched.has(word)) matched.set(word, less);
+    const weighed = asked.map(({ word, kin }) => {
+      const exact = holding(word);
+      return { word, kin, exact, weight: rarity(exact.length, all) };
+    });
+    // The rare ones first: a common word only adds to what a rare one has found.
+    weighed.sort((a, b) => b.weight - a.weight);
+    const before = new Set(this.#hits.keys());
+    for (const { word, kin, exact, weight } of weighed) {
+      if (weight >= RARE) for (const entry of exact) this.#hitOf(entry).matched.set(word, weight);
+      else if (weight >= NOTHING) this.#addCommon(word, weight, before);
+      for (const other of kin) {
+        const alike = holding(other);
+        const less = KIN * rarity(exact.length + alike.length, all);
+        if (less < RARE / 2) continue;
+        for (const entry of alike) {
+          const { matched } = this.#hitOf(entry);
+          if (!matched.has(word)) matched.set(word, less);
+        }
       }
     }
+  }
+
+  #addCommon(word: string, weight: number, except: ReadonlySet<IndexedFact>): void {
+    for (const { entry, matched } of this.#hits.values())
+      if (!except.has(entry) && entry.words.includes(word)) matched.set(word, weight);
   }
 
   addFiles(files: readonly string[]): void {
@@ -208,9 +223,9 @@ class Hits {
       const worth = FILE / (1 + place / 5);
       for (const entry of this.#index.ofFile(path)) {
         if (entry.group !== 'files') this.#raise(entry, 'file', worth);
-        else
-          for (const other of this.#index.ofTask(entry.fact.sourceTaskId))
-            if (isHeld(other)) this.#raise(other, 'file', worth * TASK_FILE);
+        if (entry.fact.subject !== path) continue;
+        for (const other of this.#index.ofTask(entry.fact.sourceTaskId))
+          if (isHeld(other)) this.#raise(other, 'file', worth * TASK_FILE);
       }
     }
   }
@@ -296,14 +311,23 @@ class Choice {
   readonly #recent: Candidate[] = [];
   readonly #left = new Map<Candidate, Pick<WeighedFact, 'left' | 'duplicateOf'>>();
 
-  constructor(most: number, candidates: readonly Candidate[]) {
+  /** @param files what the likely files say: their changes are no facts of their own */
+  constructor(most: number, candidates: readonly Candidate[], files: ReadonlySet<string>) {
     this.#most = most;
     this.#candidates = candidates;
+    for (const candidate of candidates) {
+      const { fact, group } = candidate.entry;
+      if (group === 'files' && files.has(knownAs(fact.subject)))
+        this.#left.set(candidate, { left: 'likely file' });
+    }
     this.#take(Math.ceil(HELD_SHARE * most), ({ entry }) => isHeld(entry));
     const open = most - this.#chosen.size;
     const byTask = new Map<string, number>();
     const share = Math.max(1, Math.floor(TASK_SHARE * open));
+    // A finding that no word leads to has these places alone: others of a busy file would take all.
+    const isLed = ({ entry, because }: Candidate) => !isHeld(entry) || because !== 'file';
     this.#take(most, (candidate) => {
+      if (!isLed(candidate)) return false;
       const task = candidate.entry.fact.sourceTaskId;
       const taken = byTask.get(task) ?? 0;
       if (taken >= share) this.#left.set(candidate, { left: 'one task' });
@@ -311,7 +335,11 @@ class Choice {
       return taken < share;
     });
     // Places that nothing else wants.
-    this.#take(most, () => true);
+    this.#take(most, isLed);
+  }
+
+  hasRoom(): boolean {
+    return this.#chosen.size < this.#most;
   }
 
   fill(entries: readonly IndexedFact[]): void {
@@ -354,7 +382,8 @@ class Choice {
   #take(most: number, isWanted: (candidate: Candidate) => boolean): void {
     for (const candidate of this.#candidates) {
       if (this.#chosen.size >= most) return;
-      if (this.#chosen.has(candidate) || this.#left.get(candidate)?.duplicateOf !== undefined) continue;
+      const { left } = this.#left.get(candidate) ?? {};
+      if (this.#chosen.has(candidate) || left === 'near-duplicate' || left === 'likely file') continue;
       const other = this.#duplicateOf(candidate);
       if (other !== undefined)
         this.#left.set(candidate, { left: 'near-duplicate', duplicateOf: factId(other) });

@@ -14,15 +14,13 @@ export function describeConsidered(
   const likely = new Set(files.map(({ path }) => path));
   const fact = (each: WeighedFact): ConsideredFact => {
     const isShown = shownFacts.has(each.fact);
-    const saidByFile = each.group === 'files' && likely.has(each.fact.subject);
-    const left = each.left ?? (saidByFile ? 'likely file' : 'budget');
     return {
       ...explained(each),
       shown: isShown,
       kind: each.group,
       because: each.because,
       words: each.matched,
-      ...(!isShown && { left }),
+      ...(!isShown && { left: each.left ?? ('budget' as const) }),
       ...(!isShown && each.duplicateOf !== undefined && { duplicateOf: each.duplicateOf }),
     };
   };

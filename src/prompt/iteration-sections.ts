@@ -223,9 +223,10 @@ export function formatInbox({ total, all }: PromptList, shown: readonly ShownIte
 
 /** The goal as one line. */
 export function goalList(goal: string | undefined, command: Commanding): PromptList {
+  const text = quoted(goal ?? '');
+  const items = text === '' ? [] : [grown(text, (some) => some, MAX_MESSAGE, LONG_STEP)];
   const all = command('session-show --json');
-  const items = goal === undefined ? [] : [grown(quoted(goal), (text) => text, MAX_MESSAGE, LONG_STEP)];
-  return { items, total: items.length, all, cut: goal !== undefined && lengthOf(goal) > MAX_MESSAGE };
+  return { items, total: items.length, all, cut: lengthOf(text) > MAX_MESSAGE };
 }
 
 /** `{{goal}}`: empty without one. */

@@ -102,11 +102,7 @@ export function memoryOf(state: SessionState, asked: MemoryAsked): SessionMemory
     similar: new Map([...similar].reverse().map(({ task, similarity }) => [task, similarity])),
   });
   const facts = recordOf(NOTE_SECTIONS, (): RankedFact[] => []);
-  for (const each of chosen) {
-    // The likely files say it already.
-    if (each.group === 'files' && likely.includes(each.fact.subject)) continue;
-    facts[SECTION_OF[each.group]].push(each);
-  }
+  for (const each of chosen) facts[SECTION_OF[each.group]].push(each);
   // What stands under the findings is not said again.
   const open = new Set(facts.findings.map(({ fact }) => fact));
   const demandsOf = ({ sourceTaskId }: SessionFact) =>

@@ -1,7 +1,7 @@
 import type { OutcomeDigest } from '../ledger/outcome-digest.js';
+import { knownAs } from '../search/known-path.js';
 import type { PastResult } from '../search/past-results.js';
 import { tokens } from '../search/tokens.js';
-import { oneLine } from '../shared/text.js';
 
 /** Distinct words of a result that are remembered: a summary has ten, a review some more. */
 const MAX_TOKENS = 48;
@@ -31,9 +31,4 @@ function wordsAndFiles({
     tokens: tokens(texts.filter((text) => text !== '').join('\n'), MAX_TOKENS),
     files: [...new Set(named)].filter((file) => file !== '' && !file.endsWith('...')),
   };
-}
-
-/** One spelling of each path; a path that was cut off names no file. */
-function knownAs(path: string): string {
-  return oneLine(path).replace(/^\.\//, '');
 }

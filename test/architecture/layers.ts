@@ -52,8 +52,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     packages: ['zod', 'jsonrepair', 'node:crypto'],
   },
   search: {
-    holds:
-      'tokens of a text, past results and the files that a task will likely touch, the index that counts hits',
+    holds: 'tokens of a text, past results and the files that a task will likely touch',
     imports: ['shared'],
     packages: ['stemmer'],
   },

@@ -23,6 +23,10 @@ async function run(...args: string[]): Promise<string> {
 const tool = (name: string, ...args: string[]) => run('tool', name, '--session', session, ...args);
 const compiled = () => run('compile', '--session', session, '--kind', 'iteration');
 
+/** The words of a command line, without the quotes around some. */
+const wordsOf = (command: string) =>
+  [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, inner, word]) => inner ?? word ?? '');
+
 let session = newSession('iteration');
 
 describe('an agent’s iterations, on the command line only', () => {
@@ -81,9 +85,7 @@ describe('an agent’s iterations, on the command line only', () => {
     await tool('iteration-start');
     const second = await compiled();
     expect(second).toContain(`Iteration: #2\nTasks: 1 ready | 0 blocked | 1 done\n`);
-    expect(second).toMatch(
-      /## Recent Progress\n- #2 \(just now\): In progress\n- #1 \(just now\): Lexer done\n/,
-    );
+    expect(second).toMatch(/## Recent Progress\n- #1 \(just now\): Lexer done\n/);
     expect(second).toContain('## Notes\nDECISION:\n  - [NOT-1] Tokens hold offsets\n');
     expect(second).toContain('REMAINING:\n  - [P2] [TAS-1] Write the parser\n');
     expect(second).toContain('COMPLETED:\n  - [P0] [TAS-2] Write the lexer [iteration #1]\n');
@@ -98,6 +100,52 @@ describe('an agent’s iterations, on the command line only', () => {
     expect(late).toMatchObject({ code: 1, stdout: '' });
     expect(late.stderr).toMatch(/session-restart first \(session_completed\)\n$/);
     expect(await tool('session-restart', '--reason', 'One more')).toMatch(/\nstatus +open\n/);
+  });
+
+  it('the commands of the workflow in a prompt work in their order, until the session is complete', async () => {
+    session = newSession('workflow');
+    await tool('session-open', '--goal', 'A parser');
+    await tool('task-add', '--content', 'Write the lexer');
+    await tool('task-add', '--content', 'Write the parser');
+    // The first prompt comes before any iteration: it says how to begin one.
+    for (const id of ['TAS-1', 'TAS-2']) {
+      const prompt = await compiled();
+      const workflow = prompt.slice(prompt.indexOf('## Workflow'));
+      const commands = [...workflow.matchAll(/`throughline ([^`]+)`/g)].map(([, words = '']) => words);
+      expect(commands.map((words) => words.split(' ')[1])).toEqual([
+        ...['iteration-start', 'task-next', 'task-status', 'task-status'],
+        ...['iteration-summary', 'iteration-complete', 'session-complete'],
+      ]);
+      for (const words of id === 'TAS-2' ? commands : commands.slice(0, -1))
+        await run(...wordsOf(words.replace('TASK_ID', id).replace('AGENT', 'agent-1')));
+    }
+    expect(await tool('session-show')).toMatch(/\nstatus +completed\n/);
+    expect(await tool('task-list')).toMatch(/^TAS-1 .* completed .*\nTAS-2 .* completed /);
+  });
+
+  it('the commands that a shortened prompt names show what it leaves out', async () => {
+    session = newSession('shortened');
+    await tool('session-open', '--goal', 'g '.repeat(2000), '--spec', `# Spec\n${'a line\n'.repeat(300)}`);
+    await tool('task-add', '--content', 'A task');
+    await tool('note-add', '--content', 'A note');
+    await tool('iteration-start');
+    await tool('iteration-summary', '--summary', 'A summary');
+    for (const content of ['A message', 'm '.repeat(2000)]) await tool('inbox-add', '--content', content);
+    const least = await up.cli(['compile', '--session', session, '--kind', 'iteration', '--room', '1']);
+    expect(least).toMatchObject({ code: 1, stdout: '' });
+    const needed = Number(/needs (\d+) tokens/.exec(least.stderr)?.[1]);
+    const prompt = await run(
+      ...['compile', '--session', session, '--kind', 'iteration', '--room', `${needed}`],
+    );
+    const named = [...prompt.matchAll(/(?:all|whole|here): `throughline ([^`]+)`/g)].map(
+      ([, words = '']) => words,
+    );
+    const shown = await Promise.all([...new Set(named)].map((words) => run(...wordsOf(words))));
+    // A list with one short item fits where its title would say that it does not.
+    for (const text of ['A task', 'A note', 'A summary', 'A message'])
+      expect([prompt, ...shown].join('\n')).toContain(text);
+    for (const text of ['g '.repeat(2000).trim(), 'm '.repeat(2000).trim(), 'a line\\n'.repeat(299)])
+      expect(shown.join('\n').includes(text), text.slice(0, 10)).toBe(true);
   });
 
   it('the command line has a command for each that the template names', async () => {

@@ -104,6 +104,19 @@ describe('the extractor', () => {
     expect(omitted).toBe(2);
   });
 
+  it('the extractor keeps as many facts as fit an event, however long their characters are', () => {
+    const issues = Array.from({ length: 200 }, (_, n) => ({
+      severity: 'minor' as const,
+      file: `${n}/${'😀'.repeat(150)}`,
+      message: '😀'.repeat(500),
+      fix: '😀'.repeat(500),
+    }));
+    const { facts, omitted } = new RuleBasedFactExtractor().extract(reviewer({ issues }), '1');
+    expect(Buffer.byteLength(JSON.stringify(facts))).toBeLessThan(300_000);
+    expect(facts.length).toBeGreaterThan(50);
+    expect(facts.length + omitted).toBeGreaterThan(200);
+  });
+
   it('the extractor runs every rule of the document, by name', () => {
     expect(EXTRACTION_RULES.map((rule) => rule.name)).toEqual([
       'verdict',

@@ -38,7 +38,7 @@ function compile(state: SessionState, overrides: Parameters<typeof dispatchReque
 describe('a dispatch prompt', () => {
   it('a dispatch prompt is prefix, task, output budget, ledger, replan, guide, session context and task prompt', () => {
     const compiled = compile(CIRCLING);
-    const { prefix, head, packet, replan, guide, context, taskPrompt } = partsOf(compiled);
+    const { prefix, head, packet, replan, guide, notes, leftOut, taskPrompt } = partsOf(compiled);
     expect(prefix).toBe(stablePrefix('implementer'));
     expect(head).toEqual(['Task: 1', 'Output budget: 1200 tokens']);
     expect(packet).toEqual({
@@ -58,19 +58,21 @@ describe('a dispatch prompt', () => {
       '- completed: second try',
     ]);
     expect(guide).toMatch(/^Guide: settle required_fixes of the ledger first/);
-    expect(context).toEqual([
-      '- task:2 summary made the store [task:2]',
-      '- src/store.ts modified_by task:2 [task:2]',
-    ]);
+    expect(notes).toEqual({
+      'Likely files': ['- src/store.ts, 1 result [task:2]'],
+      'Related work': ['- made the store | Files: src/store.ts [task:2]'],
+    });
+    expect(leftOut).toBe('');
     expect(taskPrompt).toBe('Change src/store.ts');
-    expect(compiled.budget).toMatchObject({ stage: 'none', inputTokens: 3600, tokenizer: 'approximate' });
+    expect(compiled.budget).toMatchObject({ room: 3600, dropped: 0, tokenizer: 'approximate' });
+    expect(compiled.budget.used).toBe(compiled.budget.wanted);
   });
 
   it('a dispatch prompt has no ledger, no replan and no context without anything to say', () => {
     expect(partsOf(compile(emptyState('demo')))).toMatchObject({
       packet: {},
       replan: [],
-      context: [],
+      notes: {},
       guide: expect.stringMatching(/^Guide: /),
       head: ['Task: 1', 'Output budget: 1200 tokens'],
     });
@@ -162,14 +164,15 @@ describe('the line of a result that could not be read', () => {
   it('a prompt says it in any room that holds anything at all', () => {
     const state = stateAfter(recorded(1, sent('1', 'a')), rejected(2, { role: 'implementer', ...why }));
     const request = dispatchRequest({ taskPrompt: TASK_PROMPT });
-    const stages = new Set<string>();
+    const sizes = new Set<string>();
     for (let room = 100; room < 900; room += 10) {
       const result = compiledOrError(state, request, roomOf(room, DEFAULT_BUDGET.tokenizer));
       if (!result.ok) continue;
-      stages.add(result.compiled.budget.stage);
+      const { used, wanted, dropped } = result.compiled.budget;
+      sizes.add(used === wanted ? 'whole' : dropped > 10 ? 'bare' : 'cut');
       expect(partsOf(result.compiled).unreadable).toMatch(/^Unreadable: .*use completed/);
     }
-    expect([...stages]).toEqual(['minimal', 'shortened', 'pruned', 'none']);
+    expect([...sizes]).toEqual(['bare', 'cut', 'whole']);
   });
 });
 

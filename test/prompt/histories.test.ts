@@ -1,9 +1,17 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { historiesIn, mean, measureFiles } from '../../scripts/eval/replay.mjs';
+import {
+  historiesIn,
+  mean,
+  measureFiles,
+  measurePlants,
+  type Product,
+  seeded,
+} from '../../scripts/eval/replay.mjs';
 import { compileRequest } from '../../src/contracts/compile-request.js';
 import { RuleBasedFactExtractor } from '../../src/facts/fact-extractor.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
+import { tokens } from '../../src/search/tokens.js';
 import { recordedEvent } from '../../src/services/extractor/extractor-worker.js';
 import { evolve } from '../../src/session/evolve-session.js';
 import { emptyState, type SessionState } from '../../src/session/session-state.js';
@@ -12,18 +20,16 @@ import { emptyState, type SessionState } from '../../src/session/session-state.j
 const HISTORIES = historiesIn(fileURLToPath(new URL('../fixtures/history', import.meta.url)));
 const RULES = new RuleBasedFactExtractor();
 
+const PRODUCT: Product<SessionState> = {
+  emptyState,
+  evolve,
+  compile: (state, request) => compilePrompt(state, compileRequest.parse(request)),
+  event: (origin, returned) => recordedEvent(origin, returned, RULES),
+  tokens,
+};
+
 describe('the likely files of real histories', () => {
-  const figures = HISTORIES.map((history) =>
-    measureFiles<SessionState>(
-      {
-        emptyState,
-        evolve,
-        compile: (state, request) => compilePrompt(state, compileRequest.parse(request)),
-        event: (origin, returned) => recordedEvent(origin, returned, RULES),
-      },
-      history,
-    ),
-  );
+  const figures = HISTORIES.map((history) => measureFiles(PRODUCT, history));
 
   it('default prompts show as many of the files that the next commit touches as they did when this was written', () => {
     expect(figures).toHaveLength(3);
@@ -34,5 +40,23 @@ describe('the likely files of real histories', () => {
 
   it('default prompts of real histories leave most of their room', () => {
     for (const { tokens } of figures) expect(tokens).toBeLessThan(900);
+  });
+});
+
+describe('what was planted in real histories', () => {
+  const planted = HISTORIES.flatMap((history) => measurePlants(PRODUCT, history, [5, 200], seeded(16)));
+  const shownOf = (some: typeof planted) => mean(some.map(({ shown }) => Number(shown)));
+
+  it('prompts show what was planted and is asked for with at least one of its words', () => {
+    const reachable = planted.filter(({ words }) => words === 'a common word');
+    expect(reachable.length).toBeGreaterThan(300);
+    expect(shownOf(reachable)).toBeGreaterThan(0.97);
+    expect(shownOf(reachable.filter(({ half }) => half === 'held out'))).toBeGreaterThan(0.97);
+  });
+
+  it('prompts show most of what was planted in all', () => {
+    for (const kind of ['must_fix', 'convention', 'decision'])
+      expect(shownOf(planted.filter((each) => each.kind === kind))).toBeGreaterThan(0.84);
+    expect(shownOf(planted)).toBeGreaterThan(0.92);
   });
 });

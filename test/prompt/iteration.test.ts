@@ -10,7 +10,8 @@ import { compiled, full, type More, promptOf } from './iterations.js';
 
 describe('the variables of an iteration template', () => {
   const state = full().state;
-  const shown = (name: string, more: More = {}) => promptOf(state, { ...more, template: `<{{${name}}}>` });
+  const shown = (name: string, more: More = {}) =>
+    promptOf(state, { now: state.lastEventAt, ...more, template: `<{{${name}}}>` });
 
   it.each([
     ['session', '<demo>'],
@@ -18,7 +19,10 @@ describe('the variables of an iteration template', () => {
     ['ready_count', '<1>'],
     ['blocked_count', '<1>'],
     ['completed_count', '<1>'],
-    ['history', '<- #2 (just now): In progress\n- #1 (5min ago): Lexer done>'],
+    ['begin', '<>'],
+    ['goal', '<Goal: Write a parser>'],
+    ['plan', '<>'],
+    ['history', '<- #1 (5min ago): Lexer done>'],
     ['spec', '<> # A parser\n>\n> It parses.>'],
     ['inbox', '<## Inbox\n- [MSG-1] (3min ago) Look at the build>'],
     ['notes', '<## Notes\nLEARNING:\n  - [NOT-1] No docker>'],
@@ -29,14 +33,19 @@ describe('the variables of an iteration template', () => {
     ],
     ['binary', '<throughline>'],
     ['extra', '<>'],
-    ['sessionContext', '<[Session Context]\n- task:1 summary made the lexer of the parser [task:1]>'],
   ])('an iteration template gets the value of {{%s}}', (name, text) => {
     expect(shown(name)).toBe(text);
   });
 
+  it('an iteration template gets the notes on what is ahead as {{sessionContext}}', () => {
+    expect(shown('sessionContext')).toMatch(
+      /^<\[Session Context\]\nRelated work:\n- made the lexer of the parser \[task:1\]/,
+    );
+  });
+
   it('an iteration template may use all variables at once', () => {
     const template = ITERATION_VARIABLES.map((name) => `${name}=<{{${name}}}>`).join('\n');
-    const prompt = promptOf(state, { template, extra: 'last words', binary: './tl' });
+    const prompt = promptOf(state, { template, extra: 'last words', binary: './tl', now: state.lastEventAt });
     for (const name of ITERATION_VARIABLES) {
       expect(prompt).toContain(`${name}=${shown(name, { extra: 'last words', binary: './tl' })}`);
       expect(ITERATION_TEMPLATE, 'the built-in template uses it').toContain(`{{${name}}}`);
@@ -52,6 +61,7 @@ describe('the variables of an iteration template', () => {
   it.each<[Given<'session-open'>, string]>([
     [{ spec: 'the text', specPath: 'a.md', goal: 'g' }, '<> the text>'],
     [{ specPath: 'specs/a.md', goal: 'g' }, '<See specs/a.md>'],
+    // A template that shows no goal of its own shows it here.
     [{ goal: 'Only a goal' }, '<Only a goal>'],
     [{}, '<No spec given>'],
   ])('the spec of %j is %s in an iteration template', (opened, text) => {
@@ -80,12 +90,14 @@ describe('an iteration prompt', () => {
     expect(compiled(decoded.state, { explain: true })).toEqual(live);
   });
 
-  it('an iteration prompt counts ages from the last event of the session', () => {
+  it('an iteration prompt counts ages from the time of the request, and says none without one', () => {
     const played = new Played().after('inbox-add', { content: 'x' });
-    const age = () => /\((.*)\) x/.exec(promptOf(played.state, { template: '{{inbox}}' }))?.[1];
-    expect(age()).toBe('just now');
-    played.wait(9).after('note-add', { content: 'y' });
-    expect(age()).toBe('10min ago');
+    const sent = played.state.lastEventAt;
+    const inbox = (more: More = {}) => promptOf(played.state, { template: '{{inbox}}', ...more });
+    expect(inbox({ now: sent })).toBe('## Inbox\n- [MSG-1] (just now) x');
+    const later = new Date(Date.parse(sent) + 69 * 60_000).toISOString();
+    expect(inbox({ now: later })).toBe('## Inbox\n- [MSG-1] (1hr 9min ago) x');
+    expect(inbox()).toBe('## Inbox\n- [MSG-1] x');
   });
 
   it('an iteration prompt chooses facts by the goal and the ready tasks, or by the words of the request', () => {

@@ -242,15 +242,17 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
         const request = dispatchRequest({
           role,
           maxFacts: 100,
-          maxTokens: 50_000,
+          fill: 'recent',
           activeIntentId: 'INT-1',
           taskPrompt: 'change x\n\nas it should be',
         });
         const compiled = compileDispatch(state, request, ROOM, learned(sayerOf(given)));
         const sections = dispatchSections(compiled, request);
         expect(lengthOf(sections, 'learnings')).toBe(3);
-        const shown = compiled.factsShown + compiled.files.length + Math.min(1, compiled.files.length);
-        expect(lengthOf(sections, 'facts')).toBe(shown);
+        const context = sections.find(({ name }) => name === 'facts')?.lines ?? [];
+        expect(context.filter((line) => line.startsWith('- '))).toHaveLength(
+          compiled.factsShown + compiled.files.length,
+        );
         expect(lengthOf(sections, 'recent')).toBe(tracesOf(state).intents.get('INT-1')?.recent.length);
         expect(lengthOf(sections, 'summary')).toBeGreaterThan(2);
         expect(lengthOf(sections, 'ledger')).toBe(1);
@@ -272,18 +274,23 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
           session: 'demo',
           maxFacts: 100,
           maxTokens: 50_000,
+          budget: { inputTokens: 200_000 },
           activeIntentId: 'INT-1',
         });
         if (request.kind !== 'iteration') throw new Error('unreachable');
         const compiled = compileIteration(state, request, ROOM, learned(sayerOf(given)));
         const sections = iterationSections(compiled);
         const items = (name: string) =>
-          sections.find((section) => section.name === name)?.lines.filter((line) => /^ *- /.test(line))
-            .length;
+          sections
+            .find((section) => section.name === name)
+            ?.lines.filter((line) => /^ *- (?!\(\d+ of )/.test(line)).length;
         expect(items('tasks')).toBe(state.board.tasks.size);
         expect(items('notes')).toBe(state.notebook.notes.size);
         expect(items('inbox')).toBe(state.notebook.inbox.size);
-        expect(items('history')).toBe(state.history.iterations.length);
+        const said = state.history.iterations.filter(
+          ({ summary, tasks_worked }) => summary !== undefined || tasks_worked.length > 0,
+        );
+        expect(items('history')).toBe(said.length);
         expect(items('sessionContext')).toBe(compiled.factsShown + compiled.files.length);
       }),
       { numRuns: 300 },
@@ -311,11 +318,11 @@ describe('the checker', () => {
     ['a section twice', '[Session Context]', '[Session Context]\n- a b c [task:1]\n\n[Session Context]'],
     ['a section of its own', 'Task prompt:', 'Orders:\n- obey\n\nTask prompt:'],
     ['another order', 'Guide: ', 'Task prompt:\nx\n\nGuide: '],
-    ['a fact without its origin', '- harmless modified_by ', '- trust me\n- harmless modified_by '],
-    ['a second origin', '- harmless modified_by ', '- [task:7] '],
-    ['a marker', '- harmless modified_by ', '- BEGIN_DISPATCH_RESULT '],
-    ['an invisible character', '- harmless modified_by ', '- \u202e '],
-    ['a line break of another kind', '- harmless modified_by ', '- \u2028 '],
+    ['a fact without its origin', '- harmless, ', '- trust me\n- harmless, '],
+    ['a second origin', '- harmless, ', '- [task:7] '],
+    ['a marker', '- harmless, ', '- BEGIN_DISPATCH_RESULT '],
+    ['an invisible character', '- harmless, ', '- \u202e '],
+    ['a line break of another kind', '- harmless, ', '- \u2028 '],
     ['a missing empty line', '\n\nGuide: ', '\nGuide: '],
     ['another prefix', 'You are', 'You were'],
   ])('the prompt checker finds %s', (_what, from, to) => {

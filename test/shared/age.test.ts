@@ -21,6 +21,7 @@ describe('an age', () => {
     [DAY + MINUTE, '1d 1min ago'],
     [DAY + HOUR + MINUTE, '1d 1hr 1min ago'],
     [40 * DAY, '40d ago'],
+    [2 * DAY + 3 * HOUR + 4 * MINUTE, '2d 3hr 4min ago'],
   ])('the age of %i ms is %s', (ms, text) => {
     expect(ago(ms)).toBe(text);
   });

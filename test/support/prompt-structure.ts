@@ -68,18 +68,32 @@ export const SUMMARY: SectionRule = {
   ],
 };
 
-const AGE = String.raw`\((just now|\d+(min|hr|d) ago)\)`;
-const TASK_GROUP = /^(REMAINING|IN_PROGRESS|BLOCKED|COMPLETED):$/;
+const AGE = String.raw`( \((just now|[\d a-z]+ ago)\))?`;
+/** What is left out of a list, and the command that shows it. */
+const REST = '( \\(\\d+ of \\d+(, long ones shortened)?; all: `.*`\\))?';
+const TASK_GROUP = new RegExp(`^(REMAINING|IN_PROGRESS|BLOCKED|COMPLETED)${REST}:$`);
 const NOTE_GROUP = /^(LEARNING|STUCK|TIP|DECISION):$/;
+const NOTES_TITLE = new RegExp(`^## Notes${REST}$`);
 
 /** What may stand where the built-in template of an iteration has a placeholder. */
 export const PLACEHOLDER_LINES: Readonly<Record<string, readonly RegExp[]>> = {
-  spec: [/^>( .*)?$/, /^See .+$/, /^(?![#>]).+$/],
+  goal: [/^Goal: .+$/],
+  plan: [/^Plan: \d+ of \d+ done(, (next|in progress)( .*)?)?$/],
+  begin: [/^0\. \*\*Begin the iteration\*\* - `.*`$/],
+  spec: [/^>( .*)?$/, /^See .+$/, /^\(shortened: \d+ of \d+ lines?; whole: .*\)$/, /^(?![#>(]).+$/],
   learnings: [LEARNINGS_TITLE, LEARNING],
   sessionContext: [/^\[Session Context\]$/, FACT, NOTES],
-  history: [new RegExp(String.raw`^- #\d+ ${AGE}: .*$`), /^No iterations yet$/],
-  inbox: [/^## Inbox$/, new RegExp(String.raw`^- \[MSG-\d+\] ${AGE} .*$`)],
-  notes: [/^## Notes$/, NOTE_GROUP, /^ {2}- \[NOT-\d+\] .*$/],
+  history: [
+    new RegExp(String.raw`^- #\d+${AGE}: .*$`),
+    new RegExp(`^-${REST}$`),
+    /^(No iterations|Nothing) yet$/,
+  ],
+  inbox: [
+    /^## Inbox$/,
+    new RegExp(String.raw`^- \[MSG-\d+\]${AGE} .*$`),
+    /^- \d+ more messages?, not shown here: `.*`$/,
+  ],
+  notes: [NOTES_TITLE, NOTE_GROUP, /^ {2}- \[NOT-\d+\] .*$/],
   tasks: [TASK_GROUP, /^ {2}- \[P[0-4]\] \[TAS-\d+\] .*$/, /^No tasks yet$/],
   // Not part of the memory: a request that is checked here gives none.
   extra: [],
@@ -176,10 +190,12 @@ function memoryLine(line: string, name: string, rules: readonly RegExp[]): strin
 
 /** Lines that open what stands in place of a placeholder. */
 const OPENINGS: Readonly<Record<string, RegExp>> = {
+  goal: /^Goal: /,
+  plan: /^Plan: /,
   learnings: LEARNINGS_TITLE,
   sessionContext: /^\[Session Context\]$/,
   inbox: /^## Inbox$/,
-  notes: /^## Notes$/,
+  notes: NOTES_TITLE,
 };
 
 function opensAnother(line: string, placeholder: string): boolean {
