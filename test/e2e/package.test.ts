@@ -219,10 +219,10 @@ describe('the package', () => {
       const client = await connectThroughline({ url: ${JSON.stringify(system.url)} });
       const result = { task_id: '1', status: 'completed', summary: 'Parser done' };
       const { sequence } = await client.publishImplementer('packed', result);
-      const request = { session: 'packed', taskId: '2', taskPrompt: 'Print it', after: sequence };
+      const request = { session: 'packed', taskId: '2', taskPrompt: 'Extend the parser', after: sequence };
       console.log((await client.compile(request)).sessionContext);
       await client.close();`;
-    expect(await evaluated(script)).toContain('- task:1 summary Parser done [task:1]');
+    expect(await evaluated(script)).toContain('Related work:\n- Parser done [task:1]');
   });
 
   it.each([
@@ -295,7 +295,9 @@ export const shown: number = started.learningsShown;
 export const maybe: number | undefined = iteration.learningsShown;
 declare const request: CompileRequest;
 const reply: CompileReply = await client.compile(request);
-export const stage: string = reply.kind === 'dispatch' ? reply.budget.stage : reply.kind;
+export const left: number = reply.budget.room - reply.budget.used;
+export const cut: readonly string[] = reply.budget.sections.filter(({ shown, total }) => shown < total).map(({ name }) => name);
+export const why: string | undefined = reply.considered?.facts[0]?.left;
 export const typed: CompileReplyTo<{ kind: 'iteration'; session: string }> = iteration;
 const fact: CompiledFact | ExplainedFact | undefined = reply.facts[0];
 export const words: string = fact === undefined ? '' : fact.subject + fact.object;

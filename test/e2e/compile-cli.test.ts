@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DispatchReply } from '../../src/contracts/compile-request.js';
+import { connectThroughline } from '../../src/index.js';
+import { startUp, type Up } from '../support/cli.js';
+import { implemented, newSession, reviewed } from '../support/system.js';
+
+const FINDINGS = 12;
+const session = newSession('room');
+const base = ['compile', '-s', session, '-t', '99', '-p', 'Extend the parser for empty input'];
+
+let up: Up;
+beforeAll(async () => {
+  up = await startUp();
+  const client = await connectThroughline({ url: up.url });
+  const fix = 'Return an empty list for empty input of the parser, and say in a comment what reads it, case';
+  for (let task = 1; task <= FINDINGS; task += 1) {
+    const review = reviewed(String(task), 'needs_changes', { required_fixes: [`${fix} ${task}`] });
+    await client.publishReviewer(session, review);
+  }
+  const result = implemented('1', { summary: 'Parser done', files_modified: ['src/parser.ts'] });
+  await client.publishImplementer(session, result, { wait: true });
+  await client.close();
+});
+afterAll(() => up.stop());
+
+describe('compile in a small room', () => {
+  it('compile --room says on standard error what it left out, and its prompt names a command that lists it', async () => {
+    const { code, stdout, stderr } = await up.cli([...base, '--room', '400']);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /\n-- shortened from \d+ to [34]\d\d of 400 tokens; shown are findings \d of \d+\b.*\n$/,
+    );
+    const [, shown, total, command = ''] =
+      /^Open findings \((\d+) of (\d+); all: `throughline ([^`]+)`\):$/m.exec(stdout) ?? [];
+    expect(stdout.match(/^- required fix: /gm)).toHaveLength(Number(shown));
+    expect(Number(shown)).toBeLessThan(Number(total));
+    const listed = await up.cli(command.split(' '));
+    expect(listed).toMatchObject({ code: 0, stderr: `-- ${FINDINGS} facts at session sequence 13\n` });
+    expect(listed.stdout.match(/^- task:\d+ must_fix /gm)).toHaveLength(FINDINGS);
+  });
+
+  it('compile --room shows no less where the room is larger, and nothing is shortened where all fits', async () => {
+    const prompts: number[] = [];
+    for (const room of ['300', '500', '2000']) {
+      const { stdout, stderr } = await up.cli([...base, '--room', room]);
+      prompts.push(stdout.match(/^- /gm)?.length ?? 0);
+      expect(stderr.includes('-- shortened from')).toBe(room !== '2000');
+    }
+    expect(prompts).toEqual([...prompts].sort((one, other) => one - other));
+    expect(prompts[0]).toBeLessThan(prompts[2] ?? 0);
+  });
+
+  it('compile --explain says of each fact and file whether it is shown, and why not', async () => {
+    const { stderr } = await up.cli([...base, '--room', '400', '--explain']);
+    const row = (shown: string) =>
+      new RegExp(`^--   ${shown} +\\d\\.\\d\\d +findings +words: \\S.* task:\\d+ must_fix Return`, 'm');
+    expect(stderr).toMatch(/^-- facts considered:\n-- {3}shown +score +kind +why /m);
+    for (const shown of ['yes', 'no: budget', 'no: rank']) expect(stderr).toMatch(row(shown));
+    expect(stderr).toMatch(
+      /^-- files considered:\n-- {3}shown .*\n-- {3}yes .* 1 result +1 +src\/parser\.ts$/m,
+    );
+  });
+
+  it('compile --json reports the room, what is used of it, and each section', async () => {
+    const { stdout } = await up.cli([...base, '--room', '400', '--answer', '777', '--json']);
+    const { budget, prompt, tokenEstimate }: DispatchReply = JSON.parse(stdout);
+    expect(prompt).toContain('Output budget: 777 tokens');
+    expect(budget).toMatchObject({ room: 400, used: tokenEstimate, tokenizer: 'approximate' });
+    expect(budget.used).toBeGreaterThanOrEqual(0.85 * budget.room);
+    expect(budget.used).toBeLessThanOrEqual(budget.room);
+    const findings = budget.sections.find(({ name }) => name === 'findings');
+    expect(findings?.shown).toBe(prompt.match(/^- required fix: /gm)?.length);
+    expect(findings?.total).toBeGreaterThan(findings?.shown ?? 0);
+    const left = budget.sections.reduce((sum, { shown, total }) => sum + total - shown, 0);
+    expect(budget.dropped).toBe(left);
+  });
+
+  it('compile --room that cannot hold what must not be left out exits 1, and says how much is missing', async () => {
+    const refused = await up.cli([...base, '--room', '100']);
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    const [, needed, more] =
+      /the implementer prompt needs (\d+) tokens .*, (\d+) more than the 100 .*\(prompt_overflow\)/.exec(
+        refused.stderr,
+      ) ?? [];
+    expect(Number(needed) - 100).toBe(Number(more));
+    expect(await up.cli([...base, '--room', needed ?? ''])).toMatchObject({ code: 0 });
+    const wrong = await up.cli([...base, '--room', '0']);
+    expect(wrong).toMatchObject({ code: 2, stdout: '' });
+    expect(wrong.stderr).toContain("option '--room <tokens>'");
+  });
+
+  it('compile --fill recent shows facts that match nothing, which are left out otherwise', async () => {
+    const about = ['compile', '-s', session, '-t', '99', '-p', 'Colour of icons', '--max-files', '0'];
+    expect((await up.cli(about)).stdout).not.toContain('\n[Session Context]\n');
+    expect((await up.cli([...about, '--fill', 'recent'])).stdout).toContain('\n- Parser done [task:1]\n');
+  });
+});
+
+describe('facts', () => {
+  it('facts --relation and --tag list the facts with one of these alone', async () => {
+    const findings = await up.cli(['facts', session, '--relation', 'must_fix', 'issue']);
+    expect(findings.stdout.match(/^- /gm)).toHaveLength(FINDINGS);
+    expect(findings.stdout.match(/ must_fix /g)).toHaveLength(FINDINGS);
+    const changed = await up.cli(['facts', session, '--tag', 'file_change']);
+    expect(changed.stdout).toBe('- src/parser.ts modified_by task:1 [task:1]\n');
+    const none = await up.cli(['facts', session, '--relation', 'nothing']);
+    expect(none).toEqual({ code: 0, stdout: '', stderr: expect.stringContaining('0 facts') });
+    expect(await up.cli(['facts', session, '--tag', 'files'])).toMatchObject({ code: 2, stdout: '' });
+  });
+});
