@@ -209,7 +209,7 @@ function sayingOf({ fact, group }: RankedFact): string {
     case 'tests':
       return `${subject.replace(/^test:/, '')}: ${object.replace(`failed in task:${sourceTaskId}: `, '')}`;
     case 'work':
-      return relation === 'review_summary' ? `Review: ${object}` : object;
+      return relation === 'review_summary' || relation === 'reviewed_as' ? `Review: ${object}` : object;
     case 'conventions':
     case 'decisions':
     case 'requirements':

@@ -49,8 +49,9 @@ describe('publish', () => {
     const env = { THROUGHLINE_SESSION: newSession('env') };
     const published = await up.cli(['publish', 'reviewer'], { input, env });
     expect(published.code).toBe(0);
-    const compile = ['compile', '-t', '2', '-p', 'go on', '--after', published.stdout.trim()];
-    expect((await up.cli(compile, { env })).stdout).toContain('- task:1 reviewed_as approved [task:1]');
+    const compile = ['compile', '-t', '2', '-p', 'go on', '--fill', 'recent'];
+    const { stdout } = await up.cli([...compile, '--after', published.stdout.trim()], { env });
+    expect(stdout).toContain('\nRelated work:\n- Review: approved [task:1]\n');
   });
 
   it.each([
@@ -118,8 +119,16 @@ describe('compile', () => {
     const { code, stdout, stderr } = await up.cli([...base, '--after', last]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^You are the implementer/);
-    expect(stdout).toContain('\n[Session Context]\n');
-    expect(stdout).toContain('- src/a.ts modified_by task:1 [task:1]\n');
+    expect(stdout).toContain(
+      [
+        '\n[Session Context]',
+        'Open findings:',
+        '- required fix: one [task:1]',
+        '- required fix: two [task:1]',
+        'Likely files:',
+        '- src/a.ts, 1 result [task:1]\n',
+      ].join('\n'),
+    );
     expect(stdout.endsWith('Task prompt:\ntouch src/a.ts\n')).toBe(true);
     expect(stderr).toMatch(
       /^-- \d of \d facts, 1 likely file, about \d+ tokens, session sequence 2 \(no snapshot, \d replayed\)\n$/,
@@ -143,19 +152,32 @@ describe('compile', () => {
     expect(reply).toMatchObject({
       sequence: 2,
       factsShown: 2,
-      facts: [{ subject: 'src/a.ts', score: 0.667 }, {}],
+      facts: [
+        { relation: 'must_fix', object: 'one', eventSequence: 2 },
+        { relation: 'must_fix', object: 'two', eventSequence: 2 },
+      ],
     });
-    const explained = await up.cli([...base, '--after', last, '--explain']);
+    const explained = await up.cli([...base, '--after', last, '--explain', '--max-facts', '2']);
     expect(explained.stderr).toMatch(
-      /-- {3}score 0\.67 {2}dispatch \d+ {2}event 1 {2}\d+ tokens {2}[0-9a-f]{16} {2}src\/a/,
+      /\n-- facts considered:\n-- {3}shown +score +kind +why +dispatch +task +id +text\n/,
+    );
+    expect(explained.stderr).toMatch(
+      /\n-- {3}yes +\d+\.\d\d +findings +\S.* +\d+ +1 +[0-9a-f]{16} +task:1 must_fix one\n/,
+    );
+    expect(explained.stderr).toMatch(
+      /\n-- {3}no: rank +\d+\.\d\d +files +words: src ts +.* +src\/a\.ts modified_by task:1\n/,
+    );
+    expect(explained.stderr).toMatch(
+      /\n-- files considered:\n-- {3}shown +score +why +results +task +path\n-- {3}yes .* 1 result +1 +src\/a\.ts\n/,
     );
   });
 
   it('compile --tags leaves out facts without one of these', async () => {
-    const tagged = await up.cli([...base, '--after', last, '--tags', 'file_change', '--json']);
+    const tagged = await up.cli([...base, '--after', last, '--tags', 'convention', '--json']);
     const { facts }: { facts: { tags: string[] }[] } = JSON.parse(tagged.stdout);
-    expect(facts).toHaveLength(1);
-    expect(facts).toMatchObject([{ subject: 'src/a.ts', relation: 'modified_by' }]);
+    expect(facts).toMatchObject([{ object: 'one' }, { object: 'two' }]);
+    const others = await up.cli([...base, '--tags', 'dependency', '--fill', 'recent', '--json']);
+    expect(JSON.parse(others.stdout)).toMatchObject({ facts: [] });
     const wrong = await up.cli([...base, '--tags', 'files']);
     expect(wrong).toMatchObject({ code: 2, stdout: '' });
     expect(wrong.stderr).toMatch(/choices are file_change, /);
@@ -163,10 +185,10 @@ describe('compile', () => {
 
   it('compile shows the past with --as-of, and another prefix with --role', async () => {
     const past = await up.cli([...base, '--as-of', '1']);
-    expect(past.stdout).not.toContain('must_fix');
+    expect(past.stdout).not.toContain('required fix');
     const now = await up.cli([...base, '--as-of', '2', '--role', 'reviewer']);
     expect(now.stdout).toMatch(/^You are the reviewer/);
-    expect(now.stdout).toContain('must_fix');
+    expect(now.stdout).toContain('- required fix: one [task:1]');
   });
 
   it('compile fails with the error of the service, and says where the session stands', async () => {
@@ -303,7 +325,7 @@ describe('serve', () => {
   it('serve --only starts one service, and several of them make a whole system', async () => {
     await using nats = await startTestNats();
     const env = { NATS_URL: nats.url };
-    const compile = ['compile', '-s', 'served', '-t', '2', '-p', 'x', '--after', '1'];
+    const compile = ['compile', '-s', 'served', '-t', '2', '-p', 'x', '--fill', 'recent', '--after', '1'];
     await using extractor = await startCli(['serve', '--only', 'extractor'], env);
     expect(extractor.readyLine).toBe(`throughline ready ${nats.url} extractor`);
     const input = JSON.stringify(implemented('1'));
@@ -317,7 +339,7 @@ describe('serve', () => {
     const compiler = await startCli(['--nats', nats.url, 'serve', '--only', 'compiler']);
     const answered = await cli(compile, { env });
     expect(answered).toMatchObject({ code: 0 });
-    expect(answered.stdout).toContain('- task:1 summary did 1 [task:1]');
+    expect(answered.stdout).toContain('\nRelated work:\n- did 1 [task:1]\n');
     expect(await compiler.stop()).toEqual({ code: 0, signal: null });
   });
 

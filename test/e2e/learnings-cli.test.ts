@@ -211,7 +211,7 @@ describe('compile with learnings', () => {
       ),
     );
     expect(start.stderr).toMatch(
-      /^-- 1 of 1 learning \(lexical\), 1 proposal pending, about \d+ tokens, session sequence 1 /,
+      /^-- 0 of 0 facts, 1 of 1 learning \(lexical\), 1 proposal pending, about \d+ tokens, session sequence 1 /,
     );
 
     const none = await run(
@@ -229,7 +229,9 @@ describe('compile with learnings', () => {
     expect((await run(...dispatch, '--max-learnings', '0')).stdout).not.toContain('learnings (');
     const asked = await run(...dispatch, '--explain');
     expect(asked.stdout).toContain('Relevant learnings (1/1):\n');
-    expect(asked.stderr).toMatch(/-- {3}score 0\.\d\d {2}learning [0-9a-f]{12} {2}pattern: Parsers need/);
+    expect(asked.stderr).toMatch(
+      /\n-- learnings considered:\n-- {3}shown .*\n-- {3}yes +\d\.\d\d +[0-9a-f]{12} +pattern: Parsers need/,
+    );
     const other = await run(...dispatch, '--max-learnings', '3', '--project', 'elsewhere');
     expect(other.stdout).not.toContain('learnings (');
     const then: { learningsSequence: number } = JSON.parse(none.stdout);

@@ -226,9 +226,9 @@ describe('telemetry', () => {
       errors: { dispatch_rejected: 1, prompt_overflow: 1 },
       ledgerModes: { ledger: 2 },
       rebuilds: 0,
-      stages: { none: 2, pruned: 0, shortened: 0, minimal: 0 },
-      tokensBefore: expect.any(Number),
-      tokensAfter: expect.any(Number),
+      shortened: 0,
+      tokensWanted: expect.any(Number),
+      tokensUsed: expect.any(Number),
       retrievalMs: expect.any(Number),
       retrievalMaxMs: expect.any(Number),
     });

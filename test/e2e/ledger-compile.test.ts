@@ -216,6 +216,10 @@ describe('two prompts at one sequence', () => {
   });
 });
 
+interface Overflow {
+  readonly error: { readonly details: Readonly<Record<'tokens' | 'room' | 'over', number>> };
+}
+
 describe('a prompt that does not fit', () => {
   it('a prompt that does not fit fails with prompt_overflow, with how much it needs and how much there is', async () => {
     const request = { session: newSession('overflow'), ...TASK, taskPrompt: 'x'.repeat(40_000) };
@@ -225,10 +229,18 @@ describe('a prompt that does not fit', () => {
     expect(reply.json()).toEqual({
       error: {
         code: 'prompt_overflow',
-        message: expect.stringContaining('3600 are left for input'),
-        details: { role: 'implementer', tokens: expect.any(Number), inputTokens: 3600 },
+        message: expect.stringMatching(
+          /^the implementer prompt needs \d+ tokens for what must not be left out, \d+ more than the 3600 that it has\. Raise budget\.inputTokens, /,
+        ),
+        details: { tokens: expect.any(Number), room: 3600, over: expect.any(Number) },
       },
     });
+    const { tokens, room, over } = reply.json<Overflow>().error.details;
+    expect(tokens - room).toBe(over);
+    const raised = await system.client.compile({ ...request, budget: { inputTokens: tokens } });
+    expect(raised.budget).toMatchObject({ room: tokens, used: tokens });
+    const short = system.client.compile({ ...request, budget: { inputTokens: tokens - 1 } });
+    await expect(short).rejects.toMatchObject({ code: 'prompt_overflow', details: { over: 1 } });
   });
 
   it('a prompt is measured by the tokenizer and the limits that the session has recorded', async () => {
@@ -237,8 +249,9 @@ describe('a prompt that does not fit', () => {
     const taskPrompt = `Judge it.\n\n${'Read one more line of it.\n'.repeat(200)}`;
     const request = { session: 'exact', taskId: '1', role: 'reviewer', taskPrompt } as const;
     const { budget, prompt } = await system.client.compile(request);
-    expect(budget).toMatchObject({ stage: 'shortened', inputTokens: 600, tokenizer: 'o200k_base' });
+    expect(budget).toMatchObject({ room: 600, tokenizer: 'o200k_base' });
+    expect(budget.wanted).toBeGreaterThan(600);
     expect(prompt).toContain('Output budget: 100 tokens');
-    expect(prompt).toContain('(200 further lines of the task are left out for space)');
+    expect(prompt).toMatch(/\(\d+ further lines of the task left out for space\)/);
   });
 });

@@ -33,7 +33,7 @@ describe('two compilers with different environments', () => {
     const { sequence: after } = await plain.client.publishImplementer(session, implemented('2'));
     const request = { session, taskId: '1', taskPrompt: 'Extend the parser', after };
     const first = await plain.client.compile(request);
-    expect(first.budget).toMatchObject({ inputTokens: 1800, tokenizer: 'approximate' });
+    expect(first.budget).toMatchObject({ room: 1800, tokenizer: 'approximate' });
     await using odd = await startSystem({ nats, env: ODD, only: ['compiler'] });
     const prompts = await Promise.all(Array.from({ length: 10 }, () => odd.client.compile(request)));
     expect(new Set(prompts.map(({ prompt }) => prompt))).toEqual(new Set([first.prompt]));

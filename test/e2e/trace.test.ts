@@ -182,21 +182,30 @@ describe('prompt.compile of a dispatch', () => {
     expect(await systemText()).not.toBe(first);
   });
 
-  it('a dispatch prompt drops recent steps, and the summary last, before it gives up', async () => {
+  it('a dispatch prompt leaves out the oldest of the recent steps first, then the summary, before it gives up', async () => {
     const session = await sessionWith(39);
-    const sized = (tokens: number) => ({ session, ...TASK, systemPrompt: 'p'.repeat(4 * tokens) });
-    const whole = await system.client.compile({ ...sized(1), ...INTENT });
-    const room = whole.budget?.inputTokens ?? 0;
-    const pruned = await system.client.compile({ ...sized(room - whole.tokenEstimate + 20), ...INTENT });
-    expect(pruned.budget?.stage).toBe('pruned');
-    expect(pruned.compacted?.blocks).toBe(1);
-    expect(pruned.prompt).not.toContain('[Recent Steps]');
-    // Room for everything but the summary.
-    const without = await system.client.compile(sized(1));
-    const barest = await system.client.compile({ ...sized(room - without.tokenEstimate), ...INTENT });
-    expect(barest).toMatchObject({ compacted: null, budget: { stage: 'minimal' } });
-    expect(barest.prompt.startsWith('ppp')).toBe(true);
-    const refused = system.client.compile({ ...sized(room), ...INTENT });
+    const compile = (inputTokens?: number) =>
+      system.client.compile({ session, ...TASK, ...INTENT, systemPrompt, budget: { inputTokens } });
+    const stepsOf = ({ prompt }: { prompt: string }) =>
+      prompt.split('[Recent Steps]\n')[1]?.match(/^- SUCCESS edit.*/gm) ?? [];
+    const whole = await compile();
+    expect(whole.budget).toMatchObject({ dropped: 0, used: whole.budget.wanted });
+    const all = stepsOf(whole);
+    let [steps, hasSummary] = [all.length, true];
+    let room = whole.budget.used;
+    for (; hasSummary; room -= 15) {
+      const prompt = await compile(room);
+      expect(prompt.budget.used).toBeLessThanOrEqual(room);
+      const shown = stepsOf(prompt);
+      expect(shown).toEqual(all.slice(all.length - shown.length));
+      expect(shown.length).toBeLessThanOrEqual(steps);
+      if (shown.length < all.length)
+        expect(prompt.prompt).toContain(`throughline trace show ${session} --intent`);
+      hasSummary = prompt.compacted !== null;
+      if (!hasSummary) expect(shown).toEqual([]);
+      steps = shown.length;
+    }
+    const refused = compile(10);
     await expect(refused).rejects.toMatchObject({ code: 'prompt_overflow' });
   });
 
