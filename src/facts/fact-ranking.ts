@@ -96,7 +96,7 @@ const ENOUGH = 0.6;
 const ENOUGH_HELD = 0.4;
 const SHORT_QUERY = 25;
 /** What speaks for a fact must be so much of what speaks for the best. */
-const LEAST_SHARE = 0.4;
+const LEAST_SHARE = 0.25;
 const FILE = 1;
 const TASK_FILE = 0.5;
 const SIMILAR = 1;
@@ -245,7 +245,8 @@ class Hits {
   found(chance: number): Candidate[] {
     const found: Candidate[] = [];
     let best = 0;
-    for (const { words, similar } of this.#hits.values()) best = Math.max(best, words + similar);
+    for (const { entry, words, similar } of this.#hits.values())
+      if (entry.group !== 'files') best = Math.max(best, words + similar);
     for (const hit of this.#hits.values()) {
       // Beside what fits well, what fits a little is noise; a finding is worth knowing.
       if (!isHeld(hit.entry) && hit.words + hit.file + hit.similar < LEAST_SHARE * best) continue;
@@ -317,7 +318,7 @@ class Choice {
   readonly #recent: Candidate[] = [];
   readonly #left = new Map<Candidate, Pick<WeighedFact, 'left' | 'duplicateOf'>>();
 
-  /** @param files what the likely files say: their changes are no facts of their own */
+  /** @param files the likely files, which say themselves that they were changed */
   constructor(most: number, candidates: readonly Candidate[], files: ReadonlySet<string>) {
     this.#most = most;
     this.#candidates = candidates;
