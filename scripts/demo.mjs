@@ -20,13 +20,15 @@ const NEXT_TASK = {
     'Make prompt.compile wait for the dispatch named in `after`, with a deadline: read the tail again when the session log announces an event, and answer not_caught_up with the snapshot sequence when time is up.',
   maxFacts: 12,
 };
-/** What the prompt must hold, from five different dispatches of the recorded session. */
+/** What the prompt must hold, from different dispatches of the recorded session. */
 const EXPECTED = [
-  'task:4.2 must_fix Bound the wait of prompt.compile for `after` by a deadline',
-  'task:4.2 must_fix Wake the wait on the event of the dispatch named in `after`',
-  'src/workers/prompt-compiler.ts issue No deadline: compile waits',
-  'src/nats/session-log.ts issue watch stays open after a compile wait hits its deadline',
-  'task:4.3 requires SessionLog.watch wakes a compile wait',
+  'required fix: Bound the wait of prompt.compile for `after` by a deadline',
+  'required fix: Wake the wait on the event of the dispatch named in `after`',
+  'critical, src/workers/prompt-compiler.ts: No deadline: compile waits',
+  'important, src/nats/session-log.ts: watch stays open after a compile wait hits its deadline',
+  'src/prompt/stable-prefix.ts, 1 result [task:4.1]',
+  'Never treat a sequence as dense: read() derives the count of missed events from seq - after [task:3]',
+  'SessionLog.watch wakes a compile wait',
 ];
 
 const { values: options } = optionsOrExit('demo', {
