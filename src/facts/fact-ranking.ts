@@ -95,6 +95,8 @@ const ENOUGH = 0.6;
 /** Of a finding or a convention: not to know it costs more than to read it. */
 const ENOUGH_HELD = 0.4;
 const SHORT_QUERY = 25;
+/** What speaks for a fact must be so much of what speaks for the best. */
+const LEAST_SHARE = 0.25;
 const FILE = 1;
 const TASK_FILE = 0.5;
 const SIMILAR = 1;
@@ -242,7 +244,12 @@ class Hits {
   /** @param chance how much likelier than with a short query words are shared by chance */
   found(chance: number): Candidate[] {
     const found: Candidate[] = [];
+    let best = 0;
+    for (const { entry, words, similar } of this.#hits.values())
+      if (entry.group !== 'files') best = Math.max(best, words + similar);
     for (const hit of this.#hits.values()) {
+      // Beside what fits well, what fits a little is noise; a finding is worth knowing.
+      if (!isHeld(hit.entry) && hit.words + hit.file + hit.similar < LEAST_SHARE * best) continue;
       const enough = chance * (isHeld(hit.entry) ? ENOUGH_HELD : ENOUGH);
       const words = hit.words >= enough ? hit.words : 0;
       if (words === 0 && hit.file === 0 && hit.similar === 0) continue;
@@ -311,7 +318,7 @@ class Choice {
   readonly #recent: Candidate[] = [];
   readonly #left = new Map<Candidate, Pick<WeighedFact, 'left' | 'duplicateOf'>>();
 
-  /** @param files what the likely files say: their changes are no facts of their own */
+  /** @param files the likely files, which say themselves that they were changed */
   constructor(most: number, candidates: readonly Candidate[], files: ReadonlySet<string>) {
     this.#most = most;
     this.#candidates = candidates;

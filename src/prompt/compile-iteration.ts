@@ -124,6 +124,8 @@ const REST: readonly Stretch<Section>[] = [
   { section: 'notes', backwards: true },
 ];
 
+const NOT_OF_THE_PLAN = '(the tasks counted and listed here are those of the board)';
+
 /** A spec of so many characters comes whole before the rest of the memory; of a longer one only these lines do. */
 const SHORT_SPEC = 4000;
 const OUTLINE_LINES = 60;
@@ -171,7 +173,9 @@ export function compileIteration(
     notes: noteList(notebook, command),
   };
   const outline = headings(charter);
-  const plan = planProgress(run);
+  const progress = planProgress(run);
+  // Two kinds of task meet here.
+  const plan = progress === '' || board.tasks.size === 0 ? progress : `${progress} ${NOT_OF_THE_PLAN}`;
 
   const writeTemplate = (shown: Shown<Section>) => {
     const goal = formatGoal(lists.goal, shown.goal);

@@ -12,6 +12,8 @@ import type { Tokenizer } from '../shared/tokenizer.js';
 export interface Item {
   /** Its texts, from the shortest that is worth showing to the whole; each says more than the one before. */
   readonly forms: readonly string[];
+  /** The last of them, where it is known without the others: most prompts have room for all. */
+  readonly whole?: string;
 }
 
 /** An item that is shown. */
@@ -74,18 +76,21 @@ export function fillPrompt<Name extends string>(
   tokenizer: Tokenizer,
   overflow: (tokens: number) => Error,
 ): Filled<Name> {
+  const all = allShown(plan);
+  const whole = plan.write(all);
+  const wanted = tokenizer.count(whole);
+  if (wanted <= room) return filled(plan, all, whole, { room, used: wanted, wanted }, tokenizer);
   const essential = stepsOf(plan.sections, plan.essential, new Map());
   const steps = stepsOf(plan.sections, [...plan.essential, ...plan.order], new Map());
   const shownAt = (count: number) => shownOf(plan.sections, steps.slice(0, count));
-  const costs = new Map<number, number>();
+  const costs = new Map<number, number>([[steps.length, wanted]]);
   const costOf = (count: number) => {
     const cost = costs.get(count) ?? tokenizer.count(plan.write(shownAt(count)));
     costs.set(count, cost);
     return cost;
   };
   let low = essential.length;
-  if (costOf(steps.length) <= room) low = steps.length;
-  else if (costOf(low) > room) throw overflow(costOf(low));
+  if (costOf(low) > room) throw overflow(costOf(low));
   let high = steps.length;
   while (high - low > 1) {
     const middle = (low + high) >> 1;
@@ -98,19 +103,34 @@ export function fillPrompt<Name extends string>(
     ahead = 0;
   }
   const shown = shownAt(low);
-  const sections = reports(plan.sections, shown, tokenizer);
-  return {
-    shown,
-    prompt: plan.write(shown),
-    report: {
-      room,
-      used: costOf(low),
-      wanted: costOf(steps.length),
-      sections,
-      dropped: sections.reduce((sum, { shown: some, total }) => sum + total - some, 0),
-      tokenizer: tokenizer.name,
-    },
-  };
+  return filled(plan, shown, plan.write(shown), { room, used: costOf(low), wanted }, tokenizer);
+}
+
+function filled<Name extends string>(
+  { sections }: PromptPlan<Name>,
+  shown: Shown<Name>,
+  prompt: string,
+  tokens: Pick<BudgetReport, 'room' | 'used' | 'wanted'>,
+  tokenizer: Tokenizer,
+): Filled<Name> {
+  const told = reports(sections, shown, tokenizer);
+  const dropped = told.reduce((sum, { shown: some, total }) => sum + total - some, 0);
+  return { shown, prompt, report: { ...tokens, sections: told, dropped, tokenizer: tokenizer.name } };
+}
+
+/** Everything that the plan has a place for. */
+function allShown<Name extends string>({ sections, essential, order }: PromptPlan<Name>): Shown<Name> {
+  const planned = new Set([...essential, ...order].map(({ section }) => section));
+  return recordOf(Object.keys(sections) as Name[], (name) =>
+    planned.has(name)
+      ? sections[name].map((item, index) => ({ index, text: wholeOf(item), whole: true }))
+      : [],
+  );
+}
+
+/** Not taken apart: the forms of many items are only made when they are asked for. */
+function wholeOf(item: Item): string {
+  return item.whole ?? item.forms.at(-1) ?? '';
 }
 
 function stepsOf<Name extends string>(

@@ -55,7 +55,7 @@ export function toolCommand(binary: string, session: string, words: string): str
 
 type Commanding = (words: string) => string;
 
-/** The open tasks of a board that nobody waits for, by priority; with what each waits for. */
+/** The tasks of a board by what can be done about them, in the order of priority; of the completed ones the newest. */
 export function taskLists(board: TaskBoard, command: Commanding) {
   const tasks = [...board.tasks.values()].sort(byPriority);
   const completed = tasks.filter(({ status }) => status === 'completed').sort(byNewest);

@@ -51,7 +51,7 @@ const SECTION_OF = {
 } as const satisfies Record<RankedFact['group'], NoteSection>;
 
 /** Characters of a line without its task: of the shortest form, from one form to the next, and of the whole. */
-const LINE = { least: 100, step: 60, most: 900 };
+const LINE = { least: 100, step: 60 };
 /** A fact is shown whole up to here; a result's demands and files come after it. */
 const MAX_SAYING = 500;
 const MAX_PATH = 100;
@@ -186,14 +186,20 @@ function noteItem(
   demands: readonly string[],
   similar: ReadonlyMap<string, SimilarTask>,
 ): Item {
-  const { fact, matched } = ranked;
-  const asked = new Set(matched);
-  const matters = (word: string) => tokens(`/${word}`).some((token) => asked.has(token));
-  const said = excerpts(quoted(sayingOf(ranked)), matters, { ...LINE, most: MAX_SAYING });
-  const whole = said.at(-1) ?? '';
-  const more = ranked.group === 'work' ? moreOf(demands, similar.get(fact.sourceTaskId)) : [];
-  const longer = more.map((_, at) => quoted([whole, ...more.slice(0, at + 1)].join(' ')));
-  return { forms: [...said, ...longer].map((text) => `- ${text}${origin(fact.sourceTaskId)}`) };
+  const { fact, matched, group } = ranked;
+  const saying = quoted(sayingOf(ranked));
+  const first = clipText(saying, MAX_SAYING);
+  const more = group === 'work' ? moreOf(demands, similar.get(fact.sourceTaskId)) : [];
+  const longer = more.map((_, at) => quoted([first, ...more.slice(0, at + 1)].join(' ')));
+  const line = (text: string) => `- ${text}${origin(fact.sourceTaskId)}`;
+  return {
+    whole: line(longer.at(-1) ?? first),
+    get forms() {
+      const asked = new Set(matched);
+      const matters = (word: string) => tokens(`/${word}`).some((token) => asked.has(token));
+      return [...excerpts(saying, matters, { ...LINE, most: MAX_SAYING }), ...longer].map(line);
+    },
+  };
 }
 
 /** What a fact says beside its task. */

@@ -5,6 +5,7 @@ import { evolve } from '../../src/session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../../src/session/session-snapshot.js';
 import { emptyState } from '../../src/session/session-state.js';
 import { implementer, recorded } from '../support/builders.js';
+import { progressTask, runInitialized } from '../support/ledgers.js';
 import { type Given, Played, withTasks } from '../support/played.js';
 import { compiled, full, type More, promptOf } from './iterations.js';
 
@@ -35,6 +36,23 @@ describe('the variables of an iteration template', () => {
     ['extra', '<>'],
   ])('an iteration template gets the value of {{%s}}', (name, text) => {
     expect(shown(name)).toBe(text);
+  });
+
+  it('an iteration template gets the progress of the plan as {{plan}}, and its goal where the session has none', () => {
+    const plan = [
+      progressTask('1', { status: 'completed' }),
+      progressTask('2', { text: 'Write the lexer' }),
+      progressTask('3'),
+    ];
+    const played = new Played().fold(runInitialized(plan));
+    const template = '{{goal}}\n{{plan}}';
+    expect(promptOf(played.state, { template })).toBe(
+      'Goal: a parser that never throws\nPlan: 1 of 3 done, next 2 Write the lexer',
+    );
+    played.after('task-add', { content: 'Measure it' });
+    expect(promptOf(played.state, { template })).toContain(
+      'next 2 Write the lexer (the tasks counted and listed here are those of the board)',
+    );
   });
 
   it('an iteration template gets the notes on what is ahead as {{sessionContext}}', () => {

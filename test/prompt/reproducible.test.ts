@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { type CompileRequestInput, compileRequest } from '../../src/contracts/compile-request.js';
+import { ROLES } from '../../src/contracts/kinds.js';
+import type { SessionEvent } from '../../src/contracts/session-events.js';
+import { compilePrompt } from '../../src/prompt/compile-prompt.js';
+import { evolve } from '../../src/session/evolve-session.js';
+import { decodeSnapshot, encodeSnapshot } from '../../src/session/session-snapshot.js';
+import { emptyState, type SessionState } from '../../src/session/session-state.js';
+import { implementer, recorded, roleResults, stored } from '../support/builders.js';
+import { progressTask, runInitialized } from '../support/ledgers.js';
+
+const AT = '2026-02-01T00:00:00Z';
+
+const words = fc.constantFrom(
+  'parse',
+  'cookies',
+  'of the router',
+  'src/a.ts',
+  '検索',
+  'retry backoff',
+  'close',
+);
+const said = fc.array(words, { minLength: 1, maxLength: 8 }).map((all) => all.join(' '));
+const results = fc.oneof(
+  roleResults,
+  fc
+    .record({ task: fc.constantFrom('1', '2', '3'), said })
+    .map(({ task, said: summary }) =>
+      implementer({ task_id: task, summary, files_modified: [`src/${summary.length % 7}.ts`] }),
+    ),
+);
+const asked = {
+  maxFacts: fc.nat(12),
+  maxFiles: fc.nat(12),
+  explain: fc.boolean(),
+  fill: fc.constantFrom('relevant' as const, 'recent' as const),
+  hints: fc.constantFrom<CompileRequestInput['hints']>(undefined, { files: ['src/3.ts'], cwd: 'src' }),
+  budget: fc.constantFrom(undefined, { inputTokens: 1200 }, { inputTokens: 5000 }),
+  taskPrompt: said,
+};
+const { explain: _, maxFacts: __, fill: ___, ...atStart } = asked;
+const requests: fc.Arbitrary<CompileRequestInput> = fc.oneof(
+  fc.record({
+    ...{ session: fc.constant('demo'), kind: fc.constant('dispatch' as const), ...asked },
+    ...{ taskId: fc.constantFrom('1', '9'), role: fc.constantFrom(...ROLES) },
+  }),
+  fc.record({ session: fc.constant('demo'), kind: fc.constant('iteration' as const), ...asked }),
+  fc.record({ session: fc.constant('demo'), kind: fc.constant('session-start' as const), ...atStart }),
+);
+
+it('a prompt of any kind is the same bytes from a log that was folded at once, and from a snapshot at any cut', () => {
+  fc.assert(
+    fc.property(
+      fc.array(results, { maxLength: 30 }),
+      fc.nat(),
+      fc.array(requests, { minLength: 1, maxLength: 4 }),
+      (returned, at, wanted) => {
+        const events = stored([
+          runInitialized([progressTask('1'), progressTask('2', { status: 'in-progress' })]),
+          ...returned.map((result, index): SessionEvent => recorded(index + 1, result)),
+        ]);
+        const whole = events.reduce(evolve, emptyState('demo'));
+        const cut = at % (events.length + 1);
+        const built = events
+          .slice(cut)
+          .reduce(evolve, restored(events.slice(0, cut).reduce(evolve, emptyState('demo'))));
+        for (const input of wanted) {
+          const request = compileRequest.parse(input);
+          const bytes = (state: SessionState) => JSON.stringify(compilePrompt(state, request));
+          const first = bytes(whole);
+          expect(bytes(whole)).toBe(first);
+          expect(bytes(built)).toBe(first);
+        }
+      },
+    ),
+    { numRuns: 150 },
+  );
+});
+
+function restored(state: SessionState): SessionState {
+  const decoded = decodeSnapshot('demo', encodeSnapshot(state, AT));
+  if (!decoded.ok) throw new Error(decoded.reason);
+  return decoded.state;
+}
