@@ -295,7 +295,7 @@ export const shown: number = started.learningsShown;
 export const maybe: number | undefined = iteration.learningsShown;
 declare const request: CompileRequest;
 const reply: CompileReply = await client.compile(request);
-export const left: number = reply.budget.room - reply.budget.used;
+export const roomLeft: number = reply.budget.room - reply.budget.used;
 export const cut: readonly string[] = reply.budget.sections.filter(({ shown, total }) => shown < total).map(({ name }) => name);
 export const why: string | undefined = reply.considered?.facts[0]?.left;
 export const typed: CompileReplyTo<{ kind: 'iteration'; session: string }> = iteration;
