@@ -17,7 +17,7 @@ import { describeLearnings, learningItems, learningsShown } from './described-le
 import { beginnings } from './excerpt.js';
 import { fillPrompt, type PromptPlan, type Shown, type Stretch, wholeItems } from './fill-prompt.js';
 import { guideLine } from './guide-line.js';
-import { leftOutLine, shellWord } from './left-out.js';
+import { leftOutLine, projectOption, shellWord } from './left-out.js';
 import { packetItems, packetStretches, shownPacket } from './packet-items.js';
 import { dispatchRoom, type PromptBudget, promptOverflow } from './prompt-budget.js';
 import { replanLines } from './replan-lines.js';
@@ -129,8 +129,9 @@ export function compileDispatch(
         {
           name: 'the learnings',
           items: memory.learnings,
+          ...(memory.totals.learnings !== undefined && { total: memory.totals.learnings }),
           shown: shown.learnings,
-          command: `${binary} learnings ls`,
+          command: `${binary} learnings ls${projectOption(request.project ?? state.charter.project)}`,
         },
         notesLeftOut(memory, shown, at),
         {
@@ -156,14 +157,15 @@ export function compileDispatch(
       recent,
       task: task.lines,
     },
+    totals: memory.totals,
     essential: [{ section: 'required_fixes' }, { section: 'blockers' }],
     order: [
       ...[{ section: 'guide' as const }, { section: 'replan' as const }, { section: 'places' as const }],
       ...worth.first,
       { section: 'task', only: task.constraints },
+      ...worth.next,
       { section: 'history' },
       ...BEST,
-      ...worth.next,
       { section: 'task' },
       ...REST,
       ...worth.last,

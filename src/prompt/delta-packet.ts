@@ -40,15 +40,15 @@ export type PacketField = keyof DeltaPacket;
 interface Worth {
   /** Before anything but the essentials. */
   readonly first: readonly PacketField[];
-  /** Before the rest of the task prompt. */
+  /** Before what is known of other tasks. */
   readonly next: readonly PacketField[];
   readonly last: readonly PacketField[];
 }
 
 const WORK_WORTH: Worth = {
   first: ['failing_tests', 'changed_files'],
-  next: ['assessment', 'issues', 'current_task'],
-  last: ['summary', 'earlier_summary', 'plan_version', 'active_task', 'totals'],
+  next: ['assessment', 'issues', 'summary', 'earlier_summary', 'current_task'],
+  last: ['plan_version', 'active_task', 'totals'],
 };
 
 /** An agent that looks at work must know above all what it is. */

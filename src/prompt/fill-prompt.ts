@@ -45,6 +45,8 @@ export interface PromptPlan<Name extends string> {
   readonly essential: readonly Stretch<Name>[];
   /** All others, those that are worth most first. */
   readonly order: readonly Stretch<Name>[];
+  /** Of sections that were cut before: how many items there were. */
+  readonly totals?: { readonly [Section in Name]?: number };
   /** The whole prompt, with what is shown. */
   readonly write: (shown: Shown<Name>) => string;
 }
@@ -63,6 +65,8 @@ interface Step<Name extends string> {
 
 /** A section that is shown whole loses its note on what is left out: so many more steps may fit behind one that does not. */
 const LOOK_AHEAD = 12;
+/** Characters of a token at most, but for rare ones such as long runs of blanks. */
+const LONGEST_TOKEN = 16;
 
 /**
  * Fills the room.
@@ -80,10 +84,11 @@ export function fillPrompt<Name extends string>(
   const whole = plan.write(all);
   const wanted = tokenizer.count(whole);
   if (wanted <= room) return filled(plan, all, whole, { room, used: wanted, wanted }, tokenizer);
-  const essential = stepsOf(plan.sections, plan.essential, new Map());
-  const steps = stepsOf(plan.sections, [...plan.essential, ...plan.order], new Map());
+  const essential = stepsOf(plan.sections, plan.essential, Number.POSITIVE_INFINITY);
+  // What comes after so much text does not fit in any case, and to make its forms would take long.
+  const steps = stepsOf(plan.sections, [...plan.essential, ...plan.order], room * LONGEST_TOKEN);
   const shownAt = (count: number) => shownOf(plan.sections, steps.slice(0, count));
-  const costs = new Map<number, number>([[steps.length, wanted]]);
+  const costs = new Map<number, number>();
   const costOf = (count: number) => {
     const cost = costs.get(count) ?? tokenizer.count(plan.write(shownAt(count)));
     costs.set(count, cost);
@@ -91,6 +96,7 @@ export function fillPrompt<Name extends string>(
   };
   let low = essential.length;
   if (costOf(low) > room) throw overflow(costOf(low));
+  if (costOf(steps.length) <= room) low = steps.length;
   let high = steps.length;
   while (high - low > 1) {
     const middle = (low + high) >> 1;
@@ -107,13 +113,13 @@ export function fillPrompt<Name extends string>(
 }
 
 function filled<Name extends string>(
-  { sections }: PromptPlan<Name>,
+  { sections, totals = {} }: PromptPlan<Name>,
   shown: Shown<Name>,
   prompt: string,
   tokens: Pick<BudgetReport, 'room' | 'used' | 'wanted'>,
   tokenizer: Tokenizer,
 ): Filled<Name> {
-  const told = reports(sections, shown, tokenizer);
+  const told = reports(sections, totals, shown, tokenizer);
   const dropped = told.reduce((sum, { shown: some, total }) => sum + total - some, 0);
   return { shown, prompt, report: { ...tokens, sections: told, dropped, tokenizer: tokenizer.name } };
 }
@@ -136,19 +142,24 @@ function wholeOf(item: Item): string {
 function stepsOf<Name extends string>(
   sections: Sections<Name>,
   order: readonly Stretch<Name>[],
-  taken: Map<Name, Set<number>>,
+  mostCharacters: number,
 ): Step<Name>[] {
   const steps: Step<Name>[] = [];
+  const taken = new Map<Name, Set<number>>();
+  let characters = 0;
   for (const { section, most = Number.POSITIVE_INFINITY, only, backwards } of order) {
     const done = taken.get(section) ?? new Set<number>();
     taken.set(section, done);
     let left = most;
     const items = [...sections[section].entries()];
-    for (const [index, { forms }] of backwards ? items.reverse() : items) {
+    for (const [index, item] of backwards ? items.reverse() : items) {
       if (left <= 0) break;
+      if (characters > mostCharacters) return steps;
       if (done.has(index) || only?.has(index) === false) continue;
       done.add(index);
       left -= 1;
+      const { forms } = item;
+      characters += wholeOf(item).length;
       for (let form = 0; form < forms.length; form += 1) steps.push({ section, index, form });
     }
   }
@@ -173,16 +184,17 @@ function shownOf<Name extends string>(sections: Sections<Name>, steps: readonly 
 
 function reports<Name extends string>(
   sections: Sections<Name>,
+  totals: { readonly [Section in Name]?: number },
   shown: Shown<Name>,
   tokenizer: Tokenizer,
 ): SectionReport[] {
   const names = Object.keys(sections) as Name[];
   return names
-    .filter((name) => sections[name].length > 0)
+    .filter((name) => sections[name].length > 0 || (totals[name] ?? 0) > 0)
     .map((name) => ({
       name,
       shown: shown[name].length,
-      total: sections[name].length,
+      total: totals[name] ?? sections[name].length,
       tokens: tokenizer.count(shown[name].map(({ text }) => text).join('\n')),
     }));
 }

@@ -1,3 +1,4 @@
+import { DEFAULT_PROJECT, projectOf } from '../contracts/names.js';
 import { type Item, isShortened, type ShownItem } from './fill-prompt.js';
 
 /** Items of one name of which a prompt may show fewer than there are. */
@@ -5,6 +6,8 @@ export interface Listed {
   readonly name: string;
   readonly items: readonly Item[];
   readonly shown: readonly ShownItem[];
+  /** How many there were, where some were cut before. */
+  readonly total?: number;
   /** Lists all of them. */
   readonly command: string;
 }
@@ -14,16 +17,21 @@ export const LEFT_OUT = 'Left out for space:';
 
 /** One line that counts what is left out and names the commands that show it; empty where nothing is. */
 export function leftOutLine(lists: readonly Listed[]): string {
-  const short = lists.filter(({ items, shown }) => isShortened(items, shown));
-  if (short.length === 0) return '';
-  const said = short.map(({ name, items, shown, command }) => {
-    const left = items.length - shown.length;
-    return `${left === 0 ? 'parts' : left} of ${name} (\`${command}\`)`;
+  const said = lists.flatMap(({ name, items, shown, total = items.length, command }) => {
+    const left = total - shown.length;
+    if (left <= 0 && !isShortened(items, shown)) return [];
+    return [`${left > 0 ? left : 'parts'} of ${name} (\`${command}\`)`];
   });
+  if (said.length === 0) return '';
   return `${LEFT_OUT} ${said.join(', ')}`;
 }
 
 /** A word of a command line, quoted where a shell would read more into it. */
 export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** The option that names a project; empty for the default one. */
+export function projectOption(project: string | undefined): string {
+  return project === undefined || project === DEFAULT_PROJECT ? '' : ` --project ${projectOf(project)}`;
 }

@@ -1,4 +1,5 @@
 import type { Role } from '../contracts/kinds.js';
+import { isObject } from '../shared/is-object.js';
 import { lengthOf } from '../shared/text.js';
 import { type DeltaPacket, type PacketField, worthOf } from './delta-packet.js';
 import { beginnings } from './excerpt.js';
@@ -55,9 +56,17 @@ export function packetItems(packet: DeltaPacket, bare: DeltaPacket): PacketItems
 }
 
 function itemOf(value: unknown): Item {
-  return {
-    forms: (typeof value === 'string' ? beginnings(value) : [value]).map((each) => JSON.stringify(each)),
-  };
+  const forms = typeof value === 'string' ? beginnings(value) : growing(value);
+  return { forms: forms.map((each) => JSON.stringify(each)) };
+}
+
+/** An object with a list grows by the items of the list. */
+function growing(value: unknown): unknown[] {
+  if (!isObject(value)) return [value];
+  const [field, list] = Object.entries(value).find(([, each]) => Array.isArray(each)) ?? [];
+  if (field === undefined || !Array.isArray(list)) return [value];
+  const { [field]: _, ...others } = value;
+  return [others, ...list.map((__, at) => ({ ...others, [field]: list.slice(0, at + 1) }))];
 }
 
 /** The order in which what is not essential goes in: what an agent of the role can least spare first. */

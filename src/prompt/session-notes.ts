@@ -3,7 +3,7 @@ import type { FactTag } from '../contracts/fact-tags.js';
 import { type RankedFact, rankFacts, type WeighedFact } from '../facts/fact-ranking.js';
 import type { SessionFact } from '../facts/fact-types.js';
 import { SESSION_CONTEXT_HEADER } from '../facts/format-facts.js';
-import { type LikelyFile, recall, type SimilarTask } from '../search/likely-files.js';
+import { type LikelyFile, recall } from '../search/likely-files.js';
 import { tokens } from '../search/tokens.js';
 import { factsOf, pastOf, type SessionState } from '../session/session-state.js';
 import { counted } from '../shared/counted.js';
@@ -33,7 +33,7 @@ const NOTES: Readonly<Record<NoteSection, { readonly title: string; readonly lis
   findings: { title: 'Open findings', listed: '--relation must_fix issue' },
   files: { title: 'Likely files', listed: '--relation modified_by' },
   work: { title: 'Related work', listed: '--relation summary review_summary observed' },
-  decisions: { title: 'Decisions and conventions', listed: '--tag decision convention' },
+  decisions: { title: 'Decisions and conventions', listed: '' },
   tests: { title: 'Failing tests', listed: '--relation test_result' },
   requirements: { title: 'Left to do by other tasks', listed: '--relation requires blocked_by' },
   facts: { title: 'Also known', listed: '' },
@@ -52,9 +52,8 @@ const SECTION_OF = {
 
 /** Characters of a line without its task: of the shortest form, from one form to the next, and of the whole. */
 const LINE = { least: 100, step: 60 };
-/** A fact is shown whole up to here; a result's demands and files come after it. */
-const MAX_SAYING = 500;
-const MAX_PATH = 100;
+/** A fact with its fix is shown whole up to here; a result's demands and files come after it. */
+const MAX_SAYING = 1000;
 const SHOWN_FILES = 6;
 const SHOWN_DEMANDS = 3;
 /** Facts and files that are told with `explain`. */
@@ -105,18 +104,28 @@ export function memoryOf(state: SessionState, asked: MemoryAsked): SessionMemory
   for (const each of chosen) facts[SECTION_OF[each.group]].push(each);
   // What stands under the findings is not said again.
   const open = new Set(facts.findings.map(({ fact }) => fact));
-  const demandsOf = ({ sourceTaskId }: SessionFact) =>
-    factsOf(state)
-      .findingsOf(sourceTaskId)
-      .filter((finding) => !open.has(finding))
-      .slice(-SHOWN_DEMANDS)
-      .map(({ object }) => clipText(object, MAX_PATH));
   const byTask = new Map(similar.map((each) => [each.task, each]));
+  const told = new Set<string>();
+  /** What a task led to: said once, where it is named first. */
+  const moreOfTask = ({ sourceTaskId: task }: SessionFact): string[] => {
+    if (told.has(task)) return [];
+    told.add(task);
+    const findings = factsOf(state).findingsOf(task);
+    const demands = findings.filter((finding) => !open.has(finding)).map(({ object }) => object);
+    return [...demandsPart(demands), ...filesPart(byTask.get(task)?.files ?? [])];
+  };
   const itemsOf = (name: NoteSection): Item[] =>
     name === 'files'
       ? files.map((file) => ({ forms: [fileLine(file)] }))
-      : facts[name].map((each) => noteItem(each, demandsOf(each.fact), byTask));
+      : facts[name].map((each) => noteItem(each, name === 'work' ? moreOfTask(each.fact) : []));
   return { sections: recordOf(NOTE_SECTIONS, itemsOf), facts, files, candidates, considered };
+}
+
+/** A memory with learnings, within what the request allows both. */
+export interface CappedMemory extends SessionMemory {
+  readonly learnings: readonly Item[];
+  /** Of the sections that were cut: how many items there were. */
+  readonly totals: { readonly [Name in NoteSection | 'learnings']?: number };
 }
 
 /** A memory and learnings, cut to so many tokens of four characters, what is worth most first; whole without a limit. */
@@ -124,8 +133,8 @@ export function cappedMemory(
   memory: SessionMemory,
   learnings: readonly Item[],
   maxTokens: number | undefined,
-): SessionMemory & { readonly learnings: readonly Item[] } {
-  if (maxTokens === undefined) return { ...memory, learnings };
+): CappedMemory {
+  if (maxTokens === undefined) return { ...memory, learnings, totals: {} };
   let left = maxTokens;
   const capped = (items: readonly Item[]) =>
     items.flatMap(({ forms }) => {
@@ -134,7 +143,9 @@ export function cappedMemory(
       return kept.length === 0 ? [] : [{ forms: kept }];
     });
   const sections = recordOf(NOTE_SECTIONS, (name) => capped(memory.sections[name]));
-  return { ...memory, sections, learnings: capped(learnings) };
+  const lengths = recordOf(NOTE_SECTIONS, (name) => memory.sections[name].length);
+  const totals = { ...lengths, learnings: learnings.length };
+  return { ...memory, sections, learnings: capped(learnings), totals };
 }
 
 /** The facts that are shown, in the order of the notes. */
@@ -148,7 +159,7 @@ export function filesShown({ files }: SessionMemory, shown: Shown<NoteSection>):
 
 /** The notes of a prompt; empty without any. */
 export function notesOf(
-  { sections }: SessionMemory,
+  { sections, totals }: CappedMemory,
   shown: Shown<NoteSection>,
   { session, binary }: { readonly session: string; readonly binary: string },
 ): string {
@@ -157,7 +168,9 @@ export function notesOf(
     const [items, some] = [sections[name], shown[name]];
     if (some.length === 0) return [];
     const command = `${binary} facts ${session}${listed === '' ? '' : ` ${listed}`}`;
-    const rest = isShortened(items, some) ? ` (${some.length} of ${items.length}; all: \`${command}\`)` : '';
+    const total = totals[name] ?? items.length;
+    const isWhole = !isShortened(items, some) && total === items.length;
+    const rest = isWhole ? '' : ` (${some.length} of ${total}; all: \`${command}\`)`;
     return [`${title}${rest}:`, ...some.map(({ text }) => text)];
   });
   return lines.length === 0 ? '' : [SESSION_CONTEXT_HEADER, ...lines].join('\n');
@@ -165,13 +178,14 @@ export function notesOf(
 
 /** The sections of the notes that nothing is shown of: the others say themselves what they leave out. */
 export function notesLeftOut(
-  { sections }: SessionMemory,
+  { sections, totals }: CappedMemory,
   shown: Shown<NoteSection>,
   { session, binary }: { readonly session: string; readonly binary: string },
 ): Listed {
   const gone = NOTE_SECTIONS.filter((name) => shown[name].length === 0);
   const items = gone.flatMap((name) => sections[name]);
-  return { name: 'the session context', items, shown: [], command: `${binary} facts ${session}` };
+  const total = gone.reduce((sum, name) => sum + (totals[name] ?? sections[name].length), 0);
+  return { name: 'the session context', items, total, shown: [], command: `${binary} facts ${session}` };
 }
 
 /** The part of a reply that lists the files shown. */
@@ -181,15 +195,10 @@ export function describeFiles(files: readonly LikelyFile[]): { readonly files: r
   };
 }
 
-function noteItem(
-  ranked: RankedFact,
-  demands: readonly string[],
-  similar: ReadonlyMap<string, SimilarTask>,
-): Item {
-  const { fact, matched, group } = ranked;
+function noteItem(ranked: RankedFact, more: readonly string[]): Item {
+  const { fact, matched } = ranked;
   const saying = quoted(sayingOf(ranked));
   const first = clipText(saying, MAX_SAYING);
-  const more = group === 'work' ? moreOf(demands, similar.get(fact.sourceTaskId)) : [];
   const longer = more.map((_, at) => quoted([first, ...more.slice(0, at + 1)].join(' ')));
   const line = (text: string) => `- ${text}${origin(fact.sourceTaskId)}`;
   return {
@@ -227,15 +236,20 @@ function sayingOf({ fact, group }: RankedFact): string {
   }
 }
 
-/** What a result leads to: what its review demanded, and the files that it touched. */
-function moreOf(demands: readonly string[], similar: SimilarTask | undefined): string[] {
-  const files = similar?.files ?? [];
-  const some = files.slice(0, SHOWN_FILES).map((file) => clipText(file, MAX_PATH));
-  const rest = files.length > SHOWN_FILES ? ` and ${files.length - SHOWN_FILES} more` : '';
-  return [
-    ...(demands.length === 0 ? [] : [`| Its review demanded: ${demands.join('; ')}`]),
-    ...(files.length === 0 ? [] : [`| Files: ${some.join(', ')}${rest}`]),
-  ];
+/** What the review of a task said, beside the open findings. */
+function demandsPart(demands: readonly string[]): string[] {
+  const said = [...new Set(demands)];
+  return said.length === 0 ? [] : [`| Its review said: ${listed(said, SHOWN_DEMANDS, '; ')}`];
+}
+
+function filesPart(files: readonly string[]): string[] {
+  return files.length === 0 ? [] : [`| Files: ${listed(files, SHOWN_FILES, ', ')}`];
+}
+
+/** The first few of a list, and how many more there are. */
+function listed(all: readonly string[], most: number, separator: string): string {
+  const rest = all.length > most ? ` and ${all.length - most} more` : '';
+  return `${all.slice(0, most).join(separator)}${rest}`;
 }
 
 function ended(text: string): string {
@@ -244,7 +258,7 @@ function ended(text: string): string {
 
 /** The path, how many results touched it, and the task nearest to what is asked. */
 function fileLine({ path, uses, tasks: [task = ''] }: LikelyFile): string {
-  return `- ${clipText(quoted(path), MAX_PATH)}, ${counted(uses, 'result')}${origin(task)}`;
+  return `- ${quoted(path)}, ${counted(uses, 'result')}${origin(task)}`;
 }
 
 function origin(task: string): string {

@@ -13,41 +13,48 @@ export interface TaskText {
   /** As it was written. */
   readonly whole: string;
   readonly objective: string;
-  /** The lines after the objective. */
+  /** The lines after the objective that are not empty. */
   readonly lines: readonly Item[];
   /** Which of them are constraints. */
   readonly constraints: ReadonlySet<number>;
-  /** Which of them are empty: shown with the line before them. */
-  readonly blank: ReadonlySet<number>;
 }
 
 export function taskTextOf(taskPrompt: string): TaskText {
   const text = taskPrompt.trim();
   const objective = text.split(/\n\s*\n/, 1)[0] ?? '';
-  const rest = text === objective ? [] : text.slice(objective.length + 1).split('\n');
-  const indexes = (fits: (line: string) => boolean) =>
-    new Set(rest.flatMap((line, index) => (fits(line) ? [index] : [])));
+  const lines = text
+    .slice(objective.length)
+    .split('\n')
+    .filter((line) => line.trim() !== '');
   return {
     whole: taskPrompt,
     objective,
-    lines: rest.map((line) => ({ forms: beginnings(line) })),
-    constraints: indexes((line) => CONSTRAINT.test(line)),
-    blank: indexes((line) => line.trim() === ''),
+    lines: lines.map((line) => ({ whole: line, forms: beginnings(line) })),
+    constraints: new Set(lines.flatMap((line, index) => (CONSTRAINT.test(line) ? [index] : []))),
   };
 }
 
-/** The task prompt with the lines shown, and how many others are left out; as it was written where all are. */
-export function writtenTask(
-  { whole, objective, lines, blank }: TaskText,
-  shown: readonly ShownItem[],
-): string {
-  const said = shown.filter(({ index }) => !blank.has(index));
-  const gone = lines.length - blank.size - said.length;
-  const isCut = said.some((line) => !line.whole);
+/**
+ * The task prompt with the lines shown, as it was written where all are. Dots stand where lines are left out, and the end
+ * says how many.
+ */
+export function writtenTask({ whole, objective, lines }: TaskText, shown: readonly ShownItem[]): string {
+  const gone = lines.length - shown.length;
+  const isCut = shown.some((line) => !line.whole);
   if (gone === 0 && !isCut) return whole;
+  const kept: string[] = [objective];
+  let next = 0;
+  for (const { index, text } of shown) {
+    if (index > next) kept.push(GAP);
+    kept.push(text);
+    next = index + 1;
+  }
+  if (next < lines.length) kept.push(GAP);
   const note = [
     ...(gone > 0 ? [`${counted(gone, 'further line')} of the task left out for space`] : []),
     ...(isCut ? ['a long line is cut'] : []),
   ];
-  return [objective, ...said.map(({ text }) => text), `(${note.join('; ')})`].join('\n');
+  return [...kept, `(${note.join('; ')})`].join('\n');
 }
+
+const GAP = '...';

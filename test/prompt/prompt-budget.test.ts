@@ -4,8 +4,12 @@ import { ThroughlineError } from '../../src/contracts/errors.js';
 import { ROLES } from '../../src/contracts/kinds.js';
 import { compileDispatch } from '../../src/prompt/compile-dispatch.js';
 import { DEFAULT_BUDGET, dispatchRoom, type PromptBudget } from '../../src/prompt/prompt-budget.js';
+import { evolve } from '../../src/session/evolve-session.js';
+import { emptyState } from '../../src/session/session-state.js';
 import { approximateTokenizer } from '../../src/shared/tokenizer.js';
 import { loadTokenizer } from '../../src/tokenizers/load-tokenizer.js';
+import { stored } from '../support/builders.js';
+import { progressTask, runInitialized } from '../support/ledgers.js';
 import { CONSTRAINTS, FULL, OBJECTIVE, type PromptCase, promptCases, TASK_PROMPT } from './budget-cases.js';
 import { compiledOrError, dispatchRequest, measured, partsOf, roomOf } from './parts.js';
 
@@ -146,6 +150,44 @@ describe('the room for input', () => {
     );
     expect(notes['Related work']).toEqual([expect.stringMatching(/^- a lexer for the parser /)]);
     expect(leftOut).toMatch(/of the ledger \(`throughline ledger demo --task 1`\)/);
+  });
+
+  it('a task with two hundred requirements leaves the room to its task prompt, and what fits of them is shown', () => {
+    const requirements = Array.from(
+      { length: 200 },
+      (_, at) => `${at}: ${'it holds what was asked for '.repeat(8)}`,
+    );
+    const state = stored([runInitialized([progressTask('1', { requirements })])]).reduce(
+      evolve,
+      emptyState('demo'),
+    );
+    const taskPrompt = `Write the parser\n\n${'one more line to read\n'.repeat(300)}`;
+    const compiled = compileDispatch(state, dispatchRequest({ taskPrompt }), DEFAULT_BUDGET);
+    expect(compiled.budget.used).toBeGreaterThan(0.85 * 3600);
+    expect(partsOf(compiled).packet.current_task).toHaveProperty('requirements');
+  });
+
+  it('what is known of the task itself comes before what is known of others', () => {
+    const request = dispatchRequest({ taskPrompt: 'Write the lexer of the parser' });
+    const whole = compileDispatch(FULL, request, DEFAULT_BUDGET);
+    expect(Object.keys(partsOf(whole).notes)).toContain('Related work');
+    for (let inputTokens = whole.tokenEstimate; ; inputTokens -= 5) {
+      const result = compiledOrError(FULL, { ...request, budget: { inputTokens } }, DEFAULT_BUDGET);
+      if (!result.ok) break;
+      const { notes, packet } = partsOf(result.compiled);
+      if (Object.keys(notes).length > 0)
+        expect(Object.keys(packet)).toEqual(expect.arrayContaining(['issues', 'summary', 'earlier_summary']));
+    }
+  });
+
+  it('what maxTokens leaves out is counted, and the prompt says it', () => {
+    const request = dispatchRequest({ taskPrompt: 'Write the lexer of the parser', maxTokens: 12 });
+    const compiled = compileDispatch(FULL, request, DEFAULT_BUDGET);
+    expect(compiled.budget.dropped).toBeGreaterThan(0);
+    expect(compiled.budget.sections.some(({ shown, total }) => shown < total)).toBe(true);
+    expect(compiled.prompt).toMatch(
+      / of \d+; all: `throughline facts demo|Left out for space: \d+ of the session context/,
+    );
   });
 });
 
