@@ -53,5 +53,9 @@ function windowOf(characters: readonly string[], centre: number, size: number): 
 
 /** A text in ever longer beginnings, the whole at the end. */
 export function beginnings(text: string, least = 100, step = 60): string[] {
-  return excerpts(text, () => false, { least, step, most: Number.POSITIVE_INFINITY });
+  const length = lengthOf(text);
+  const forms: string[] = [];
+  for (let size = least; size + step < length; size += Math.max(step, Math.floor(size / 10)))
+    forms.push(clipText(text, size));
+  return [...forms, text];
 }

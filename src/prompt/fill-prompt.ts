@@ -60,7 +60,8 @@ export interface Filled<Name extends string> {
 interface Step<Name extends string> {
   readonly section: Name;
   readonly index: number;
-  readonly form: number;
+  readonly text: string;
+  readonly whole: boolean;
 }
 
 /** A section that is shown whole loses its note on what is left out: so many more steps may fit behind one that does not. */
@@ -160,7 +161,8 @@ function stepsOf<Name extends string>(
       left -= 1;
       const { forms } = item;
       characters += wholeOf(item).length;
-      for (let form = 0; form < forms.length; form += 1) steps.push({ section, index, form });
+      for (const [form, text] of forms.entries())
+        steps.push({ section, index, text, whole: form === forms.length - 1 });
     }
   }
   return steps;
@@ -168,18 +170,9 @@ function stepsOf<Name extends string>(
 
 function shownOf<Name extends string>(sections: Sections<Name>, steps: readonly Step<Name>[]): Shown<Name> {
   const names = Object.keys(sections) as Name[];
-  const forms = new Map<Name, number[]>(names.map((name) => [name, []]));
-  for (const { section, index, form } of steps) {
-    const shown = forms.get(section);
-    if (shown !== undefined) shown[index] = form;
-  }
-  return recordOf(names, (name) =>
-    sections[name].flatMap((item, index): ShownItem[] => {
-      const form = forms.get(name)?.[index];
-      if (form === undefined) return [];
-      return [{ index, text: item.forms[form] ?? '', whole: form === item.forms.length - 1 }];
-    }),
-  );
+  const shown = recordOf(names, () => new Map<number, ShownItem>());
+  for (const { section, index, text, whole } of steps) shown[section].set(index, { index, text, whole });
+  return recordOf(names, (name) => [...shown[name].values()].sort((a, b) => a.index - b.index));
 }
 
 function reports<Name extends string>(
