@@ -2,11 +2,11 @@ import { type Command, Option } from 'commander';
 import { FACT_TAGS, type FactTag } from '../contracts/fact-tags.js';
 import { factId } from '../facts/fact-id.js';
 import type { SessionFact } from '../facts/fact-types.js';
-import { factLine } from '../facts/format-facts.js';
 import { withRepairs } from '../services/common/event-repairs.js';
 import { foldedState } from '../services/common/open-sessions.js';
 import { factsOf } from '../session/session-state.js';
 import { counted } from '../shared/counted.js';
+import { oneLine } from '../shared/text.js';
 import { cliOf, examples, note, out, withNats } from './command-context.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 
@@ -20,7 +20,7 @@ interface FactsOptions {
 
 export function factsCommand(program: Command): void {
   onSession(program.command('facts'))
-    .description('Lists the valid facts of a session, oldest first.')
+    .description('Lists the valid facts of a session, oldest first, each whole on a line.')
     .option('-t, --task <id>', 'only facts from this task')
     .option('--relation <name...>', 'only facts with one of these relations: must_fix, issue, summary, ...')
     .addOption(new Option('--tag <tag...>', 'only facts with one of these').choices(FACT_TAGS))
@@ -47,15 +47,19 @@ export function factsCommand(program: Command): void {
           return out(JSON.stringify(told.map((fact) => ({ id: factId(fact), ...fact }))));
         }
         for (const fact of facts) {
-          out(
-            fact.validTo === undefined
-              ? factLine(fact)
-              : `${factLine(fact)} (closed by dispatch ${fact.closedBy})`,
-          );
+          const closed = fact.validTo === undefined ? '' : ` (closed by dispatch ${fact.closedBy})`;
+          out(wholeFact(fact) + closed);
         }
         note(`-- ${counted(facts.length, 'fact')} at session sequence ${state.sequence}`);
       });
     });
+}
+
+/** All that a fact says, as one line: a prompt has less room for it. */
+function wholeFact({ subject, relation, object, severity, fix, sourceTaskId }: SessionFact): string {
+  const finding = [severity, fix && `fix: ${fix}`].filter(Boolean).join(', ');
+  const said = `${subject} ${relation} ${object}${finding && ` (${finding})`}`;
+  return `- ${oneLine(said)} [task:${oneLine(sourceTaskId)}]`;
 }
 
 function fits({ sourceTaskId, relation, tags }: SessionFact, options: FactsOptions): boolean {

@@ -47,7 +47,8 @@ export function promptOverflow(what: string, tokens: number, room: number): Thro
   return new ThroughlineError(
     'prompt_overflow',
     `${what} needs ${tokens} tokens for what must not be left out, ${tokens - room} more than the ${room} that it has. ` +
-      'Raise budget.inputTokens, or shorten taskPrompt, systemPrompt, template or extra',
+      `Raise budget.inputTokens (--room) to at least ${tokens}, ` +
+      'or shorten taskPrompt (--prompt), systemPrompt, template (--template) or extra (--extra)',
     { details: { tokens, room, over: tokens - room } },
   );
 }

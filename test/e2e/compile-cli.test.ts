@@ -9,9 +9,10 @@ const session = newSession('room');
 const base = ['compile', '-s', session, '-t', '99', '-p', 'Extend the parser for empty input'];
 
 let up: Up;
+let client: Awaited<ReturnType<typeof connectThroughline>>;
 beforeAll(async () => {
   up = await startUp();
-  const client = await connectThroughline({ url: up.url });
+  client = await connectThroughline({ url: up.url });
   const fix = 'Return an empty list for empty input of the parser, and say in a comment what reads it, case';
   for (let task = 1; task <= FINDINGS; task += 1) {
     const review = reviewed(String(task), 'needs_changes', { required_fixes: [`${fix} ${task}`] });
@@ -19,9 +20,11 @@ beforeAll(async () => {
   }
   const result = implemented('1', { summary: 'Parser done', files_modified: ['src/parser.ts'] });
   await client.publishImplementer(session, result, { wait: true });
-  await client.close();
 });
-afterAll(() => up.stop());
+afterAll(async () => {
+  await client.close();
+  await up.stop();
+});
 
 describe('compile in a small room', () => {
   it('compile --room says on standard error what it left out, and its prompt names a command that lists it', async () => {
@@ -83,6 +86,9 @@ describe('compile in a small room', () => {
         refused.stderr,
       ) ?? [];
     expect(Number(needed) - 100).toBe(Number(more));
+    expect(refused.stderr).toContain(
+      `Raise budget.inputTokens (--room) to at least ${needed}, or shorten taskPrompt (--prompt), `,
+    );
     expect(await up.cli([...base, '--room', needed ?? ''])).toMatchObject({ code: 0 });
     const wrong = await up.cli([...base, '--room', '0']);
     expect(wrong).toMatchObject({ code: 2, stdout: '' });
@@ -106,5 +112,21 @@ describe('facts', () => {
     const none = await up.cli(['facts', session, '--relation', 'nothing']);
     expect(none).toEqual({ code: 0, stdout: '', stderr: expect.stringContaining('0 facts') });
     expect(await up.cli(['facts', session, '--tag', 'files'])).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  it('facts shows each fact whole on one line, a finding with its severity and its fix', async () => {
+    const long = newSession('whole');
+    const [summary, message, fix] = ['s', 'm', 'f'].map((letter) => `${letter.repeat(300)} end`);
+    await client.publishImplementer(long, implemented('1', { summary: `${summary}\nof it` }));
+    const issues = [
+      { severity: 'important' as const, file: 'src/a.ts', message: `${message}`, fix: `${fix}` },
+      { severity: 'minor' as const, file: 'src/b.ts', message: 'short' },
+    ];
+    const review = reviewed('1', 'needs_changes', { issues });
+    await client.publishReviewer(long, review, { wait: true });
+    const lines = (await up.cli(['facts', long])).stdout.split('\n');
+    expect(lines).toContain(`- task:1 summary ${summary} of it [task:1]`);
+    expect(lines).toContain(`- src/a.ts issue ${message} (important, fix: ${fix}) [task:1]`);
+    expect(lines).toContain('- src/b.ts issue short (minor) [task:1]');
   });
 });

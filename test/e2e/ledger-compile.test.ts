@@ -230,7 +230,7 @@ describe('a prompt that does not fit', () => {
       error: {
         code: 'prompt_overflow',
         message: expect.stringMatching(
-          /^the implementer prompt needs \d+ tokens for what must not be left out, \d+ more than the 3600 that it has\. Raise budget\.inputTokens, /,
+          /^the implementer prompt needs \d+ tokens for what must not be left out, \d+ more than the 3600 that it has\. Raise budget\.inputTokens \(--room\) to at least \d+, /,
         ),
         details: { tokens: expect.any(Number), room: 3600, over: expect.any(Number) },
       },

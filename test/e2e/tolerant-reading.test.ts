@@ -136,4 +136,14 @@ describe('a result that is not as it should be', () => {
     );
     expect(await eventsOf(system, session)).toEqual([]);
   });
+
+  it('publish does not take a test that passed for the verdict of a review', async () => {
+    const work = '{"task_id":"1","status":"completed","tests":[{"command":"npm test","passed":true}]}';
+    const { session, code, stderr } = await publish('reviewer', work, '--wait');
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(
+      'this is the result of work, not a review: publish it with "throughline publish implementer"',
+    );
+    expect(await eventsOf(system, session)).toEqual([]);
+  });
 });
