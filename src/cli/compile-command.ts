@@ -129,7 +129,7 @@ async function requestOf(session: string, options: CompileOptions): Promise<Comp
   const chosen = { maxLearnings, minSimilarity, project, learningsAsOf, ...limits };
   // A prompt of the past is the same whenever it is asked for: it says no ages.
   const now = asOf === undefined ? new Date().toISOString() : undefined;
-  if (kind === 'session-start') return { kind, session, after, asOf, now, taskPrompt, ...chosen };
+  if (kind === 'session-start') return { kind, session, after, asOf, now, taskPrompt, explain, ...chosen };
   const activeIntentId = options.intent;
   const common = { session, tags, maxFacts, fill, after, asOf, explain, activeIntentId, ...chosen };
   if (kind === 'iteration') {

@@ -156,6 +156,7 @@ const sessionStartRequest = z.object({
   taskPrompt: taskPrompt.optional(),
   /** The command that the prompt tells people to use. */
   binary,
+  explain: common.explain,
 });
 
 export const compileRequest = z

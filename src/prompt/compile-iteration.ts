@@ -1,3 +1,4 @@
+import type { BudgetReport } from '../contracts/budget-report.js';
 import type { IterationRequest } from '../contracts/compile-request.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import {
@@ -9,9 +10,11 @@ import type { Charter } from '../session/charter.js';
 import { currentNumber, type IterationHistory, newest } from '../session/iterations.js';
 import { factsOf, type SessionState, tracesOf } from '../session/session-state.js';
 import { recordOf } from '../shared/record-of.js';
+import { quoted } from '../shared/text.js';
 import { compactedReport, RECENT_STEPS, recentLines, summarise } from '../traces/trace-summary.js';
 import { compactedItem } from './compacted-item.js';
 import type { CompiledAs } from './compiled-prompt.js';
+import { describeConsidered } from './considered.js';
 import { describeFacts } from './described-facts.js';
 import { describeLearnings, learningItems, learningsShown } from './described-learnings.js';
 import { beginnings } from './excerpt.js';
@@ -31,12 +34,14 @@ import {
   historyList,
   ITERATION_LISTS,
   inboxList,
+  learningsCommand,
   noteList,
   specList,
   taskLists,
   toolCommand,
 } from './iteration-sections.js';
 import { ITERATION_TEMPLATE } from './iteration-template.js';
+import { leftOutLine, shellWord } from './left-out.js';
 import { planProgress } from './plan-progress.js';
 import { DEFAULT_ROOM, type PromptBudget, promptOverflow } from './prompt-budget.js';
 import { placeholdersOf, renderTemplate, unknownPlaceholders } from './render-template.js';
@@ -45,11 +50,11 @@ import {
   describeFiles,
   factsShown,
   filesShown,
-  memoryOf,
   NOTE_SECTIONS,
+  notesLeftOut,
   notesOf,
 } from './session-notes.js';
-import { goalOf, whatIsAhead } from './what-is-ahead.js';
+import { goalOf, memoryAhead } from './what-is-ahead.js';
 
 /** Names that an iteration template may use. */
 export const ITERATION_VARIABLES = [
@@ -76,15 +81,16 @@ type Variable = (typeof ITERATION_VARIABLES)[number];
 const SECTIONS = ['plan', 'compacted', ...ITERATION_LISTS, ...NOTE_SECTIONS, 'learnings', 'recent'] as const;
 type Section = (typeof SECTIONS)[number];
 
-/** What the agent chooses its task from and must not miss, then the best few of each kind of memory. */
+/** What the work is for and what is demanded of it, the tasks to choose from, then the best few of each kind of memory. */
 const BEST: readonly Stretch<Section>[] = [
+  { section: 'goal' },
+  { section: 'plan' },
+  { section: 'findings', most: 3 },
+  { section: 'requirements', most: 2 },
   { section: 'in_progress', most: 5 },
   { section: 'ready', most: 5 },
   { section: 'inbox', most: 3 },
-  { section: 'goal' },
-  { section: 'plan' },
   { section: 'history', most: 1 },
-  { section: 'findings', most: 3 },
   { section: 'files', most: 5 },
   { section: 'decisions', most: 3 },
   { section: 'notes', most: 5, backwards: true },
@@ -153,11 +159,7 @@ export function compileIteration(
   const command = (words: string) => toolCommand(binary, session, words);
   const learnings = known ?? NO_LEARNINGS;
   const memory = cappedMemory(
-    memoryOf(state, {
-      ...request,
-      text: request.taskPrompt ?? whatIsAhead(state),
-      taskId: request.taskId ?? '',
-    }),
+    memoryAhead(state, { ...request, taskId: request.taskId ?? '' }, request.taskPrompt),
     learningItems(learnings),
     maxTokens,
   );
@@ -204,6 +206,7 @@ export function compileIteration(
     return renderTemplate(template, values);
   };
   const items = <Shape>(variable: Variable, some: readonly Shape[]) => (used.has(variable) ? some : []);
+  const trail = `${binary} trace show ${session} --intent ${shellWord(quoted(activeIntentId ?? ''))}`;
   const filling: PromptPlan<Section> = {
     sections: {
       plan: items('plan', wholeItems(plan === '' ? [] : [plan])),
@@ -231,22 +234,53 @@ export function compileIteration(
         ...(shown.recent.length === 0
           ? []
           : [[RECENT_STEPS, ...shown.recent.map(({ text }) => text)].join('\n')]),
-      ].join('\n\n'),
+        leftOut(shown),
+      ]
+        .filter((part) => part !== '')
+        .join('\n\n'),
+  };
+  // The other lists say it themselves.
+  const leftOut = (shown: Shown<Section>) => {
+    const { sections } = filling;
+    const listed = (name: string, section: Section, command: string) => ({
+      ...{ name, command },
+      ...{ items: sections[section], shown: shown[section] },
+    });
+    return leftOutLine([
+      listed('the plan', 'plan', `${binary} ledger ${session}`),
+      listed('the learnings', 'learnings', learningsCommand(binary, request.project ?? charter.project)),
+      notesLeftOut({ ...memory, sections }, shown, { session, binary }),
+      listed('the compacted history', 'compacted', trail),
+      listed('the recent steps', 'recent', trail),
+    ]);
   };
   const { shown, prompt, report } = fillPrompt(filling, room, tokenizer, (tokens) =>
     promptOverflow('the iteration prompt', tokens, room),
   );
+  const facts = factsShown(memory, shown);
+  const files = filesShown(memory, shown);
   return {
     kind: 'iteration',
     prompt,
     sessionContext: notesOf(memory, shown, { session, binary }),
-    ...describeFiles(filesShown(memory, shown)),
-    ...describeFacts(factsShown(memory, shown), factsOf(state).count(), request.explain),
+    ...describeFiles(files),
+    ...describeFacts(facts, factsOf(state).count(), request.explain),
+    ...(request.explain && describeConsidered(memory, facts, files)),
     ...(known && describeLearnings(learningsShown(learnings, shown.learnings))),
     compacted: summary === null || shown.compacted.length === 0 ? null : compactedReport(summary),
     tokenEstimate: report.used,
-    budget: report,
+    budget: countedWhole(report, { completed: tasks.completed.total, history: lists.history.total }),
   };
+}
+
+/** Of lists of which a prompt never shows more than the newest: all of them count. */
+function countedWhole(report: BudgetReport, totals: Readonly<Record<string, number>>): BudgetReport {
+  const sections = report.sections.map((section) => ({
+    ...section,
+    total: totals[section.name] ?? section.total,
+  }));
+  const dropped = sections.reduce((sum, { shown, total }) => sum + total - shown, 0);
+  return { ...report, sections, dropped };
 }
 
 /** What of a spec comes first: a short one whole, of a long one the outline, else its beginning. */

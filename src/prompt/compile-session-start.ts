@@ -1,6 +1,5 @@
 import type { SessionStartRequest } from '../contracts/compile-request.js';
 import { ROLES } from '../contracts/kinds.js';
-import { DEFAULT_PROJECT, projectOf } from '../contracts/names.js';
 import {
   formatCompactProposals,
   formatRelevantLearnings,
@@ -15,6 +14,7 @@ import { nextTask } from '../session/task-dependencies.js';
 import { age } from '../shared/age.js';
 import { clipText, quoted } from '../shared/text.js';
 import type { CompiledAs } from './compiled-prompt.js';
+import { describeConsidered } from './considered.js';
 import { describeFacts } from './described-facts.js';
 import { describeLearnings, learningItems, learningsShown } from './described-learnings.js';
 import { beginnings } from './excerpt.js';
@@ -32,9 +32,12 @@ import {
   countReadyTasks,
   formatGoal,
   goalList,
+  learningsCommand,
   line,
+  projectOption,
   toolCommand,
 } from './iteration-sections.js';
+import { leftOutLine } from './left-out.js';
 import { planProgress } from './plan-progress.js';
 import { DEFAULT_ROOM, type PromptBudget, promptOverflow } from './prompt-budget.js';
 import {
@@ -42,11 +45,11 @@ import {
   describeFiles,
   factsShown,
   filesShown,
-  memoryOf,
   NOTE_SECTIONS,
+  notesLeftOut,
   notesOf,
 } from './session-notes.js';
-import { goalOf, whatIsAhead } from './what-is-ahead.js';
+import { goalOf, memoryAhead } from './what-is-ahead.js';
 
 const SECTIONS = [
   'project',
@@ -63,10 +66,11 @@ type Section = (typeof SECTIONS)[number];
 const ORDER: readonly Stretch<Section>[] = [
   { section: 'goal' },
   { section: 'plan' },
+  { section: 'findings', most: 3 },
+  { section: 'requirements', most: 2 },
   { section: 'project' },
   { section: 'roles' },
   { section: 'state' },
-  { section: 'findings', most: 3 },
   { section: 'learnings', most: 3 },
   { section: 'decisions', most: 3 },
   { section: 'files', most: 5 },
@@ -101,17 +105,18 @@ export function compileSessionStart(
   const { session, charter } = state;
   const { binary, maxTokens, now } = request;
   const room = request.budget?.inputTokens ?? DEFAULT_ROOM['session-start'];
-  const text = request.taskPrompt ?? whatIsAhead(state);
   const memory = cappedMemory(
-    memoryOf(state, { ...request, text, taskId: '', maxFacts: MAX_FACTS }),
+    memoryAhead(state, { ...request, taskId: '', maxFacts: MAX_FACTS }, request.taskPrompt),
     learningItems(learnings),
     maxTokens,
   );
-  const goal = goalList(goalOf(state), (words) => toolCommand(binary, session, words));
+  const command = (words: string) => toolCommand(binary, session, words);
+  const goal = goalList(goalOf(state), command);
   const plan = planProgress(state.run);
   const project = request.project ?? charter.project;
   const texts = (some: Shown<Section>[Section]) => some.map((each) => each.text);
   const notes = (shown: Shown<Section>) => notesOf(memory, shown, { session, binary });
+  const review = reviewCommand(state, request);
   const filling: PromptPlan<Section> = {
     sections: {
       ...memory.sections,
@@ -121,7 +126,7 @@ export function compileSessionStart(
       roles: wholeItems(rolesLine(state)),
       state: stateLines(state, now).map((each) => ({ forms: beginnings(`  - ${each}`) })),
       learnings: memory.learnings,
-      proposals: proposalItems(learnings, reviewCommand(state, request)),
+      proposals: proposalItems(learnings, review),
     },
     essential: [],
     order: ORDER,
@@ -140,19 +145,39 @@ export function compileSessionStart(
         ...texts(shown.proposals),
         shown.state.length === 0 ? '' : ['Session state:', ...texts(shown.state)].join('\n'),
         notes(shown),
+        leftOut(shown),
       ]
         .filter((section) => section !== '')
         .join('\n\n'),
   };
+  // What stands there says itself what it leaves out.
+  const leftOut = (shown: Shown<Section>) => {
+    const { sections } = filling;
+    const listed = (name: string, some: readonly Section[], all: string) => ({
+      ...{ name, command: all },
+      items: some.flatMap((section) => sections[section]),
+      shown: some.flatMap((section) => shown[section]),
+    });
+    return leftOutLine([
+      listed('the plan', ['plan'], `${binary} ledger ${session}`),
+      listed('the session state', ['project', 'roles', 'state'], command('session-show --json')),
+      listed('the learnings', ['learnings'], learningsCommand(binary, project)),
+      ...(shown.proposals.length > 0 ? [] : [listed('the proposals', ['proposals'], review)]),
+      notesLeftOut(memory, shown, { session, binary }),
+    ]);
+  };
   const { shown, prompt, report } = fillPrompt(filling, room, tokenizer, (tokens) =>
     promptOverflow('the session-start prompt', tokens, room),
   );
+  const facts = factsShown(memory, shown);
+  const files = filesShown(memory, shown);
   return {
     kind: 'session-start',
     prompt,
     sessionContext: notes(shown),
-    ...describeFiles(filesShown(memory, shown)),
-    ...describeFacts(factsShown(memory, shown), factsOf(state).count(), false),
+    ...describeFiles(files),
+    ...describeFacts(facts, factsOf(state).count(), request.explain),
+    ...(request.explain && describeConsidered(memory, facts, files)),
     compacted: null,
     ...describeLearnings(learningsShown(learnings, shown.learnings)),
     tokenEstimate: report.used,
@@ -212,7 +237,5 @@ function proposalItems({ pending }: LearningsInPrompt, review: string): Item[] {
 }
 
 function reviewCommand({ charter }: SessionState, { binary, project }: SessionStartRequest): string {
-  const named = project ?? charter.project;
-  const option = named === undefined || named === DEFAULT_PROJECT ? '' : ` --project ${projectOf(named)}`;
-  return `${binary} proposals review${option}`;
+  return `${binary} proposals review${projectOption(project ?? charter.project)}`;
 }

@@ -1,3 +1,4 @@
+import { DEFAULT_PROJECT, projectOf } from '../contracts/names.js';
 import { NOTE_TYPES } from '../contracts/session-meta-events.js';
 import type { Charter } from '../session/charter.js';
 import type { Iteration, IterationHistory } from '../session/iterations.js';
@@ -51,6 +52,16 @@ export interface PromptList {
 /** `throughline tool task-list --session demo`: a command that shows the whole of a list. */
 export function toolCommand(binary: string, session: string, words: string): string {
   return `${binary} tool ${words.replace(/^\S+/, (name) => `${name} --session ${session}`)}`;
+}
+
+/** `throughline learnings ls --project app`: a command that lists what a project has learned. */
+export function learningsCommand(binary: string, project: string | undefined): string {
+  return `${binary} learnings ls${projectOption(project)}`;
+}
+
+/** The option that names a project, where it is not the default one. */
+export function projectOption(project: string | undefined): string {
+  return project === undefined || project === DEFAULT_PROJECT ? '' : ` --project ${projectOf(project)}`;
 }
 
 type Commanding = (words: string) => string;

@@ -1,14 +1,19 @@
 import { activeTaskOf } from '../ledger/progress-ledger.js';
-import type { SessionState } from '../session/session-state.js';
+import type { TaskLedger } from '../ledger/task-ledger.js';
+import { factsOf, type SessionState } from '../session/session-state.js';
 import { byPriority } from '../session/task-board.js';
 import { isReady } from '../session/task-dependencies.js';
+import { clipText } from '../shared/text.js';
+import { type MemoryAsked, memoryOf, NOTE_SECTIONS, type SessionMemory } from './session-notes.js';
 
 /** So many ready tasks say what is ahead: what comes after them will be asked for when it is their turn. */
 const TASKS_AHEAD = 10;
+/** Characters of what is open in one task. */
+const MAX_OPEN = 300;
 
 /**
  * The words by which memory is chosen when nobody says what is about to be done: the goal, the tasks of the board in
- * progress and the next ready ones, and where the plan stands.
+ * progress and the next ready ones, where the plan stands, and what the newest results left open.
  */
 export function whatIsAhead(state: SessionState): string {
   const { board, run } = state;
@@ -23,10 +28,46 @@ export function whatIsAhead(state: SessionState): string {
     goalOf(state) ?? '',
     ...ahead.map((task) => task.content),
     planned.find(({ id }) => id === active)?.text ?? '',
+    ...openWords(state),
   ]
     .filter((text) => text !== '')
     .join(' ')
     .trim();
+}
+
+/** What the tasks that are not settled wait for, those of the newest results first. */
+function openWords({ dispatches }: SessionState): string[] {
+  return [...dispatches.current().ledgers.values()]
+    .filter(isOpenLedger)
+    .sort((a, b) => b.last.sequence - a.last.sequence)
+    .slice(0, TASKS_AHEAD)
+    .map(({ task, summary = '', requiredFixes, blockers, issues, work }) => {
+      const asked = requiredFixes.length > 0 ? requiredFixes : issues.map(({ message }) => message);
+      const failed = work.failed.map(({ command }) => command);
+      return clipText([...asked, ...blockers, ...failed, task, summary].join(' '), MAX_OPEN);
+    });
+}
+
+/** Whether a task was sent back, is blocked, has failed, or has tests that fail. */
+function isOpenLedger({ requiredFixes, blockers, work, last, assessment }: TaskLedger): boolean {
+  if (last.verdict === 'approved') return false;
+  const isSentBack = requiredFixes.length > 0 || assessment === 'needs_changes' || assessment === 'blocked';
+  return isSentBack || blockers.length > 0 || work.failed.length > 0 || last.verdict !== 'completed';
+}
+
+/**
+ * The memory for what a request says is about to be done. Where it does not say, and nothing known fits what is ahead,
+ * the newest facts stand in.
+ */
+export function memoryAhead(
+  state: SessionState,
+  asked: Omit<MemoryAsked, 'text'>,
+  taskPrompt: string | undefined,
+): SessionMemory {
+  const memory = memoryOf(state, { ...asked, text: taskPrompt ?? whatIsAhead(state) });
+  const isFound = NOTE_SECTIONS.some((name) => memory.facts[name].length > 0);
+  if (isFound || taskPrompt !== undefined || factsOf(state).count() === 0) return memory;
+  return memoryOf(state, { ...asked, text: whatIsAhead(state), fill: 'recent' });
 }
 
 /** What the session is for: as it was opened, else as its run says. */

@@ -64,6 +64,24 @@ describe('compile in a small room', () => {
     );
   });
 
+  it.each(['iteration', 'session-start'])(
+    'compile --kind %s --explain says what was considered',
+    async (kind) => {
+      const { stdout, stderr } = await up.cli([
+        'compile',
+        '-s',
+        session,
+        '--kind',
+        kind,
+        '--prompt',
+        'the parser',
+        '--explain',
+      ]);
+      expect(stdout).toContain('[Session Context]');
+      expect(stderr).toMatch(/^-- facts considered:\n-- {3}shown +score +kind +why [^]*^-- {3}yes /m);
+    },
+  );
+
   it('compile --json reports the room, what is used of it, and each section', async () => {
     const { stdout } = await up.cli([...base, '--room', '400', '--answer', '777', '--json']);
     const { budget, prompt, tokenEstimate }: DispatchReply = JSON.parse(stdout);

@@ -71,13 +71,13 @@ describe('an agent’s iterations, on the command line only', () => {
       /^TAS-2 \[P0\] completed/,
     );
 
-    // 7. Write summary, 8. STOP.
+    // 7. Write summary, 8. End the iteration.
     expect(await tool('iteration-summary', '--summary', 'Lexer done')).toMatch(
       /^#1 \S+ running Lexer done \[TAS-2\]\n$/,
     );
     expect(await tool('iteration-complete')).toMatch(/^#1 \S+ complete Lexer done \[TAS-2\]\n$/);
 
-    // 9. End session: only when all tasks are done.
+    // 9. End the session: refused while a task is open.
     const early = await up.cli(['tool', 'session-complete', '--session', session]);
     expect(early).toMatchObject({ code: 1, stdout: '' });
     expect(early.stderr).toMatch(/1 task is open: TAS-1 \(remaining\).*\(open_tasks\)\n$/);

@@ -61,4 +61,12 @@ describe('the built-in template', () => {
     expect(after).not.toBe(before);
     expect(after.startsWith(stable)).toBe(true);
   });
+
+  it('the built-in template says once when the session ends, and what to do with no ready task', () => {
+    const prompt = promptOf(full().state);
+    expect(prompt).not.toContain('session-complete required');
+    expect(prompt.match(/ALL tasks are/g)).toHaveLength(1);
+    expect(prompt).toContain('With none ready or in progress, go to step 7: the summary says what blocks');
+    expect(prompt).toContain('AGENT is your name');
+  });
 });

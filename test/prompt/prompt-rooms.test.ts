@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { BudgetReport } from '../../src/contracts/budget-report.js';
 import { type CompileRequest, compileRequest } from '../../src/contracts/compile-request.js';
 import { ThroughlineError } from '../../src/contracts/errors.js';
 import { TASK_STATUSES } from '../../src/contracts/task-events.js';
@@ -111,7 +112,8 @@ describe.each(KINDS)('the room of a prompt of kind %s', (kind) => {
         expect(tokenEstimate).toBe(budget.used);
         if (budget.wanted > room && room > BASE[kind] * 2)
           expect(budget.used / room).toBeGreaterThanOrEqual(0.85);
-        if (budget.wanted <= room) expect(budget.dropped).toBe(0);
+        const never = kind === 'iteration' ? neverShown(budget) : 0;
+        if (budget.wanted <= room) expect(budget.dropped).toBe(never);
       }),
       { numRuns: 60 },
     );
@@ -137,8 +139,46 @@ describe.each(KINDS)('the room of a prompt of kind %s', (kind) => {
   });
 });
 
+/** Completed tasks and iterations are counted, but only the newest are ever shown. */
+function neverShown({ sections }: BudgetReport): number {
+  const beyond = (name: string, most: number) =>
+    Math.max(0, (sections.find((section) => section.name === name)?.total ?? 0) - most);
+  return beyond('completed', 10) + beyond('history', 5);
+}
+
 /** Tokens of what a prompt says about any session. */
 const BASE = { iteration: 1300, 'session-start': 150 } as const;
+
+/** The title that counts what a section shows, and what else says that something is left out. */
+const SAID: Readonly<Record<string, readonly [string, string?]>> = {
+  goal: ['', 'Goal: (shortened'],
+  spec: ['', '(shortened: '],
+  history: ['-', '- (0 of '],
+  inbox: ['', 'not shown here: `throughline tool inbox-list'],
+  notes: ['## Notes'],
+  ready: ['', 'REMAINING ('],
+  waiting: ['', 'REMAINING ('],
+  in_progress: ['IN_PROGRESS'],
+  blocked: ['BLOCKED'],
+  completed: ['COMPLETED'],
+  findings: ['Open findings'],
+  files: ['Likely files'],
+  work: ['Related work'],
+  decisions: ['Decisions and conventions'],
+  tests: ['Failing tests'],
+  requirements: ['Left to do by other tasks'],
+  facts: ['Also known'],
+  proposals: ['', 'Pending proposals ('],
+};
+const CONTEXT = 'of the session context (`throughline facts demo`)';
+/** What the line at the end says of a section of which nothing is shown. */
+const LEFT: Readonly<Record<string, string>> = {
+  ...{ findings: CONTEXT, files: CONTEXT, work: CONTEXT, decisions: CONTEXT, tests: CONTEXT },
+  ...{ requirements: CONTEXT, facts: CONTEXT },
+  ...{ plan: 'of the plan (`throughline ledger demo`)', learnings: 'of the learnings (`' },
+  ...{ project: 'of the session state', roles: 'of the session state', state: 'of the session state' },
+  proposals: 'of the proposals (`throughline proposals review`)',
+};
 
 describe('a session of any size', () => {
   const huge = sessionOf({
@@ -160,6 +200,43 @@ describe('a session of any size', () => {
       }
     },
   );
+
+  it.each(KINDS)('a prompt of kind %s names every section that it does not show whole', (kind) => {
+    for (let room = BASE[kind] + 300; room < 9000; room += 171) {
+      const { budget, prompt } = compiledIn(huge, kind, room);
+      const leftOut = prompt.split('\n').findLast((line) => line.startsWith('Left out for space:')) ?? '';
+      for (const { name, shown, total } of budget.sections) {
+        if (shown === total) continue;
+        const [title = name, other = ''] = SAID[name] ?? [];
+        const isTitled = prompt.includes(`${title} (${shown} of `) && title !== '';
+        const isSaid =
+          isTitled || (other !== '' && prompt.includes(other)) || leftOut.includes(LEFT[name] ?? '-');
+        expect(isSaid, `${name} ${shown} of ${total} in ${room}`).toBe(true);
+      }
+      if (leftOut.includes('learnings')) expect(leftOut).toContain('`throughline learnings ls`');
+    }
+  });
+
+  it('a small iteration prompt keeps goal, plan and findings before tasks and messages', () => {
+    const shownIn = (room: number) => {
+      const { sections } = compiledIn(huge, 'iteration', room).budget;
+      return (name: string) => sections.find((section) => section.name === name)?.shown ?? 0;
+    };
+    const seen = { findings: false, ready: false };
+    for (let room = BASE.iteration; room < 3500; room += 50) {
+      const shown = shownIn(room);
+      if (shown('ready') + shown('inbox') > 0)
+        expect([shown('goal'), shown('plan'), shown('findings')]).toEqual([1, 1, 3]);
+      seen.findings ||= shown('findings') > 0 && shown('ready') === 0;
+      seen.ready ||= shown('ready') > 0;
+    }
+    expect(seen).toEqual({ findings: true, ready: true });
+  });
+
+  it('the budget of an iteration prompt counts all completed tasks', () => {
+    const { budget } = compiledIn(huge, 'iteration');
+    expect(budget.sections.find(({ name }) => name === 'completed')?.total).toBe(400);
+  });
 
   it('a session of any size has lists that say what is left out, and the command that shows it', () => {
     const { prompt } = compiledIn(huge, 'iteration');

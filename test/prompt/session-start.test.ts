@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type CompileRequestInput, compileRequest } from '../../src/contracts/compile-request.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { emptyState } from '../../src/session/session-state.js';
+import { implementer, recorded, reviewer } from '../support/builders.js';
 import { inPrompt, proposal, ranked } from '../support/learnings.js';
 import { Played } from '../support/played.js';
 
@@ -82,6 +83,64 @@ describe('a session start', () => {
       compilePrompt(emptyState('demo'), start({ maxTokens }), undefined, learnings).learningsShown;
     expect([shown(500), shown(22), shown(0)]).toEqual([3, 2, 0]);
   });
+});
+
+describe('a session without goal and tasks', () => {
+  const KINDS = ['iteration', 'session-start'] as const;
+  const compiled = (played: Played, kind: (typeof KINDS)[number]) =>
+    compilePrompt(
+      played.state,
+      compileRequest.parse({ kind, session: 'demo', explain: true }),
+      undefined,
+      LEARNINGS,
+    );
+  const worked = (played: Played, count: number, from = 1) => {
+    for (let at = from; at < from + count; at += 1)
+      played.foldWhole(recorded(at, implementer({ task_id: `t${at}`, summary: `wrote part ${at}` })));
+    return played;
+  };
+
+  it.each(KINDS)('a session without goal and tasks shows its newest facts in a prompt of kind %s', (kind) => {
+    const { facts, considered } = compiled(worked(new Played(), 20), kind);
+    expect(facts).toHaveLength(10);
+    expect(facts.map(({ object }) => object)).toContain('wrote part 20');
+    expect(considered?.facts.find(({ object }) => object === 'wrote part 20')).toMatchObject({
+      shown: true,
+      because: 'recent',
+    });
+  });
+
+  it.each(KINDS)('an open fix and a blocker come before newer facts in a prompt of kind %s', (kind) => {
+    const played = new Played();
+    const issues = [{ severity: 'critical' as const, file: 'src/a.ts', message: 'checks no bounds' }];
+    played.foldWhole(recorded(1, implementer({ task_id: 'one' })));
+    played.foldWhole(recorded(2, reviewer({ task_id: 'one', required_fixes: ['check the bounds'], issues })));
+    played.foldWhole(
+      recorded(3, implementer({ task_id: 'two', status: 'blocked', blockers: ['no grammar yet'] })),
+    );
+    const { prompt, considered } = compiled(worked(played, 20, 4), kind);
+    expect(prompt).toContain('checks no bounds [task:one]');
+    expect(prompt).toContain('no grammar yet [task:two]');
+    expect(considered?.facts.length).toBeGreaterThan(0);
+  });
+});
+
+describe('learnings that have no room', () => {
+  it.each(['iteration', 'session-start'] as const)(
+    'learnings that have no room are named with the project that holds them in a prompt of kind %s',
+    (kind) => {
+      const { state } = new Played().after('session-open', { goal: 'A parser', project: 'my app' });
+      const learnings = inPrompt({ ranked: [ranked(0.9, { content: 'word '.repeat(90) })], total: 1 });
+      const compiledIn = (inputTokens?: number) => {
+        const request = compileRequest.parse({ kind, session: 'demo', budget: { inputTokens } });
+        return compilePrompt(state, request, undefined, learnings);
+      };
+      const { prompt } = compiledIn(compiledIn().budget.wanted - 1);
+      expect(prompt).toMatch(
+        /Left out for space: .*of the learnings \(`throughline learnings ls --project my-app`\)/,
+      );
+    },
+  );
 });
 
 describe('other prompts', () => {

@@ -136,7 +136,7 @@ const COMPILE_REQUESTS: Readonly<Record<string, Readonly<Record<string, unknown>
     ...OF_FILES,
   },
   'session-start': {
-    ...{ kind: 'session-start', maxTokens: 100, asOf: 1, taskPrompt: 'y', binary: 'tl' },
+    ...{ kind: 'session-start', maxTokens: 100, asOf: 1, taskPrompt: 'y', binary: 'tl', explain: true },
     ...OF_LEARNINGS,
     ...OF_FILES,
   },
