@@ -173,7 +173,7 @@ describe('an answer beside the ledger of its task', () => {
         facts: [
           { subject: 'sessions', relation: 'decided', object: 'live in redis' },
           { subject: 'redis', relation: 'listens_on', object: 'port 7000' },
-          { subject: 'task:1', relation: 'convention', object: 'never block the loop' },
+          { subject: 'loops', relation: 'rule', object: 'never block', tags: ['convention'] },
         ],
       }),
     ),
@@ -186,7 +186,7 @@ describe('an answer beside the ledger of its task', () => {
     expect(shown(own, next).toSorted()).toEqual([
       'redis listens_on port 7000',
       'sessions decided live in redis',
-      'task:1 convention never block the loop',
+      'loops rule never block',
     ]);
     expect(shown(own, { ...next, besideLedger: false })).toEqual([]);
   });
