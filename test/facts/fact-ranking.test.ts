@@ -184,9 +184,9 @@ describe('an answer beside the ledger of its task', () => {
   it('what a task decided and said in words is chosen for its next try, and nothing that the ledger shows', () => {
     const next = { text: 'finish', taskId: '1', besideLedger: true };
     expect(shown(own, next).toSorted()).toEqual([
+      'loops rule never block',
       'redis listens_on port 7000',
       'sessions decided live in redis',
-      'loops rule never block',
     ]);
     expect(shown(own, { ...next, besideLedger: false })).toEqual([]);
   });
