@@ -229,10 +229,11 @@ export interface ConsideredFact extends ExplainedFact {
   /** The words of the task that it holds, as stems. */
   readonly words: readonly string[];
   /**
-   * Why it is not shown: others came first, another says nearly the same, one task would take too many places, a likely
-   * file says it already, or the room was used up.
+   * Why it is not shown: others came first, another says nearly the same, one task would take too many places, only a
+   * likely file speaks for it and the places held for findings and conventions are taken, a likely file says it already,
+   * or the room was used up.
    */
-  readonly left?: 'rank' | 'near-duplicate' | 'one task' | 'likely file' | 'budget';
+  readonly left?: 'rank' | 'near-duplicate' | 'one task' | 'held' | 'likely file' | 'budget';
   /** Id of the fact that says nearly the same. */
   readonly duplicateOf?: string;
 }

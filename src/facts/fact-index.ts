@@ -1,3 +1,4 @@
+import { knownAs } from '../search/known-path.js';
 import { tokens } from '../search/tokens.js';
 import { type FactGroup, groupOf } from './fact-groups.js';
 import type { IFactIndex, IndexedFact, SessionFact } from './fact-types.js';
@@ -147,7 +148,7 @@ function contents({ subject, relation, object, sourceTaskId }: SessionFact) {
   const said = changes ? [] : tokens(object, MAX_WORDS);
   // Behind a slash no word is taken for the verb of a sentence.
   const of = isTask ? [] : tokens(`/${subject}`, MAX_WORDS);
-  const paths = changes ? [subject] : [...(isTask ? [] : [subject]), ...(object.match(PATH) ?? [])];
+  const paths = [...(isTask ? [] : [subject]), ...(changes ? [] : (object.match(PATH) ?? []))].map(knownAs);
   return { words: [...new Set([...said, ...of])], own: said.length, paths: [...new Set(paths)] };
 }
 

@@ -1,5 +1,7 @@
 import { SEVERITIES } from '../contracts/severity.js';
+import { type FileClass, fileClass } from '../search/file-class.js';
 import { knownAs } from '../search/known-path.js';
+import { endOf, fileWords, isNamed } from '../search/named-files.js';
 import { tokens } from '../search/tokens.js';
 import { FACT_GROUPS, type FactGroup, isBare, isSummary } from './fact-groups.js';
 import { factId } from './fact-id.js';
@@ -25,15 +27,22 @@ export type { RankedFact } from './fact-types.js';
 export interface FactsAsked {
   /** The task in words. */
   readonly text: string;
-  /** Facts of this task are left out: the agent that works on it knows them from its own ledger. */
+  /** Its facts are left out: the agent that works on it knows them from its own ledger. */
   readonly taskId: string;
   /** Facts that carry at least one of them; absent means any. */
   readonly tags?: readonly SessionFactTag[] | undefined;
   readonly maxFacts: number;
   /** `recent`: what is left of `maxFacts` goes to the newest facts. */
   readonly fill?: 'relevant' | 'recent' | undefined;
-  /** Files that the task will likely touch, best first, and open ones. */
+  /** Files that the task will likely touch, best first. */
   readonly files: readonly string[];
+  /** Files that are open, relative to the project or absolute. */
+  readonly open?: readonly string[] | undefined;
+  /**
+   * Whether the answer stands beside the task's ledger and its likely files. Then the task's own decisions, conventions and
+   * other facts in words are chosen too, which the ledger does not say, and file changes are not unless by `fill` or `tags`.
+   */
+  readonly besideLedger?: boolean | undefined;
   /** Tasks of similar past results, with the similarity, 0 to 1. */
   readonly similar: ReadonlyMap<string, number>;
 }
@@ -42,7 +51,7 @@ export interface FactsAsked {
 export interface WeighedFact extends RankedFact {
   /** What spoke for it most. */
   readonly because: 'words' | 'file' | 'similar' | 'recent';
-  readonly left?: 'rank' | 'near-duplicate' | 'one task' | 'likely file' | undefined;
+  readonly left?: 'rank' | 'near-duplicate' | 'one task' | 'held' | 'likely file' | undefined;
   /** Id of the fact that says the same. */
   readonly duplicateOf?: string;
 }
@@ -74,6 +83,8 @@ const HELD_SHARE = 0.3;
 /** Share of the places that one task may take while others have something to say. */
 const TASK_SHARE = 0.5;
 const CONSIDERED = 30;
+/** Files that most results touch, whatever they are about. */
+const BUSY: ReadonlySet<FileClass> = new Set(['lock', 'manifest', 'changelog']);
 
 /** Longest query that is read, in characters and tokens. */
 const MAX_QUERY = 8000;
@@ -110,14 +121,18 @@ const COMPARED = 64;
 /** Chooses facts; the same facts and the same request give the same answer, in whatever order the facts came. */
 export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRanking {
   const index = store.index();
-  const isAsked = ({ fact }: IndexedFact) =>
-    fact.sourceTaskId !== asked.taskId &&
-    (asked.tags === undefined || fact.tags.some((tag) => asked.tags?.includes(tag)));
+  const withChanges = !asked.besideLedger || asked.tags !== undefined || asked.fill === 'recent';
+  const isAsked = (entry: IndexedFact) =>
+    (withChanges || entry.group !== 'files') &&
+    (asked.tags === undefined || entry.fact.tags.some((tag) => asked.tags?.includes(tag))) &&
+    (entry.fact.sourceTaskId !== asked.taskId ||
+      (asked.besideLedger === true && isBesideLedger(entry, index)));
   const hits = new Hits(index);
   const words = tokens(asked.text.slice(0, MAX_QUERY), MAX_TOKENS);
   hits.addWords(words);
-  hits.addFiles(asked.files);
+  hits.addFiles(leadsFrom(asked, index));
   hits.addSimilar(asked.similar);
+  hits.addOwn(index.ofTask(asked.taskId).filter(isAsked));
   const chance = Math.max(1, Math.sqrt(words.length / SHORT_QUERY));
   const candidates = hits.found(chance).filter(({ entry }) => isAsked(entry));
   candidates.sort(byWorth);
@@ -131,6 +146,35 @@ export function tokensOf(fact: Pick<SessionFact, 'subject' | 'relation' | 'objec
   return Math.ceil((fact.subject.length + fact.relation.length + fact.object.length) / 4);
 }
 
+interface Lead {
+  readonly path: string;
+  /** Whether the task names it, or it is open. */
+  readonly isMeant: boolean;
+}
+
+/** The files whose facts matter, best first: open ones, those that the task names, and those that it will likely touch. */
+function leadsFrom({ text, open = [], files }: FactsAsked, index: IFactIndex): Lead[] {
+  const words = fileWords(text.slice(0, MAX_QUERY));
+  const found = [...open, ...words].flatMap(
+    (path) => endOf(path, (end) => index.ofFile(end).length > 0) ?? [],
+  );
+  const meant = new Set([...found, ...files.filter((path) => isNamed(path, words))]);
+  const likely = files.filter((path) => !meant.has(path) && !BUSY.has(fileClass(path)));
+  return [
+    ...[...meant].map((path) => ({ path, isMeant: true })),
+    ...likely.map((path) => ({ path, isMeant: false })),
+  ];
+}
+
+/** Whether the ledger of its task does not say it: what was decided, and rules and facts in words. */
+function isBesideLedger(entry: IndexedFact, index: IFactIndex): boolean {
+  const { fact, group } = entry;
+  if (group === 'decisions') return true;
+  if (group === 'facts') return !isBare(fact);
+  const saysSo = (other: IndexedFact) => other.group === 'findings' && saySame(entry, other);
+  return group === 'conventions' && !index.ofTask(fact.sourceTaskId).some(saysSo);
+}
+
 /** What speaks for one fact, in rare words. */
 interface Hit {
   readonly entry: IndexedFact;
@@ -139,9 +183,13 @@ interface Hit {
   readonly matched: Map<string, number>;
   file: number;
   similar: number;
+  /** Whether its file is one that the task names, or that is open. */
+  isMeant: boolean;
 }
 
 interface Candidate {
+  /** Whether it may take any place, or only those that are held for its kind. */
+  readonly isFree: boolean;
   readonly entry: IndexedFact;
   readonly score: number;
   readonly because: WeighedFact['because'];
@@ -220,14 +268,19 @@ class Hits {
       if (!except.has(entry) && entry.words.includes(word)) matched.set(word, weight);
   }
 
-  addFiles(files: readonly string[]): void {
-    for (const [place, path] of files.entries()) {
+  addFiles(leads: readonly Lead[]): void {
+    for (const [place, { path, isMeant }] of leads.entries()) {
       const worth = FILE / (1 + place / 5);
+      const raise = (entry: IndexedFact, file: number) => {
+        const hit = this.#hitOf(entry);
+        hit.file = Math.max(hit.file, file);
+        hit.isMeant ||= isMeant;
+      };
       for (const entry of this.#index.ofFile(path)) {
-        if (entry.group !== 'files') this.#raise(entry, 'file', worth);
-        if (entry.fact.subject !== path) continue;
+        if (entry.group !== 'files') raise(entry, worth);
+        if (knownAs(entry.fact.subject) !== path) continue;
         for (const other of this.#index.ofTask(entry.fact.sourceTaskId))
-          if (isHeld(other)) this.#raise(other, 'file', worth * TASK_FILE);
+          if (isHeld(other)) raise(other, worth * TASK_FILE);
       }
     }
   }
@@ -236,9 +289,13 @@ class Hits {
     for (const [task, similarity] of tasks) {
       if (similarity < LEAST_SIMILAR) continue;
       for (const entry of this.#index.ofTask(task))
-        if (entry.group !== 'files' && !isBare(entry.fact))
-          this.#raise(entry, 'similar', SIMILAR * similarity);
+        if (entry.group !== 'files' && !isBare(entry.fact)) this.#raiseSimilar(entry, SIMILAR * similarity);
     }
+  }
+
+  /** What the task has said itself matters to it, whatever the words. */
+  addOwn(entries: readonly IndexedFact[]): void {
+    for (const entry of entries) this.#raiseSimilar(entry, SIMILAR);
   }
 
   /** @param chance how much likelier than with a short query words are shared by chance */
@@ -254,26 +311,29 @@ class Hits {
       const words = hit.words >= enough ? hit.words : 0;
       if (words === 0 && hit.file === 0 && hit.similar === 0) continue;
       const { entry, file, similar } = hit;
+      const because = words >= file && words >= similar ? 'words' : file >= similar ? 'file' : 'similar';
       const speaks = (hit.words + file + similar) * weightOf(entry);
       found.push({
         entry,
         score: speaks / (1 + speaks),
-        because: words >= file && words >= similar ? 'words' : file >= similar ? 'file' : 'similar',
+        because,
+        // Others of a busy file would take all places from what the task is about.
+        isFree: !isHeld(entry) || because !== 'file' || hit.isMeant,
         matched: [...hit.matched.keys()],
       });
     }
     return found;
   }
 
-  #raise(entry: IndexedFact, what: 'file' | 'similar', worth: number): void {
+  #raiseSimilar(entry: IndexedFact, worth: number): void {
     const hit = this.#hitOf(entry);
-    hit[what] = Math.max(hit[what], worth);
+    hit.similar = Math.max(hit.similar, worth);
   }
 
   #hitOf(entry: IndexedFact): Hit {
     const known = this.#hits.get(entry);
     if (known !== undefined) return known;
-    const hit = { entry, words: 0, matched: new Map<string, number>(), file: 0, similar: 0 };
+    const hit = { entry, words: 0, matched: new Map<string, number>(), file: 0, similar: 0, isMeant: false };
     this.#hits.set(entry, hit);
     return hit;
   }
@@ -328,13 +388,15 @@ class Choice {
         this.#left.set(candidate, { left: 'likely file' });
     }
     this.#take(Math.ceil(HELD_SHARE * most), ({ entry }) => isHeld(entry));
+    const isConvention = ({ entry }: Candidate) => entry.group === 'conventions';
+    if (![...this.#chosen].some(isConvention))
+      this.#take(Math.min(most, this.#chosen.size + 1), (each) => each.isFree && isConvention(each));
     const open = most - this.#chosen.size;
     const byTask = new Map<string, number>();
     const share = Math.max(1, Math.floor(TASK_SHARE * open));
-    // A finding that no word leads to has these places alone: others of a busy file would take all.
-    const isLed = ({ entry, because }: Candidate) => !isHeld(entry) || because !== 'file';
     this.#take(most, (candidate) => {
-      if (!isLed(candidate)) return false;
+      if (!candidate.isFree) this.#left.set(candidate, { left: 'held' });
+      if (!candidate.isFree) return false;
       const task = candidate.entry.fact.sourceTaskId;
       const taken = byTask.get(task) ?? 0;
       if (taken >= share) this.#left.set(candidate, { left: 'one task' });
@@ -342,7 +404,7 @@ class Choice {
       return taken < share;
     });
     // Places that nothing else wants.
-    this.#take(most, isLed);
+    this.#take(most, ({ isFree }) => isFree);
   }
 
   hasRoom(): boolean {
@@ -356,7 +418,7 @@ class Choice {
     rest.sort((a, b) => isDull(a) - isDull(b) || byAge(a, b));
     for (const entry of rest) {
       if (this.#chosen.size + this.#recent.length >= this.#most) return;
-      const candidate: Candidate = { entry, score: 0, because: 'recent', matched: [] };
+      const candidate: Candidate = { entry, score: 0, because: 'recent', isFree: true, matched: [] };
       if (this.#duplicateOf(candidate) === undefined) this.#recent.push(candidate);
     }
   }

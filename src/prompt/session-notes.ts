@@ -58,12 +58,14 @@ const SHOWN_FILES = 6;
 const SHOWN_DEMANDS = 3;
 /** Facts and files that are told with `explain`. */
 export const CONSIDERED = 30;
+/** The best of the likely files, whose facts are looked for. */
+const LED_BY = 10;
 
 /** What is asked of the memory of a session. */
 export interface MemoryAsked {
   /** The task in words. */
   readonly text: string;
-  /** Facts of this task are left out: its agent knows them from the ledger. */
+  /** Of its facts, only those are chosen that its ledger does not say. */
   readonly taskId: string;
   readonly tags?: readonly FactTag[] | undefined;
   readonly maxFacts: number;
@@ -88,16 +90,21 @@ export interface SessionMemory {
 export function memoryOf(state: SessionState, asked: MemoryAsked): SessionMemory {
   const { text, maxFiles, hints } = asked;
   const past = pastOf(state);
-  const most = asked.explain ? Math.max(maxFiles, CONSIDERED) : maxFiles;
-  const { files: candidates, similar } = recall(past, {
+  const most = Math.max(maxFiles, LED_BY, asked.explain ? CONSIDERED : 0);
+  const {
+    files: candidates,
+    leads,
+    similar,
+  } = recall(past, {
     ...{ text, maxFiles: most, explain: asked.explain },
     ...{ open: hints?.files, folder: hints?.cwd },
   });
   const files = candidates.slice(0, maxFiles);
-  const likely = files.map(({ path }) => path);
+  // Which facts are chosen does not depend on how many files are shown.
+  const likely = candidates.slice(0, LED_BY).map(({ path }) => path);
   const { chosen, considered } = rankFacts(factsOf(state), {
     ...asked,
-    files: [...(hints?.files ?? []), ...likely],
+    ...{ files: likely.filter((path) => leads.has(path)), open: hints?.files, besideLedger: true },
     similar: new Map([...similar].reverse().map(({ task, similarity }) => [task, similarity])),
   });
   const facts = recordOf(NOTE_SECTIONS, (): RankedFact[] => []);

@@ -1,5 +1,6 @@
 import { rarity } from './bm25.js';
 import { FILE_CLASSES } from './file-class.js';
+import { endOf } from './named-files.js';
 import type { PastResults, PastRow } from './past-results.js';
 import { plainWords, tokens } from './tokens.js';
 
@@ -56,14 +57,13 @@ const STEEPNESS = 0.8;
 const SIMILAR = 20;
 /** Results after which a past result is worth half. */
 const HALF_LIFE = 600;
-/** A file that none of the words speaks for is only worth showing if one of so many newest results touched it. */
-const LATELY = 10;
+/** A file that nothing speaks for is shown if one of so many newest results touched it and there are few others. */
+const LATELY = 3;
+const FEW = 5;
 const MAX_TASKS = 3;
 const MAX_TOKENS = 400;
 /** Longest query that is read, in characters: its first words say what a task is about. */
 const MAX_QUERY = 8000;
-/** Folders of a hint that are looked at. */
-const MAX_SEGMENTS = 32;
 const CLASS_PRIOR = 4;
 const MAX_CLASS = 6;
 
@@ -102,6 +102,8 @@ export interface SimilarTask {
 export interface Recalled {
   /** Best first; of equal ones the path decides. Empty when nothing fits. */
   readonly files: readonly LikelyFile[];
+  /** Those of them that words, a similar result, a name or a hint speaks for; the others are only new. */
+  readonly leads: ReadonlySet<string>;
   /** Best first. */
   readonly similar: readonly SimilarTask[];
 }
@@ -111,9 +113,9 @@ export function recall(past: PastResults, query: FileQuery): Recalled {
   const text = query.text.slice(0, MAX_QUERY);
   const asked = tokens(text, MAX_TOKENS);
   if (past.fileCount === 0 || (asked.length === 0 && !query.open?.length && !query.folder))
-    return { files: [], similar: [] };
+    return { files: [], leads: new Set(), similar: [] };
   const similar = similarResults(past, asked);
-  return { files: filesFor(past, query, { text, asked, similar }), similar: byTask(past, similar) };
+  return { ...filesFor(past, query, { text, asked, similar }), similar: byTask(past, similar) };
 }
 
 function byTask(past: PastResults, similar: readonly SimilarResult[]): SimilarTask[] {
@@ -138,8 +140,7 @@ function filesFor(
     readonly asked: readonly string[];
     readonly similar: readonly SimilarResult[];
   },
-): LikelyFile[] {
-  if (query.maxFiles === 0) return [];
+): Omit<Recalled, 'similar'> {
   const scores = new Scores(past, query.explain === true);
   addSimilar(scores, similar);
   addPaths(scores, asked);
@@ -152,13 +153,15 @@ function filesFor(
     similar,
     best.map(({ id }) => id),
   );
-  return best.map(({ id, score }) => ({
-    path: past.paths.paths[id] ?? '',
+  const pathOf = ({ id }: { readonly id: number }) => past.paths.paths[id] ?? '';
+  const files = best.map(({ id, score }) => ({
+    path: pathOf({ id }),
     score: 1 / (1 + Math.exp(STEEPNESS * (EVEN - score))),
     uses: past.uses[id] ?? 0,
     tasks: tasks.get(id) ?? [],
     ...(query.explain === true && { reasons: scores.reasonsOf(id, classes) }),
   }));
+  return { files, leads: new Set(best.filter(({ id }) => scores.speaksFor(id)).map(pathOf)) };
 }
 
 /** The past results that are most like a query, best first; the newest of equal ones. */
@@ -200,6 +203,11 @@ function insert(best: SimilarResult[], found: SimilarResult): void {
   if (at >= SIMILAR) return;
   best.splice(at, 0, found);
   if (best.length > SIMILAR) best.pop();
+}
+
+interface ScoredFile {
+  readonly id: number;
+  readonly score: number;
 }
 
 /** What the words of a query say for each file; the same for all is added at the end. */
@@ -247,25 +255,38 @@ class Scores {
     return classes[this.past.paths.classes[id] ?? 0] ?? 0;
   }
 
-  best(most: number, classes: readonly number[]): { readonly id: number; readonly score: number }[] {
-    const { uses, last, total } = this.past;
-    const best: { readonly id: number; readonly score: number }[] = [];
-    for (let id = 0; id < this.said.length; id += 1) {
-      const said = this.said[id] ?? 0;
-      if ((uses[id] ?? 0) === 0) continue;
-      if (said === 0 && total - (last[id] ?? 0) > LATELY) continue;
-      const score = said + this.#class(id, classes) + this.#recency(id) + this.#uses(id);
-      let at = best.length;
-      for (let before = best[at - 1]; before !== undefined && this.#isBetter(id, score, before); at -= 1)
-        before = best[at - 2];
-      if (at >= most) continue;
-      best.splice(at, 0, { id, score });
-      if (best.length > most) best.pop();
-    }
-    return best;
+  /** Whether words, a similar result, a name or a hint speak for a file. */
+  speaksFor(id: number): boolean {
+    return (this.said[id] ?? 0) > 0;
   }
 
-  #isBetter(id: number, score: number, other: { readonly id: number; readonly score: number }): boolean {
+  /** The best files; of those that nothing speaks for, new ones where there are few others. */
+  best(most: number, classes: readonly number[]): ScoredFile[] {
+    const { uses, last, total } = this.past;
+    const best: ScoredFile[] = [];
+    const recent: ScoredFile[] = [];
+    for (let id = 0; id < this.said.length; id += 1) {
+      if ((uses[id] ?? 0) === 0) continue;
+      const speaks = this.speaksFor(id);
+      if (!speaks && total - (last[id] ?? 0) >= LATELY) continue;
+      const score = (this.said[id] ?? 0) + this.#class(id, classes) + this.#recency(id) + this.#uses(id);
+      if (speaks) this.#insert(best, { id, score }, Math.max(most, FEW));
+      else this.#insert(recent, { id, score }, FEW);
+    }
+    for (const file of recent.slice(0, Math.max(0, FEW - best.length))) this.#insert(best, file, FEW);
+    return best.slice(0, most);
+  }
+
+  #insert(best: ScoredFile[], { id, score }: ScoredFile, most: number): void {
+    let at = best.length;
+    for (let before = best[at - 1]; before !== undefined && this.#isBetter(id, score, before); at -= 1)
+      before = best[at - 2];
+    if (at >= most) return;
+    best.splice(at, 0, { id, score });
+    if (best.length > most) best.pop();
+  }
+
+  #isBetter(id: number, score: number, other: ScoredFile): boolean {
     if (score !== other.score) return score > other.score;
     const { paths } = this.past.paths;
     return (paths[id] ?? '') < (paths[other.id] ?? '');
@@ -329,16 +350,6 @@ function addHints(scores: Scores, { open = [], folder = '' }: FileQuery): void {
     if (beside.has(folders[id])) scores.add(id, WEIGHTS.openFolder, 'hints');
     if (within !== undefined && path.startsWith(`${within}/`)) scores.add(id, WEIGHTS.folder, 'hints');
   }
-}
-
-/** The longest end of a path that is known: results name files from the root of the project, agents often from that of the disk. */
-function endOf(path: string, isKnown: (end: string) => boolean): string | undefined {
-  const segments = path
-    .replaceAll('\\', '/')
-    .split('/')
-    .filter((segment) => segment !== '' && segment !== '.');
-  const ends = segments.slice(0, MAX_SEGMENTS).map((_, at) => segments.slice(at).join('/'));
-  return isKnown(path) ? path : ends.find(isKnown);
 }
 
 function knownOf(past: PastResults, ids: readonly number[]): readonly number[] {

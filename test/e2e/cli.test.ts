@@ -157,7 +157,7 @@ describe('compile', () => {
         { relation: 'must_fix', object: 'two', eventSequence: 2 },
       ],
     });
-    const explained = await up.cli([...base, '--after', last, '--explain', '--max-facts', '2']);
+    const explained = await up.cli([...base, '--after', last, '--explain', '--max-facts', '1']);
     expect(explained.stderr).toMatch(
       /\n-- facts considered:\n-- {3}shown +score +kind +why +dispatch +task +id +text\n/,
     );
@@ -165,7 +165,7 @@ describe('compile', () => {
       /\n-- {3}yes +\d+\.\d\d +findings +\S.* +\d+ +1 +[0-9a-f]{16} +task:1 must_fix one\n/,
     );
     expect(explained.stderr).toMatch(
-      /\n-- {3}no: rank +\d+\.\d\d +files +words: src ts +.* +src\/a\.ts modified_by task:1\n/,
+      /\n-- {3}no: rank +\d+\.\d\d +findings +file +\d+ +1 +[0-9a-f]{16} +task:1 must_fix two\n/,
     );
     expect(explained.stderr).toMatch(
       /\n-- files considered:\n-- {3}shown +score +why +results +task +path\n-- {3}yes .* 1 result +1 +src\/a\.ts\n/,

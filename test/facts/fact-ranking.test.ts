@@ -112,6 +112,95 @@ describe('what has to do with a task', () => {
   });
 });
 
+/** A file with eighty findings, and a rule for the whole code base. */
+function busy(file: string): InMemorySessionFactStore {
+  const reviews = Array.from({ length: 80 }, (_, n) =>
+    factsFrom(
+      n + 1,
+      reviewer({
+        task_id: `t${n}`,
+        issues: [
+          { severity: 'critical', file, message: `leak of kind ${n}` },
+          ...(n === 7 ? [{ severity: 'minor' as const, file, message: 'prefer streams' }] : []),
+        ],
+      }),
+    ),
+  );
+  return storeOf(...reviews, ...OTHERS);
+}
+
+describe('the files that lead to facts', () => {
+  it.each([
+    ['named by its path', 'src/store.ts', { text: 'Change src/store.ts' }],
+    ['named by its name', 'src/store.ts', { text: 'Change store.ts', files: ['src/store.ts'] }],
+    ['open', 'src/store.ts', { text: 'go on', open: ['/home/me/project/src/store.ts'] }],
+    ['open, from here', 'src/store.ts', { text: 'go on', open: ['./src/store.ts'] }],
+    ['a named manifest', 'package.json', { text: 'Sort package.json' }],
+  ])('findings and conventions on a file take all places where it is %s', (_, file, overrides) => {
+    const { chosen } = rankFacts(busy(file), asked(overrides));
+    expect(chosen).toHaveLength(10);
+    expect(chosen.filter(({ group }) => group === 'conventions')).toMatchObject([
+      { fact: { object: 'prefer streams' } },
+    ]);
+  });
+
+  it('findings on a file that is only likely take the held places, and explain says so', () => {
+    const { chosen, considered } = rankFacts(
+      busy('src/store.ts'),
+      asked({ text: 'go on', files: ['src/store.ts'] }),
+    );
+    expect(chosen).toHaveLength(3);
+    expect(considered.filter(({ left }) => left === 'held')).toHaveLength(27);
+  });
+
+  it.each(['package.json', 'yarn.lock', 'CHANGELOG.md'])(
+    'a file that most results touch leads nowhere: %s',
+    (file) => {
+      expect(rankFacts(busy(file), asked({ text: 'go on', files: [file] })).chosen).toEqual([]);
+    },
+  );
+});
+
+describe('an answer beside the ledger of its task', () => {
+  const own = storeOf(
+    factsFrom(
+      1,
+      implementer({
+        task_id: '1',
+        summary: 'keep sessions',
+        files_modified: ['src/a.ts'],
+        follow_up_actions: ['write docs'],
+        facts: [
+          { subject: 'sessions', relation: 'decided', object: 'live in redis' },
+          { subject: 'redis', relation: 'listens_on', object: 'port 7000' },
+          { subject: 'loops', relation: 'rule', object: 'never block', tags: ['convention'] },
+        ],
+      }),
+    ),
+    factsFrom(2, reviewer({ task_id: '1', issues: [{ severity: 'minor', message: 'avoid global state' }] })),
+    ...OTHERS,
+  );
+
+  it('what a task decided and said in words is chosen for its next try, and nothing that the ledger shows', () => {
+    const next = { text: 'finish', taskId: '1', besideLedger: true };
+    expect(shown(own, next).toSorted()).toEqual([
+      'loops rule never block',
+      'redis listens_on port 7000',
+      'sessions decided live in redis',
+    ]);
+    expect(shown(own, { ...next, besideLedger: false })).toEqual([]);
+  });
+
+  it('that a file was changed is said only where facts fill up or tags are asked for', () => {
+    const store = storeOf(factsFrom(1, said('1', 'paint', 'src/walls.ts')), ...OTHERS);
+    const change = 'src/walls.ts modified_by task:1';
+    const about = { text: 'walls', besideLedger: true };
+    expect(shown(store, about)).toEqual([]);
+    expect(shown(store, { ...about, fill: 'recent' })).toContain(change);
+    expect(shown(store, { ...about, tags: ['file_change'] })).toEqual([change]);
+  });
+});
+
 describe('the places of an answer', () => {
   it('three of ten places are held for findings and conventions, though other facts fit better', () => {
     const close = Array.from({ length: 12 }, (_, n) =>

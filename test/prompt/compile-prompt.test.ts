@@ -238,7 +238,7 @@ describe('the likely files of a prompt', () => {
 
   it('the likely files that are worth least go first where the prompt has no room', () => {
     const room = (inputTokens: number) =>
-      compilePrompt(LONG, request({ taskPrompt: 'router cookie', budget: { inputTokens } }));
+      compilePrompt(LONG, request({ taskPrompt: 'tune the router cookie parts', budget: { inputTokens } }));
     const whole = room(4000);
     const tight = room(whole.tokenEstimate - 1);
     expect(whole.files).toHaveLength(10);

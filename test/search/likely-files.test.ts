@@ -44,6 +44,20 @@ describe('likely files', () => {
     expect(recall(new PastResults(), { text: 'router', maxFiles: 10 }).files).toEqual([]);
   });
 
+  it('a file that nothing speaks for is shown only if one of the newest three results touched it and fewer than five are', () => {
+    const found = recall(PAST, { text: 'write a middleware', maxFiles: 10 });
+    expect(found.files.map(({ path }) => path).toSorted()).toEqual([
+      'bench/part17.ts',
+      'bench/part18.ts',
+      'bench/part19.ts',
+      'docs/middleware.md',
+    ]);
+    expect([...found.leads]).toEqual(['docs/middleware.md']);
+    const many = recall(PAST, { text: 'cookies by path and method', maxFiles: 10 });
+    expect(many.files.length).toBeGreaterThanOrEqual(5);
+    expect(many.files.every(({ path }) => many.leads.has(path))).toBe(true);
+  });
+
   it('open files, their neighbours and the folder of work come before others that fit as well', () => {
     expect(paths('improve it')[0]).not.toBe('docs/middleware.md');
     expect(paths('improve it', { open: ['docs/middleware.md'] })[0]).toBe('docs/middleware.md');
