@@ -34,10 +34,9 @@ import {
   goalList,
   learningsCommand,
   line,
-  projectOption,
   toolCommand,
 } from './iteration-sections.js';
-import { leftOutLine } from './left-out.js';
+import { leftOutLine, projectOption } from './left-out.js';
 import { planProgress } from './plan-progress.js';
 import { DEFAULT_ROOM, type PromptBudget, promptOverflow } from './prompt-budget.js';
 import {

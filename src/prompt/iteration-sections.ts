@@ -1,4 +1,3 @@
-import { DEFAULT_PROJECT, projectOf } from '../contracts/names.js';
 import { NOTE_TYPES } from '../contracts/session-meta-events.js';
 import type { Charter } from '../session/charter.js';
 import type { Iteration, IterationHistory } from '../session/iterations.js';
@@ -10,6 +9,7 @@ import { counted } from '../shared/counted.js';
 import { clipText, lengthOf, quoted, quotedBlock } from '../shared/text.js';
 import { excerpts } from './excerpt.js';
 import { type Item, isShortened, type Shown, type ShownItem, wholeItems } from './fill-prompt.js';
+import { projectOption } from './left-out.js';
 
 /**
  * The lists of an iteration prompt, as items and as text. Each item quotes what an agent or a person wrote, as one capped
@@ -57,11 +57,6 @@ export function toolCommand(binary: string, session: string, words: string): str
 /** `throughline learnings ls --project app`: a command that lists what a project has learned. */
 export function learningsCommand(binary: string, project: string | undefined): string {
   return `${binary} learnings ls${projectOption(project)}`;
-}
-
-/** The option that names a project, where it is not the default one. */
-export function projectOption(project: string | undefined): string {
-  return project === undefined || project === DEFAULT_PROJECT ? '' : ` --project ${projectOf(project)}`;
 }
 
 type Commanding = (words: string) => string;

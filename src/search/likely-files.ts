@@ -57,8 +57,11 @@ const STEEPNESS = 0.8;
 const SIMILAR = 20;
 /** Results after which a past result is worth half. */
 const HALF_LIFE = 600;
-/** A file that nothing speaks for is shown if one of so many newest results touched it and there are few others. */
-const LATELY = 3;
+/** A file that nothing speaks for is shown only if one of so many newest results touched it. */
+const LATELY = 10;
+/** Where there are so few results, all are new: then one of so many, and only while so few files are shown. */
+const YOUNG = 50;
+const LATELY_IN_YOUNG = 3;
 const FEW = 5;
 const MAX_TASKS = 3;
 const MAX_TOKENS = 400;
@@ -265,12 +268,14 @@ class Scores {
     const { uses, last, total } = this.past;
     const best: ScoredFile[] = [];
     const recent: ScoredFile[] = [];
+    const isYoung = total < YOUNG;
+    const lately = isYoung ? LATELY_IN_YOUNG : LATELY;
     for (let id = 0; id < this.said.length; id += 1) {
       if ((uses[id] ?? 0) === 0) continue;
       const speaks = this.speaksFor(id);
-      if (!speaks && total - (last[id] ?? 0) >= LATELY) continue;
+      if (!speaks && total - (last[id] ?? 0) >= lately) continue;
       const score = (this.said[id] ?? 0) + this.#class(id, classes) + this.#recency(id) + this.#uses(id);
-      if (speaks) this.#insert(best, { id, score }, Math.max(most, FEW));
+      if (speaks || !isYoung) this.#insert(best, { id, score }, Math.max(most, FEW));
       else this.#insert(recent, { id, score }, FEW);
     }
     for (const file of recent.slice(0, Math.max(0, FEW - best.length))) this.#insert(best, file, FEW);

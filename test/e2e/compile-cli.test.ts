@@ -78,7 +78,7 @@ describe('compile in a small room', () => {
         '--explain',
       ]);
       expect(stdout).toContain('[Session Context]');
-      expect(stderr).toMatch(/^-- facts considered:\n-- {3}shown +score +kind +why [^]*^-- {3}yes /m);
+      expect(stderr).toMatch(/^-- facts considered:\n-- {3}shown +score +kind +why [\s\S]*^-- {3}yes /m);
     },
   );
 
