@@ -9,7 +9,8 @@ type Postings = Map<string, IndexedFact[]>;
 const ENDING = 4;
 const STEM = 4;
 const MAX_WORDS = 120;
-const PATH = /[\w@.-]+(?:\/[\w@.-]+)+/g;
+/** What may be a path, if it holds a slash within. */
+const PATH = /[\w@./-]+/g;
 
 /** Facts never change: the words of each are found once, whatever stores hold it. */
 const known = new WeakMap<
@@ -148,8 +149,12 @@ function contents({ subject, relation, object, sourceTaskId }: SessionFact) {
   const said = changes ? [] : tokens(object, MAX_WORDS);
   // Behind a slash no word is taken for the verb of a sentence.
   const of = isTask ? [] : tokens(`/${subject}`, MAX_WORDS);
-  const paths = [...(isTask ? [] : [subject]), ...(changes ? [] : (object.match(PATH) ?? []))].map(knownAs);
+  const paths = [...(isTask ? [] : [subject]), ...(changes ? [] : pathsIn(object))].map(knownAs);
   return { words: [...new Set([...said, ...of])], own: said.length, paths: [...new Set(paths)] };
+}
+
+function pathsIn(text: string): string[] {
+  return (text.match(PATH) ?? []).filter((word) => /[^/]\/[^/]/.test(word));
 }
 
 function post(postings: Postings, key: string, entry: IndexedFact): void {

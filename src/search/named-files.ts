@@ -1,6 +1,7 @@
 /** Characters that a path in a sentence stands between. */
 const BETWEEN = /[\s"'`,;|<>]+/;
-const AROUND = /^[([{*]+|[)\]}*.!?:]+$/g;
+const BEFORE = '([{*';
+const AFTER = ')]}*.!?:';
 const LINE = /:\d+(?::\d+)?$/;
 /** Folders of a path that are looked at. */
 const MAX_SEGMENTS = 32;
@@ -9,11 +10,19 @@ const MAX_SEGMENTS = 32;
 export function fileWords(text: string): string[] {
   const found = new Set<string>();
   for (const word of text.split(BETWEEN))
-    for (const form of [word, word.replace(AROUND, '')]) {
+    for (const form of [word, bare(word)]) {
       const path = form.replace(LINE, '');
       if (/[^.][./]|[./][^.]/.test(path) || /^[A-Z]/.test(path)) found.add(path);
     }
   return [...found];
+}
+
+/** A word without the punctuation around it. */
+function bare(word: string): string {
+  let [start, end] = [0, word.length];
+  while (start < end && BEFORE.includes(word.charAt(start))) start += 1;
+  while (end > start && AFTER.includes(word.charAt(end - 1))) end -= 1;
+  return word.slice(start, end);
 }
 
 /** Whether such words name a file: by its path, an end of it, or a longer path that ends with it. */
