@@ -7,7 +7,7 @@ import { isBlocked, isReady, type Unresolved, unresolved } from '../session/task
 import { age } from '../shared/age.js';
 import { counted } from '../shared/counted.js';
 import { clipText, lengthOf, quoted, quotedBlock } from '../shared/text.js';
-import { excerpts } from './excerpt.js';
+import { beginnings } from './excerpt.js';
 import { type Item, isShortened, type Shown, type ShownItem, wholeItems } from './fill-prompt.js';
 import { projectOption } from './left-out.js';
 
@@ -31,6 +31,8 @@ export type IterationList = (typeof ITERATION_LISTS)[number];
 
 const MAX_LINE = 500;
 const MAX_MESSAGE = 1000;
+/** No room that is asked for holds more of a specification. */
+const MAX_SPEC_LINES = 4000;
 const MAX_SPEC_LINE = 4000;
 /** Characters of the shortest form, and from one form to the next. */
 const LEAST = 100;
@@ -205,13 +207,10 @@ export function inboxList(notebook: Notebook, now: string | undefined, command: 
   return {
     items: messages.map(({ id, content, created_at }) => {
       const text = quoted(content);
-      const forms = excerpts(text, nothing, { least: LEAST, step: LONG_STEP, most: MAX_MESSAGE });
       const head = `- [${id}]${aged(created_at, now)}`;
-      return {
-        forms: forms.map(
-          (form) => `${head} ${form}${form === text ? '' : ` (shortened; whole: \`${all}\`)`}`,
-        ),
-      };
+      const write = (form: string) =>
+        `${head} ${form}${form === text ? '' : ` (shortened; whole: \`${all}\`)`}`;
+      return grown(text, write, MAX_MESSAGE, LONG_STEP);
     }),
     total: messages.length,
     all,
@@ -245,13 +244,15 @@ export function formatGoal({ total, all, cut }: PromptList, shown: readonly Show
 
 /** The lines of a specification, or the line that says where it is. */
 export function specList({ spec, spec_path }: Charter, command: Commanding): PromptList {
-  const lines = spec === undefined ? [] : quotedBlock(spec).split('\n');
+  const all = spec === undefined ? [] : quotedBlock(spec).split('\n');
+  const lines = all.slice(0, MAX_SPEC_LINES);
   const items =
     spec === undefined && spec_path !== undefined
       ? wholeItems([`See ${quoted(spec_path)}`])
       : lines.map((line) => grown(line, (text) => text, MAX_SPEC_LINE, LONG_STEP));
-  const all = spec_path === undefined ? `\`${command('session-show --json')}\`` : quoted(spec_path);
-  return { items, total: items.length, all, cut: lines.some((line) => lengthOf(line) > MAX_SPEC_LINE) };
+  const where = spec_path === undefined ? `\`${command('session-show --json')}\`` : quoted(spec_path);
+  const cut = all.length > lines.length || lines.some((line) => lengthOf(line) > MAX_SPEC_LINE);
+  return { items, total: Math.max(items.length, all.length), all: where, cut };
 }
 
 /** The lines of a specification that are headings, by index: its outline. */
@@ -330,11 +331,15 @@ function isLong(text: string): boolean {
   return lengthOf(quoted(text)) > MAX_LINE;
 }
 
-const nothing = () => false;
-
 /** An item that grows from the beginning of its text. */
 function grown(text: string, write: (text: string) => string, most = MAX_LINE, step = SHORT_STEP): Item {
-  return { forms: excerpts(text, nothing, { least: LEAST, step, most }).map(write) };
+  const whole = clipText(text, most);
+  return {
+    whole: write(whole),
+    get forms() {
+      return beginnings(whole, LEAST, step).map(write);
+    },
+  };
 }
 
 function aged(then: string, now: string | undefined): string {

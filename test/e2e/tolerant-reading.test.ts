@@ -70,7 +70,13 @@ describe('a result that is not as it should be', () => {
     const { stdout } = await cli(['facts', session, '--json', '--nats', system.url]);
     const facts: { sourceTaskId: string; repairs?: unknown[] }[] = JSON.parse(stdout);
     expect(new Set(facts.map(({ sourceTaskId }) => sourceTaskId))).toEqual(new Set(['1', '2']));
-    const ask = { session, taskId: '9', taskPrompt: 'touch src/a.ts after 2', maxFiles: 0, explain: true };
+    const ask = {
+      session,
+      taskId: '9',
+      taskPrompt: 'touch src/a.ts after 2',
+      fill: 'recent' as const,
+      explain: true,
+    };
     const reply = await system.client.compile(ask);
     const shown = reply.facts.map((fact) => ({ sourceTaskId: fact.taskId, ...fact }));
     expect(shown.map(({ sourceTaskId }) => sourceTaskId)).toContain('1');

@@ -121,22 +121,26 @@ const OF_LEARNINGS = { maxLearnings: 2, minSimilarity: 0.1, learningsAsOf: 1, pr
 /** What every kind of prompt takes for the files that it names. */
 const OF_FILES = { maxFiles: 5, hints: { files: ['src/a.ts'], cwd: 'src' } };
 
+const OF_ROOM = { budget: { inputTokens: 5000, outputTokens: 100 }, binary: 'tl' };
+
 const COMPILE_REQUESTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   dispatch: {
     ...{ kind: 'dispatch', taskId: '1', taskPrompt: 'go on', role: 'reviewer', tags: ['test'], maxFacts: 5 },
     ...{ maxTokens: 100, asOf: 1, explain: true, activeIntentId: 'INT-1', systemPrompt: 'You are one.' },
+    ...{ ...OF_ROOM, fill: 'recent' },
     ...OF_LEARNINGS,
     ...OF_FILES,
   },
   iteration: {
     ...{ kind: 'iteration', template: '{{tasks}}', binary: 'tl', extra: 'x', taskPrompt: 'y', taskId: '1' },
     ...{ tags: ['test'], maxFacts: 5, maxTokens: 100, explain: true, activeIntentId: 'INT-1' },
-    ...{ after: 1, afterTimeoutMs: 0 },
+    ...{ after: 1, afterTimeoutMs: 0, now: '2026-01-01T00:00:00Z', ...OF_ROOM, fill: 'recent' },
     ...OF_LEARNINGS,
     ...OF_FILES,
   },
   'session-start': {
     ...{ kind: 'session-start', maxTokens: 100, asOf: 1, taskPrompt: 'y', binary: 'tl', explain: true },
+    ...{ ...OF_ROOM, now: '2026-01-01T00:00:00Z' },
     ...OF_LEARNINGS,
     ...OF_FILES,
   },
