@@ -57,15 +57,11 @@ interface Claim {
 }
 
 export function readVerdict(body: Json, shape: ResultShape): Clear {
-  const { role, verdictField: field } = shape;
+  const { verdictField: field } = shape;
   if (field === undefined) return NOT_NEEDED;
-  const values = verdictsOf(role);
   const repairs = new Repairs();
-  const claims = [
-    ...keysFor(field, body, shape).map(({ key }) => claimOf(key, body[key], values)),
-    ...flagsOf(body, shape, values),
-  ];
-  const found = claims.find(({ value }) => value !== undefined) ?? claims.find(({ denies }) => denies);
+  const claims = claimsOf(body, shape);
+  const found = claims.find(({ value }) => value !== undefined) ?? claims[0];
   if (found === undefined) return { value: undefined, repairs };
   const value = found.value ?? (found.denies && OPPOSITES[found.denies]);
   const other = claims.find((claim) =>
@@ -83,6 +79,15 @@ export function readVerdict(body: Json, shape: ResultShape): Clear {
     if (value !== body[found.key]) repairs.note('verdict', field, `${shown(body[found.key])} as ${value}`);
   } else repairs.note('verdict', field, `${found.key} as ${value}`);
   return { value, repairs };
+}
+
+/** What an object says of the verdict, the surest first. */
+export function claimsOf(body: Json, shape: ResultShape): Claim[] {
+  const { role, verdictField: field } = shape;
+  if (field === undefined) return [];
+  const values = verdictsOf(role);
+  const claims = keysFor(field, body, shape).map(({ key }) => claimOf(key, body[key], values));
+  return [...claims, ...flagsOf(body, shape, values)].filter(({ value, denies }) => value ?? denies);
 }
 
 function claimOf(key: string, value: unknown, values: readonly Verdict[]): Claim {

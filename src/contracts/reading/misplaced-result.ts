@@ -1,7 +1,7 @@
 import { kindOf, ROLES, type Role, verdictsOf } from '../kinds.js';
-import { readVerdict, verdictOf } from './clear-fields.js';
-import { firstKeys } from './object-keys.js';
-import { type Json, resultShape } from './shape.js';
+import { claimsOf, readVerdict, verdictOf } from './clear-fields.js';
+import { firstKeys, keysFor } from './object-keys.js';
+import { isEmpty, type Json, type ResultShape, resultShape } from './shape.js';
 import { plainName } from './synonyms.js';
 
 /** The role that a verdict belongs to, where one stands under the name of its field. */
@@ -12,6 +12,49 @@ export function verdictOfOther(body: Json, role: Role): Role | undefined {
     return firstKeys(body).some(
       (key) => plainName(key) === verdictField && verdictOf(body[key], verdictsOf(other)) !== undefined,
     );
+  });
+}
+
+/**
+ * The role whose result it is, though words in it may also be verdicts of `role`: it says all of them as a result of that
+ * other role does, and no field of it is one that only `role` has.
+ */
+export function resultOfOther(body: Json, role: Role): Role | undefined {
+  const shape = resultShape(role);
+  const { verdictField } = shape;
+  if (verdictField === undefined) return undefined;
+  if (keysFor(verdictField, body, shape).some(({ key, rank }) => rank <= 1 && !isEmpty(body[key])))
+    return undefined;
+  const claimed = claimsOf(body, shape);
+  return ROLES.find((other) => {
+    const theirs = resultShape(other);
+    if (other === role || hasFieldOf(body, shape, theirs)) return false;
+    const said = new Set(claimsOf(body, theirs).map(({ key }) => key));
+    if (said.size === 0 || !claimed.every(({ key }) => said.has(key))) return false;
+    return hasFieldOf(body, theirs, shape) || saysVerdictOf(body, theirs, role);
+  });
+}
+
+/** Whether a field is one that only one of two kinds has. Less sure names of its lists are words for many things. */
+function hasFieldOf(body: Json, { meant, verdictField }: ResultShape, { fields }: ResultShape): boolean {
+  return firstKeys(body).some((key) => {
+    const { field, rank } = meant(key) ?? {};
+    if (field === undefined || rank === undefined || field === verdictField || fields.has(field))
+      return false;
+    return rank <= 1 || Array.isArray(body[key]);
+  });
+}
+
+/** Whether a kind's verdict stands under its own name, and is not a mere word for one of `role`. */
+function saysVerdictOf(body: Json, theirs: ResultShape, role: Role): boolean {
+  const { verdictField } = theirs;
+  const verdicts = verdictsOf(theirs.role);
+  return firstKeys(body).some((key) => {
+    if (plainName(key) !== verdictField) return false;
+    const said = body[key];
+    return verdictOf(said, verdictsOf(role)) === undefined
+      ? verdictOf(said, verdicts) !== undefined
+      : verdicts.some((verdict) => verdict === said);
   });
 }
 

@@ -4,7 +4,7 @@ import { kindOf, type Role, verdictsOf } from '../kinds.js';
 import { namedOnce, RESULTS } from '../results.js';
 import { type Clear, readTask, readVerdict } from './clear-fields.js';
 import { kept, MAX_ITEMS, readFields } from './field-values.js';
-import { elsewhere, otherRole, verdictOfOther } from './misplaced-result.js';
+import { elsewhere, otherRole, resultOfOther, verdictOfOther } from './misplaced-result.js';
 import { firstKeys } from './object-keys.js';
 import { THIS_TASK } from './repair-rules.js';
 import { Repairs } from './repairs.js';
@@ -42,6 +42,8 @@ export function readResult(json: unknown, role: Role): Reading {
   const task = readTask(body, shape);
   const verdict = readVerdict(body, shape);
   const known = typeof task.value === 'string' ? { task: task.value } : {};
+  const other = task.contradiction === undefined ? resultOfOther(body, role) : undefined;
+  if (other !== undefined) return { ok: false, ...elsewhere(other), ...known };
   const contradiction = task.contradiction ?? verdict.contradiction;
   if (contradiction !== undefined) return { ok: false, ...contradiction, ...known };
   if (task.value === undefined || verdict.value === undefined)

@@ -1,8 +1,10 @@
 import { isObject } from '../../shared/is-object.js';
+import { ROLES } from '../kinds.js';
 import { type Clear, readTask, readVerdict } from './clear-fields.js';
-import { firstKeys } from './object-keys.js';
+import { resultOfOther } from './misplaced-result.js';
+import { firstKeys, keysFor } from './object-keys.js';
 import { type Repairs, WHOLE } from './repairs.js';
-import type { Json, ResultShape } from './shape.js';
+import { type Json, type ResultShape, resultShape } from './shape.js';
 
 /** Most objects that a result is looked for in, one within the other. */
 const MAX_WRAPPERS = 3;
@@ -30,14 +32,14 @@ function inside(json: Json, shape: ResultShape): Json | undefined {
   const verdict = readVerdict(json, shape);
   if (task.contradiction ?? verdict.contradiction) return undefined;
   if (task.value !== undefined && verdict.value !== undefined) return undefined;
+  if (task.value !== undefined && resultOfOther(json, shape.role) !== undefined) return undefined;
   let found: { key: string; object: Json } | undefined;
   for (const key of firstKeys(json)) {
-    const meant = shape.meant(key);
     if (key === '__proto__') continue;
     const each = json[key];
-    if (meant !== undefined && shape.fields.get(meant.field)?.shape.wants === 'list') continue;
     const object: unknown = Array.isArray(each) && each.length === 1 ? each[0] : each;
     if (!isObject(object) || !completes({ task, verdict }, object, shape)) continue;
+    if (isList(key) || (object !== each && !isResult(object, shape))) continue;
     // Of two, none is it.
     if (found !== undefined) return undefined;
     found = { key, object };
@@ -45,6 +47,22 @@ function inside(json: Json, shape: ResultShape): Json | undefined {
   if (found === undefined) return undefined;
   const { [found.key]: _, ...rest } = json;
   return { ...rest, ...found.object };
+}
+
+/** Whether a name is that of a list in results of any kind: its items are no results. */
+function isList(name: string): boolean {
+  return ROLES.some((role) => {
+    const { meant, fields } = resultShape(role);
+    const field = meant(name)?.field;
+    return field !== undefined && fields.get(field)?.shape.wants === 'list';
+  });
+}
+
+/** Whether the item of a list names its task or its verdict as results do: many things are done or have passed. */
+function isResult(item: Json, shape: ResultShape): boolean {
+  return ['task_id', shape.verdictField].some(
+    (field) => field !== undefined && keysFor(field, item, shape).some(({ rank }) => rank <= 1),
+  );
 }
 
 /** Whether an object inside a result has what the result itself lacks, and is about the same task. */
