@@ -100,7 +100,7 @@ ${rows(
 - no verdict that can be understood, such as \`in_progress\`, or two different ones
 - two pairs of markers, two fenced blocks of JSON, two objects
 - a text that ends within the id of its task
-- a result sent to the subject of another role; the error names the right one
+- a result sent to the subject of another role, also where a part of it could be read as a verdict; the error names the right one
 `;
     await expect(page).toMatchFileSnapshot(`${ROOT}docs/reference/repairs.md`);
   });

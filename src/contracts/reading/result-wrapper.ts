@@ -49,7 +49,7 @@ function inside(json: Json, shape: ResultShape): Json | undefined {
   return { ...rest, ...found.object };
 }
 
-/** Whether a name is that of a list in results of any kind: its items are no results. */
+/** Whether a name is that of a list in results of any kind: its items are not results. */
 function isList(name: string): boolean {
   return ROLES.some((role) => {
     const { meant, fields } = resultShape(role);
