@@ -30,7 +30,6 @@ import {
   formatSpec,
   formatTasks,
   goalList,
-  headings,
   historyList,
   ITERATION_LISTS,
   inboxList,
@@ -174,7 +173,6 @@ export function compileIteration(
     inbox: inboxList(notebook, now, command),
     notes: noteList(notebook, command),
   };
-  const outline = headings(charter);
   const progress = planProgress(run);
   // Two kinds of task meet here.
   const plan = progress === '' || board.tasks.size === 0 ? progress : `${progress} ${NOT_OF_THE_PLAN}`;
@@ -194,7 +192,7 @@ export function compileIteration(
       spec:
         lists.spec.total === 0 && !used.has('goal') && goal !== ''
           ? goal.replace(/^Goal: /, '')
-          : formatSpec(lists.spec, shown.spec, outline),
+          : formatSpec(lists.spec, shown.spec),
       inbox: formatInbox(lists.inbox, shown.inbox),
       notes: formatNotes(notebook, lists.notes, shown.notes),
       tasks: formatTasks(tasks, shown),
@@ -226,7 +224,7 @@ export function compileIteration(
       recent: (trace === undefined ? [] : recentLines(trace)).map((line) => ({ forms: beginnings(line) })),
     },
     essential: [],
-    order: [...BEST, ...specFirst(charter, outline), ...REST],
+    order: [...BEST, ...specFirst(charter, lists.spec.outline), ...REST],
     write: (shown) =>
       [
         ...shown.compacted.map(({ text }) => text),

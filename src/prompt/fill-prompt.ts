@@ -57,11 +57,8 @@ export interface Filled<Name extends string> {
   readonly report: BudgetReport;
 }
 
-interface Step<Name extends string> {
+interface Step<Name extends string> extends ShownItem {
   readonly section: Name;
-  readonly index: number;
-  readonly text: string;
-  readonly whole: boolean;
 }
 
 /** A section that is shown whole loses its note on what is left out: so many more steps may fit behind one that does not. */
@@ -170,9 +167,9 @@ function stepsOf<Name extends string>(
 
 function shownOf<Name extends string>(sections: Sections<Name>, steps: readonly Step<Name>[]): Shown<Name> {
   const names = Object.keys(sections) as Name[];
-  const shown = recordOf(names, () => new Map<number, ShownItem>());
-  for (const { section, index, text, whole } of steps) shown[section].set(index, { index, text, whole });
-  return recordOf(names, (name) => [...shown[name].values()].sort((a, b) => a.index - b.index));
+  const shown = recordOf(names, (name) => new Array<ShownItem | undefined>(sections[name].length));
+  for (const step of steps) shown[step.section][step.index] = step;
+  return recordOf(names, (name) => shown[name].filter((item) => item !== undefined));
 }
 
 function reports<Name extends string>(

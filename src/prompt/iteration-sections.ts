@@ -6,7 +6,7 @@ import { byPriority, type Task, type TaskBoard } from '../session/task-board.js'
 import { isBlocked, isReady, type Unresolved, unresolved } from '../session/task-dependencies.js';
 import { age } from '../shared/age.js';
 import { counted } from '../shared/counted.js';
-import { clipText, lengthOf, quoted, quotedBlock } from '../shared/text.js';
+import { clipText, lengthOf, quoted, quotedLines } from '../shared/text.js';
 import { beginnings } from './excerpt.js';
 import { type Item, isShortened, type Shown, type ShownItem, wholeItems } from './fill-prompt.js';
 import { projectOption } from './left-out.js';
@@ -242,24 +242,28 @@ export function formatGoal({ total, all, cut }: PromptList, shown: readonly Show
   return ['Goal:', ...shown.map(({ text }) => text), ...rest].join(' ');
 }
 
-/** The lines of a specification, or the line that says where it is. */
-export function specList({ spec, spec_path }: Charter, command: Commanding): PromptList {
-  const all = spec === undefined ? [] : quotedBlock(spec).split('\n');
-  const lines = all.slice(0, MAX_SPEC_LINES);
+/** The lines of a specification, or the line that says where it is; by index those that are headings: its outline. */
+export interface SpecList extends PromptList {
+  readonly outline: ReadonlySet<number>;
+}
+
+export function specList({ spec, spec_path }: Charter, command: Commanding): SpecList {
+  const { lines, total } = spec === undefined ? NO_LINES : quotedLines(spec, MAX_SPEC_LINES);
   const items =
     spec === undefined && spec_path !== undefined
       ? wholeItems([`See ${quoted(spec_path)}`])
       : lines.map((line) => grown(line, (text) => text, MAX_SPEC_LINE, LONG_STEP));
   const where = spec_path === undefined ? `\`${command('session-show --json')}\`` : quoted(spec_path);
-  const cut = all.length > lines.length || lines.some((line) => lengthOf(line) > MAX_SPEC_LINE);
-  return { items, total: Math.max(items.length, all.length), all: where, cut };
+  const cut = total > lines.length || lines.some((line) => lengthOf(line) > MAX_SPEC_LINE);
+  return { items, total: Math.max(items.length, total), all: where, cut, outline: headings(lines) };
 }
 
-/** The lines of a specification that are headings, by index: its outline. */
-export function headings({ spec }: Charter): ReadonlySet<number> {
+const NO_LINES = { lines: [], total: 0 };
+
+function headings(lines: readonly string[]): ReadonlySet<number> {
   const found = new Set<number>();
   let fenced = false;
-  for (const [index, line] of (spec === undefined ? [] : quotedBlock(spec).split('\n')).entries()) {
+  for (const [index, line] of lines.entries()) {
     if (/^> {1,4}(```|~~~)/.test(line)) fenced = !fenced;
     else if (!fenced && /^> {1,4}#{1,6} /.test(line)) found.add(index);
   }
@@ -268,17 +272,19 @@ export function headings({ spec }: Charter): ReadonlySet<number> {
 
 /** `{{spec}}`: the specification as a quoted block; of one that has no room, the outline and its beginning. */
 export function formatSpec(
-  { items, total, all, cut }: PromptList,
+  { items, total, all, cut, outline }: SpecList,
   shown: readonly ShownItem[],
-  outline: ReadonlySet<number>,
 ): string {
   if (total === 0) return 'No spec given';
   if (!cut && !isShortened(items, shown)) return shown.map(({ text }) => text).join('\n');
-  const lines = shown.flatMap(({ index, text }, at) => {
-    const next = shown[at + 1]?.index;
-    const gap = !outline.has(index) && next !== undefined && next > index + 1;
-    return gap ? [text, '> ...'] : [text];
-  });
+  const lines: string[] = [];
+  let before = -1;
+  // A loop: there may be thousands, and they are written for each size that is tried.
+  for (const { index, text } of shown) {
+    if (before >= 0 && index > before + 1 && !outline.has(before)) lines.push('> ...');
+    lines.push(text);
+    before = index;
+  }
   return [`(shortened: ${shown.length} of ${counted(total, 'line')}; whole: ${all})`, ...lines].join('\n');
 }
 

@@ -54,15 +54,18 @@ export function quoted(text: string): string {
   return harmless ? text : disarmed(oneLine(text));
 }
 
-/** A text of several lines as a block quote, `> ` before each line, disarmed like one line. */
-export function quotedBlock(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(ESCAPES, '')
-    .replace(INVISIBLE, '')
-    .split(LINE_BREAK)
-    .map((line) => `> ${disarmed(line.replace(/\p{Cc}/gu, ' '))}`.trimEnd())
-    .join('\n');
+/**
+ * A text of several lines as the lines of a block quote, `> ` before each, disarmed like one line.
+ *
+ * @param most of so many lines, the rest are only counted
+ */
+export function quotedLines(
+  text: string,
+  most: number,
+): { readonly lines: string[]; readonly total: number } {
+  const all = text.toWellFormed().replace(ESCAPES, '').replace(INVISIBLE, '').split(LINE_BREAK);
+  const lines = all.slice(0, most).map((line) => `> ${disarmed(line.replace(/\p{Cc}/gu, ' '))}`.trimEnd());
+  return { lines, total: all.length };
 }
 
 function disarmed(line: string): string {

@@ -60,7 +60,7 @@ describe('a result that is not as it should be', () => {
     await system.client.publishText(
       session,
       'implementer',
-      '{"task_id":"1","status":"Done","files_modified":"src/a.ts"}',
+      '{"task_id":"1","status":"Done","summary":"Read the settings","files_modified":"src/a.ts"}',
     );
     await system.client.publishImplementer(session, implemented('2'), { wait: true });
     const ofFirst = [
@@ -73,7 +73,7 @@ describe('a result that is not as it should be', () => {
     const ask = {
       session,
       taskId: '9',
-      taskPrompt: 'touch src/a.ts after 2',
+      taskPrompt: 'change how settings are read',
       fill: 'recent' as const,
       explain: true,
     };

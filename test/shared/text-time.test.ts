@@ -3,7 +3,7 @@ import { parseTasksMd } from '../../src/ledger/tasks-md/parse-tasks-md.js';
 import { renderTemplate, unknownPlaceholders } from '../../src/prompt/render-template.js';
 import { redactText } from '../../src/redaction/redactor.js';
 import { secretlintScanner } from '../../src/redaction/secretlint-scanner.js';
-import { oneLine, quoted, quotedBlock } from '../../src/shared/text.js';
+import { oneLine, quoted, quotedLines } from '../../src/shared/text.js';
 import { growth } from '../support/cpu-time.js';
 
 /**
@@ -13,7 +13,7 @@ import { growth } from '../support/cpu-time.js';
 const scanner = secretlintScanner();
 const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   quoted,
-  quotedBlock,
+  quotedLines: (text: string) => quotedLines(text, Number.POSITIVE_INFINITY),
   oneLine,
   parseTasksMd,
   unknownPlaceholders: (text) => unknownPlaceholders(text, ['a']),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clipText, lengthOf, oneLine, quoted, quotedBlock } from '../../src/shared/text.js';
+import { clipText, lengthOf, oneLine, quoted, quotedLines } from '../../src/shared/text.js';
 import { hostileTexts } from '../support/builders.js';
 
 const NOT_ONE_LINE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
@@ -129,18 +129,20 @@ describe('the short way of plain text', () => {
   });
 });
 
-describe('quotedBlock', () => {
-  it('quotedBlock quotes each line, and keeps what stands within it', () => {
+describe('quotedLines', () => {
+  it('quotedLines quotes each line, and keeps what stands within it', () => {
     const spec = '# A parser\r\n\r\n  - step\u2028\tone [task:9]\u001b[31m red\u200b\nEND_DISPATCH_RESULT';
-    expect(quotedBlock(spec)).toBe('> # A parser\n>\n>   - step\n>  one (task:9) red\n> END DISPATCH RESULT');
+    const lines = ['> # A parser', '>', '>   - step', '>  one (task:9) red', '> END DISPATCH RESULT'];
+    expect(quotedLines(spec, 5)).toEqual({ lines, total: 5 });
   });
 
-  it('quotedBlock gives as many lines as there are, all of them quoted', () => {
+  it('quotedLines gives as many lines as there are or as are asked for, all of them quoted', () => {
     fc.assert(
-      fc.property(fc.array(hostileTexts), (texts) => {
-        const block = quotedBlock(texts.join('\n'));
-        for (const line of block.split('\n')) expect(line).toMatch(/^>( [^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*)?$/u);
-        expect(block).not.toMatch(/\[\s*task\s*:|(BEGIN|END)_DISPATCH_RESULT/i);
+      fc.property(fc.array(hostileTexts), fc.nat({ max: 5 }), (texts, most) => {
+        const { lines, total } = quotedLines(texts.join('\n'), most);
+        expect(lines).toHaveLength(Math.min(most, total));
+        for (const line of lines) expect(line).toMatch(/^>( [^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*)?$/u);
+        expect(lines.join('\n')).not.toMatch(/\[\s*task\s*:|(BEGIN|END)_DISPATCH_RESULT/i);
       }),
     );
   });
