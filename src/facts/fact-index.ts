@@ -31,12 +31,15 @@ export class FactIndex implements IFactIndex {
   /** By their first characters: the words that are there. */
   readonly #families = new Map<string, Set<string>>();
   #slots = 0;
+  /** Places that facts have left. */
+  readonly #free: number[] = [];
   readonly #saidTotal = { facts: 0, words: 0 };
   readonly #changedTotal = { facts: 0, words: 0 };
 
   add(fact: SessionFact): void {
     const { words, own, paths } = contentsOf(fact);
-    const entry: IndexedFact = { fact, group: groupOf(fact), slot: this.#slots, words, own };
+    const place = this.#free.pop() ?? this.#facts.size;
+    const entry: IndexedFact = { fact, group: groupOf(fact), slot: this.#slots, place, words, own };
     this.#slots += 1;
     this.#facts.set(fact, entry);
     const postings = this.#postingsOf(entry);
@@ -53,6 +56,7 @@ export class FactIndex implements IFactIndex {
     const entry = this.#facts.get(fact);
     if (entry === undefined) return;
     this.#facts.delete(fact);
+    this.#free.push(entry.place);
     const postings = this.#postingsOf(entry);
     for (const word of entry.words) {
       unpost(postings, word, entry);
@@ -69,6 +73,10 @@ export class FactIndex implements IFactIndex {
 
   get counts(): { readonly said: number; readonly changed: number } {
     return { said: this.#saidTotal.facts, changed: this.#changedTotal.facts };
+  }
+
+  get places(): number {
+    return this.#facts.size + this.#free.length;
   }
 
   averageWords(group: FactGroup): number {

@@ -127,9 +127,9 @@ export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRank
     (asked.tags === undefined || entry.fact.tags.some((tag) => asked.tags?.includes(tag))) &&
     (entry.fact.sourceTaskId !== asked.taskId ||
       (asked.besideLedger === true && isBesideLedger(entry, index)));
-  const hits = new Hits(index);
   const words = tokens(asked.text.slice(0, MAX_QUERY), MAX_TOKENS);
-  hits.addWords(words);
+  const hits = new Hits(index, words);
+  hits.addWords();
   hits.addFiles(leadsFrom(asked, index));
   hits.addSimilar(asked.similar);
   hits.addOwn(index.ofTask(asked.taskId).filter(isAsked));
@@ -178,9 +178,10 @@ function isBesideLedger(entry: IndexedFact, index: IFactIndex): boolean {
 /** What speaks for one fact, in rare words. */
 interface Hit {
   readonly entry: IndexedFact;
+  /** Words of the query that it holds, by their places there, and what each adds. */
+  readonly matched: number[];
+  readonly weights: number[];
   words: number;
-  /** Words of the query by what each adds. */
-  readonly matched: Map<string, number>;
   file: number;
   similar: number;
   /** Whether its file is one that the task names, or that is open. */
@@ -193,79 +194,93 @@ interface Candidate {
   readonly entry: IndexedFact;
   readonly score: number;
   readonly because: WeighedFact['because'];
-  readonly matched: readonly string[];
+  readonly matched: () => string[];
 }
 
 class Hits {
   readonly #index: IFactIndex;
-  readonly #hits = new Map<IndexedFact, Hit>();
+  readonly #words: readonly string[];
+  readonly #hits: Hit[] = [];
+  /** By the places of their facts. */
+  readonly #byPlace: (Hit | undefined)[];
 
-  constructor(index: IFactIndex) {
+  constructor(index: IFactIndex, words: readonly string[]) {
     this.#index = index;
+    this.#words = words;
+    this.#byPlace = new Array(index.places);
   }
 
-  addWords(words: readonly string[]): void {
+  addWords(): void {
     const { said, changed } = this.#index.counts;
-    const kin = words.map((word) => ({ word, kin: this.#index.kin(word) }));
+    const kin = this.#words.map((word) => this.#index.kin(word));
     this.#addFrom((word) => this.#index.said(word), kin, said);
     this.#addFrom((word) => this.#index.changed(word), kin, changed);
-    for (const hit of this.#hits.values()) {
+    for (const hit of this.#hits) {
       const average = this.#index.averageWords(hit.entry.group);
       const length = 1 - LENGTH + (LENGTH * hit.entry.words.length) / average;
       const factor = (1 + SATURATION) / (1 + SATURATION * length);
-      for (const weight of hit.matched.values()) hit.words += factor * weight;
+      let sum = 0;
+      for (const weight of hit.weights) sum += weight;
+      hit.words = factor * sum;
     }
-    this.#addContext(words);
+    this.#addContext();
   }
 
   /** A fact says more in the light of what its task did. */
-  #addContext(words: readonly string[]): void {
-    const byTask = new Map<string, Map<string, number>>();
-    for (const { entry, words: sum, matched } of this.#hits.values()) {
-      if (!isSummary(entry.fact) || sum < ENOUGH) continue;
-      const said = byTask.get(entry.fact.sourceTaskId) ?? new Map<string, number>();
-      byTask.set(entry.fact.sourceTaskId, said);
-      for (const [word, weight] of matched) said.set(word, Math.max(weight, said.get(word) ?? 0));
+  #addContext(): void {
+    const summaries = new Map<string, Hit[]>();
+    for (const hit of this.#hits) {
+      if (!isSummary(hit.entry.fact) || hit.words < ENOUGH) continue;
+      const known = summaries.get(hit.entry.fact.sourceTaskId);
+      if (known === undefined) summaries.set(hit.entry.fact.sourceTaskId, [hit]);
+      else known.push(hit);
     }
-    for (const [task, said] of byTask) {
+    const said = new Float64Array(this.#words.length);
+    for (const [task, hits] of summaries) {
+      said.fill(0);
+      let all = 0;
+      for (const { matched, weights } of hits) {
+        for (let at = 0; at < matched.length; at += 1) {
+          const word = matched[at] as number;
+          const more = (weights[at] as number) - (said[word] as number);
+          if (more <= 0) continue;
+          said[word] = weights[at] as number;
+          all += more;
+        }
+      }
       for (const entry of this.#index.ofTask(task)) {
         if (entry.group === 'files' || isSummary(entry.fact) || isBare(entry.fact)) continue;
         const hit = this.#hitOf(entry);
-        for (const word of words) if (!hit.matched.has(word)) hit.words += CONTEXT * (said.get(word) ?? 0);
+        let others = all;
+        for (const word of hit.matched) others -= said[word] as number;
+        hit.words += CONTEXT * others;
       }
     }
   }
 
   #addFrom(
     holding: (word: string) => readonly IndexedFact[],
-    asked: readonly { readonly word: string; readonly kin: readonly string[] }[],
+    kin: readonly (readonly string[])[],
     all: number,
   ): void {
-    const weighed = asked.map(({ word, kin }) => {
+    const weighed = this.#words.map((word, at) => {
       const exact = holding(word);
-      return { word, kin, exact, weight: rarity(exact.length, all) };
+      return { at, exact, weight: rarity(exact.length, all) };
     });
     // The rare ones first: a common word only adds to what a rare one has found.
     weighed.sort((a, b) => b.weight - a.weight);
-    const before = new Set(this.#hits.keys());
-    for (const { word, kin, exact, weight } of weighed) {
-      if (weight >= RARE) for (const entry of exact) this.#hitOf(entry).matched.set(word, weight);
-      else if (weight >= NOTHING) this.#addCommon(word, weight, before);
-      for (const other of kin) {
+    for (const { at, exact, weight } of weighed) {
+      for (const entry of weight >= NOTHING ? exact : []) {
+        const hit = weight >= RARE ? this.#hitOf(entry) : this.#byPlace[entry.place];
+        if (hit !== undefined) matches(hit, at, weight);
+      }
+      for (const other of kin[at] ?? []) {
         const alike = holding(other);
         const less = KIN * rarity(exact.length + alike.length, all);
         if (less < RARE / 2) continue;
-        for (const entry of alike) {
-          const { matched } = this.#hitOf(entry);
-          if (!matched.has(word)) matched.set(word, less);
-        }
+        for (const entry of alike) matches(this.#hitOf(entry), at, less);
       }
     }
-  }
-
-  #addCommon(word: string, weight: number, except: ReadonlySet<IndexedFact>): void {
-    for (const { entry, matched } of this.#hits.values())
-      if (!except.has(entry) && entry.words.includes(word)) matched.set(word, weight);
   }
 
   addFiles(leads: readonly Lead[]): void {
@@ -302,9 +317,9 @@ class Hits {
   found(chance: number): Candidate[] {
     const found: Candidate[] = [];
     let best = 0;
-    for (const { entry, words, similar } of this.#hits.values())
+    for (const { entry, words, similar } of this.#hits)
       if (entry.group !== 'files') best = Math.max(best, words + similar);
-    for (const hit of this.#hits.values()) {
+    for (const hit of this.#hits) {
       // Beside what fits well, what fits a little is noise; a finding is worth knowing.
       if (!isHeld(hit.entry) && hit.words + hit.file + hit.similar < LEAST_SHARE * best) continue;
       const enough = chance * (isHeld(hit.entry) ? ENOUGH_HELD : ENOUGH);
@@ -319,7 +334,7 @@ class Hits {
         because,
         // Others of a busy file would take all places from what the task is about.
         isFree: !isHeld(entry) || because !== 'file' || hit.isMeant,
-        matched: [...hit.matched.keys()],
+        matched: () => hit.matched.map((at) => this.#words[at] ?? ''),
       });
     }
     return found;
@@ -331,12 +346,20 @@ class Hits {
   }
 
   #hitOf(entry: IndexedFact): Hit {
-    const known = this.#hits.get(entry);
+    const known = this.#byPlace[entry.place];
     if (known !== undefined) return known;
-    const hit = { entry, words: 0, matched: new Map<string, number>(), file: 0, similar: 0, isMeant: false };
-    this.#hits.set(entry, hit);
+    const hit = { entry, matched: [], weights: [], words: 0, file: 0, similar: 0, isMeant: false };
+    this.#hits.push(hit);
+    this.#byPlace[entry.place] = hit;
     return hit;
   }
+}
+
+/** Notes that a fact holds a word. One after the other: a word that it was noted to hold itself is the last. */
+function matches(hit: Hit, word: number, weight: number): void {
+  if (hit.matched.at(-1) === word) return;
+  hit.matched.push(word);
+  hit.weights.push(weight);
 }
 
 /** 1 for a word that one fact holds, less for a common one. */
@@ -418,7 +441,7 @@ class Choice {
     rest.sort((a, b) => isDull(a) - isDull(b) || byAge(a, b));
     for (const entry of rest) {
       if (this.#chosen.size + this.#recent.length >= this.#most) return;
-      const candidate: Candidate = { entry, score: 0, because: 'recent', isFree: true, matched: [] };
+      const candidate: Candidate = { entry, score: 0, because: 'recent', isFree: true, matched: () => [] };
       if (this.#duplicateOf(candidate) === undefined) this.#recent.push(candidate);
     }
   }
@@ -472,7 +495,7 @@ class Choice {
 }
 
 function ranked({ entry: { fact, group }, score, matched }: Candidate): RankedFact {
-  return { fact, group, score, tokens: tokensOf(fact), matched };
+  return { fact, group, score, tokens: tokensOf(fact), matched: matched() };
 }
 
 /** Whether two facts say nearly the same of the same thing. "Case 7" and "case 8" are two matters. */

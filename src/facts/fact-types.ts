@@ -77,6 +77,8 @@ export interface IndexedFact {
   readonly group: FactGroup;
   /** Tells apart facts of one dispatch: the order in which its rules gave them. */
   readonly slot: number;
+  /** Its place in the index: less than the most facts that were ever in it, and taken again when the fact is gone. */
+  readonly place: number;
   /** What it says and what of, each token once. A task that it is about is none of them: its id says nothing. */
   readonly words: readonly string[];
   /** How many of the words are of the object: they come first. */
@@ -86,6 +88,8 @@ export interface IndexedFact {
 /** Valid facts by their words, files and tasks; what is said in words and which files changed are counted apart. */
 export interface IFactIndex {
   readonly counts: { readonly said: number; readonly changed: number };
+  /** More than the place of any fact. */
+  readonly places: number;
   /** Words of a fact on average: of changed files, or of what is said in words. */
   averageWords(group: FactGroup): number;
   all(): Iterable<IndexedFact>;

@@ -169,29 +169,38 @@ function filesFor(
 
 /** The past results that are most like a query, best first; the newest of equal ones. */
 export function similarResults(past: PastResults, asked: readonly string[]): SimilarResult[] {
-  const { rows } = past;
-  // By number of holders, since a logarithm for each word of each result would take longer than all else.
+  const { rows, holders } = past;
+  const words = holders.length;
+  // What each word weighs, of all results and of the query: found once, since each stands in many results. By number of
+  // holders, since a logarithm takes longer than all else.
   const squares: number[] = [];
-  const weightOf = (holders: number) => {
-    const square = squares[holders] ?? rarity(holders, rows.length) ** 2;
-    squares[holders] = square;
+  const weightOf = (held: number) => {
+    const square = squares[held] ?? rarity(held, rows.length) ** 2;
+    squares[held] = square;
     return square;
   };
-  const weights = new Float64Array(past.wordCount);
+  const weights = new Float64Array(words);
+  for (let word = 0; word < words; word += 1) weights[word] = weightOf(holders[word] ?? 0);
+  const askedWeights = new Float64Array(words);
   let askedWeight = 0;
   for (const token of asked) {
     const word = past.wordOf(token);
-    const weight = weightOf(word === undefined ? 0 : past.holders(word));
+    const weight = weightOf(word === undefined ? 0 : (holders[word] ?? 0));
     askedWeight += weight;
-    if (word !== undefined) weights[word] = weight;
+    if (word !== undefined) askedWeights[word] = weight;
   }
   const best: SimilarResult[] = [];
-  for (const [index, row] of rows.entries()) {
+  for (let index = 0; index < rows.length; index += 1) {
+    const row = rows[index] as PastRow;
+    const { tokens: held } = row;
     let common = 0;
-    for (const word of row.tokens) common += weights[word] ?? 0;
-    if (common === 0) continue;
     let weight = 0;
-    for (const word of row.tokens) weight += weightOf(past.holders(word));
+    for (let at = 0; at < held.length; at += 1) {
+      const word = held[at] as number;
+      common += askedWeights[word] as number;
+      weight += weights[word] as number;
+    }
+    if (common === 0) continue;
     const likeness = common / Math.sqrt(askedWeight * weight);
     const similarity = likeness * 0.5 ** ((rows.length - index) / HALF_LIFE);
     insert(best, { row, similarity });
@@ -364,7 +373,7 @@ function knownOf(past: PastResults, ids: readonly number[]): readonly number[] {
 /** What the words say for each class of file: the odds that results with the word touched one, against those of all. */
 function classScores(past: PastResults, asked: readonly string[]): number[] {
   const words = asked.flatMap((token) => past.wordOf(token) ?? []);
-  const places = new Int32Array(past.wordCount);
+  const places = new Int32Array(past.holders.length);
   for (const [index, word] of words.entries()) places[word] = index + 1;
   const { classes } = past.paths;
   const count = FILE_CLASSES.length;
@@ -390,7 +399,8 @@ function classScores(past: PastResults, asked: readonly string[]): number[] {
     let sum = 0;
     for (const [at, word] of words.entries()) {
       const hits = touched[(at + 1) * count + index] ?? 0;
-      sum += logOdds((hits + CLASS_PRIOR * prior) / (past.holders(word) + CLASS_PRIOR)) - logOdds(prior);
+      sum +=
+        logOdds((hits + CLASS_PRIOR * prior) / ((past.holders[word] ?? 0) + CLASS_PRIOR)) - logOdds(prior);
     }
     return WEIGHTS.class * Math.max(-MAX_CLASS, Math.min(MAX_CLASS, sum));
   });

@@ -165,17 +165,12 @@ export class PastResults {
   /** Number of a word; `undefined` where no result holds it. */
   wordOf(token: string): number | undefined {
     const id = this.#words.ids.get(token);
-    return id !== undefined && this.holders(id) > 0 ? id : undefined;
+    return id !== undefined && (this.#holders[id] ?? 0) > 0 ? id : undefined;
   }
 
-  /** One more than the highest number of a word. */
-  get wordCount(): number {
-    return this.#holders.length;
-  }
-
-  /** Results that hold a word. */
-  holders(word: number): number {
-    return this.#holders[word] ?? 0;
+  /** How many results hold each word, by number. */
+  get holders(): readonly number[] {
+    return this.#holders;
   }
 
   /** Bytes that the memory takes when it is written, roughly. */
