@@ -23,7 +23,8 @@ const DEAR_SHARE = 0.75;
  */
 export class InMemorySessionFactStore implements ISessionFactStore {
   readonly #sayings: Set<Saying>;
-  readonly #bySubject: Index;
+  /** By subject and relation: what closes what. */
+  readonly #groups: Index;
   /** Findings and blockers by their task: what its outcomes close. */
   readonly #openByTask: Index;
   readonly #outcomesByTask: Index;
@@ -34,7 +35,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
 
   constructor() {
     this.#sayings = new Set();
-    this.#bySubject = new Map();
+    this.#groups = new Map();
     this.#openByTask = new Map();
     this.#outcomesByTask = new Map();
     this.#valid = 0;
@@ -59,10 +60,8 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   }
 
   invalidate(subject: string, relation: string, by: Pick<DispatchOrigin, 'sequence' | 'at'>): void {
-    for (const saying of this.#bySubject.get(subject) ?? []) {
-      if (saying.fact.relation === relation && saying.fact.sourceSequence < by.sequence)
-        this.#close(saying, by);
-    }
+    const group = this.#groups.get(groupName({ subject, relation })) ?? [];
+    for (const saying of group.slice(0, placeOf(group, by.sequence))) this.#close(saying, by);
   }
 
   getValid(): readonly SessionFact[] {
@@ -138,38 +137,52 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   }
 
   #holds(fact: SessionFact): boolean {
-    for (const { fact: other } of this.#bySubject.get(fact.subject) ?? []) {
-      if (other.sourceSequence === fact.sourceSequence && saysTheSame(other, fact)) return true;
+    const group = this.#groups.get(groupName(fact)) ?? [];
+    for (let at = placeOf(group, fact.sourceSequence); at < group.length; at += 1) {
+      const other = group[at]?.fact;
+      if (other?.sourceSequence !== fact.sourceSequence) return false;
+      if (saysTheSame(other, fact)) return true;
     }
     return false;
   }
 
   #closerOf(fact: SessionFact): Closing | undefined {
     const ends = endsWithTask(fact);
-    const closers = ends ? this.#outcomesByTask.get(fact.sourceTaskId) : this.#bySubject.get(fact.subject);
-    let first: SessionFact | undefined;
-    for (const { fact: other } of closers ?? []) {
-      if (!(ends ? endsOpen(other, fact) : replaces(other, fact))) continue;
-      if (first === undefined || other.sourceSequence < first.sourceSequence) first = other;
+    const closers = ends ? this.#outcomesByTask.get(fact.sourceTaskId) : this.#groups.get(groupName(fact));
+    for (let at = placeOf(closers ?? [], fact.sourceSequence); at < (closers?.length ?? 0); at += 1) {
+      const other = closers?.[at]?.fact;
+      if (other !== undefined && (ends ? endsOpen(other, fact) : replaces(other, fact)))
+        return closing(other);
     }
-    return first && closing(first);
+    return undefined;
   }
 
   #closeGroup(fact: SessionFact): void {
-    for (const saying of this.#bySubject.get(fact.subject) ?? []) {
+    const group = this.#groups.get(groupName(fact)) ?? [];
+    let before = Number.NEGATIVE_INFINITY;
+    for (let at = placeOf(group, fact.sourceSequence) - 1; at >= 0; at -= 1) {
+      const saying = group[at] as Saying;
+      // What is older has been closed by this one.
+      if (saying.fact.sourceSequence < before) return;
+      if (!endsWithTask(saying.fact) && !(saying.fact.history === true && fact.history !== true))
+        before = saying.fact.sourceSequence;
       if (replaces(fact, saying.fact)) this.#close(saying, closing(fact));
     }
   }
 
   #closeOpen(outcome: SessionFact): void {
-    for (const saying of this.#openByTask.get(outcome.sourceTaskId) ?? []) {
-      if (endsOpen(outcome, saying.fact)) this.#close(saying, closing(outcome));
+    const open = this.#openByTask.get(outcome.sourceTaskId) ?? [];
+    const end = placeOf(open, outcome.sourceSequence + 1);
+    for (let at = 0; at < end; at += 1) {
+      const saying = open[at] as Saying;
+      if (!isClosedBy(saying.fact, outcome.sourceSequence) && endsOpen(outcome, saying.fact))
+        this.#close(saying, closing(outcome));
     }
   }
 
   #close(saying: Saying, by: Closing): void {
     const { fact } = saying;
-    if ((fact.closedBy ?? Number.POSITIVE_INFINITY) <= by.sequence) return;
+    if (isClosedBy(fact, by.sequence)) return;
     saying.fact = closed(fact, by);
     if (fact.validTo === undefined) this.#invalid(fact);
   }
@@ -182,7 +195,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
       this.#valid += 1;
       this.#index?.add(fact);
     }
-    index(this.#bySubject, fact.subject, saying);
+    index(this.#groups, groupName(fact), saying);
     if (endsWithTask(fact)) index(this.#openByTask, fact.sourceTaskId, saying);
     if (isOutcome(fact)) index(this.#outcomesByTask, fact.sourceTaskId, saying);
   }
@@ -192,7 +205,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     this.#sayings.delete(saying);
     this.#bytes -= bytesOfFact(fact);
     if (fact.validTo === undefined) this.#invalid(fact);
-    unindex(this.#bySubject, fact.subject, saying);
+    unindex(this.#groups, groupName(fact), saying);
     if (endsWithTask(fact)) unindex(this.#openByTask, fact.sourceTaskId, saying);
     if (isOutcome(fact)) unindex(this.#outcomesByTask, fact.sourceTaskId, saying);
   }
@@ -207,19 +220,37 @@ export class InMemorySessionFactStore implements ISessionFactStore {
 interface Saying {
   fact: SessionFact;
 }
-type Index = Map<string, Set<Saying>>;
+/** In the order of their dispatches, so that neighbours in time are found without a look at all others. */
+type Index = Map<string, Saying[]>;
 type Closing = Pick<DispatchOrigin, 'sequence' | 'at'>;
+
+function groupName({ subject, relation }: Pick<SessionFact, 'subject' | 'relation'>): string {
+  return `${relation}\n${subject}`;
+}
+
+/** Where the sayings of this dispatch begin, or would. */
+function placeOf(sayings: readonly Saying[], sequence: number): number {
+  let low = 0;
+  let high = sayings.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sayings[middle] as Saying).fact.sourceSequence < sequence) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
 
 function index(map: Index, name: string, saying: Saying): void {
   const sayings = map.get(name);
-  if (sayings === undefined) map.set(name, new Set([saying]));
-  else sayings.add(saying);
+  if (sayings === undefined) map.set(name, [saying]);
+  else sayings.splice(placeOf(sayings, saying.fact.sourceSequence + 1), 0, saying);
 }
 
 function unindex(map: Index, name: string, saying: Saying): void {
-  const sayings = map.get(name);
-  sayings?.delete(saying);
-  if (sayings?.size === 0) map.delete(name);
+  const sayings = map.get(name) ?? [];
+  const at = sayings.indexOf(saying, placeOf(sayings, saying.fact.sourceSequence));
+  if (at >= 0) sayings.splice(at, 1);
+  if (sayings.length === 0) map.delete(name);
 }
 
 function closing(fact: SessionFact): Closing {
@@ -230,14 +261,14 @@ function closed(fact: SessionFact, by: Closing): SessionFact {
   return { ...fact, validTo: by.at, closedBy: by.sequence };
 }
 
-/** Whether a fact closes another one of the same subject, by saying it again. */
+/** Whether a fact was closed by this dispatch or an older one. */
+function isClosedBy({ closedBy = Number.POSITIVE_INFINITY }: SessionFact, sequence: number): boolean {
+  return closedBy <= sequence;
+}
+
+/** Whether a fact closes another one of its subject and relation, by saying it again. */
 function replaces(newer: SessionFact, fact: SessionFact): boolean {
-  return (
-    newer.relation === fact.relation &&
-    !endsWithTask(newer) &&
-    newer.sourceSequence > fact.sourceSequence &&
-    reaches(newer, fact)
-  );
+  return !endsWithTask(newer) && newer.sourceSequence > fact.sourceSequence && reaches(newer, fact);
 }
 
 /** Whether an outcome closes a finding or a blocker of its task. */
