@@ -105,6 +105,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./run-commands.js')).initCommand,
   },
   {
+    name: 'plan',
+    takes: '[options] [session]',
+    summary: 'show the plan of a session, what is next and what came of each task',
+    load: async () => (await import('./plan-command.js')).planCommand,
+  },
+  {
     name: 'status',
     takes: '[options] [session]',
     summary: 'show the progress of a run and what each task needs next',

@@ -2,50 +2,48 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
+import type { RunStatusReply } from '../client/run-replies.js';
 import { checkedRequest } from '../contracts/checked.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
+import type { Token } from '../contracts/names.js';
 import { sessionSettings } from '../contracts/session-settings.js';
+import { specNameOf } from '../ledger/spec-name.js';
+import { shellWord } from '../prompt/left-out.js';
 import { foldedState } from '../services/common/open-sessions.js';
 import { entriesOf } from '../services/tools/run-service.js';
 import { runStatus } from '../session/run-status.js';
+import type { SessionState } from '../session/session-state.js';
 import { counted } from '../shared/counted.js';
-import { clipText, oneLine } from '../shared/text.js';
-import { cliOf, examples, note, out, sessionOf, withClient, withNats } from './command-context.js';
+import { nearIdsHint } from '../shared/near-ids.js';
+import { oneLine } from '../shared/text.js';
+import { type Cli, cliOf, examples, note, out, sessionOf, withClient, withNats } from './command-context.js';
 import { settingPair } from './option-parsers.js';
+import { isHere, usualPlan } from './plan-places.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
+import { degradedLine, NO_PLAN, planNumberLines, planNumbers } from './show-plan.js';
+import { watchSession } from './watching.js';
 
 interface InitOptions {
   readonly session?: string;
-  readonly spec: string;
-  readonly tasks: string;
+  readonly spec?: string;
+  readonly tasks?: string;
   readonly goal?: string;
   readonly settings?: Record<string, unknown>;
   readonly push?: boolean;
   readonly json?: boolean;
+  readonly watch?: boolean;
 }
 
 interface ReadOptions {
   readonly json?: boolean;
+  readonly watch?: boolean;
 }
 
+const WATCH = ['-w, --watch', 'show it again each time that the session moves, until Ctrl-C'] as const;
+
 const problem = z.object({ code: z.string(), line: z.number(), message: z.string() });
-const totals = z.object({
-  total: z.number(),
-  completed: z.number(),
-  inProgress: z.number(),
-  pending: z.number(),
-});
 const statusReply = z.object({
-  run: z
-    .object({
-      spec: z.string(),
-      goal: z.string().optional(),
-      source: z.object({ kind: z.string(), path: z.string().optional() }),
-      totals,
-      active_task_id: z.string().nullable(),
-      problems: z.number(),
-    })
-    .nullable(),
+  run: planNumbers.nullable(),
   tasks: z.array(
     z.object({
       task: z.string(),
@@ -69,12 +67,15 @@ export function initCommand(program: Command): void {
   program
     .command('init')
     .description(
-      'Reads a tasks.md and follows it: prompts know what is done and what is left.\n' +
-        'The service reads the file itself, under THROUGHLINE_TASKS_ROOTS; with --push its text is sent instead.',
+      'Reads a tasks.md and follows it: prompts know what is done and what is left. Again, it keeps the goal unless a new one\n' +
+        'is given. The service reads the file itself, under THROUGHLINE_TASKS_ROOTS; with --push its text is sent instead.',
     )
     .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
-    .requiredOption('--spec <name>', 'name of the specification')
-    .requiredOption('--tasks <file>', 'path of the tasks.md')
+    .option(
+      '--spec <name>',
+      "name of the specification (default: the one before, else that of the file's folder)",
+    )
+    .option('--tasks <file>', 'path of the plan (default: the one at a usual place, such as tasks.md)')
     .option('--goal <text>', 'goal of the run')
     .option(
       '--settings <key=value...>',
@@ -83,43 +84,89 @@ export function initCommand(program: Command): void {
     )
     .option('--push', 'send the text of the file: for a service that cannot read it')
     .option('--json', 'print the reply as JSON')
+    .option('-w, --watch', 'read the file again when it changes, and show it each time, until Ctrl-C')
     .addHelpText(
       'after',
       examples(
+        'throughline init -s demo',
         'throughline init -s demo --spec parser --tasks specs/parser/tasks.md --goal "A parser"',
         'throughline init -s demo --spec parser --tasks tasks.md --push',
       ),
     )
     .action(async (options: InitOptions, command: Command) => {
       const cli = cliOf(command);
-      const { spec, goal, tasks } = options;
+      const session = sessionOf(cli, options.session);
+      const { goal, json = false } = options;
       const settings = options.settings && checkedRequest(sessionSettings, options.settings);
-      const source = options.push ? { tasksText: await textOf(tasks) } : { tasksPath: resolve(tasks) };
-      const request = { session: sessionOf(cli, options.session), spec, goal, settings, ...source };
-      const reply = await withClient(cli, (client) => client.initRun(request));
-      if (options.json) return out(JSON.stringify(reply));
-      const shown = statusReply.parse(reply);
-      for (const { code, line, message } of shown.problems ?? [])
-        note(`-- line ${line}: ${message} (${code})`);
-      for (const line of statusLines(shown)) out(line);
+      const spec = options.spec === undefined ? '' : ` --spec ${shellWord(options.spec)}`;
+      const again = `throughline init -s ${session}${spec}${options.push ? ' --push' : ''} --tasks`;
+      const tasks = options.tasks ?? (await usualPlan(again));
+      const init = async () => {
+        const named = options.spec ?? (options.push ? specNameOf(resolve(tasks)) : undefined);
+        const source = options.push ? { tasksText: await textOf(tasks) } : { tasksPath: resolve(tasks) };
+        const request = { session, spec: named, goal, settings, ...source };
+        return withClient(cli, (client) => client.initRun(request)).catch(async (error: unknown) => {
+          throw options.push ? error : await withPush(error, tasks, `${again} ${shellWord(tasks)} --push`);
+        });
+      };
+      const reply = await init();
+      if (!json) {
+        for (const { code, line, message } of statusReply.parse(reply).problems ?? [])
+          note(`-- line ${line}: ${message} (${code})`);
+      }
+      if (options.watch) {
+        const show = async () => shownStatus(await statusOf(cli, session), json);
+        // A file that the service reads itself is read again with each status.
+        const changed = async () => void (options.push && (await init()));
+        return watchSession(cli, { session, show, file: { path: resolve(tasks), changed }, redraws: !json });
+      }
+      out(shownStatus(reply, json));
     });
+}
+
+/** A file that is here, but not for the service, can be sent. */
+async function withPush(error: unknown, tasks: string, command: string): Promise<unknown> {
+  if (!(error instanceof ThroughlineError) || error.code !== 'progress_ledger_missing_tasks') return error;
+  if (!(await isHere(tasks))) return error;
+  const message = `${error.message}. To send its text instead: ${command}`;
+  return new ThroughlineError(error.code, message, { cause: error });
 }
 
 export function statusCommand(program: Command): void {
   onSession(program.command('status'))
     .description('Shows the totals of the tasks.md, and for each task with dispatches what came of them.')
     .option('--json', 'print the reply as JSON')
-    .addHelpText('after', examples('throughline status demo', 'throughline status demo --json'))
-    .action(async (_: string | undefined, options: ReadOptions, command: Command) => {
+    .option(...WATCH)
+    .addHelpText(
+      'after',
+      examples(
+        'throughline status demo',
+        'throughline status demo --json',
+        'throughline status demo --watch',
+      ),
+    )
+    .action(async (_: string | undefined, { json = false, watch }: ReadOptions, command: Command) => {
       const cli = cliOf(command);
       const session = sessionGiven(cli, command);
-      const reply = await withClient(cli, (client) => client.runStatus(session));
-      requireEvents(session, reply.sequence);
-      if (options.json) return out(JSON.stringify(reply));
-      const shown = statusReply.parse(reply);
-      for (const line of statusLines(shown)) out(line);
-      if ((shown.run?.problems ?? 0) > 0) note('-- run "throughline init" again to see each such line');
+      const show = async () => {
+        const reply = await statusOf(cli, session);
+        requireEvents(session, reply.sequence);
+        return { reply, text: shownStatus(reply, json) };
+      };
+      if (watch) return watchSession(cli, { session, show: async () => (await show()).text, redraws: !json });
+      const { reply, text } = await show();
+      out(text);
+      if (!json && (reply.run?.problems ?? 0) > 0)
+        note(`-- "throughline plan ${session}" shows each such line`);
     });
+}
+
+function statusOf(cli: Cli, session: Token): Promise<RunStatusReply> {
+  return withClient(cli, (client) => client.runStatus(session));
+}
+
+function shownStatus(reply: object, json: boolean): string {
+  return json ? JSON.stringify(reply) : statusLines(statusReply.parse(reply)).join('\n');
 }
 
 export function ledgerCommand(program: Command): void {
@@ -130,6 +177,7 @@ export function ledgerCommand(program: Command): void {
     )
     .option('-t, --task <id>', 'id of the task (default: list the tasks)')
     .option('--json', 'print the entries as one JSON object, the list of tasks as one JSON array')
+    .option(...WATCH)
     .addHelpText(
       'after',
       examples(
@@ -141,41 +189,56 @@ export function ledgerCommand(program: Command): void {
     .action(async (_: string | undefined, options: ReadOptions & { task?: string }, command: Command) => {
       const cli = cliOf(command);
       const session = sessionGiven(cli, command);
-      const state = await withNats(cli, (nats) => foldedState(nats, cli.logger, session));
-      requireEvents(session, state.sequence);
-      if (options.task === undefined) {
-        const { tasks } = runStatus(state);
-        if (options.json) return out(JSON.stringify(tasks));
-        for (const task of tasks) for (const line of taskLines(task)) out(line);
-        return note(`-- ${counted(tasks.length, 'task')} with a ledger`);
-      }
-      const entries = entriesOf(state, options.task);
-      if (options.json) return out(JSON.stringify(entries));
-      for (const [key, value] of Object.entries(entries)) {
-        out(`${key}  ${typeof value === 'string' ? oneLine(value) : JSON.stringify(value)}`);
-      }
-      if (Object.keys(entries).length === 0) note(`-- nothing is known about task ${options.task}`);
+      const { task, json = false, watch } = options;
+      const show = async () => {
+        const state = await withNats(cli, (nats) => foldedState(nats, cli.logger, session));
+        requireEvents(session, state.sequence);
+        return task === undefined ? ledgerList(state, json) : ledgerOf(state, task, json);
+      };
+      const shown = ({ text, remark }: LedgerShown) =>
+        [text, remark].filter((each) => each !== '').join('\n');
+      if (watch) return watchSession(cli, { session, show: async () => shown(await show()), redraws: !json });
+      const { text, remark } = await show();
+      if (text !== '') out(text);
+      if (remark !== '') note(remark);
     });
+}
+
+/** The answer, and what is said beside it. */
+interface LedgerShown {
+  readonly text: string;
+  readonly remark: string;
+}
+
+function ledgerList(state: SessionState, json: boolean): LedgerShown {
+  const { tasks } = runStatus(state);
+  if (json) return { text: JSON.stringify(tasks), remark: '' };
+  const text = tasks.flatMap(taskLines).join('\n');
+  return { text, remark: `-- ${counted(tasks.length, 'task')} with a ledger` };
+}
+
+function ledgerOf(state: SessionState, task: string, json: boolean): LedgerShown {
+  const { ledgers, rejections } = state.dispatches.current();
+  const planned = state.run?.document.tasks.map(({ id }) => id) ?? [];
+  const known = new Set([...planned, ...ledgers.keys(), ...rejections.flatMap((each) => each.task ?? [])]);
+  if (!known.has(task)) {
+    const remark = `-- nothing is known about task ${oneLine(task)}${oneLine(nearIdsHint(task, known))}`;
+    return json ? { text: '{}', remark: known.size === 0 ? '' : remark } : { text: '', remark };
+  }
+  const entries = entriesOf(state, task);
+  if (json) return { text: JSON.stringify(entries), remark: '' };
+  const lines = Object.entries(entries).map(
+    ([key, value]) => `${key}  ${typeof value === 'string' ? oneLine(value) : JSON.stringify(value)}`,
+  );
+  return { text: lines.join('\n'), remark: '' };
 }
 
 type ToldTask = z.infer<typeof statusReply>['tasks'][number];
 
 function statusLines({ run, tasks, unreadable, degraded }: z.infer<typeof statusReply>): string[] {
-  const lines: string[] = [];
-  if (run === null) lines.push('no tasks.md: see `throughline init`');
-  else {
-    const { total, completed, inProgress, pending } = run.totals;
-    lines.push(
-      `${oneLine(run.spec)}${run.goal === undefined ? '' : `: ${clipText(oneLine(run.goal), 200)}`}`,
-    );
-    lines.push(
-      `${completed} of ${counted(total, 'task')} completed, ${inProgress} in progress, ${pending} pending`,
-    );
-    lines.push(`active task: ${run.active_task_id ?? 'none'}`);
-    if (run.problems > 0)
-      lines.push(`${counted(run.problems, 'line')} of the tasks.md could not be understood`);
-  }
-  if (degraded !== undefined) lines.push(`the tasks.md cannot be read now: ${oneLine(degraded)}`);
+  const lines: string[] = run === null ? [NO_PLAN] : planNumberLines(run);
+  if (run !== null && run.problems > 0) lines.push(`${counted(run.problems, 'problem')} in the tasks.md`);
+  if (degraded !== undefined) lines.push(degradedLine(degraded));
   for (const task of tasks) lines.push(...taskLines(task).map((line) => `  ${line}`));
   for (const { task, dispatch, code, reason } of unreadable)
     lines.push(

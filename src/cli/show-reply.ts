@@ -2,6 +2,7 @@ import picocolors from 'picocolors';
 import { z } from 'zod';
 import { clipText, oneLine } from '../shared/text.js';
 import { dispatchResult, showDispatch } from './show-dispatch.js';
+import { planLines, planReply } from './show-plan.js';
 
 /** Replies of tools as text for people: coloured on a terminal, plain in a pipe. */
 
@@ -50,6 +51,8 @@ export function showReply(value: unknown, coloured: boolean): string {
   const pc = createColors(coloured);
   const dispatch = dispatchResult.safeParse(value);
   if (dispatch.success) return showDispatch(dispatch.data);
+  const plan = planReply.safeParse(value);
+  if (plan.success) return planLines(plan.data).join('\n');
   const shown = reply.parse(value);
   if (shown.deleted !== undefined) return `${shown.deleted} deleted`;
   if (shown.task !== undefined) return shown.task === null ? 'no task is ready' : showTask(pc, shown.task);

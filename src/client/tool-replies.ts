@@ -4,6 +4,7 @@ import type { SessionOverview } from '../session/commands/lifecycle-commands.js'
 import type { TaskView } from '../session/commands/task-commands.js';
 import type { Iteration } from '../session/iterations.js';
 import type { InboxMessage, Note } from '../session/notebook.js';
+import type { PlanView } from '../session/plan-view.js';
 
 /** Replies of the tools. */
 
@@ -25,6 +26,8 @@ interface OneSession {
 
 interface Replies {
   readonly 'dispatch-show': DispatchResult;
+  /** `degraded` says why the file cannot be read now: the rest is older then. */
+  readonly 'plan-show': PlanView & { readonly degraded?: string };
   /** Null when no task is ready. */
   readonly 'task-next': { readonly task: TaskView | null };
   readonly 'task-delete': { readonly task: null; readonly deleted: string };

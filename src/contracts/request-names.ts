@@ -39,12 +39,16 @@ export const COMMAND_NAMES = [
 ] as const;
 export type CommandName = (typeof COMMAND_NAMES)[number];
 
+/** The tools that do more than look at the state: they wait for a result, or read the plan again. */
+export const QUERY_NAMES = ['dispatch-show', 'plan-show'] as const;
+export type QueryName = (typeof QUERY_NAMES)[number];
+
 export function isCommand(name: ToolName): name is CommandName {
-  return name !== 'dispatch-show';
+  return !QUERY_NAMES.some((each) => each === name);
 }
 
 /** The tools of service `session-tools`. `TOOLS` has the input of each. */
-export const TOOL_NAMES = [...COMMAND_NAMES, 'dispatch-show'] as const;
+export const TOOL_NAMES = [...COMMAND_NAMES, ...QUERY_NAMES] as const;
 export type ToolName = (typeof TOOL_NAMES)[number];
 
 export function isToolName(name: string): name is ToolName {

@@ -4,11 +4,18 @@ import { sessionSettings } from './session-settings.js';
 
 /** A run: a specification whose `tasks.md` is followed. Requests `run.init` and `run.status`, and their events. */
 
+const TASK_LINES = ['pending', 'in-progress', 'completed'] as const;
+
+/** What a task of a plan is, in one word: what its line says, unless it is blocked or given up. */
+export const PLAN_STATUSES = [...TASK_LINES, 'blocked', 'cancelled'] as const;
+
 const progressTask = z.object({
   id: z.string(),
   text: z.string(),
-  status: z.enum(['pending', 'in-progress', 'completed']),
+  status: z.enum(TASK_LINES),
   optional: z.literal(true).exactOptional(),
+  /** Marked as waiting for something; the status is `pending`. */
+  blocked: z.literal(true).exactOptional(),
   /** Given up: in no total. */
   cancelled: z.literal(true).exactOptional(),
   /** Its status comes from its parts: it is counted with them. */
@@ -16,7 +23,11 @@ const progressTask = z.object({
   parent: z.string().exactOptional(),
   prompt: z.string().exactOptional(),
   requirements: z.array(z.string()).exactOptional(),
+  /** Ids of tasks that must be done before it, as written; one of them need not exist. */
+  dependsOn: z.array(z.string()).exactOptional(),
 });
+
+const planProblem = z.object({ code: z.string(), line: z.number(), message: z.string() });
 
 /** What was read from a `tasks.md`. */
 export const tasksDocument = z.object({
@@ -25,8 +36,19 @@ export const tasksDocument = z.object({
   tasks: z.array(progressTask),
   /** Lines that could not be understood. */
   problems: z.number(),
+  /** The first of them. Earlier versions kept only their number. */
+  firstProblems: z.array(planProblem).exactOptional(),
+  /** Tasks of which a part did not fit: how many have a shortened text or prompt, or no requirements. */
+  shortened: z
+    .object({
+      texts: z.number().exactOptional(),
+      prompts: z.number().exactOptional(),
+      requirements: z.number().exactOptional(),
+    })
+    .exactOptional(),
 });
 
+export type PlanProblem = z.output<typeof planProblem>;
 export type ProgressTask = z.output<typeof progressTask>;
 export type TasksDocument = z.output<typeof tasksDocument>;
 
@@ -53,8 +75,9 @@ const MAX_DOCUMENT = 800_000;
 export const runInitRequest = z
   .object({
     session: z.string(),
-    /** Name of the specification. */
-    spec: z.string().trim().min(1, 'must not be empty').max(200, 'must be at most 200 characters'),
+    /** Name of the specification. Default: that of the run before, else a name made from the file's place. */
+    spec: z.string().trim().min(1, 'must not be empty').max(200, 'must be at most 200 characters').optional(),
+    /** Default: that of the run before. */
     goal: z
       .string()
       .trim()

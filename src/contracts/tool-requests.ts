@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ToolName } from './request-names.js';
+import { PLAN_STATUSES } from './run-request.js';
 import { NOTE_TYPES } from './session-meta-events.js';
 import { sessionSettings } from './session-settings.js';
 import { DEFAULT_PRIORITY, priority, TASK_STATUSES } from './task-events.js';
@@ -9,6 +10,7 @@ export {
   type CommandName,
   isCommand,
   isToolName,
+  type QueryName,
   TOOL_NAMES,
   type ToolName,
   toolSubject,
@@ -141,6 +143,11 @@ export const TOOLS = {
     dispatch: z.int().positive('must be a DISPATCH sequence, 1 or more'),
     /** Longest wait in milliseconds, as `afterTimeoutMs` of a prompt. */
     timeoutMs: z.int().min(0, 'must be 0 to 600000').max(600_000, 'must be 0 to 600000').optional(),
+  }),
+  'plan-show': tool('show the plan, what is next, and what came of each task', '--status blocked', {
+    /** Of one task alone, as the plan writes it: its prompt and requirements are shown too. */
+    id: text(200).optional(),
+    status: z.enum(PLAN_STATUSES).optional(),
   }),
 } as const satisfies Readonly<Record<ToolName, ReturnType<typeof tool>>>;
 

@@ -50,7 +50,9 @@ async function located(
   const real = await realpath(isAbsolute(path) ? path : resolve(first, path));
   const allowed = await Promise.all(roots.map((root) => realpath(root).catch(() => undefined)));
   if (!allowed.some((root) => root !== undefined && isInside(root, real))) {
-    return { fault: `is outside the configured roots (${roots.join(', ')}): see THROUGHLINE_TASKS_ROOTS` };
+    return {
+      fault: `is outside the configured roots (${roots.join(', ')}): send its text (--push, or tasksText), or see THROUGHLINE_TASKS_ROOTS`,
+    };
   }
   // Opening a device may have effects: a path outside the roots is not even opened.
   const seen = await lstat(real);

@@ -1,6 +1,7 @@
 import type { NextAction, Role } from '../contracts/kinds.js';
 import type { TasksDocument } from '../contracts/run-request.js';
-import { activeTaskOf, leavesOf, type ProgressTotals, totalsOf } from './progress-ledger.js';
+import { driftOf, outlookOf, type PlanDrift, type TaskResults } from './next-task.js';
+import { leavesOf, type ProgressTotals, totalsOf } from './progress-ledger.js';
 import type { RaisedSignal, StallThresholds } from './stall.js';
 import { nextAction, outcomeName, signalsOf, type TaskLedger, type Work } from './task-ledger.js';
 
@@ -25,8 +26,11 @@ export interface LedgerEntries {
   readonly 'ledger.task.replan_hint'?: string;
   readonly 'ledger.task.unreadable'?: UnreadableResult;
   readonly 'ledger.progress.active_task_id'?: string;
+  readonly 'ledger.progress.next_task_id'?: string;
   readonly 'ledger.progress.totals'?: ProgressTotals;
   readonly 'ledger.progress.source_fingerprint'?: TasksDocument['fingerprint'];
+  /** Where plan and results contradict each other. */
+  readonly 'ledger.progress.drift'?: readonly PlanDrift[];
 }
 
 /** The last result of a task, where it could not be read. */
@@ -51,17 +55,22 @@ export function tasksLeft(document: TasksDocument | undefined, task: string): bo
   );
 }
 
-/** All entries with content; without a task ledger or a document only those of the others. */
+/**
+ * All entries with content; without a task ledger or a document only those of the others.
+ *
+ * @param results the ledgers of all tasks
+ */
 export function ledgerEntries(
   ledger: TaskLedger | undefined,
   document: TasksDocument | undefined,
   thresholds: StallThresholds,
   unreadable?: UnreadableResult,
+  results?: TaskResults,
 ): LedgerEntries {
   return {
     ...taskEntries(ledger, document, thresholds),
     ...(unreadable && { 'ledger.task.unreadable': unreadable }),
-    ...progressEntries(document),
+    ...progressEntries(document, results),
   };
 }
 
@@ -105,12 +114,18 @@ function taskEntries(
   };
 }
 
-function progressEntries(document: TasksDocument | undefined): LedgerEntries {
+function progressEntries(
+  document: TasksDocument | undefined,
+  results: TaskResults = new Map(),
+): LedgerEntries {
   if (document === undefined) return {};
-  const active = activeTaskOf(document.tasks);
+  const { activeTaskId, nextTaskId } = outlookOf(document.tasks, results);
+  const drift = driftOf(document.tasks, results);
   return {
-    ...(active !== null && { 'ledger.progress.active_task_id': active }),
+    ...(activeTaskId !== null && { 'ledger.progress.active_task_id': activeTaskId }),
+    ...(nextTaskId !== null && { 'ledger.progress.next_task_id': nextTaskId }),
     'ledger.progress.totals': totalsOf(document.tasks),
     'ledger.progress.source_fingerprint': document.fingerprint,
+    ...(drift.length > 0 && { 'ledger.progress.drift': drift }),
   };
 }

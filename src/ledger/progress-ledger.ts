@@ -1,6 +1,5 @@
 import type { ProgressTask, TasksDocument, TasksSource } from '../contracts/run-request.js';
-import { clipText, quoted } from '../shared/text.js';
-import type { ParsedTasks } from './tasks-md/parsed-tasks.js';
+import { outlookOf, type PlannedTask, type TaskResults } from './next-task.js';
 
 /** What a `tasks.md` says about a run, seen from one task. */
 export interface ProgressLedger {
@@ -10,15 +9,22 @@ export interface ProgressLedger {
   readonly sourcePath: string;
   readonly sourceFingerprint: { readonly mtimeMs: number; readonly hash: string };
   readonly totals: ProgressTotals;
-  /** The task in progress, else the first pending one. */
+  /** The task in progress, else the one that comes next. */
   readonly activeTaskId: string | null;
-  readonly currentTask?: {
-    readonly id: string;
-    readonly description: string;
-    readonly status: ProgressTask['status'];
-    readonly prompt?: string;
-    readonly requirements?: readonly string[];
-  };
+  readonly currentTask?: CurrentTask;
+}
+
+/** The task that a run is seen from. */
+export interface CurrentTask {
+  readonly id: string;
+  readonly description: string;
+  readonly status: ProgressTask['status'];
+  readonly blocked?: true;
+  readonly optional?: true;
+  /** Tasks that must be done before it and are not. */
+  readonly waitsFor?: readonly string[];
+  readonly prompt?: string;
+  readonly requirements?: readonly string[];
 }
 
 export interface ProgressTotals {
@@ -26,35 +32,6 @@ export interface ProgressTotals {
   readonly completed: number;
   readonly inProgress: number;
   readonly pending: number;
-}
-
-const MAX_TEXT = 300;
-const MAX_PROMPT = 4000;
-const MAX_REQUIREMENTS = 20;
-/** Characters of all prompts together: beyond them a document keeps its tasks, but not their prompts. */
-const MAX_PROMPTS = 200_000;
-const MAX_TASKS = 5000;
-
-/** What is kept of a parsed document: bounded, each text one line. */
-export function documentOf(parsed: ParsedTasks, fingerprint: TasksDocument['fingerprint']): TasksDocument {
-  let prompts = 0;
-  const tasks = parsed.tasks.slice(0, MAX_TASKS).map((task): ProgressTask => {
-    const prompt = task.prompt === undefined ? undefined : clipText(quoted(task.prompt), MAX_PROMPT);
-    prompts += prompt?.length ?? 0;
-    return {
-      id: task.id,
-      text: clipText(quoted(task.text), MAX_TEXT),
-      status: task.status,
-      ...(task.optional && { optional: true }),
-      ...(task.cancelled && { cancelled: true }),
-      ...(task.statusFrom === 'children' && { group: true }),
-      ...(task.parent !== undefined && { parent: task.parent }),
-      ...(prompt !== undefined && prompts <= MAX_PROMPTS && { prompt }),
-      ...(task.requirements.length > 0 && { requirements: task.requirements.slice(0, MAX_REQUIREMENTS) }),
-    };
-  });
-  const left = parsed.tasks.length - tasks.length;
-  return { fingerprint, tasks, problems: parsed.problems.length + left };
 }
 
 /** Tasks that are work of their own: neither given up nor a group of others. */
@@ -80,36 +57,36 @@ export function leavesOf(tasks: readonly ProgressTask[]): ProgressTask[] {
   return countedTasks(tasks).filter((task) => !parents.has(task.id));
 }
 
-/** The task in progress, else the first pending one; of a task with parts, the part. */
-export function activeTaskOf(tasks: readonly ProgressTask[]): string | null {
-  const leaves = leavesOf(tasks);
-  const active =
-    leaves.find((task) => task.status === 'in-progress') ?? leaves.find((task) => task.status === 'pending');
-  return active?.id ?? null;
-}
-
 /** The ledger of a run, seen from one task. `currentTask` is absent when the document has no such task. */
 export function progressLedger(
   run: { readonly spec: string; readonly source: TasksSource; readonly document: TasksDocument },
   taskId: string,
+  results?: TaskResults,
 ): ProgressLedger {
   const { fingerprint, tasks } = run.document;
-  const current = tasks.find((task) => task.id === taskId);
+  const { planned, activeTaskId } = outlookOf(tasks, results);
+  const place = planned.find(({ task }) => task.id === taskId);
   return {
     specName: run.spec,
     taskId,
     sourcePath: run.source.kind === 'file' ? run.source.path : '(document)',
     sourceFingerprint: fingerprint,
     totals: totalsOf(tasks),
-    activeTaskId: activeTaskOf(tasks),
-    ...(current && {
-      currentTask: {
-        id: current.id,
-        description: current.text,
-        status: current.status,
-        ...(current.prompt !== undefined && { prompt: current.prompt }),
-        ...(current.requirements !== undefined && { requirements: current.requirements }),
-      },
-    }),
+    activeTaskId,
+    ...(place && { currentTask: currentTask(place) }),
+  };
+}
+
+function currentTask({ task, isBlocked, isOptional, waitsFor }: PlannedTask): CurrentTask {
+  const { id, text, status, prompt, requirements } = task;
+  return {
+    id,
+    description: text,
+    status,
+    ...(isBlocked && { blocked: true }),
+    ...(isOptional && { optional: true }),
+    ...(waitsFor.length > 0 && { waitsFor }),
+    ...(prompt !== undefined && { prompt }),
+    ...(requirements !== undefined && { requirements }),
   };
 }

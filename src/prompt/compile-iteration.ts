@@ -173,7 +173,7 @@ export function compileIteration(
     inbox: inboxList(notebook, now, command),
     notes: noteList(notebook, command),
   };
-  const progress = planProgress(run);
+  const progress = planProgress(run, state.dispatches.current().ledgers);
   // Two kinds of task meet here.
   const plan = progress === '' || board.tasks.size === 0 ? progress : `${progress} ${NOT_OF_THE_PLAN}`;
 
@@ -245,7 +245,7 @@ export function compileIteration(
       ...{ items: sections[section], shown: shown[section] },
     });
     return leftOutLine([
-      listed('the plan', 'plan', `${binary} ledger ${session}`),
+      listed('the plan', 'plan', `${binary} plan ${session}`),
       listed('the learnings', 'learnings', learningsCommand(binary, request.project ?? charter.project)),
       notesLeftOut({ ...memory, sections }, shown, { session, binary }),
       listed('the compacted history', 'compacted', trail),

@@ -111,7 +111,7 @@ export function compileSessionStart(
   );
   const command = (words: string) => toolCommand(binary, session, words);
   const goal = goalList(goalOf(state), command);
-  const plan = planProgress(state.run);
+  const plan = planProgress(state.run, state.dispatches.current().ledgers);
   const project = request.project ?? charter.project;
   const texts = (some: Shown<Section>[Section]) => some.map((each) => each.text);
   const notes = (shown: Shown<Section>) => notesOf(memory, shown, { session, binary });
@@ -158,7 +158,7 @@ export function compileSessionStart(
       shown: some.flatMap((section) => shown[section]),
     });
     return leftOutLine([
-      listed('the plan', ['plan'], `${binary} ledger ${session}`),
+      listed('the plan', ['plan'], `${binary} plan ${session}`),
       listed('the session state', ['project', 'roles', 'state'], command('session-show --json')),
       listed('the learnings', ['learnings'], learningsCommand(binary, project)),
       ...(shown.proposals.length > 0 ? [] : [listed('the proposals', ['proposals'], review)]),

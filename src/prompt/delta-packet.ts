@@ -1,6 +1,8 @@
 import { type Kind, kindOf, type Role } from '../contracts/kinds.js';
+import { driftOf } from '../ledger/next-task.js';
 import { progressLedger } from '../ledger/progress-ledger.js';
 import type { TaskLedger } from '../ledger/task-ledger.js';
+import type { Run } from '../session/session-run.js';
 import type { SessionState } from '../session/session-state.js';
 import { clipText, quoted } from '../shared/text.js';
 import { locatedFixes } from './required-fixes.js';
@@ -19,7 +21,15 @@ export interface DeltaPacket {
   readonly current_task?: {
     readonly description: string;
     readonly status: string;
+    readonly blocked?: true;
+    readonly optional?: true;
+    /** Tasks that must be done before it and are not. */
+    readonly waits_for?: readonly string[];
+    /** Where its line contradicts its results. */
+    readonly drift?: string;
     readonly requirements?: readonly string[];
+    /** As the plan writes it. */
+    readonly prompt?: string;
   };
   readonly active_task?: string;
   readonly totals?: object;
@@ -130,20 +140,37 @@ function failingTest({ command, failures, count }: TaskLedger['work']['failed'][
   return demand(said.length === 0 ? command : `${command}: ${said.join('; ')}`);
 }
 
-function progressFields({ run }: SessionState, taskId: string): DeltaPacket {
+function progressFields({ run, dispatches }: SessionState, taskId: string): DeltaPacket {
   if (run === undefined) return {};
-  const { currentTask, activeTaskId, totals } = progressLedger(run, taskId);
+  const { ledgers } = dispatches.current();
+  const { currentTask, activeTaskId, totals } = progressLedger(run, taskId, ledgers);
+  const [drift] = driftOf(
+    run.document.tasks.filter(({ id }) => id === taskId),
+    ledgers,
+  );
   return {
     ...(currentTask && {
       current_task: {
         description: plain(currentTask.description),
         status: currentTask.status,
+        ...(currentTask.blocked && { blocked: true }),
+        ...(currentTask.optional && { optional: true }),
+        ...(currentTask.waitsFor && { waits_for: currentTask.waitsFor.map(plain) }),
+        ...(drift && { drift: plain(drift.message) }),
         ...(currentTask.requirements && { requirements: currentTask.requirements.map(plain) }),
+        ...(currentTask.prompt !== undefined && { prompt: promptOf(run, currentTask.prompt) }),
       },
     }),
     ...(activeTaskId !== null && activeTaskId !== taskId && { active_task: plain(activeTaskId) }),
     totals,
   };
+}
+
+/** A prompt of which a part had no room in the session says where the whole is. */
+function promptOf({ document, source }: Run, prompt: string): string {
+  const isCut = document.shortened?.prompts !== undefined && prompt.endsWith('...');
+  const where = source.kind === 'file' ? source.path : 'the plan';
+  return quoted(isCut ? `${prompt} (shortened: the whole is in ${where})` : prompt);
 }
 
 function demand(text: string): string {

@@ -60,13 +60,20 @@ function itemOf(value: unknown): Item {
   return { forms: forms.map((each) => JSON.stringify(each)) };
 }
 
-/** An object with a list grows by the items of the list. */
+/** The fields of an object by which it grows, one after the other: lists by their items, the prompt by its length. */
 function growing(value: unknown): unknown[] {
   if (!isObject(value)) return [value];
-  const [field, list] = Object.entries(value).find(([, each]) => Array.isArray(each)) ?? [];
-  if (field === undefined || !Array.isArray(list)) return [value];
-  const { [field]: _, ...others } = value;
-  return [others, ...list.map((__, at) => ({ ...others, [field]: list.slice(0, at + 1) }))];
+  const grows = ([field, each]: [string, unknown]) => Array.isArray(each) || field === 'prompt';
+  const fields = Object.entries(value);
+  let base = Object.fromEntries(fields.filter((entry) => !grows(entry)));
+  const forms = [base];
+  for (const [field, each] of fields.filter(grows)) {
+    const steps = Array.isArray(each) ? each.map((_, at) => each.slice(0, at + 1)) : beginnings(String(each));
+    const grown = steps.map((step) => ({ ...base, [field]: step }));
+    forms.push(...grown);
+    base = grown.at(-1) ?? base;
+  }
+  return forms;
 }
 
 /** The order in which what is not essential goes in: what an agent of the role can least spare first. */

@@ -1,4 +1,4 @@
-import { activeTaskOf } from '../ledger/progress-ledger.js';
+import { outlookOf } from '../ledger/next-task.js';
 import type { TaskLedger } from '../ledger/task-ledger.js';
 import { factsOf, type SessionState } from '../session/session-state.js';
 import { byPriority } from '../session/task-board.js';
@@ -23,11 +23,11 @@ export function whatIsAhead(state: SessionState): string {
     ...tasks.filter((task) => isReady(board, task)).slice(0, TASKS_AHEAD),
   ];
   const planned = run?.document.tasks ?? [];
-  const active = activeTaskOf(planned);
+  const { activeTaskId } = outlookOf(planned, state.dispatches.current().ledgers);
   return [
     goalOf(state) ?? '',
     ...ahead.map((task) => task.content),
-    planned.find(({ id }) => id === active)?.text ?? '',
+    planned.find(({ id }) => id === activeTaskId)?.text ?? '',
     ...openWords(state),
   ]
     .filter((text) => text !== '')

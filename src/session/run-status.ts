@@ -1,11 +1,25 @@
 import type { NextAction } from '../contracts/kinds.js';
 import type { TasksDocument, TasksSource } from '../contracts/run-request.js';
 import { replanHint, tasksLeft, type UnreadableResult } from '../ledger/ledger-entries.js';
-import { activeTaskOf, type ProgressTotals, totalsOf } from '../ledger/progress-ledger.js';
-import { nextAction, type OutcomeName, outcomeName, signalsOf } from '../ledger/task-ledger.js';
+import {
+  driftOf,
+  outlookOf,
+  type PlanDrift,
+  type PlanOutlook,
+  type TaskResults,
+} from '../ledger/next-task.js';
+import { type ProgressTotals, totalsOf } from '../ledger/progress-ledger.js';
+import {
+  nextAction,
+  type OutcomeName,
+  outcomeName,
+  signalsOf,
+  type TaskLedger,
+} from '../ledger/task-ledger.js';
 import { overview, type SessionOverview } from './commands/lifecycle-commands.js';
 import { unreadableTasks } from './known-rejections.js';
 import { resolvedSettings } from './resolved-settings.js';
+import type { Run } from './session-run.js';
 import type { SessionState } from './session-state.js';
 
 /** The run in numbers, and what each task of it needs next. */
@@ -18,10 +32,16 @@ export interface RunStatus {
     readonly source: TasksSource;
     readonly fingerprint: TasksDocument['fingerprint'];
     readonly totals: ProgressTotals;
-    /** The task in progress, else the first pending one. */
+    /** The task in progress, else the next one. Never one that is blocked, or optional while required ones are open. */
     readonly active_task_id: string | null;
-    /** Lines of the tasks.md that could not be placed. */
+    /** The first task that is open, can be worked on, and waits for nothing. */
+    readonly next_task_id: string | null;
+    /** Why there is no next task though some are open: `2 blocked, 1 optional`. */
+    readonly held?: string;
+    /** Lines of the tasks.md with a problem. */
     readonly problems: number;
+    /** Where the plan and the results contradict each other; left out where they agree. */
+    readonly drift?: readonly PlanDrift[];
   } | null;
   /** Tasks that have had a dispatch. */
   readonly tasks: readonly TaskProgress[];
@@ -42,35 +62,48 @@ export interface TaskProgress {
 
 export function runStatus(state: SessionState): RunStatus {
   const { run } = state;
-  const { stallThresholds } = resolvedSettings(state.charter.settings);
   const { ledgers, rejections } = state.dispatches.current();
   return {
     ...overview(state),
-    run:
-      run === undefined
-        ? null
-        : {
-            spec: run.spec,
-            ...(run.goal !== undefined && { goal: run.goal }),
-            source: run.source,
-            fingerprint: run.document.fingerprint,
-            totals: totalsOf(run.document.tasks),
-            active_task_id: activeTaskOf(run.document.tasks),
-            problems: run.document.problems,
-          },
-    tasks: [...ledgers.values()].map((ledger) => {
-      const raised = signalsOf(ledger, stallThresholds);
-      const hint = replanHint(raised);
-      return {
-        task: ledger.task,
-        dispatches: ledger.dispatches,
-        last_outcome: outcomeName(ledger.last),
-        next_action: nextAction(ledger.last, tasksLeft(run?.document, ledger.task)),
-        required_fixes: ledger.requiredFixes.length,
-        stalled: raised.length > 0,
-        ...(hint !== undefined && { replan_hint: hint }),
-      };
-    }),
+    run: run === undefined ? null : planInNumbers(run, ledgers),
+    tasks: [...ledgers.values()].map((ledger) => progressOf(state, ledger)),
     unreadable: unreadableTasks(rejections),
+  };
+}
+
+/** The plan of a run as a whole. */
+export function planInNumbers(
+  { spec, goal, source, document }: Run,
+  results: TaskResults,
+  { nextTaskId, activeTaskId, whyNone }: PlanOutlook = outlookOf(document.tasks, results),
+): NonNullable<RunStatus['run']> {
+  const drift = driftOf(document.tasks, results);
+  return {
+    spec,
+    ...(goal !== undefined && { goal }),
+    source,
+    fingerprint: document.fingerprint,
+    totals: totalsOf(document.tasks),
+    active_task_id: activeTaskId,
+    next_task_id: nextTaskId,
+    ...(whyNone !== '' && { held: whyNone }),
+    problems: document.problems,
+    ...(drift.length > 0 && { drift }),
+  };
+}
+
+/** What came of a task, and what it needs next. */
+export function progressOf({ charter, run }: SessionState, ledger: TaskLedger): TaskProgress {
+  const { stallThresholds } = resolvedSettings(charter.settings);
+  const raised = signalsOf(ledger, stallThresholds);
+  const hint = replanHint(raised);
+  return {
+    task: ledger.task,
+    dispatches: ledger.dispatches,
+    last_outcome: outcomeName(ledger.last),
+    next_action: nextAction(ledger.last, tasksLeft(run?.document, ledger.task)),
+    required_fixes: ledger.requiredFixes.length,
+    stalled: raised.length > 0,
+    ...(hint !== undefined && { replan_hint: hint }),
   };
 }

@@ -62,7 +62,7 @@ function typed<T>(work: () => T): T | undefined {
 function handle(name: string, request: unknown, state: SessionState): void {
   const appended = (event: { type: SessionEvent['type']; data: unknown }) =>
     fold(state, { v: EVENT_VERSION, at: AT, id: 'x', ...event } as SessionEvent);
-  if (name === 'dispatch-show') typed(() => argumentsFor(name, request));
+  if (isToolName(name) && !isCommand(name)) typed(() => argumentsFor(name, request));
   else if (isToolName(name) && isCommand(name)) {
     const decided = typed(() => decide(name, state, argumentsFor(name, request)));
     if (decided?.kind !== 'append') return;

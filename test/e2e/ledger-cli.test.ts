@@ -68,11 +68,11 @@ describe('init', () => {
       code: 0,
       stderr: expect.stringMatching(/^-- line 9: .+ \(duplicate_id\)\n$/),
     });
-    expect(stdout).toContain('1 line of the tasks.md could not be understood\n');
+    expect(stdout).toContain('1 problem in the tasks.md\n');
     const later = await up.cli(['status', '-s', session]);
     expect({ stdout: later.stdout, stderr: later.stderr }).toEqual({
       stdout,
-      stderr: '-- run "throughline init" again to see each such line\n',
+      stderr: `-- "throughline plan ${session}" shows each such line\n`,
     });
   });
 
@@ -103,8 +103,7 @@ describe('init', () => {
   });
 
   it.each([
-    ['no file', ['init', '-s', 'x', '--spec', 'a'], /--tasks <file>' not specified/],
-    ['no specification', ['init', '-s', 'x', '--tasks', 'a.md'], /--spec <name>' not specified/],
+    ['no file', ['init', '-s', 'x', '--spec', 'a'], /no plan was found: give --tasks FILE/],
     ['no session', ['init', '--spec', 'a', '--tasks', 'a.md'], /--session NAME, or set THROUGHLINE_SESSION/],
     ['a bad session', ['status', '-s', 'a.b'], /--session is "a\.b"/],
     ['no session to count for', ['telemetry'], /--session NAME/],

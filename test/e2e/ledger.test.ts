@@ -54,6 +54,7 @@ describe('run.init', () => {
       fingerprint: { mtimeMs: expect.any(Number), hash: hashOf(TASKS_MD) },
       totals: { total: 5, completed: 2, inProgress: 1, pending: 2 },
       active_task_id: '2.2',
+      next_task_id: '2.2',
       problems: 0,
     });
     expect({ tasks, problems, sequence }).toEqual({ tasks: [], problems: [], sequence: 1 });
@@ -97,8 +98,7 @@ describe('run.init', () => {
     await allDealtWith(system.ports);
     await init({ session, spec: 'first', goal: 'one', tasksText: TASKS_MD });
     const { run, tasks } = await init({ session, spec: 'second', tasksText: '- [ ] 7. Other' });
-    expect(run).toMatchObject({ spec: 'second', active_task_id: '7' });
-    expect(run).not.toHaveProperty('goal');
+    expect(run).toMatchObject({ spec: 'second', goal: 'one', active_task_id: '7' });
     expect(tasks).toMatchObject([{ task: '2.2', dispatches: 1 }]);
   });
 
@@ -180,9 +180,8 @@ describe('run.init that cannot be done', () => {
   });
 
   it('run.init fails with too_large for more than a message may hold, and the service goes on', async () => {
-    const lines = (length: number) =>
-      Array.from({ length: 5000 }, (_, index) => `- [ ] ${index + 1}. ${'x'.repeat(length)}`).join('\n');
-    const tasksPath = await folder.write('large.md', lines(290));
+    const lines = Array.from({ length: 19_000 }, (_, index) => `- [ ] ${index + 1}. ${'x'.repeat(90)}`);
+    const tasksPath = await folder.write('large.md', lines.join('\n'));
     expect(await refused({ tasksPath })).toMatchObject({ status: 413, code: 'too_large' });
     const pushed = system.client.initRun({ session: 'refused', spec: 'x', tasksText: '检'.repeat(790_000) });
     await expect(pushed).rejects.toMatchObject({ code: 'too_large' });

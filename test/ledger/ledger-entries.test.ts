@@ -97,6 +97,7 @@ describe('the entries of the progress', () => {
     const document = documentOfTasks([progressTask('1', { status: 'completed' }), progressTask('2')]);
     expect(ledgerEntries(undefined, document, THRESHOLDS)).toEqual({
       'ledger.progress.active_task_id': '2',
+      'ledger.progress.next_task_id': '2',
       'ledger.progress.totals': { total: 2, completed: 1, inProgress: 0, pending: 1 },
       'ledger.progress.source_fingerprint': document.fingerprint,
     });

@@ -74,6 +74,7 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
   'session-restart': { reason: 'more' },
   'session-show': {},
   'dispatch-show': { dispatch: 1, timeoutMs: 0 },
+  'plan-show': { id: '2.1', status: 'blocked' },
 };
 
 export const TRACE_ENTRY = {

@@ -78,7 +78,9 @@ const NOTES_TITLE = new RegExp(`^## Notes${REST}$`);
 /** What may stand where the built-in template of an iteration has a placeholder. */
 export const PLACEHOLDER_LINES: Readonly<Record<string, readonly RegExp[]>> = {
   goal: [/^Goal: .+$/],
-  plan: [/^Plan: \d+ of \d+ done(, (next|in progress)( .*)?)?( \(the tasks .*\))?$/],
+  plan: [
+    /^Plan: \d+ of \d+ done(, (next|in progress|none can be next)( .*)?)?(\. Drift: .*)?( \(the tasks .*\))?$/,
+  ],
   begin: [/^0\. \*\*Begin the iteration\*\* - `.*`$/],
   spec: [/^>( .*)?$/, /^See .+$/, /^\(shortened: \d+ of \d+ lines?; whole: .*\)$/, /^(?![#>(]).+$/],
   learnings: [LEARNINGS_TITLE, LEARNING],

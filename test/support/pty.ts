@@ -36,6 +36,7 @@ export interface OnTerminal extends AsyncDisposable {
 export async function onTerminal(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
+  cwd = process.cwd(),
 ): Promise<OnTerminal> {
   const folder = await mkdtemp(join(tmpdir(), 'throughline-pty-'));
   const [before, after] = [join(folder, 'before'), join(folder, 'after')];
@@ -44,6 +45,7 @@ export async function onTerminal(
   const child = spawn('script', ['-qfec', line, '/dev/null'], {
     env: { ...cleanEnv(env), TERM: 'xterm', SHELL: '/bin/sh' },
     stdio: ['pipe', 'pipe', 'inherit'],
+    cwd,
   });
   let text = '';
   let seen = 0;

@@ -67,6 +67,9 @@ const runReply = z.strictObject({
       fingerprint: z.strictObject({ mtimeMs: z.number(), hash: z.string().length(16) }),
       totals,
       active_task_id: z.string().nullable(),
+      next_task_id: z.string().nullable(),
+      held: z.string().optional(),
+      drift: z.array(z.strictObject({ task: z.string(), kind: z.string(), message: z.string() })).optional(),
       problems: z.number(),
     })
     .nullable(),

@@ -4,7 +4,7 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import type { TasksDocument } from '../../contracts/run-request.js';
 import type { SessionCommander } from '../../folding/session-folding.js';
-import { documentOf } from '../../ledger/progress-ledger.js';
+import { bytesOf, documentOf, MAX_DOCUMENT_BYTES } from '../../ledger/plan-document.js';
 import { parseTasksMd } from '../../ledger/tasks-md/parse-tasks-md.js';
 import type { ParsedTasks } from '../../ledger/tasks-md/parsed-tasks.js';
 import type { Logger } from '../../ports/logger.js';
@@ -152,7 +152,13 @@ export function readText(text: string, name: string, mtimeMs: number): ReadDocum
       message: `${name} holds no task that can be read${where}`,
     };
   }
-  return { ok: true, document: documentOf(parsed, { mtimeMs, hash: hashOf(text) }), parsed };
+  const document = documentOf(parsed, { mtimeMs, hash: hashOf(text) });
+  const bytes = bytesOf(document);
+  if (bytes > MAX_DOCUMENT_BYTES) {
+    const message = `${name} has ${parsed.tasks.length} tasks, which take ${bytes} bytes even without their prompts; the limit is ${MAX_DOCUMENT_BYTES}: leave out what is done, or split it`;
+    return { ok: false, code: 'too_large', message };
+  }
+  return { ok: true, document, parsed };
 }
 
 function linesOf(text: string): number {

@@ -1,17 +1,21 @@
 import { checkedRequest } from '../../contracts/checked.js';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { token } from '../../contracts/names.js';
+import { type Token, token } from '../../contracts/names.js';
 import { runInitRequest, runStatusRequest, type TasksSource } from '../../contracts/run-request.js';
+import { TOOLS } from '../../contracts/tool-requests.js';
 import type { SessionCommander, SessionReader } from '../../folding/session-folding.js';
 import { ledgerEntries } from '../../ledger/ledger-entries.js';
+import { specNameOf } from '../../ledger/spec-name.js';
 import { append } from '../../session/commands/session-decision.js';
 import { unreadableResult, unreadOf } from '../../session/known-rejections.js';
+import { planView } from '../../session/plan-view.js';
 import { resolvedSettings } from '../../session/resolved-settings.js';
 import { runStatus } from '../../session/run-status.js';
 import type { SessionState } from '../../session/session-state.js';
+import { nearIdsHint } from '../../shared/near-ids.js';
 import { type ProgressTracker, readText } from '../common/progress-tracker.js';
 
-/** Answers `run.init` and `run.status`. */
+/** Answers `run.init`, `run.status` and `plan-show`. */
 export interface RunServiceOptions {
   readonly reader: SessionReader;
   readonly command: SessionCommander;
@@ -22,9 +26,22 @@ export interface RunService {
   /** Reads the tasks and records them as the session's progress. Throws a ThroughlineError when they cannot be read. */
   init(request: unknown): Promise<object>;
   status(request: unknown): Promise<object>;
+  /** Answers `plan-show`. Throws `not_found` for a task that the plan does not have. */
+  plan(request: unknown): Promise<object>;
 }
 
+/** Problems that a reply lists; the run counts all of them. */
+const MAX_PROBLEMS = 1000;
+
 export function createRunService({ reader, command, tracker }: RunServiceOptions): RunService {
+  /** The state after the plan was read again where it has changed, and why it could not be read. */
+  async function refreshed(session: Token): Promise<{ state: SessionState; degraded?: string }> {
+    const { folded } = await reader.load(session);
+    const outcome = await tracker.refresh(session, folded.state);
+    const { state } = (await reader.load(session)).folded;
+    return { state, ...(outcome.outcome === 'failed' && { degraded: outcome.message }) };
+  }
+
   return {
     async init(input) {
       const {
@@ -44,25 +61,38 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
           : await tracker.readFile(tasksPath);
       if (!read.ok)
         throw new ThroughlineError(read.code, read.message, { details: { path: tasksPath ?? null } });
-      const data = {
-        spec,
-        source,
-        document: read.document,
-        ...(goal !== undefined && { goal }),
-        ...(settings !== undefined && { settings }),
-      };
-      const { reply } = await command(session, 'run.init', () =>
-        append({ type: 'run.initialized', data }, runStatus),
-      );
-      return { ...reply, problems: read.parsed.problems };
+      const { document, parsed } = read;
+      const { reply } = await command(session, 'run.init', ({ run: before }) => {
+        const kept = goal ?? before?.goal;
+        const data = {
+          spec: spec ?? before?.spec ?? specNameOf(tasksPath ?? ''),
+          source,
+          document,
+          ...(kept !== undefined && { goal: kept }),
+          ...(settings !== undefined && { settings }),
+        };
+        return append({ type: 'run.initialized', data }, runStatus);
+      });
+      return { ...reply, problems: parsed.problems.slice(0, MAX_PROBLEMS) };
     },
     async status(input) {
       const session = token(checkedRequest(runStatusRequest, input).session, 'session');
-      const { folded } = await reader.load(session);
-      const refreshed = await tracker.refresh(session, folded.state);
-      const { state } = (await reader.load(session)).folded;
-      const degraded = refreshed.outcome === 'failed' ? { degraded: refreshed.message } : {};
+      const { state, ...degraded } = await refreshed(session);
       return { ...runStatus(state), ...degraded, sequence: state.sequence };
+    },
+    async plan(input) {
+      const { session: name, ...asked } = checkedRequest(TOOLS['plan-show'].request, input);
+      const { state, ...degraded } = await refreshed(token(name, 'session'));
+      const tasks = state.run?.document.tasks ?? [];
+      const { id } = asked;
+      if (id !== undefined && state.run !== undefined && !tasks.some((task) => task.id === id)) {
+        const hint = nearIdsHint(
+          id,
+          tasks.map((task) => task.id),
+        );
+        throw new ThroughlineError('not_found', `the plan has no task ${JSON.stringify(id)}${hint}`);
+      }
+      return { ...planView(state, asked), ...degraded, sequence: state.sequence };
     },
   };
 }
@@ -73,5 +103,5 @@ export function entriesOf(state: SessionState, task: string): object {
   const { stallThresholds } = resolvedSettings(state.charter.settings);
   const unread = unreadOf(rejections, task);
   const unreadable = unread && unreadableResult(unread);
-  return ledgerEntries(ledgers.get(task), state.run?.document, stallThresholds, unreadable);
+  return ledgerEntries(ledgers.get(task), state.run?.document, stallThresholds, unreadable, ledgers);
 }

@@ -7,7 +7,14 @@ import {
   TRACE_COMPACT_SUBJECT,
   TRACE_RECORD_SUBJECT,
 } from '../../contracts/request-names.js';
-import { isCommand, TOOL_NAMES, TOOLS, TOOLS_SERVICE, toolSubject } from '../../contracts/tool-requests.js';
+import {
+  isCommand,
+  type QueryName,
+  TOOL_NAMES,
+  TOOLS,
+  TOOLS_SERVICE,
+  toolSubject,
+} from '../../contracts/tool-requests.js';
 import { startService } from '../../nats/micro/micro-service.js';
 import { type Endpoint, healthEndpoint } from '../../nats/micro/service-endpoint.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
@@ -44,6 +51,10 @@ export async function serveTools(
   const showDispatch = createDispatchResults({ reader: sessions.reader, log: nats.log, afterTimeoutMs });
   const tools = createSessionTools({ ...sessions, logger, onNotes });
   const run = createRunService(sessions);
+  const queries: Readonly<Record<QueryName, (request: unknown) => Promise<object>>> = {
+    'dispatch-show': showDispatch,
+    'plan-show': (request) => run.plan(request),
+  };
   const trace = createTraceService({
     log: nats.log,
     reader: sessions.reader,
@@ -63,8 +74,9 @@ export async function serveTools(
         subject: toolSubject(name),
         bySession: true,
         description: TOOLS[name].summary,
-        handle: (request: unknown) => (isCommand(name) ? tools(name, request) : showDispatch(request)),
+        handle: (request: unknown) => (isCommand(name) ? tools(name, request) : queries[name](request)),
         ...(name.endsWith('-list') && { lower: 'its filters, or delete what is no longer needed' }),
+        ...(name === 'plan-show' && { lower: 'status or id' }),
       })),
       {
         name: 'run-init',

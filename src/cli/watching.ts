@@ -1,0 +1,92 @@
+import { unwatchFile, watchFile } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../contracts/errors.js';
+import type { Token } from '../contracts/names.js';
+import { Shutdown } from '../runtime/shutdown.js';
+import { withinDeadline } from '../shared/deadline.js';
+import { type Cli, note, out } from './command-context.js';
+import { runUntilSignal } from './signals.js';
+
+/** An announcement may get lost, and a tasks file that changes is no event yet: then this is the longest wait. */
+const LOOK_EVERY_MS = 2000;
+/** Events that come together are shown together. */
+const GATHER_MS = 50;
+/** Between two looks at a file, in milliseconds. */
+const FILE_EVERY_MS = 250;
+
+export interface Watched {
+  readonly session: Token;
+  /** What is to be shown now. */
+  readonly show: () => Promise<string>;
+  /** A file, and what is to be done before it is shown again once it has changed. */
+  readonly file?: { readonly path: string; readonly changed: () => Promise<void> };
+  /** Whether the whole screen is shown anew; otherwise each text stands behind the one before. */
+  readonly redraws: boolean;
+}
+
+/**
+ * Shows something again each time that its session moves, until SIGINT or SIGTERM. What fails at first fails the command;
+ * what fails later is said, and tried again.
+ */
+export async function watchSession(cli: Cli, { session, show, file, redraws }: Watched): Promise<void> {
+  const shutdown = new Shutdown();
+  await runUntilSignal(cli, shutdown, async (failed) => {
+    const { openPorts } = await import('./open-ports.js');
+    const nats = await openPorts(cli, []);
+    shutdown.add('the connection', () => nats.close());
+    let wake = () => {};
+    const next = () =>
+      new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    // Before the first look: what comes during it is seen by the next one.
+    let moved = next();
+    const unwatch = nats.log.watch(session, () => wake());
+    let shown = await show();
+    print(shown, redraws);
+
+    let isStopped = false;
+    let isFileNew = false;
+    const onFile = () => {
+      isFileNew = true;
+      wake();
+    };
+    if (file !== undefined) watchFile(file.path, { interval: FILE_EVERY_MS }, onFile);
+    const refresh = async () => {
+      const wasFileNew = isFileNew;
+      isFileNew = false;
+      if (wasFileNew) await file?.changed();
+      const now = await show();
+      if (now === shown || isStopped) return;
+      shown = now;
+      print(shown, redraws);
+    };
+    const follow = async () => {
+      let fault = '';
+      for (;;) {
+        await withinDeadline(LOOK_EVERY_MS, moved);
+        if (isStopped) return;
+        await sleep(GATHER_MS);
+        moved = next();
+        const said = await refresh().then(() => '', messageOf);
+        if (said !== '' && said !== fault && !isStopped) note(`-- ${said}`);
+        fault = said;
+      }
+    };
+    const following = follow().catch(failed);
+    shutdown.add('watching', async () => {
+      isStopped = true;
+      unwatch();
+      if (file !== undefined) unwatchFile(file.path, onFile);
+      wake();
+      await following;
+    });
+  });
+}
+
+const CLEAR = '\u001b[H\u001b[2J\u001b[3J';
+
+function print(text: string, redraws: boolean): void {
+  if (redraws && process.stdout.isTTY) process.stdout.write(CLEAR);
+  out(text);
+}

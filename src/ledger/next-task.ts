@@ -1,0 +1,163 @@
+import type { ProgressTask } from '../contracts/run-request.js';
+import type { TaskLedger } from './task-ledger.js';
+
+/**
+ * What can be worked on next, by the plan and by the results of its tasks.
+ *
+ * A task is done when its line is ticked or its last result is an approval. It is blocked when its line says so or its
+ * last result does. What holds for a task holds for its parts: they wait for its dependencies, are blocked or optional
+ * with it, and are done when it was approved as a whole.
+ */
+
+/** The ledgers of a session, by task. */
+export type TaskResults = ReadonlyMap<string, Pick<TaskLedger, 'assessment' | 'last'>>;
+
+const NO_RESULTS: TaskResults = new Map();
+
+/** A task in its place in the plan. */
+export interface PlannedTask {
+  readonly task: ProgressTask;
+  /** Number of tasks that it is a part of. */
+  readonly depth: number;
+  /** Has no parts, and is neither given up nor a group: it is worked on itself. */
+  readonly isWork: boolean;
+  readonly isDone: boolean;
+  readonly isBlocked: boolean;
+  readonly isOptional: boolean;
+  /** Dependencies that are not done. */
+  readonly waitsFor: readonly string[];
+  /** Dependencies that are no task of the plan: nothing waits for them. */
+  readonly unknown: readonly string[];
+}
+
+/** A plan as a whole. */
+export interface PlanOutlook {
+  /** The tasks in their order. */
+  readonly planned: readonly PlannedTask[];
+  /**
+   * The first task that is open, not blocked, not optional while required ones are open, and whose dependencies are done;
+   * `null` when there is none.
+   */
+  readonly nextTaskId: string | null;
+  /** The task in progress that is neither blocked nor optional before its time, else the next one. */
+  readonly activeTaskId: string | null;
+  /** Why nothing can be next though something is open: `2 blocked, 1 optional`; empty otherwise. */
+  readonly whyNone: string;
+}
+
+/** What a plan and the results of its tasks come to. */
+export function outlookOf(tasks: readonly ProgressTask[], results: TaskResults = NO_RESULTS): PlanOutlook {
+  const planned = plannedTasks(tasks, results);
+  const open = planned.filter(({ isWork, isDone }) => isWork && !isDone);
+  const isRequiredOpen = open.some(({ isOptional }) => !isOptional);
+  const free = open.filter(({ isBlocked, isOptional }) => !isBlocked && !(isOptional && isRequiredOpen));
+  const next = free.find(({ waitsFor }) => waitsFor.length === 0);
+  const active = free.find(({ task }) => task.status === 'in-progress') ?? next;
+  return {
+    planned,
+    nextTaskId: next?.task.id ?? null,
+    activeTaskId: active?.task.id ?? null,
+    whyNone: next === undefined ? held(open, free) : '',
+  };
+}
+
+function held(open: readonly PlannedTask[], free: readonly PlannedTask[]): string {
+  const blocked = open.filter(({ isBlocked }) => isBlocked).length;
+  const optional = open.length - blocked - free.length;
+  return [
+    ...(blocked > 0 ? [`${blocked} blocked`] : []),
+    ...(free.length > 0 ? [`${free.length} waiting for others`] : []),
+    ...(optional > 0 ? [`${optional} optional`] : []),
+  ].join(', ');
+}
+
+function plannedTasks(tasks: readonly ProgressTask[], results: TaskResults): PlannedTask[] {
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  const done = doneTasks(tasks, results);
+  const isParent = new Set(tasks.flatMap(({ parent }) => parent ?? []));
+  const placed = new Map<string, PlannedTask>();
+  return tasks.map((task) => {
+    const above = task.parent === undefined ? undefined : placed.get(task.parent);
+    const isDone = done.has(task.id);
+    const own = dependenciesOf(task, byId);
+    const inherited = (above?.waitsFor ?? NONE).filter((id) => !isWithin(byId, task.id, id));
+    const waitsFor = [...inherited, ...own.filter((id) => byId.has(id) && !done.has(id))];
+    const saysBlocked = task.blocked === true || results.get(task.id)?.last.verdict === 'blocked';
+    const place: PlannedTask = {
+      task,
+      depth: above === undefined ? 0 : above.depth + 1,
+      isWork: !isParent.has(task.id) && task.cancelled !== true && task.group !== true,
+      isDone,
+      isBlocked: !isDone && (saysBlocked || above?.isBlocked === true),
+      isOptional: task.optional === true || above?.isOptional === true,
+      waitsFor: isDone ? NONE : [...new Set(waitsFor)],
+      unknown: own.filter((id) => !byId.has(id)),
+    };
+    placed.set(task.id, place);
+    return place;
+  });
+}
+
+const NONE: readonly string[] = [];
+
+/** A task cannot wait for itself, for its parts or for what it is a part of. */
+function dependenciesOf(task: ProgressTask, byId: ReadonlyMap<string, ProgressTask>): readonly string[] {
+  return task.dependsOn?.filter((id) => !isWithin(byId, id, task.id) && !isWithin(byId, task.id, id)) ?? NONE;
+}
+
+/** Ids of the tasks that nothing is left to do for. A task with parts is done with those that are required. */
+function doneTasks(tasks: readonly ProgressTask[], results: TaskResults): ReadonlySet<string> {
+  const done = new Set<string>();
+  const parts = new Map<string, ProgressTask[]>();
+  for (const task of tasks) {
+    const { id, parent, cancelled } = task;
+    const isApproved = results.get(id)?.last.verdict === 'approved';
+    if (isApproved || (parent !== undefined && done.has(parent))) done.add(id);
+    if (parent === undefined || cancelled === true) continue;
+    const siblings = parts.get(parent);
+    if (siblings === undefined) parts.set(parent, [task]);
+    else siblings.push(task);
+  }
+  // Parts stand behind what they are parts of.
+  for (const { id, status, cancelled } of [...tasks].reverse()) {
+    const required = (parts.get(id) ?? []).filter(({ optional }) => optional !== true);
+    const isDone = required.length > 0 ? required.every((part) => done.has(part.id)) : status === 'completed';
+    if (cancelled === true || isDone) done.add(id);
+  }
+  return done;
+}
+
+/** Whether a task is another one, or a part of it at any depth. */
+function isWithin(byId: ReadonlyMap<string, ProgressTask>, id: string, whole: string): boolean {
+  const seen = new Set<string>();
+  for (let at: string | undefined = id; at !== undefined && !seen.has(at); at = byId.get(at)?.parent) {
+    if (at === whole) return true;
+    seen.add(at);
+  }
+  return false;
+}
+
+/** Where the plan and the results of a task contradict each other. */
+export interface PlanDrift {
+  readonly task: string;
+  readonly kind: 'approved_but_open' | 'ticked_but_needs_changes';
+  /** What is wrong, and what to do. */
+  readonly message: string;
+}
+
+/** An approved task whose line is open, a ticked one whose last review asked for changes; in the order of the plan. */
+export function driftOf(tasks: readonly ProgressTask[], results: TaskResults): PlanDrift[] {
+  return tasks.flatMap(({ id, status, cancelled, group }): PlanDrift[] => {
+    const result = results.get(id);
+    if (result === undefined || cancelled === true) return [];
+    if (result.last.verdict === 'approved' && status !== 'completed') {
+      const what = group === true ? 'lines of its parts are open: tick them' : 'its line is open: tick it';
+      return [{ task: id, kind: 'approved_but_open', message: `${id} is approved, but ${what}` }];
+    }
+    if (result.assessment === 'needs_changes' && status === 'completed') {
+      const message = `${id} is ticked, but its last review says needs_changes: open its line until it is approved`;
+      return [{ task: id, kind: 'ticked_but_needs_changes', message }];
+    }
+    return [];
+  });
+}

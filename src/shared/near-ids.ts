@@ -1,0 +1,41 @@
+import { nearestName } from './nearest-name.js';
+
+const MOST = 5;
+
+/**
+ * The ids that were most likely meant by one that is not known, the likeliest first, at most five: the same id written in
+ * another way (`T009` for `9`), its parts, what it is a part of, and the most similar one. Empty where none is near.
+ */
+export function nearIds(given: string, ids: Iterable<string>): string[] {
+  const wanted = plain(given);
+  const all = [...new Set(ids)];
+  const numbers = numbersOf(given);
+  const near = nearestName(given, all);
+  const groups = [
+    all.filter((id) => plain(id) === wanted),
+    all.filter((id) => numbers !== '' && numbersOf(id) === numbers),
+    all.filter((id) => wanted !== '' && plain(id).startsWith(wanted)),
+    all.filter((id) => numbers.startsWith(`${numbersOf(id)}.`) && numbersOf(id) !== ''),
+    near === undefined ? [] : [near],
+  ];
+  return [...new Set(groups.flat())].slice(0, MOST);
+}
+
+/** `; did you mean 2.1, 2.2?` where ids are near, else the first ones known; empty where none is. */
+export function nearIdsHint(given: string, ids: Iterable<string>): string {
+  const all = [...new Set(ids)];
+  const near = nearIds(given, all);
+  if (near.length > 0) return `; did you mean ${near.join(', ')}?`;
+  if (all.length === 0) return '';
+  const more = all.length > MOST ? ` and ${all.length - MOST} more` : '';
+  return `; known: ${all.slice(0, MOST).join(', ')}${more}`;
+}
+
+function plain(id: string): string {
+  return id.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+}
+
+/** The numbers of an id without leading zeros: `2.1` of `T-02.1`. */
+function numbersOf(id: string): string {
+  return (id.match(/\d+/g) ?? []).map((digits) => digits.replace(/^0+(?=\d)/, '')).join('.');
+}

@@ -1,0 +1,246 @@
+import { spawn } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ThroughlineClient } from '../../src/client/throughline-client.js';
+import { connectThroughline } from '../../src/index.js';
+import { BIN, cleanEnv, startUp, type Up } from '../support/cli.js';
+import { onTerminal, PTY_MISSING } from '../support/pty.js';
+import { TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';
+import { implemented, newSession, reviewed, soon } from '../support/system.js';
+
+let folder: TasksFolder;
+let up: Up;
+let client: ThroughlineClient;
+beforeAll(async () => {
+  folder = await tasksFolder();
+  up = await startUp({}, folder.path);
+  client = await connectThroughline({ url: up.url });
+});
+afterAll(async () => {
+  await client.close();
+  await up.stop();
+  await folder.remove();
+});
+
+/** A folder below the root of the services, with these plans in it. */
+async function projectOf(name: string, ...plans: readonly string[]): Promise<string> {
+  const root = join(folder.path, name);
+  await mkdir(root);
+  for (const plan of plans) {
+    await mkdir(dirname(join(root, plan)), { recursive: true });
+    await writeFile(join(root, plan), TASKS_MD);
+  }
+  return root;
+}
+
+/** A command that runs until Ctrl-C, and what it has printed. */
+function watching(args: readonly string[], cwd = folder.path) {
+  const child = spawn(process.execPath, [BIN, ...args], {
+    env: cleanEnv({ NATS_URL: up.url }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    cwd,
+  });
+  let stdout = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    stdout += chunk;
+  });
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
+  return {
+    shows: (text: string | RegExp) => soon(() => expect(stdout).toMatch(text)),
+    async interrupt() {
+      child.kill('SIGINT');
+      return exited;
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+const PLAN = TASKS_MD.replace('[ ] 2.2', '[!] 2.2').concat('- [ ] 4. Write a printer\n- [ ] 4. Again\n');
+
+describe('plan', () => {
+  it('plan shows the tree of the tasks with their status, what is next, what came of them, and the problems', async () => {
+    const session = newSession('plan');
+    const path = await folder.write('plan.md', PLAN);
+    await up.cli(['init', '-s', session, '--spec', 'parser', '--tasks', path]);
+    await client.publishImplementer(session, implemented('2.1'));
+    const { sequence } = await client.publishReviewer(session, reviewed('4', 'approved'));
+    await client.compile({ session, taskId: '4', taskPrompt: 'x', after: sequence });
+    const { code, stdout, stderr } = await up.cli(['plan', session]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.split('\n')).toEqual([
+      'parser',
+      '2 of 7 tasks completed, 1 in progress, 4 pending',
+      'active task: 4~2',
+      'drift: 4 is approved, but its line is open: tick it',
+      '[x] 1      Write the lexer',
+      '[-] 2      Write the parser',
+      '[x]   2.1  Expressions  implementer_completed → dispatch_reviewer',
+      '[!]   2.2  Statements (blocked)',
+      '[ ] 3      Write a manual (optional)',
+      '[ ] 4      Write a printer  reviewer_approved → next_task',
+      '[ ] 4~2    Again (next)',
+      expect.stringMatching(/^line 10: .* \(duplicate_id\)$/),
+      '',
+    ]);
+  });
+
+  it('plan gives one task with its prompt, tasks of one status, and JSON; the tool prints the same', async () => {
+    const session = newSession('plan');
+    const path = await folder.write(
+      'prompted.md',
+      '- [ ] 1. Write\n  - _Prompt: Role: writer_\n- [!] 2. Ask\n',
+    );
+    await up.cli(['init', '-s', session, '--tasks', path]);
+    const one = await up.cli(['plan', session, '--task', '1']);
+    expect(one.stdout).toMatch(/^\[ \] 1 {2}Write \(next\)\n {4}prompt: Role: writer$/m);
+    const blocked = await up.cli(['plan', session, '--status', 'blocked', '--json']);
+    expect(JSON.parse(blocked.stdout)).toMatchObject({ tasks: [{ id: '2', blocked: true }] });
+    const all = await up.cli(['plan', session]);
+    const tool = await up.cli(['tool', 'plan-show', '-s', session]);
+    expect(tool).toEqual(all);
+    const missing = await up.cli(['plan', session, '--task', '3']);
+    expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('known: 1, 2') });
+  });
+
+  it('plan says how to begin where there is none, and that a session is not there', async () => {
+    const session = newSession('plan');
+    expect(await up.cli(['plan', session])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/not_found/),
+    });
+    await client.tools.noteAdd({ session, content: 'x' });
+    expect((await up.cli(['plan', session])).stdout).toBe('no tasks.md: see `throughline init`\n');
+  });
+});
+
+describe('--watch', () => {
+  it('status --watch shows the status again when the session moves, and ends with Ctrl-C', async () => {
+    const session = newSession('watch');
+    const path = await folder.write('watch.md', TASKS_MD);
+    await up.cli(['init', '-s', session, '--spec', 'parser', '--tasks', path]);
+    await using watched = watching(['status', session, '--watch']);
+    await watched.shows(/active task: 2\.2/);
+    await client.publishImplementer(session, implemented('2.2'));
+    await watched.shows(/2\.2 {2}implementer_completed/);
+    expect(await watched.interrupt()).toBe(0);
+  });
+
+  it('plan --watch and ledger --watch follow as well', async () => {
+    const session = newSession('watch');
+    await client.initRun({ session, spec: 'parser', tasksText: TASKS_MD });
+    await using plan = watching(['plan', session, '--watch', '--json']);
+    await using ledger = watching(['ledger', session, '--watch']);
+    await Promise.all([plan.shows(/"next_task_id":"2\.2"/), ledger.shows(/0 tasks with a ledger/)]);
+    await client.publishImplementer(session, implemented('2.2'));
+    await Promise.all([
+      plan.shows(/"last_outcome":"implementer_completed"/),
+      ledger.shows(/1 task with a ledger/),
+    ]);
+    expect(await Promise.all([plan.interrupt(), ledger.interrupt()])).toEqual([0, 0]);
+  });
+
+  it.each([
+    ['read by the service', []],
+    ['pushed', ['--push']],
+  ])('init --watch reads a file again that is %s', async (_what, more) => {
+    const session = newSession('watch');
+    const path = await folder.write(`${session}.md`, TASKS_MD);
+    await using watched = watching(['init', '-s', session, '--tasks', path, '--watch', ...more]);
+    await watched.shows(/2 of 5 tasks completed/);
+    await folder.write(`${session}.md`, TASKS_MD_LATER);
+    await watched.shows(/3 of 5 tasks completed/);
+    expect(await watched.interrupt()).toBe(0);
+  });
+
+  it('a command with --watch that fails at first ends with its error', async () => {
+    const session = newSession('watch');
+    expect(await up.cli(['status', session, '--watch'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/\(not_found\)\n$/),
+    });
+  });
+});
+
+describe('init without a file', () => {
+  it.each([
+    ['.kiro/specs/parser/tasks.md', 'parser'],
+    ['specs/parser/tasks.md', 'parser'],
+    ['.spec-workflow/specs/parser/tasks.md', 'parser'],
+    ['openspec/changes/parser/tasks.md', 'parser'],
+    ['PLAN.md', undefined],
+    ['TODO.md', undefined],
+  ])('init without a file takes %s, and says so', async (plan, spec) => {
+    const name = newSession('found');
+    const cwd = await projectOf(name, plan);
+    const { code, stdout, stderr } = await up.cli(['init', '-s', name], { cwd });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: `-- found ${plan}\n` });
+    expect(stdout).toMatch(new RegExp(`^${spec ?? name}\n2 of 5 tasks completed`));
+  });
+
+  it('init without a file lists several plans, each with the exact command', async () => {
+    const name = newSession('several');
+    const cwd = await projectOf(name, 'specs/a b/tasks.md', 'specs/c/tasks.md', 'tasks.md');
+    const { code, stdout, stderr } = await up.cli(['init', '-s', name, '--spec', 'x'], { cwd });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    const command = `throughline init -s ${name} --spec x --tasks`;
+    for (const path of ["'specs/a b/tasks.md'", 'specs/c/tasks.md', 'tasks.md'])
+      expect(stderr).toContain(`\n  ${command} ${path}\n`.trimEnd());
+  });
+
+  it.skipIf(PTY_MISSING !== undefined)(
+    'init without a file asks on a terminal which of several plans it is',
+    async () => {
+      const name = newSession('asked');
+      const cwd = await projectOf(name, 'specs/a/tasks.md', 'specs/c/tasks.md');
+      await using terminal = await onTerminal(['init', '-s', name], { NATS_URL: up.url }, cwd);
+      await terminal.shows('Which plan, 1 to 2?');
+      terminal.type('2\n');
+      await terminal.shows(/^c\n2 of 5 tasks completed/m);
+      expect((await terminal.ended()).code).toBe(0);
+    },
+  );
+
+  it('init without a file names the places where it has looked', async () => {
+    const name = newSession('none');
+    const cwd = await projectOf(name);
+    const { code, stderr } = await up.cli(['init', '-s', name], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /no plan was found: give --tasks FILE\. Looked for \.kiro\/specs\/\*\/tasks\.md, /,
+    );
+  });
+});
+
+describe('a file that only the caller has', () => {
+  it('init of a file outside the roots suggests --push, with a command that works', async () => {
+    await using elsewhere = await tasksFolder();
+    const path = await elsewhere.write('tasks.md', TASKS_MD);
+    const session = newSession('outside');
+    const refused = await up.cli(['init', '-s', session, '--spec', 'parser', '--tasks', path]);
+    expect(refused.code).toBe(1);
+    const [, words = ''] = /To send its text instead: throughline (.*) \(progress/.exec(refused.stderr) ?? [];
+    expect(words).toBe(`init -s ${session} --spec parser --tasks ${path} --push`);
+    expect((await up.cli(words.split(' '))).code).toBe(0);
+  });
+});
+
+describe('ledger of a task', () => {
+  it('ledger of a task that nobody knows says so, and names near ones', async () => {
+    const session = newSession('ledger');
+    await client.initRun({ session, spec: 'parser', tasksText: TASKS_MD });
+    const known = await up.cli(['ledger', session, '--task', '2.2']);
+    expect(known.stdout).toContain('ledger.progress.next_task_id  2.2\n');
+    expect(await up.cli(['ledger', session, '--task', '02'])).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: '-- nothing is known about task 02; did you mean 2?\n',
+    });
+    expect((await up.cli(['ledger', session, '--task', '9'])).stderr).toBe(
+      '-- nothing is known about task 9; known: 1, 2, 2.1, 2.2, 3\n',
+    );
+  });
+});

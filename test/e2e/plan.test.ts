@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { partsOf } from '../prompt/parts.js';
+import { TASKS_MD, type TasksFolder, tasksFolder } from '../support/runs.js';
+import {
+  allDealtWith,
+  freshState,
+  implemented,
+  newSession,
+  reviewed,
+  type System,
+  startSystem,
+} from '../support/system.js';
+
+let folder: TasksFolder;
+let system: System;
+beforeAll(async () => {
+  folder = await tasksFolder();
+  system = await startSystem({ env: { THROUGHLINE_TASKS_ROOTS: folder.path } });
+});
+afterAll(async () => {
+  await system.stop();
+  await folder.remove();
+});
+
+const KIRO = `# Implementation Plan
+
+- [x] 1. Set up the project
+- [ ] 2. Write the lexer
+  - _Prompt: Role: compiler engineer | Task: split the text into tokens | Restrictions: no regular expressions_
+  - _Requirements: 1.2, 3_
+- [!] 3. Ask for the licence
+- [ ]* 4. Write a manual
+- [ ] 5. Write the parser
+  - _Depends: 2, 3, 99_
+- [ ] 6. Write the printer
+  - _Depends: 2_
+`;
+
+async function following(text = KIRO): Promise<string> {
+  const session = newSession('plan');
+  await system.client.initRun({ session, spec: 'parser', tasksText: text });
+  return session;
+}
+
+/** Publishes results, one after the other, and waits until the session has them. */
+async function results(
+  session: string,
+  ...said: readonly (readonly [
+    task: string,
+    verdict: 'completed' | 'blocked' | 'approved' | 'needs_changes',
+  ])[]
+): Promise<void> {
+  for (const [task, verdict] of said) {
+    if (verdict === 'completed' || verdict === 'blocked')
+      await system.client.publishImplementer(session, implemented(task, { status: verdict }));
+    else await system.client.publishReviewer(session, reviewed(task, verdict));
+  }
+  await allDealtWith(system.ports);
+}
+
+describe('plan-show', () => {
+  it('plan-show tells of each task what the plan says, what it waits for and what came of it', async () => {
+    const session = await following();
+    await results(session, ['2', 'completed']);
+    const { plan, tasks, problems } = await system.client.tools.planShow({ session });
+    expect(plan).toMatchObject({
+      spec: 'parser',
+      totals: { total: 6, completed: 1, inProgress: 0, pending: 5 },
+      active_task_id: '2',
+      next_task_id: '2',
+    });
+    expect(tasks).toMatchObject([
+      { id: '1', status: 'completed', depth: 0 },
+      { id: '2', last_outcome: 'implementer_completed', next_action: 'dispatch_reviewer', dispatches: 1 },
+      { id: '3', status: 'pending', blocked: true },
+      { id: '4', optional: true },
+      { id: '5', depends_on: ['2', '3', '99'], waits_for: ['2', '3'], unknown_dependencies: ['99'] },
+      { id: '6', waits_for: ['2'] },
+    ]);
+    expect(tasks.some((task) => 'prompt' in task)).toBe(false);
+    expect(problems).toEqual((await freshState(system, session)).run?.document.firstProblems ?? []);
+  });
+
+  it('plan-show gives the tasks of one status, or one task with its prompt', async () => {
+    const session = await following();
+    const blocked = await system.client.tools.planShow({ session, status: 'blocked' });
+    expect(blocked.tasks.map(({ id }) => id)).toEqual(['3']);
+    expect(blocked.plan?.totals.total).toBe(6);
+    const { tasks } = await system.client.tools.planShow({ session, id: '2' });
+    expect(tasks).toMatchObject([
+      { id: '2', prompt: expect.stringMatching(/no regular expressions$/), requirements: ['1.2', '3'] },
+    ]);
+  });
+
+  it('plan-show of a task that the plan does not have names near ones', async () => {
+    const session = await following(TASKS_MD);
+    await expect(system.client.tools.planShow({ session, id: '02.2' })).rejects.toMatchObject({
+      code: 'not_found',
+      message: 'the plan has no task "02.2"; did you mean 2.2, 2?',
+    });
+  });
+
+  it('plan-show reads a file again that has changed, and says when it cannot be read', async () => {
+    const session = newSession('plan');
+    const tasksPath = await folder.write('follow.md', TASKS_MD);
+    await system.client.initRun({ session, spec: 'parser', tasksPath });
+    await folder.write('follow.md', TASKS_MD.replace('[ ] 2.2', '[!] 2.2'));
+    const { tasks } = await system.client.tools.planShow({ session, status: 'blocked' });
+    expect(tasks).toMatchObject([{ id: '2.2', blocked: true }]);
+    await folder.drop('follow.md');
+    expect((await system.client.tools.planShow({ session })).degraded).toMatch(/follow\.md: ENOENT/);
+  });
+
+  it('plan-show answers for a session without a plan', async () => {
+    const session = newSession('plan');
+    expect(await system.client.tools.planShow({ session })).toEqual({
+      plan: null,
+      tasks: [],
+      problems: [],
+      sequence: 0,
+    });
+  });
+
+  it('plan-show answers for a plan of 8,999 tasks with long prompts, all of which are kept', async () => {
+    const session = newSession('plan');
+    const lines = Array.from(
+      { length: 8999 },
+      (_, index) => `- [ ] ${index + 1}. Write chapter ${index + 1}\n  - _Prompt: ${'long '.repeat(80)}_`,
+    );
+    const tasksPath = await folder.write('many.md', lines.join('\n'));
+    const { run } = await system.client.initRun({ session, spec: 'book', tasksPath });
+    expect(run).toMatchObject({ totals: { total: 8999 }, next_task_id: '1' });
+    const { tasks, shortened } = await system.client.tools.planShow({ session });
+    expect(tasks).toHaveLength(8999);
+    const { document } = (await freshState(system, session)).run ?? {};
+    const whole = document?.tasks.filter(({ prompt = '...' }) => prompt !== '...').length ?? 0;
+    expect(shortened?.prompts).toBe(8999 - whole);
+    const { ledger } = await system.client.compile({ session, taskId: '8999', taskPrompt: 'write' });
+    expect(ledger).toEqual({ mode: 'ledger' });
+  });
+});
+
+describe('the next task of a session', () => {
+  it('the next task of a session moves on with approvals and past what is blocked', async () => {
+    const session = await following();
+    const next = async () => (await system.client.runStatus(session)).run?.next_task_id;
+    expect(await next()).toBe('2');
+    await results(session, ['2', 'completed'], ['2', 'approved']);
+    expect(await next()).toBe('6');
+    await results(session, ['6', 'blocked']);
+    expect(await system.client.runStatus(session)).toMatchObject({
+      run: { active_task_id: null, next_task_id: null, held: '2 blocked, 1 waiting for others, 1 optional' },
+    });
+  });
+});
+
+describe('drift', () => {
+  it('drift is named by status, the plan, prompts and the ledger until the plan is mended', async () => {
+    const session = newSession('drift');
+    const tasksPath = await folder.write('drift.md', KIRO);
+    await system.client.initRun({ session, spec: 'parser', tasksPath });
+    await results(session, ['2', 'approved'], ['1', 'completed'], ['1', 'needs_changes']);
+    const open = '2 is approved, but its line is open: tick it';
+    const ticked = expect.stringMatching(/^1 is ticked, but its last review says needs_changes/);
+    const drift = [{ message: ticked }, { message: open, kind: 'approved_but_open', task: '2' }];
+    expect((await system.client.runStatus(session)).run?.drift).toMatchObject(drift);
+    expect((await system.client.tools.planShow({ session })).plan?.drift).toMatchObject(drift);
+    const start = await system.client.compile({ session, kind: 'session-start' });
+    expect(start.prompt).toMatch(/^Plan: 1 of 6 done, next 6 .*Drift: 1 is ticked, .*; 2 is approved/m);
+    const iteration = await system.client.compile({ session, kind: 'iteration' });
+    expect(iteration.prompt).toContain(open);
+    const own = await system.client.compile({ session, taskId: '2', taskPrompt: 'go on' });
+    expect(partsOf(own).packet).toMatchObject({ current_task: { drift: open } });
+    await folder.write('drift.md', KIRO.replace('[ ] 2.', '[x] 2.').replace('[x] 1.', '[ ] 1.'));
+    expect((await system.client.runStatus(session)).run).not.toHaveProperty('drift');
+  });
+});
+
+describe('the prompt of a plan task', () => {
+  it('the prompt of a plan task is in its delta packet, and shrinks with the room', async () => {
+    const session = await following();
+    const request = { session, taskId: '2', taskPrompt: 'go on' };
+    const { current_task: shown } = partsOf(await system.client.compile(request)).packet;
+    expect(shown).toMatchObject({
+      prompt:
+        'Role: compiler engineer | Task: split the text into tokens | Restrictions: no regular expressions',
+    });
+    const tight = await system.client.compile({ ...request, budget: { inputTokens: 480 } });
+    expect(tight.tokenEstimate).toBeLessThanOrEqual(480);
+    expect(JSON.stringify(partsOf(tight).packet)).not.toContain('no regular expressions');
+  });
+});
+
+describe('run.init again', () => {
+  it('run.init again keeps goal and specification unless it is given new ones', async () => {
+    const session = newSession('again');
+    await system.client.initRun({ session, spec: 'parser', goal: 'one', tasksText: TASKS_MD });
+    const again = await system.client.initRun({ session, tasksText: TASKS_MD });
+    expect(again.run).toMatchObject({ spec: 'parser', goal: 'one' });
+    const other = await system.client.initRun({ session, spec: 'lexer', goal: 'two', tasksText: TASKS_MD });
+    expect(other.run).toMatchObject({ spec: 'lexer', goal: 'two' });
+  });
+
+  it('run.init without a specification names it by the folder of the file', async () => {
+    const tasksPath = await folder.write('tasks.md', TASKS_MD);
+    const { run } = await system.client.initRun({ session: newSession('named'), tasksPath });
+    expect(run?.spec).toBe(folder.path.split('/').at(-1));
+  });
+});
