@@ -47,6 +47,7 @@ export type { SessionOverview } from './session/commands/lifecycle-commands.js';
 export type { TaskView } from './session/commands/task-commands.js';
 export type { Iteration } from './session/iterations.js';
 export type { InboxMessage, Note } from './session/notebook.js';
+export type { PlanTaskView, PlanView } from './session/plan-view.js';
 
 /**
  * Where and how to connect. Credentials and TLS have the same names as in the configuration, but the environment is not

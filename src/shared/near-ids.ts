@@ -15,7 +15,9 @@ export function nearIds(given: string, ids: Iterable<string>): string[] {
     all.filter((id) => plain(id) === wanted),
     all.filter((id) => numbers !== '' && numbersOf(id) === numbers),
     all.filter((id) => wanted !== '' && plain(id).startsWith(wanted)),
-    all.filter((id) => numbers.startsWith(`${numbersOf(id)}.`) && numbersOf(id) !== ''),
+    all
+      .filter((id) => numbersOf(id) !== '' && numbers.startsWith(`${numbersOf(id)}.`))
+      .sort((a, b) => numbersOf(b).length - numbersOf(a).length),
     near === undefined ? [] : [near],
   ];
   return [...new Set(groups.flat())].slice(0, MOST);

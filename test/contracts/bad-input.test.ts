@@ -77,7 +77,7 @@ function handle(name: string, request: unknown, state: SessionState): void {
     if (read?.ok)
       appended({
         type: 'run.initialized',
-        data: { spec: asked?.spec, source: { kind: 'document' }, document: read.document },
+        data: { spec: asked?.spec ?? 'plan', source: { kind: 'document' }, document: read.document },
       });
   } else if (isLearningRequest(name)) typed(() => checkedRequest(LEARNING_REQUESTS[name].arguments, request));
   else if (name === 'run-status') typed(() => checkedRequest(runStatusRequest, request));

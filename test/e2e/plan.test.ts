@@ -185,9 +185,22 @@ describe('the prompt of a plan task', () => {
       prompt:
         'Role: compiler engineer | Task: split the text into tokens | Restrictions: no regular expressions',
     });
-    const tight = await system.client.compile({ ...request, budget: { inputTokens: 480 } });
-    expect(tight.tokenEstimate).toBeLessThanOrEqual(480);
-    expect(JSON.stringify(partsOf(tight).packet)).not.toContain('no regular expressions');
+  });
+
+  it('a long prompt of a plan task is shortened to the room of its prompt', async () => {
+    const session = await following(`- [ ] 1. Write\n  - _Prompt: ${'one more word '.repeat(200)}_\n`);
+    const request = { session, taskId: '1', taskPrompt: 'go on' };
+    const promptIn = async (more: object) => {
+      const reply = await system.client.compile({ ...request, ...more });
+      const { current_task } = partsOf(reply).packet as { current_task: { prompt: string } };
+      return { used: reply.tokenEstimate, prompt: current_task.prompt };
+    };
+    const whole = await promptIn({});
+    expect(whole.prompt).toHaveLength(2799);
+    const room = whole.used - 300;
+    const tight = await promptIn({ budget: { inputTokens: room } });
+    expect(tight.used).toBeLessThanOrEqual(room);
+    expect(tight.prompt).toMatch(/^one more word .{800,}\.\.\.$/);
   });
 });
 
