@@ -7,7 +7,7 @@ import { withinDeadline } from '../shared/deadline.js';
 import { type Cli, note, out } from './command-context.js';
 import { runUntilSignal } from './signals.js';
 
-/** An announcement may get lost, and a tasks file that changes is no event yet: then this is the longest wait. */
+/** An announcement may get lost, and a change of the tasks file is not an event yet: then this is the longest wait. */
 const LOOK_EVERY_MS = 2000;
 /** Events that come together are shown together. */
 const GATHER_MS = 50;
@@ -20,7 +20,7 @@ export interface Watched {
   readonly show: () => Promise<string>;
   /** A file, and what is to be done before it is shown again once it has changed. */
   readonly file?: { readonly path: string; readonly changed: () => Promise<void> };
-  /** Whether the whole screen is shown anew; otherwise each text stands behind the one before. */
+  /** Whether the screen is cleared each time; otherwise each text stands behind the one before. */
   readonly redraws: boolean;
 }
 

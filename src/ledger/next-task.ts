@@ -26,7 +26,7 @@ export interface PlannedTask {
   readonly isOptional: boolean;
   /** Dependencies that are not done. */
   readonly waitsFor: readonly string[];
-  /** Dependencies that are no task of the plan: nothing waits for them. */
+  /** Dependencies that the plan does not have: nothing waits for them. */
   readonly unknown: readonly string[];
 }
 

@@ -33,7 +33,7 @@ export interface PlanTaskView {
   readonly depends_on?: readonly string[];
   /** Of these, and of those of the tasks that it is a part of: what is not done. */
   readonly waits_for?: readonly string[];
-  /** Dependencies that are no task of the plan: nothing waits for them. */
+  /** Dependencies that the plan does not have: nothing waits for them. */
   readonly unknown_dependencies?: readonly string[];
   readonly requirements?: readonly string[];
   /** Only where the request names the task. */

@@ -74,7 +74,8 @@ describe('a tasks file', () => {
 });
 
 describe('a fault', () => {
-  const outside = /^is outside the configured roots \(.*root.*\): see THROUGHLINE_TASKS_ROOTS$/;
+  const outside =
+    /^is outside the configured roots \(.*root.*\): send its text \(--push, or tasksText\), or see THROUGHLINE_TASKS_ROOTS$/;
 
   it.each([
     ['a file outside of the roots', () => at('secret.md'), outside],

@@ -144,7 +144,7 @@ describe('the next task', () => {
     expect(nextOf(tasks, { '1': [completed(), APPROVED] })).toBe('2');
   });
 
-  it('the next task is no part of a task that was approved as a whole', () => {
+  it('the next task does not come from a task that was approved as a whole', () => {
     const tasks = [progressTask('1'), progressTask('1.1', { parent: '1' }), progressTask('2')];
     expect(nextOf(tasks, { '1': [completed(), APPROVED] })).toBe('2');
   });

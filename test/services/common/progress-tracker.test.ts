@@ -277,7 +277,8 @@ describe('the text of a tasks document', () => {
   it.each(['\n', '\r\n', '\r'])(
     'a tasks document with too many lines is refused unread, with lines that end in %j',
     (lineBreak) => {
-      const plan = (lines: number) => Array.from({ length: lines }, () => '- [ ] a').join(lineBreak);
+      const plan = (lines: number) =>
+        Array.from({ length: lines }, (_, at) => (at % 10 === 0 ? '- [ ] a' : '')).join(lineBreak);
       expect(readText(plan(20_001), 'tasksText', 0)).toEqual({
         ok: false,
         code: 'too_large',
@@ -286,4 +287,15 @@ describe('the text of a tasks document', () => {
       expect(readText(plan(20_000), 'tasksText', 0)).toMatchObject({ ok: true });
     },
   );
+
+  it('a tasks document with more tasks than fit into one event is refused, with their number and what to do', () => {
+    const text = Array.from({ length: 19_000 }, (_, at) => `- [ ] ${at + 1}. ${'x'.repeat(30)}`).join('\n');
+    expect(readText(text, 'tasksText', 0)).toMatchObject({
+      ok: false,
+      code: 'too_large',
+      message: expect.stringMatching(
+        /^tasksText has 19000 tasks, .* limit is 900000: leave out what is done, or split it$/,
+      ),
+    });
+  });
 });
