@@ -8,6 +8,7 @@ import { sessionSettings } from '../contracts/session-settings.js';
 import { foldedState } from '../services/common/open-sessions.js';
 import { entriesOf } from '../services/tools/run-service.js';
 import { runStatus } from '../session/run-status.js';
+import { boardLine } from '../session/task-counts.js';
 import { counted } from '../shared/counted.js';
 import { clipText, oneLine } from '../shared/text.js';
 import { cliOf, examples, note, out, sessionOf, withClient, withNats } from './command-context.js';
@@ -35,7 +36,18 @@ const totals = z.object({
   inProgress: z.number(),
   pending: z.number(),
 });
+const boardCounts = z.object({
+  total: z.number(),
+  cancelled: z.number(),
+  completed: z.number(),
+  in_progress: z.number(),
+  ready: z.number(),
+  waiting: z.number(),
+  remaining: z.number(),
+  blocked: z.number(),
+});
 const statusReply = z.object({
+  session: z.object({ board: boardCounts }),
   run: z
     .object({
       spec: z.string(),
@@ -49,6 +61,8 @@ const statusReply = z.object({
   tasks: z.array(
     z.object({
       task: z.string(),
+      board: z.string().optional(),
+      plan: z.string().optional(),
       dispatches: z.number(),
       last_outcome: z.string(),
       next_action: z.string(),
@@ -160,7 +174,7 @@ export function ledgerCommand(program: Command): void {
 
 type ToldTask = z.infer<typeof statusReply>['tasks'][number];
 
-function statusLines({ run, tasks, unreadable, degraded }: z.infer<typeof statusReply>): string[] {
+function statusLines({ session, run, tasks, unreadable, degraded }: z.infer<typeof statusReply>): string[] {
   const lines: string[] = [];
   if (run === null) lines.push('no tasks.md: see `throughline init`');
   else {
@@ -169,13 +183,14 @@ function statusLines({ run, tasks, unreadable, degraded }: z.infer<typeof status
       `${oneLine(run.spec)}${run.goal === undefined ? '' : `: ${clipText(oneLine(run.goal), 200)}`}`,
     );
     lines.push(
-      `${completed} of ${counted(total, 'task')} completed, ${inProgress} in progress, ${pending} pending`,
+      `plan: ${completed} of ${counted(total, 'task')} completed, ${inProgress} in progress, ${pending} pending`,
     );
     lines.push(`active task: ${run.active_task_id ?? 'none'}`);
     if (run.problems > 0)
       lines.push(`${counted(run.problems, 'line')} of the tasks.md could not be understood`);
   }
   if (degraded !== undefined) lines.push(`the tasks.md cannot be read now: ${oneLine(degraded)}`);
+  if (session.board.total > 0) lines.push(`board: ${boardLine(session.board)}`);
   for (const task of tasks) lines.push(...taskLines(task).map((line) => `  ${line}`));
   for (const { task, dispatch, code, reason } of unreadable)
     lines.push(
@@ -186,11 +201,13 @@ function statusLines({ run, tasks, unreadable, degraded }: z.infer<typeof status
 
 /** What came of a task, and why it is stalled where it is. */
 function taskLines(progress: ToldTask): string[] {
-  const { task, dispatches, last_outcome, next_action, required_fixes, replan_hint } = progress;
+  const { task, board, plan, dispatches, last_outcome, next_action, required_fixes, replan_hint } = progress;
+  const stands = [board && `board: ${board}`, plan && `plan: ${plan}`].filter((where) => where !== undefined);
+  const where = stands.length === 0 ? '' : ` (${stands.join(', ')})`;
   const fixes = required_fixes === 0 ? '' : `, ${counted(required_fixes, 'required fix', 'required fixes')}`;
   const came = `${last_outcome} → ${next_action}${fixes} (${counted(dispatches, 'dispatch', 'dispatches')})`;
   return [
-    `${oneLine(task)}  ${came}`,
+    `${oneLine(task)}${where}  ${came}`,
     ...(replan_hint === undefined ? [] : [`  stalled: ${oneLine(replan_hint)}`]),
   ];
 }

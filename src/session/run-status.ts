@@ -1,12 +1,14 @@
 import type { NextAction } from '../contracts/kinds.js';
-import type { TasksDocument, TasksSource } from '../contracts/run-request.js';
+import type { ProgressTask, TasksDocument, TasksSource } from '../contracts/run-request.js';
 import { replanHint, tasksLeft, type UnreadableResult } from '../ledger/ledger-entries.js';
 import { activeTaskOf, type ProgressTotals, totalsOf } from '../ledger/progress-ledger.js';
 import { nextAction, type OutcomeName, outcomeName, signalsOf } from '../ledger/task-ledger.js';
 import { overview, type SessionOverview } from './commands/lifecycle-commands.js';
 import { unreadableTasks } from './known-rejections.js';
 import { resolvedSettings } from './resolved-settings.js';
+import { seenState } from './seen-state.js';
 import type { SessionState } from './session-state.js';
+import type { Task } from './task-board.js';
 
 /** The run in numbers, and what each task of it needs next. */
 export interface RunStatus {
@@ -31,6 +33,9 @@ export interface RunStatus {
 
 export interface TaskProgress {
   readonly task: string;
+  /** Its status on the board, and in the plan, where it is there. */
+  readonly board?: Task['status'];
+  readonly plan?: ProgressTask['status'];
   readonly dispatches: number;
   readonly last_outcome: OutcomeName;
   readonly next_action: NextAction;
@@ -41,11 +46,13 @@ export interface TaskProgress {
 }
 
 export function runStatus(state: SessionState): RunStatus {
+  const seen = seenState(state);
   const { run } = state;
+  const planned = new Map(run?.document.tasks.map(({ id, status }) => [id, status]));
   const { stallThresholds } = resolvedSettings(state.charter.settings);
   const { ledgers, rejections } = state.dispatches.current();
   return {
-    ...overview(state),
+    ...overview(seen),
     run:
       run === undefined
         ? null
@@ -61,8 +68,12 @@ export function runStatus(state: SessionState): RunStatus {
     tasks: [...ledgers.values()].map((ledger) => {
       const raised = signalsOf(ledger, stallThresholds);
       const hint = replanHint(raised);
+      const board = seen.board.tasks.get(ledger.task)?.status;
+      const plan = planned.get(ledger.task);
       return {
         task: ledger.task,
+        ...(board !== undefined && { board }),
+        ...(plan !== undefined && { plan }),
         dispatches: ledger.dispatches,
         last_outcome: outcomeName(ledger.last),
         next_action: nextAction(ledger.last, tasksLeft(run?.document, ledger.task)),
