@@ -17,6 +17,7 @@ export {
 } from './client/throughline-client.js';
 export type { Tools } from './client/tool-methods.js';
 export type { ToolReply } from './client/tool-replies.js';
+export type { BudgetReport, SectionReport } from './contracts/budget-report.js';
 export type {
   CompiledFact,
   CompiledFile,
@@ -25,6 +26,9 @@ export type {
   CompileReply,
   CompileReplyTo,
   CompileRequestInput as CompileRequest,
+  Considered,
+  ConsideredFact,
+  ConsideredFile,
   DispatchReply,
   ExplainedFact,
   IterationReply,
@@ -48,6 +52,7 @@ export type { TaskView } from './session/commands/task-commands.js';
 export type { Iteration } from './session/iterations.js';
 export type { InboxMessage, Note } from './session/notebook.js';
 export type { PlanTaskView, PlanView } from './session/plan-view.js';
+export type { BoardCounts, TaskCounts } from './session/task-counts.js';
 
 /**
  * Where and how to connect. Credentials and TLS have the same names as in the configuration, but the environment is not

@@ -124,6 +124,8 @@ dispatch(5, 'observer', {
   summary: 'Seen from outside',
   facts: [{ subject: 'src/shared.ts', relation: 'owned_by', object: 'the storage team', tags: ['decision'] }],
 });
+// Of a board task, which it moves.
+dispatch(6, 'implementer', { task_id: 'TAS-4', status: 'blocked', summary: 'Stuck', blockers: ['No trees'] });
 dispatch(7, 'reviewer', { task_id: 'right', assessment: 'blocked' });
 
 // More dispatches than the window holds, so that some are settled: facts closed, ledgers stalled, one late, one twice, one published again.
@@ -187,6 +189,8 @@ added('TAS-6', 'One more thing', { iteration: 2 });
 command('note.added', { note: 'NOT-3', content: 'Trees are cheap', type: 'decision', iteration: 2 });
 command('inbox.added', { message: 'MSG-3', content: 'Nearly there' });
 command('iteration.started', { number: 3 });
+command('iteration.completed', { number: 3 });
+command('note.added', { note: 'NOT-4', content: 'Mind the depth', type: 'tip', iteration: 4, opens: true });
 command('trace.appended', { entries: [traced(31), traced(30)], malformed: 0 });
 dispatch(300, 'reviewer', { task_id: '1.1', assessment: 'approved' });
 dispatch(301, 'implementer', late, 4);

@@ -61,9 +61,14 @@ export function ageInMs(raw: string): number {
 export function settingPair(pair: string, before: Record<string, unknown> = {}): Record<string, unknown> {
   const [, path = '', raw = ''] = /^([^=]+)=(.*)$/.exec(pair) ?? [];
   if (path === '') throw new InvalidArgumentError('Use key=value, such as implementerTokens=8000.');
-  const value = /^\d{1,15}$/.test(raw) ? Number(raw) : raw;
+  const value = settingOf(raw);
   const [key = '', field] = path.split('.');
   if (field === undefined) return { ...before, [key]: value };
   const inner = before[key];
   return { ...before, [key]: { ...(typeof inner === 'object' ? inner : {}), [field]: value } };
+}
+
+function settingOf(raw: string): unknown {
+  if (raw === 'true' || raw === 'false') return raw === 'true';
+  return /^\d{1,15}$/.test(raw) ? Number(raw) : raw;
 }

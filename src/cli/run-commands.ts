@@ -13,6 +13,7 @@ import { foldedState } from '../services/common/open-sessions.js';
 import { entriesOf } from '../services/tools/run-service.js';
 import { runStatus } from '../session/run-status.js';
 import type { SessionState } from '../session/session-state.js';
+import { boardLine } from '../session/task-counts.js';
 import { counted } from '../shared/counted.js';
 import { nearIdsHint } from '../shared/near-ids.js';
 import { oneLine } from '../shared/text.js';
@@ -42,11 +43,24 @@ interface ReadOptions {
 const WATCH = ['-w, --watch', 'show it again each time that the session moves, until Ctrl-C'] as const;
 
 const problem = z.object({ code: z.string(), line: z.number(), message: z.string() });
+const boardCounts = z.object({
+  total: z.number(),
+  cancelled: z.number(),
+  completed: z.number(),
+  in_progress: z.number(),
+  ready: z.number(),
+  waiting: z.number(),
+  remaining: z.number(),
+  blocked: z.number(),
+});
 const statusReply = z.object({
+  session: z.object({ board: boardCounts }),
   run: planNumbers.nullable(),
   tasks: z.array(
     z.object({
       task: z.string(),
+      board: z.string().optional(),
+      plan: z.string().optional(),
       dispatches: z.number(),
       last_outcome: z.string(),
       next_action: z.string(),
@@ -235,10 +249,11 @@ function ledgerOf(state: SessionState, task: string, json: boolean): LedgerShown
 
 type ToldTask = z.infer<typeof statusReply>['tasks'][number];
 
-function statusLines({ run, tasks, unreadable, degraded }: z.infer<typeof statusReply>): string[] {
+function statusLines({ session, run, tasks, unreadable, degraded }: z.infer<typeof statusReply>): string[] {
   const lines: string[] = run === null ? [NO_PLAN] : planNumberLines(run);
   if (run !== null && run.problems > 0) lines.push(`${counted(run.problems, 'problem')} in the tasks.md`);
   if (degraded !== undefined) lines.push(degradedLine(degraded));
+  if (session.board.total > 0) lines.push(`board: ${boardLine(session.board)}`);
   for (const task of tasks) lines.push(...taskLines(task).map((line) => `  ${line}`));
   for (const { task, dispatch, code, reason } of unreadable)
     lines.push(
@@ -249,11 +264,13 @@ function statusLines({ run, tasks, unreadable, degraded }: z.infer<typeof status
 
 /** What came of a task, and why it is stalled where it is. */
 function taskLines(progress: ToldTask): string[] {
-  const { task, dispatches, last_outcome, next_action, required_fixes, replan_hint } = progress;
+  const { task, board, plan, dispatches, last_outcome, next_action, required_fixes, replan_hint } = progress;
+  const stands = [board && `board: ${board}`, plan && `plan: ${plan}`].filter((where) => where !== undefined);
+  const where = stands.length === 0 ? '' : ` (${stands.join(', ')})`;
   const fixes = required_fixes === 0 ? '' : `, ${counted(required_fixes, 'required fix', 'required fixes')}`;
   const came = `${last_outcome} → ${next_action}${fixes} (${counted(dispatches, 'dispatch', 'dispatches')})`;
   return [
-    `${oneLine(task)}  ${came}`,
+    `${oneLine(task)}${where}  ${came}`,
     ...(replan_hint === undefined ? [] : [`  stalled: ${oneLine(replan_hint)}`]),
   ];
 }

@@ -67,7 +67,7 @@ export function planNumberLines(plan: z.output<typeof planNumbers>): string[] {
   const why = held === undefined ? '' : ` (${held})`;
   return [
     `${spec}${goal === undefined ? '' : `: ${clipText(goal, 200)}`}`,
-    `${completed} of ${counted(total, 'task')} completed, ${inProgress} in progress, ${pending} pending`,
+    `plan: ${completed} of ${counted(total, 'task')} completed, ${inProgress} in progress, ${pending} pending`,
     `active task: ${active ?? `none${why}`}`,
     ...(next === active ? [] : [`next task: ${next ?? `none${why}`}`]),
     ...drift.map(({ message }) => `drift: ${message}`),

@@ -19,6 +19,7 @@ const task = z.looseObject({
   priority: z.number(),
   claimed_by: text.optional(),
   reason: text.optional(),
+  result: z.object({ dispatch: z.number(), outcome: z.string() }).optional(),
   unresolved: z.array(z.object({ id: z.string(), why: z.string() })).optional(),
 });
 const note = z.looseObject({ id: z.string(), type: z.string(), content: text });
@@ -31,7 +32,10 @@ const iteration = z.looseObject({
   summary: text.optional(),
   tasks_worked: z.array(z.string()),
 });
-const session = z.looseObject({ name: z.string(), status: z.string() });
+const session = z
+  .looseObject({ name: z.string(), status: z.string() })
+  // The counts of the board, by their earlier name.
+  .transform(({ tasks: _, ...fields }) => fields);
 
 const reply = z.object({
   task: task.nullable().optional(),
@@ -76,14 +80,15 @@ const STATUS_COLOURS: Readonly<Record<string, 'cyan' | 'yellow' | 'green' | 'red
 };
 
 function showTask(pc: Colors, each: z.infer<typeof task>): string {
-  const { id, content, status, priority, claimed_by, reason, unresolved = [] } = each;
+  const { id, content, status, priority, claimed_by, reason, result, unresolved = [] } = each;
   const colour = STATUS_COLOURS[status];
   const waits = unresolved.map((other) => `${other.id}, ${other.why}`).join('; ');
   const waiting = waits === '' ? '' : pc.red(` (waits for ${waits})`);
   const claimed = claimed_by === undefined ? '' : ` (claimed by ${claimed_by})`;
   const why = reason === undefined ? '' : ` (reason: ${reason})`;
+  const last = result === undefined ? '' : ` (last result: ${result.outcome}, dispatch ${result.dispatch})`;
   const shownStatus = colour === undefined ? status : pc[colour](status);
-  return `${pc.bold(id)} [P${priority}] ${shownStatus} ${content}${waiting}${why}${claimed}`;
+  return `${pc.bold(id)} [P${priority}] ${shownStatus} ${content}${waiting}${last}${why}${claimed}`;
 }
 
 function showNote(pc: Colors, { id, type, content }: z.infer<typeof note>): string {

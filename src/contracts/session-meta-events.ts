@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { eventOf } from './event.js';
 import { sessionSettings } from './session-settings.js';
-import { taskKey } from './task-events.js';
+import { opens, taskKey } from './task-events.js';
 
 /** Events of notes, inbox, iterations, and of the session itself. */
 
@@ -14,7 +14,13 @@ const noteKey = z.string().regex(/^NOT-[1-9]\d*$/);
 const messageKey = z.string().regex(/^MSG-[1-9]\d*$/);
 
 export const noteEvents = [
-  eventOf('note.added', { note: noteKey, content: z.string(), type: z.enum(NOTE_TYPES), iteration }),
+  eventOf('note.added', {
+    note: noteKey,
+    content: z.string(),
+    type: z.enum(NOTE_TYPES),
+    iteration,
+    opens,
+  }),
   eventOf('note.edited', {
     note: noteKey,
     content: z.string().optional(),
@@ -32,8 +38,8 @@ const number = z.int().positive();
 
 export const iterationEvents = [
   eventOf('iteration.started', { number }),
-  eventOf('iteration.completed', { number }),
-  eventOf('iteration.summary', { number, summary: z.string(), tasks_worked: z.array(taskKey) }),
+  eventOf('iteration.completed', { number, opens }),
+  eventOf('iteration.summary', { number, summary: z.string(), tasks_worked: z.array(taskKey), opens }),
 ] as const;
 
 export const lifecycleEvents = [

@@ -25,6 +25,8 @@ export const sessionSettings = z.strictObject({
   /** Tokens left for the answer. */
   maxOutputTokens: whole(0, 1_000_000).optional(),
   tokenizer: z.enum(TOKENIZERS).optional(),
+  /** Whether a result of a board task moves that task. Default: it does. */
+  boardFollowsResults: z.boolean('must be true or false').optional(),
   /** Count at which each sign that a task is stalled raises its flag. */
   stallThresholds: z.partialRecord(z.enum(STALL_SIGNALS), whole(1, 9999)).optional(),
 });

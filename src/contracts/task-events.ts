@@ -18,6 +18,9 @@ export const taskKey = z.string().regex(/^TAS-[1-9]\d*$/);
 /** Number of the iteration that was running; 0 before the first. */
 const iteration = z.int().nonnegative();
 
+/** The write begins the iteration that it names. */
+export const opens = z.literal(true).exactOptional();
+
 export const taskEvents = [
   eventOf('task.added', {
     task: taskKey,
@@ -32,12 +35,13 @@ export const taskEvents = [
     status: z.enum(TASK_STATUSES),
     reason: z.string().optional(),
     iteration,
+    opens,
   }),
   eventOf('task.priority', { task: taskKey, priority, iteration }),
   eventOf('task.depends', { task: taskKey, depends_on: z.array(taskKey), iteration }),
   eventOf('task.undepends', { task: taskKey, depends_on: z.array(taskKey), iteration }),
   eventOf('task.content', { task: taskKey, content: z.string(), iteration }),
   eventOf('task.deleted', { task: taskKey, iteration }),
-  eventOf('task.claimed', { task: taskKey, agent: z.string(), iteration }),
+  eventOf('task.claimed', { task: taskKey, agent: z.string(), iteration, opens }),
   eventOf('task.released', { task: taskKey, iteration }),
 ] as const;

@@ -9,6 +9,7 @@ import {
 import type { Charter } from '../session/charter.js';
 import { currentNumber, type IterationHistory, newest } from '../session/iterations.js';
 import { factsOf, type SessionState, tracesOf } from '../session/session-state.js';
+import { taskCounts } from '../session/task-counts.js';
 import { recordOf } from '../shared/record-of.js';
 import { quoted } from '../shared/text.js';
 import { compactedReport, RECENT_STEPS, recentLines, summarise } from '../traces/trace-summary.js';
@@ -20,9 +21,6 @@ import { describeLearnings, learningItems, learningsShown } from './described-le
 import { beginnings } from './excerpt.js';
 import { fillPrompt, type PromptPlan, type Shown, type Stretch, wholeItems } from './fill-prompt.js';
 import {
-  countBlockedTasks,
-  countCompletedTasks,
-  countReadyTasks,
   formatGoal,
   formatHistory,
   formatInbox,
@@ -129,8 +127,6 @@ const REST: readonly Stretch<Section>[] = [
   { section: 'notes', backwards: true },
 ];
 
-const NOT_OF_THE_PLAN = '(the tasks counted and listed here are those of the board)';
-
 /** A spec of so many characters comes whole before the rest of the memory; of a longer one only these lines do. */
 const SHORT_SPEC = 4000;
 const OUTLINE_LINES = 60;
@@ -152,7 +148,7 @@ export function compileIteration(
   const template = request.template ?? ITERATION_TEMPLATE;
   checkTemplate(template);
   const used = placeholdersOf(template);
-  const { board, notebook, history, charter, session, run } = state;
+  const { board, notebook, history, charter, session, run, dispatches } = state;
   const { binary, now, activeIntentId, maxTokens } = request;
   const room = request.budget?.inputTokens ?? DEFAULT_ROOM.iteration;
   const command = (words: string) => toolCommand(binary, session, words);
@@ -173,9 +169,8 @@ export function compileIteration(
     inbox: inboxList(notebook, now, command),
     notes: noteList(notebook, command),
   };
-  const progress = planProgress(run, state.dispatches.current().ledgers);
-  // Two kinds of task meet here.
-  const plan = progress === '' || board.tasks.size === 0 ? progress : `${progress} ${NOT_OF_THE_PLAN}`;
+  const plan = planProgress(run, dispatches.current().ledgers);
+  const counts = taskCounts(state).board;
 
   const writeTemplate = (shown: Shown<Section>) => {
     const goal = formatGoal(lists.goal, shown.goal);
@@ -185,9 +180,9 @@ export function compileIteration(
       begin: isRunning(history) ? '' : `0. **Begin the iteration** - \`${command('iteration-start')}\``,
       goal,
       plan: shown.plan.map(({ text }) => text).join(''),
-      ready_count: String(countReadyTasks(board)),
-      blocked_count: String(countBlockedTasks(board)),
-      completed_count: String(countCompletedTasks(board)),
+      ready_count: String(counts.ready),
+      blocked_count: String(counts.waiting),
+      completed_count: String(counts.completed),
       history: formatHistory(history, lists.history, shown.history),
       spec:
         lists.spec.total === 0 && !used.has('goal') && goal !== ''

@@ -1,6 +1,7 @@
 import type { CompileRequest } from '../contracts/compile-request.js';
 import { assertNever } from '../contracts/errors.js';
 import { type LearningsInPrompt, NO_LEARNINGS } from '../learnings/format-learnings.js';
+import { seenState } from '../session/seen-state.js';
 import type { SessionState } from '../session/session-state.js';
 import { compileDispatch } from './compile-dispatch.js';
 import { compileIteration } from './compile-iteration.js';
@@ -20,11 +21,12 @@ export function compilePrompt<Request extends CompileRequest>(
   learnings?: LearningsInPrompt,
 ): CompiledAs<Request['kind']>;
 export function compilePrompt(
-  state: SessionState,
+  kept: SessionState,
   request: CompileRequest,
   budget: PromptBudget = DEFAULT_BUDGET,
   learnings?: LearningsInPrompt,
 ): CompiledPrompt {
+  const state = seenState(kept);
   switch (request.kind) {
     case 'dispatch':
       return compileDispatch(state, request, budget, learnings);

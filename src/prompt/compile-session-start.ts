@@ -10,6 +10,7 @@ import { newest } from '../session/iterations.js';
 import { unread } from '../session/notebook.js';
 import { resolvedSettings } from '../session/resolved-settings.js';
 import { factsOf, type SessionState } from '../session/session-state.js';
+import { boardLine, taskCounts } from '../session/task-counts.js';
 import { nextTask } from '../session/task-dependencies.js';
 import { age } from '../shared/age.js';
 import { clipText, quoted } from '../shared/text.js';
@@ -26,16 +27,7 @@ import {
   type Stretch,
   wholeItems,
 } from './fill-prompt.js';
-import {
-  countBlockedTasks,
-  countCompletedTasks,
-  countReadyTasks,
-  formatGoal,
-  goalList,
-  learningsCommand,
-  line,
-  toolCommand,
-} from './iteration-sections.js';
+import { formatGoal, goalList, learningsCommand, line, toolCommand } from './iteration-sections.js';
 import { leftOutLine, projectOption } from './left-out.js';
 import { planProgress } from './plan-progress.js';
 import { DEFAULT_ROOM, type PromptBudget, promptOverflow } from './prompt-budget.js';
@@ -193,7 +185,7 @@ function rolesLine({ dispatches }: SessionState): string[] {
 
 /** How the session stands: tasks, iterations, facts, inbox, and what goes in circles. */
 function stateLines(state: SessionState, now: string | undefined): string[] {
-  const { board, history, notebook, charter, dispatches, run } = state;
+  const { board, history, notebook, charter, dispatches } = state;
   const facts = factsOf(state).count();
   const last = newest(history);
   const { stallThresholds } = resolvedSettings(charter.settings);
@@ -203,8 +195,6 @@ function stateLines(state: SessionState, now: string | undefined): string[] {
   const told = history.iterations.findLast((iteration) => iteration.summary !== undefined);
   const next = nextTask(board);
   const aged = (then: string) => (now === undefined ? '' : ` ${age(then, now)}`);
-  // Beside a plan, whose tasks are counted above, these are those of the board.
-  const tasks = run === undefined ? 'tasks' : 'board';
   const lines = [
     ...(charter.status === 'completed' ? ['completed'] : []),
     ...(last === undefined
@@ -214,12 +204,8 @@ function stateLines(state: SessionState, now: string | undefined): string[] {
             ? `iteration #${last.number}, running${now === undefined ? '' : `, started${aged(last.started_at)}`}`
             : `iteration #${last.number}${now === undefined ? '' : `, ended${aged(last.ended_at)}`}`,
         ]),
-    ...(board.tasks.size === 0
-      ? []
-      : [
-          `${tasks}: ${countReadyTasks(board)} ready, ${countBlockedTasks(board)} blocked, ${countCompletedTasks(board)} done`,
-        ]),
-    ...(next === undefined ? [] : [`next task: ${next.id} ${line(next.content)}`]),
+    ...(board.tasks.size === 0 ? [] : [`board: ${boardLine(taskCounts(state).board)}`]),
+    ...(next === undefined ? [] : [`next on the board: ${next.id} ${line(next.content)}`]),
     ...(facts === 0 ? [] : [`facts: ${facts} valid`]),
     ...(unread(notebook).length === 0 ? [] : [`inbox: ${unread(notebook).length} unread`]),
     ...(stalled.length === 0 ? [] : [`stalled: ${stalled.slice(0, MAX_STALLED).join(', ')}`]),

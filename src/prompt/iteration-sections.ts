@@ -3,7 +3,7 @@ import type { Charter } from '../session/charter.js';
 import type { Iteration, IterationHistory } from '../session/iterations.js';
 import { type Notebook, unread } from '../session/notebook.js';
 import { byPriority, type Task, type TaskBoard } from '../session/task-board.js';
-import { isBlocked, isReady, type Unresolved, unresolved } from '../session/task-dependencies.js';
+import { isReady, type Unresolved, unresolved } from '../session/task-dependencies.js';
 import { age } from '../shared/age.js';
 import { counted } from '../shared/counted.js';
 import { clipText, lengthOf, quoted, quotedLines } from '../shared/text.js';
@@ -130,21 +130,6 @@ function restOf(list: PromptList, shown: readonly ShownItem[]): string {
   const shortened = list.cut || shown.some(({ whole }) => !whole);
   if (!left && !shortened) return '';
   return ` (${shown.length} of ${list.total}${shortened ? ', long ones shortened' : ''}; all: \`${list.all}\`)`;
-}
-
-/** `{{ready_count}}`. */
-export function countReadyTasks(board: TaskBoard): number {
-  return count(board, (task) => isReady(board, task));
-}
-
-/** `{{blocked_count}}`. */
-export function countBlockedTasks(board: TaskBoard): number {
-  return count(board, (task) => isBlocked(board, task));
-}
-
-/** `{{completed_count}}`. */
-export function countCompletedTasks(board: TaskBoard): number {
-  return count(board, (task) => task.status === 'completed');
 }
 
 /** The last five iterations that have something to say, newest first, with their ages where `now` is known. */
@@ -297,10 +282,12 @@ function taskItem(board: TaskBoard, task: Task, waits: string): Item {
     task.claimed_by !== undefined && task.status === 'in_progress'
       ? ` (claimed by ${line(task.claimed_by)})`
       : '';
-  const why = task.status === 'blocked' && task.reason !== undefined ? ` (reason: ${line(task.reason)})` : '';
+  const result = task.result === undefined ? '' : ` (last result: ${task.result.outcome})`;
+  const told = task.status === 'blocked' || task.result !== undefined ? task.reason : undefined;
+  const why = told === undefined ? '' : ` (reason: ${line(told)})`;
   const done = task.status === 'completed' && task.iteration > 0 ? ` [iteration #${task.iteration}]` : '';
   const head = `  - [P${task.priority}] [${task.id}]`;
-  return grown(quoted(task.content), (text) => `${head} ${text}${waiting}${why}${claimed}${done}`);
+  return grown(quoted(task.content), (text) => `${head} ${text}${waiting}${result}${why}${claimed}${done}`);
 }
 
 function reason({ id, why }: Unresolved): string {
@@ -350,10 +337,4 @@ function grown(text: string, write: (text: string) => string, most = MAX_LINE, s
 
 function aged(then: string, now: string | undefined): string {
   return now === undefined ? '' : ` (${age(then, now)})`;
-}
-
-function count(board: TaskBoard, counts: (task: Task) => boolean): number {
-  let found = 0;
-  for (const task of board.tasks.values()) if (counts(task)) found += 1;
-  return found;
 }

@@ -62,7 +62,7 @@ blocked or cancelled; N is 0 (critical) to 4 (backlog); TYPE is learning, stuck,
 ---
 
 Session: {{session}} | Iteration: #{{iteration}}
-Tasks: {{ready_count}} ready | {{blocked_count}} blocked | {{completed_count}} done
+Board: {{ready_count}} ready | {{blocked_count}} waiting | {{completed_count}} completed
 {{plan}}
 
 {{learnings}}
@@ -76,7 +76,7 @@ Tasks: {{ready_count}} ready | {{blocked_count}} blocked | {{completed_count}} d
 
 {{notes}}
 
-## Current Tasks
+## Current Tasks (board)
 {{tasks}}
 
 ## Workflow

@@ -4,7 +4,7 @@ import { SESSION_EVENTS, type StoredEvent } from '../contracts/session-events.js
 import { digestOf } from '../ledger/outcome-digest.js';
 import { addAppended, entryOfDispatch } from '../traces/session-traces.js';
 import { evolveCharter, recordSettings } from './charter.js';
-import { evolveIterations, recordWork } from './iterations.js';
+import { evolveIterations, openForWrite, recordWork } from './iterations.js';
 import { rejectedBy } from './known-rejections.js';
 import { evolveNotebook } from './notebook.js';
 import { evolveRun } from './session-run.js';
@@ -64,6 +64,9 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
       recordWork(state.history, event);
       return state;
     case 'note.added':
+      openForWrite(state.history, event.data.iteration, event.at, event.data);
+      evolveNotebook(state.notebook, event);
+      return state;
     case 'note.edited':
     case 'note.deleted':
     case 'inbox.added':

@@ -7,6 +7,8 @@ export interface Iteration {
   readonly started_at: string;
   /** Absent while it runs. */
   readonly ended_at?: string;
+  /** It was opened by the first write of an agent, and nobody has started it since. */
+  readonly implied?: true;
   /** Whether it was ended properly, rather than overtaken by the next one. */
   readonly complete: boolean;
   readonly summary?: string;
@@ -37,22 +39,46 @@ export function currentNumber(history: IterationHistory): number {
   return newest(history)?.number ?? 0;
 }
 
+/** Number of the running iteration, else of the next one. */
+export function openNumber(history: IterationHistory): number {
+  const last = newest(history);
+  return last !== undefined && last.ended_at === undefined ? last.number : (last?.number ?? 0) + 1;
+}
+
+/** Opens the iteration that a write begins. */
+export function openForWrite(
+  history: IterationHistory,
+  number: number,
+  at: string,
+  data: { readonly opens?: true },
+): void {
+  if (data.opens !== true || number <= currentNumber(history)) return;
+  open(history, { number, started_at: at, complete: false, tasks_worked: [], implied: true });
+}
+
 export function evolveIterations(history: IterationHistory, event: IterationEvent): void {
   const { at } = event;
   const { number } = event.data;
   switch (event.type) {
     case 'iteration.started': {
       const last = newest(history);
+      if (last?.implied === true && last.number === number) {
+        // The first write came before it.
+        const { implied: _, ...started } = last;
+        replace(history, started);
+        return;
+      }
       if (last !== undefined && last.ended_at === undefined) replace(history, { ...last, ended_at: at });
-      history.iterations.push({ number, started_at: at, complete: false, tasks_worked: [] });
-      if (history.iterations.length > MAX_ITERATIONS) history.iterations.shift();
+      open(history, { number, started_at: at, complete: false, tasks_worked: [] });
       return;
     }
     case 'iteration.completed':
+      openForWrite(history, number, at, event.data);
       update(history, number, (iteration) => ({ ...iteration, ended_at: at, complete: true }));
       return;
     case 'iteration.summary': {
       const { summary, tasks_worked } = event.data;
+      openForWrite(history, number, at, event.data);
       update(history, number, (iteration) => ({
         ...iteration,
         summary,
@@ -67,10 +93,16 @@ export function evolveIterations(history: IterationHistory, event: IterationEven
 export function recordWork(history: IterationHistory, event: TaskEvent): void {
   if (event.type !== 'task.status' && event.type !== 'task.claimed') return;
   const { iteration: number, task } = event.data;
+  openForWrite(history, number, event.at, event.data);
   update(history, number, (iteration) => ({
     ...iteration,
     tasks_worked: union(iteration.tasks_worked, [task]),
   }));
+}
+
+function open(history: IterationHistory, iteration: Iteration): void {
+  history.iterations.push(iteration);
+  if (history.iterations.length > MAX_ITERATIONS) history.iterations.shift();
 }
 
 function update(

@@ -7,6 +7,7 @@ export interface ResolvedSettings {
   readonly reviewerTokens: number;
   readonly maxOutputTokens: number;
   readonly tokenizer: TokenizerName;
+  readonly boardFollowsResults: boolean;
   readonly stallThresholds: Readonly<Record<StallSignal, number>>;
 }
 
@@ -18,6 +19,7 @@ const DEFAULT_SETTINGS: ResolvedSettings = {
   reviewerTokens: 4000,
   maxOutputTokens: 1200,
   tokenizer: 'approximate',
+  boardFollowsResults: true,
   stallThresholds: stallThresholds(),
 };
 
@@ -32,7 +34,8 @@ export function resolvedSettings(settings: SessionSettings = {}): ResolvedSettin
 
 /** The settings after more were recorded, keys in the order of the schema, so that equal settings have equal bytes. */
 export function mergedSettings(before: SessionSettings = {}, more: SessionSettings): GivenSettings {
-  const { implementerTokens, reviewerTokens, maxOutputTokens, tokenizer } = { ...before, ...more };
+  const given = { ...before, ...more };
+  const { implementerTokens, reviewerTokens, maxOutputTokens, tokenizer, boardFollowsResults } = given;
   const thresholds = { ...before.stallThresholds, ...more.stallThresholds };
   const ordered = Object.fromEntries(Object.entries(thresholds).sort());
   return {
@@ -40,6 +43,7 @@ export function mergedSettings(before: SessionSettings = {}, more: SessionSettin
     ...(reviewerTokens !== undefined && { reviewerTokens }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     ...(tokenizer !== undefined && { tokenizer }),
+    ...(boardFollowsResults !== undefined && { boardFollowsResults }),
     ...(Object.keys(ordered).length > 0 && { stallThresholds: ordered }),
   };
 }

@@ -1,5 +1,5 @@
 import type { NextAction } from '../contracts/kinds.js';
-import type { TasksDocument, TasksSource } from '../contracts/run-request.js';
+import type { ProgressTask, TasksDocument, TasksSource } from '../contracts/run-request.js';
 import { replanHint, tasksLeft, type UnreadableResult } from '../ledger/ledger-entries.js';
 import {
   driftOf,
@@ -20,7 +20,9 @@ import { overview, type SessionOverview } from './commands/lifecycle-commands.js
 import { unreadableTasks } from './known-rejections.js';
 import { resolvedSettings } from './resolved-settings.js';
 import type { Run } from './session-run.js';
+import { seenState } from './seen-state.js';
 import type { SessionState } from './session-state.js';
+import type { Task } from './task-board.js';
 
 /** The run in numbers, and what each task of it needs next. */
 export interface RunStatus {
@@ -51,6 +53,9 @@ export interface RunStatus {
 
 export interface TaskProgress {
   readonly task: string;
+  /** Its status on the board, and in the plan, where it is there. */
+  readonly board?: Task['status'];
+  readonly plan?: ProgressTask['status'];
   readonly dispatches: number;
   readonly last_outcome: OutcomeName;
   readonly next_action: NextAction;
@@ -61,12 +66,13 @@ export interface TaskProgress {
 }
 
 export function runStatus(state: SessionState): RunStatus {
+  const seen = seenState(state);
   const { run } = state;
   const { ledgers, rejections } = state.dispatches.current();
   return {
-    ...overview(state),
+    ...overview(seen),
     run: run === undefined ? null : planInNumbers(run, ledgers),
-    tasks: [...ledgers.values()].map((ledger) => progressOf(state, ledger)),
+    tasks: [...ledgers.values()].map((ledger) => progressOf(seen, ledger)),
     unreadable: unreadableTasks(rejections),
   };
 }
@@ -93,12 +99,19 @@ export function planInNumbers(
 }
 
 /** What came of a task, and what it needs next. */
-export function progressOf({ charter, run }: SessionState, ledger: TaskLedger): TaskProgress {
+export function progressOf(
+  { charter, run, board: { tasks } }: SessionState,
+  ledger: TaskLedger,
+): TaskProgress {
   const { stallThresholds } = resolvedSettings(charter.settings);
   const raised = signalsOf(ledger, stallThresholds);
   const hint = replanHint(raised);
+  const board = tasks.get(ledger.task)?.status;
+  const plan = run?.document.tasks.find(({ id }) => id === ledger.task)?.status;
   return {
     task: ledger.task,
+    ...(board !== undefined && { board }),
+    ...(plan !== undefined && { plan }),
     dispatches: ledger.dispatches,
     last_outcome: outcomeName(ledger.last),
     next_action: nextAction(ledger.last, tasksLeft(run?.document, ledger.task)),

@@ -13,10 +13,10 @@ import { stateFromJson, stateToJson } from './session-state-json.js';
 
 /**
  * The text of a snapshot:
- * `{"after_sequence":N,"created_at":…,"session":…,"v":2,"last_event"?:M,"last_command"?:L,"state":{…}}` on one line, in that
+ * `{"after_sequence":N,"created_at":…,"session":…,"v":3,"last_event"?:M,"last_command"?:L,"state":{…}}` on one line, in that
  * order; `last_event` is there where it is below N, `last_command` where it is below that.
  */
-const SNAPSHOT_VERSION = 2;
+const SNAPSHOT_VERSION = 3;
 
 const words = {
   id: z.string().exactOptional(),
@@ -157,6 +157,16 @@ const stateJson = z.object({
     paths: z.string(),
     numbers: z.string(),
   }),
+  board_results: z.array(
+    z.object({
+      task: z.string(),
+      sequence: z.number(),
+      at: z.string(),
+      role: z.enum(ROLES),
+      verdict: z.enum(VERDICTS),
+      why: z.string().exactOptional(),
+    }),
+  ),
   window: z.object({ recent, counted }),
   charter: z.object({
     status: z.enum(['open', 'completed']),
@@ -177,6 +187,7 @@ const stateJson = z.object({
       created_at: z.string(),
       updated_at: z.string(),
       iteration: z.number(),
+      status_at: z.string().exactOptional(),
       claimed_by: z.string().exactOptional(),
       reason: z.string().exactOptional(),
     }),
@@ -200,6 +211,7 @@ const stateJson = z.object({
       started_at: z.string(),
       complete: z.boolean(),
       tasks_worked: z.array(z.string()),
+      implied: z.literal(true).exactOptional(),
       ended_at: z.string().exactOptional(),
       summary: z.string().exactOptional(),
     }),

@@ -2,6 +2,7 @@ import type { SessionFact } from '../facts/fact-types.js';
 import type { TaskLedger } from '../ledger/task-ledger.js';
 import { PastResults, type PastResultsJson } from '../search/past-results.js';
 import { type TracesJson, tracesFromJson, tracesToJson } from '../traces/session-traces.js';
+import type { BoardResult } from './board-results.js';
 import type { Charter } from './charter.js';
 import { resultsFromJson, resultsToJson } from './counted-results.js';
 import { DispatchWindow, type DispatchWindowJson } from './dispatch-window.js';
@@ -29,6 +30,7 @@ export interface SessionStateJson {
   readonly rejections: readonly KnownRejection[];
   readonly reads: readonly NewestRead[];
   readonly past: PastResultsJson;
+  readonly board_results: readonly BoardResult[];
   readonly window: DispatchWindowJson<DispatchEntry>;
   readonly charter: Charter;
   readonly tasks: readonly Task[];
@@ -55,6 +57,7 @@ export function stateToJson(state: SessionState): SessionStateJson {
     rejections: settled.rejections,
     reads: [...settled.reads.values()],
     past: settled.past.toJSON(),
+    board_results: [...settled.boardResults.values()],
     window: state.dispatches.toJSON(),
     charter: orderedCharter(charter),
     tasks: [...board.tasks.values()].map(orderedTask),
@@ -87,6 +90,7 @@ export function stateFromJson(
         json.rejections,
         json.reads,
         new PastResults(json.past),
+        json.board_results,
       ),
       json.window,
     ),
@@ -136,8 +140,8 @@ function orderedRun({ spec, source, document, goal }: Run): Run {
 }
 
 function orderedTask(task: Task): Task {
-  const { id, content, status, priority, depends_on, created_at, updated_at, iteration, claimed_by, reason } =
-    task;
+  const { id, content, status, priority, depends_on, created_at, updated_at, iteration } = task;
+  const { status_at, claimed_by, reason } = task;
   return {
     id,
     content,
@@ -147,6 +151,7 @@ function orderedTask(task: Task): Task {
     created_at,
     updated_at,
     iteration,
+    ...(status_at !== undefined && { status_at }),
     ...(claimed_by !== undefined && { claimed_by }),
     ...(reason !== undefined && { reason }),
   };
@@ -157,6 +162,7 @@ function orderedIteration({
   started_at,
   complete,
   tasks_worked,
+  implied,
   ended_at,
   summary,
 }: Iteration): Iteration {
@@ -165,6 +171,7 @@ function orderedIteration({
     started_at,
     complete,
     tasks_worked,
+    ...(implied !== undefined && { implied }),
     ...(ended_at !== undefined && { ended_at }),
     ...(summary !== undefined && { summary }),
   };

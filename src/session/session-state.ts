@@ -9,6 +9,7 @@ import { foldDispatch, type TaskLedger } from '../ledger/task-ledger.js';
 import { PastResults } from '../search/past-results.js';
 import { type CompactionRhythm, DEFAULT_RHYTHM } from '../traces/intent-trace.js';
 import { addDispatch, addPending, copyOfTraces, emptyTraces, type Traces } from '../traces/session-traces.js';
+import { addBoardResult, type BoardResult } from './board-results.js';
 import { type Charter, emptyCharter } from './charter.js';
 import { countResult } from './counted-results.js';
 import { type DispatchFold, DispatchWindow } from './dispatch-window.js';
@@ -85,6 +86,8 @@ export interface DispatchMemory {
   readonly reads: NewestReads;
   /** What results said and which files they touched, longer than there are facts of them. */
   readonly past: PastResults;
+  /** By board task, the one that was heard of last at the end. */
+  readonly boardResults: Map<string, BoardResult>;
 }
 
 /** Everything that a session's events add up to. `evolve` owns and changes it; everybody else only reads. */
@@ -94,6 +97,7 @@ export interface SessionState {
   readonly dispatches: DispatchWindow<DispatchEntry, DispatchMemory>;
   readonly charter: Charter;
   run: Run | undefined;
+  /** What commands made of it: `seenState` lets the results move it. */
   readonly board: TaskBoard;
   readonly notebook: Notebook;
   readonly history: IterationHistory;
@@ -114,7 +118,7 @@ export function emptyState(session: string, limits: SessionLimits = DEFAULT_LIMI
     limits,
     dispatches: new DispatchWindow(
       dispatchFold(limits),
-      dispatchMemory([], noDispatches(), [], emptyTraces(), [], [], [], new PastResults()),
+      dispatchMemory([], noDispatches(), [], emptyTraces(), [], [], [], new PastResults(), []),
     ),
     charter: emptyCharter(),
     run: undefined,
@@ -170,6 +174,7 @@ export function dispatchMemory(
   rejections: Iterable<KnownRejection>,
   reads: Iterable<NewestRead>,
   past: PastResults,
+  boardResults: Iterable<BoardResult>,
 ): DispatchMemory {
   return {
     facts: InMemorySessionFactStore.of(facts),
@@ -180,6 +185,7 @@ export function dispatchMemory(
     rejections: [...rejections],
     reads: newestReads(reads),
     past,
+    boardResults: new Map([...boardResults].map((result) => [result.task, result])),
   };
 }
 
@@ -210,10 +216,11 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
       if (folded.facts.size() > tolerated || folded.facts.bytes() > 1.25 * MAX_FACT_BYTES)
         folded.facts.compact(limits.maxFacts);
       foldLedger(folded.ledgers, entry, limits.stall);
+      addBoardResult(folded.boardResults, entry, digest);
       answerRejections(folded.rejections, folded.reads, entry);
       folded.past.add(pastResultOf(entry, entry.digest));
     },
-    copy: ({ facts, counts, ledgers, traces, results, rejections, reads, past }) =>
+    copy: ({ facts, counts, ledgers, traces, results, rejections, reads, past, boardResults }) =>
       dispatchMemory(
         facts.all(),
         counts,
@@ -223,6 +230,7 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
         rejections,
         reads.values(),
         past.copy(),
+        boardResults.values(),
       ),
     finish: ({ traces }) => addPending(traces, limits.compaction),
     follows: ({ traces }, { at }) => at > traces.appendedUntil,

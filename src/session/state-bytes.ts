@@ -24,7 +24,7 @@ const RESULT = 90;
 
 /** The approximate bytes of memory of a state, from its counts: cheap to ask for. */
 export function stateBytes(state: SessionState): number {
-  const { facts, ledgers, traces, results, rejections, past } = state.dispatches.settled();
+  const { facts, ledgers, traces, results, rejections, past, boardResults } = state.dispatches.settled();
   const recent = state.dispatches.recent();
   const recentFacts = recent.reduce(
     (sum, entry) => sum + (entry.kind === 'recorded' ? entry.facts.length : 0),
@@ -44,6 +44,7 @@ export function stateBytes(state: SessionState): number {
     TRACE * traces.intents.size +
     PENDING * traces.pending.length +
     RESULT * results.size +
+    ITEM * boardResults.size +
     REJECTION * rejections.length +
     state.dispatches.counted().bytes
   );

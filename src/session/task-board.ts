@@ -1,5 +1,6 @@
 import type { EventOf } from '../contracts/session-events.js';
 import type { TaskStatus } from '../contracts/task-events.js';
+import type { OutcomeName } from '../ledger/task-ledger.js';
 
 /** A task as it is kept and shown. Immutable; an event replaces it. */
 export interface Task {
@@ -12,12 +13,16 @@ export interface Task {
   /** ISO 8601 in UTC. */
   readonly created_at: string;
   readonly updated_at: string;
+  /** When a command last set its status, where something else has changed since. */
+  readonly status_at?: string;
   /** Iteration in which its status last changed; 0 before the first one. */
   readonly iteration: number;
   /** Agent that took it. */
   readonly claimed_by?: string;
   /** Why it has its status, as the one who set it said. */
   readonly reason?: string;
+  /** The result that moved it, where no command has come since: a part of the board as it is seen, not of what is kept. */
+  readonly result?: { readonly dispatch: number; readonly at: string; readonly outcome: OutcomeName };
 }
 
 /** All tasks of a session, in the order in which they were added. */
@@ -65,6 +70,18 @@ export function byPriority(a: Task, b: Task): number {
   return a.priority - b.priority || numberOf(a.id) - numberOf(b.id);
 }
 
+/** When a command last set the status of a task. */
+export function statusAt({ status_at, updated_at }: Task): string {
+  return status_at ?? updated_at;
+}
+
+const SETS_STATUS: ReadonlySet<TaskEvent['type']> = new Set(['task.status', 'task.claimed', 'task.released']);
+
+/** A changed task at the time of the change, with the time at which `before` got its status unless it got a new one. */
+function stamped(before: Task, { status_at: _, ...after }: Task, at: string, setsStatus: boolean): Task {
+  return { ...after, updated_at: at, ...(!setsStatus && { status_at: statusAt(before) }) };
+}
+
 /** Folds a task event. An event about a task that is not there changes nothing. */
 export function evolveTasks(board: TaskBoard, event: TaskEvent): void {
   if (event.type === 'task.added') {
@@ -78,14 +95,17 @@ export function evolveTasks(board: TaskBoard, event: TaskEvent): void {
     board.tasks.delete(id);
     return;
   }
-  board.tasks.set(id, { ...changed(task, event), updated_at: event.at });
+  board.tasks.set(id, stamped(task, changed(task, event), event.at, SETS_STATUS.has(event.type)));
 }
 
-/** Ends the claims of iterations up to `iteration`: what was in progress under one is to be done again. */
+/**
+ * Ends the claims of iterations up to `iteration`: what was in progress under one is to be done again. Nobody set a
+ * status: a result that is newer than the claim still moves the task.
+ */
 export function expireClaims(board: TaskBoard, iteration: number, at: string): void {
   for (const task of board.tasks.values()) {
     if (task.claimed_by === undefined || !isOpen(task) || task.iteration > iteration) continue;
-    board.tasks.set(task.id, { ...released(task), updated_at: at });
+    board.tasks.set(task.id, stamped(task, released(task), at, false));
   }
 }
 

@@ -1,3 +1,4 @@
+import { isSentBack } from './board-results.js';
 import { byPriority, isOpen, type Task, type TaskBoard } from './task-board.js';
 
 /** What a task waits for, and which task comes next. */
@@ -27,13 +28,21 @@ export function isBlocked(board: TaskBoard, task: Task): boolean {
   return task.status === 'blocked' || (isOpen(task) && unresolved(board, task).length > 0);
 }
 
-/** The ready task with the lowest priority number; of those the oldest, by number. */
+/**
+ * The task that an agent should take: one that was sent back and that nobody holds before those that are ready, each with
+ * the lowest priority number; of those the oldest, by number.
+ */
 export function nextTask(board: TaskBoard): Task | undefined {
-  let best: Task | undefined;
-  for (const task of board.tasks.values()) {
-    if (isReady(board, task) && (best === undefined || byPriority(task, best) < 0)) best = task;
-  }
-  return best;
+  const tasks = [...board.tasks.values()];
+  return first(tasks.filter(isSentBack)) ?? first(tasks.filter((task) => isReady(board, task)));
+}
+
+/** The task with the lowest priority number; of those the oldest, by number. */
+export function first(tasks: readonly Task[]): Task | undefined {
+  return tasks.reduce<Task | undefined>(
+    (best, task) => (best === undefined || byPriority(task, best) < 0 ? task : best),
+    undefined,
+  );
 }
 
 /**

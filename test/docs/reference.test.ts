@@ -14,6 +14,7 @@ const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   reviewerTokens: `${DEFAULTS.reviewerTokens} | tokens of a reviewer's prompt and answer together`,
   maxOutputTokens: `${DEFAULTS.maxOutputTokens} | tokens left for the answer`,
   tokenizer: `\`${DEFAULTS.tokenizer}\` | ${TOKENIZERS.map((name) => `\`${name}\``).join(' or ')}: four characters a token, or exact and slower`,
+  boardFollowsResults: `\`${DEFAULTS.boardFollowsResults}\` | whether a result of a board task moves that task`,
   stallThresholds: `${DEFAULTS.stallThresholds.ping_pong} each | count at which a sign that a task is stalled raises its flag: ${STALL_SIGNALS.map((name) => `\`${name}\``).join(', ')}`,
 };
 

@@ -42,7 +42,9 @@ describe('an agent’s iterations, on the command line only', () => {
 
     // 1. Review inbox above, 2. Review tasks above: the prompt holds both.
     const prompt = await compiled();
-    expect(prompt).toContain(`Session: ${session} | Iteration: #1\nTasks: 0 ready | 0 blocked | 0 done\n`);
+    expect(prompt).toContain(
+      `Session: ${session} | Iteration: #1\nBoard: 0 ready | 0 waiting | 0 completed\n`,
+    );
     expect(prompt).toContain('## Spec\n> # Spec: parse it\n');
     expect(prompt).toMatch(/## Inbox\n- \[MSG-1\] \(just now\) Begin with the lexer\n/);
     expect(await tool('inbox-mark-read', '--id', 'MSG-1')).toBe('MSG-1 read Begin with the lexer\n');
@@ -84,7 +86,7 @@ describe('an agent’s iterations, on the command line only', () => {
 
     await tool('iteration-start');
     const second = await compiled();
-    expect(second).toContain(`Iteration: #2\nTasks: 1 ready | 0 blocked | 1 done\n`);
+    expect(second).toContain(`Iteration: #2\nBoard: 1 ready | 0 waiting | 1 completed\n`);
     expect(second).toMatch(/## Recent Progress\n- #1 \(just now\): Lexer done\n/);
     expect(second).toContain('## Notes\nDECISION:\n  - [NOT-1] Tokens hold offsets\n');
     expect(second).toContain('REMAINING:\n  - [P2] [TAS-1] Write the parser\n');
@@ -168,7 +170,11 @@ describe('the exit code', () => {
     ['an unknown id', ['task-status', '--id', '9', '--status', 'blocked'], /no task "9".*\(not_found\)/],
     ['a duplicate', ['task-add', '--content', ' A '], /TAS-1 has the same content.*\(duplicate\)/],
     ['a cycle', ['task-depends', '--id', '1', '--depends-on', '1'], /TAS-1 → TAS-1.*\(cycle\)/],
-    ['no iteration', ['iteration-summary', '--summary', 'x'], /iteration-start first \(not_found\)/],
+    [
+      'an unknown iteration',
+      ['iteration-summary', '--summary', 'x', '--number', '7'],
+      /no iteration 7 is known.*\(not_found\)/,
+    ],
     [
       'an empty text',
       ['note-add', '--content', ' '],

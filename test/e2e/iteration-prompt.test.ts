@@ -29,7 +29,7 @@ describe('the end of an iteration', () => {
     const kv = await system.ports.connection.jetstream().views.kv(SNAPSHOT_BUCKET);
     expect((await kv.get(name))?.json()).toMatchObject({
       after_sequence: sequence,
-      v: 2,
+      v: 3,
       state: { iterations: [{ number: 1, complete: true, summary: 'first' }], last: { task: 2 } },
     });
   });
@@ -50,7 +50,9 @@ describe('prompt.compile of kind iteration', () => {
     const ask = (asOf?: number) =>
       client.compile({ kind: 'iteration', session: name, ...(asOf && { asOf }) });
     const then = await ask();
-    expect(then.prompt).toContain(`Session: ${name} | Iteration: #1\nTasks: 1 ready | 1 blocked | 0 done`);
+    expect(then.prompt).toContain(
+      `Session: ${name} | Iteration: #1\nBoard: 1 ready | 1 waiting | 0 completed`,
+    );
     expect(then.prompt).toContain('  - [P2] [TAS-1] a (blocked by: TAS-2)\n');
     expect((await ask()).prompt).toBe(then.prompt);
     await client.tools.taskStatus({ session: name, id: '2', status: 'completed' });

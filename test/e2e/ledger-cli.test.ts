@@ -36,7 +36,7 @@ async function circle(session: string): Promise<void> {
   }
 }
 
-const SHOWN = ['parser', '2 of 5 tasks completed, 1 in progress, 2 pending', 'active task: 2.2'];
+const SHOWN = ['parser', 'plan: 2 of 5 tasks completed, 1 in progress, 2 pending', 'active task: 2.2'];
 
 describe('init', () => {
   it('init reads a file from the current folder, and shows what it found', async () => {
@@ -131,7 +131,7 @@ describe('status', () => {
     expect(stdout.split('\n')).toEqual([
       'parser: no throws',
       ...SHOWN.slice(1),
-      '  2.2  reviewer_needs_changes → dispatch_fixes, 2 required fixes (4 dispatches)',
+      '  2.2 (plan: pending)  reviewer_needs_changes → dispatch_fixes, 2 required fixes (4 dispatches)',
       '    stalled: ping_pong 2: close the file; name the field | same_fixes 2: name the field (2 times)',
       '',
     ]);
@@ -151,7 +151,7 @@ describe('status', () => {
     await folder.drop('follow.md');
     const { code, stdout } = await up.cli(['status', '-s', session]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^3 of 5 tasks completed.*\n.*\nthe tasks\.md cannot be read now: .*ENOENT/m);
+    expect(stdout).toMatch(/^plan: 3 of 5 tasks completed.*\n.*\nthe tasks\.md cannot be read now: .*ENOENT/m);
   });
 });
 

@@ -260,11 +260,12 @@ describe('the package', () => {
 /** Every exported type, as a consumer writes it. */
 const CONSUMER = `
 import {
-  type ClientOptions, type ClientTransport, type CompiledFact, type CompileReply, type CompileReplyTo,
-  type CompileRequest, type ConnectOptions, connectThroughline, createThroughlineClient, type DispatchReply,
+  type BoardCounts, type BudgetReport, type ClientOptions, type ClientTransport, type CompiledFact, type CompileReply,
+  type CompileReplyTo, type CompileRequest, type ConnectOptions, connectThroughline, type Considered,
+  type ConsideredFact, type ConsideredFile, createThroughlineClient, type DispatchReply,
   ERROR_CODES, type ErrorCode, type ExplainedFact, type IterationReply, type Learning,
   type LearningInput, type LearningReply, type Proposal, type ProposalView, type Published, type ResultOf,
-  type Role, type RunInitReply, type RunStatusReply, type SessionOverview, type SessionStartReply, type TaskView,
+  type Role, type RunInitReply, type RunStatusReply, type SectionReport, type SessionOverview, type SessionStartReply, type TaskView,
   ThroughlineClient, ThroughlineError, type ToolReply,
 } from 'throughline';
 import {
@@ -295,9 +296,14 @@ export const shown: number = started.learningsShown;
 export const maybe: number | undefined = iteration.learningsShown;
 declare const request: CompileRequest;
 const reply: CompileReply = await client.compile(request);
-export const roomLeft: number = reply.budget.room - reply.budget.used;
-export const cut: readonly string[] = reply.budget.sections.filter(({ shown, total }) => shown < total).map(({ name }) => name);
-export const why: string | undefined = reply.considered?.facts[0]?.left;
+const budget: BudgetReport = reply.budget;
+export const roomLeft: number = budget.room - budget.used;
+const sections: readonly SectionReport[] = budget.sections;
+export const cut: readonly string[] = sections.filter(({ shown, total }) => shown < total).map(({ name }) => name);
+const considered: Considered | undefined = reply.considered;
+const weighed: ConsideredFact | undefined = considered?.facts[0];
+const likely: ConsideredFile | undefined = considered?.files[0];
+export const why: string | undefined = weighed?.left ?? likely?.path;
 export const typed: CompileReplyTo<{ kind: 'iteration'; session: string }> = iteration;
 const fact: CompiledFact | ExplainedFact | undefined = reply.facts[0];
 export const words: string = fact === undefined ? '' : fact.subject + fact.object;
@@ -310,7 +316,8 @@ export const next: readonly string[] = status.tasks.map((each) => each.next_acti
 const added: ToolReply<'task-add'> = await client.tools.taskAdd({ session: 's', content: 'x' });
 export const task: TaskView | null = added.task;
 const overview: SessionOverview = (await client.tools.sessionShow({ session: 's' })).session;
-export const counts: number = overview.tasks.ready + overview.facts + overview.dispatches.rejected;
+const board: BoardCounts = overview.board;
+export const counts: number = board.ready + (overview.plan?.total ?? 0) + overview.facts + overview.dispatches.rejected;
 export const status2: 'open' | 'completed' = (await client.tools.sessionComplete({ session: 's' })).session.status;
 export const deleted: string = (await client.tools.taskDelete({ session: 's', id: '1' })).deleted;
 export const appended: number = (await client.appendTrace('s', [{ intent_id: 'I', action_type: 'ERROR' }])).appended;

@@ -55,9 +55,9 @@ describe('the reading commands', () => {
   it('session show gives the numbers', async () => {
     const shown = await run('session', 'show', '--session', session);
     expect(shown).toMatch(new RegExp(`^name +${session}\nstatus +open\n`));
-    expect(shown).toMatch(/\ntasks +2 total, 0 ready, 1 waiting, 1 remaining, 1 in_progress, /);
+    expect(shown).toMatch(/\nboard +2 total, 0 ready, 1 waiting, 1 remaining, 1 in_progress, /);
     expect(JSON.parse(await run('session', 'show', '-s', session, '--json'))).toMatchObject({
-      session: { name: session, iteration: 1, tasks: { total: 2, waiting: 1 } },
+      session: { name: session, iteration: 1, board: { total: 2, waiting: 1 }, plan: null },
     });
   });
 

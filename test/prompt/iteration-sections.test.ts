@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  countBlockedTasks,
-  countCompletedTasks,
-  countReadyTasks,
-} from '../../src/prompt/iteration-sections.js';
+import { boardCounts } from '../../src/session/task-counts.js';
 import { Played, withTasks } from '../support/played.js';
 import { promptOf } from './iterations.js';
 
@@ -91,7 +87,7 @@ COMPLETED:
 describe('the counts of a prompt', () => {
   it('the counts of a prompt are ready, blocked or waiting, and completed tasks', () => {
     const { board } = mockUp().state;
-    expect([countReadyTasks(board), countBlockedTasks(board), countCompletedTasks(board)]).toEqual([1, 2, 1]);
+    expect(boardCounts(board)).toMatchObject({ ready: 1, waiting: 2, completed: 1 });
   });
 
   it('the counts of a prompt count a task that is blocked and waits once, and a cancelled one not at all', () => {
@@ -100,7 +96,7 @@ describe('the counts of a prompt', () => {
       .after('task-status', { id: '1', status: 'blocked' })
       .after('task-status', { id: '3', status: 'cancelled' });
     const { board } = played.state;
-    expect([countReadyTasks(board), countBlockedTasks(board), countCompletedTasks(board)]).toEqual([1, 1, 0]);
+    expect(boardCounts(board)).toMatchObject({ ready: 1, waiting: 1, completed: 0 });
   });
 });
 

@@ -12,10 +12,10 @@ describe('the built-in template', () => {
       /^# Throughline Session\n\nGoal: Write a parser\n\n## Spec\n> # A parser\n>\n> It parses\.\n\n## Tool Commands\n/,
     );
     expect(prompt).toContain('`./tl tool task-add --session demo --content "description"`\n');
-    expect(prompt).toContain('\nSession: demo | Iteration: #2\nTasks: 1 ready | 1 blocked | 1 done\n');
+    expect(prompt).toContain('\nSession: demo | Iteration: #2\nBoard: 1 ready | 1 waiting | 1 completed\n');
     expect(prompt).toContain('\n## Recent Progress\n- #1 (5min ago): Lexer done\n');
     expect(prompt).toContain('\n## Inbox\n- [MSG-1] (3min ago) Look at the build\n');
-    expect(prompt).toContain('\n## Current Tasks\nREMAINING:\n  - [P2] [TAS-2] Write the parser\n');
+    expect(prompt).toContain('\n## Current Tasks (board)\nREMAINING:\n  - [P2] [TAS-2] Write the parser\n');
     expect(prompt.endsWith('\n\nBe brief.')).toBe(true);
   });
 
@@ -43,7 +43,7 @@ describe('the built-in template', () => {
       expect(prompt.split('\n')).not.toContain(heading);
     expect(prompt).not.toMatch(/\n\n\n/);
     expect(prompt).toContain(
-      '## Recent Progress\nNo iterations yet\n\n## Current Tasks\nNo tasks yet\n\n## Workflow',
+      '## Recent Progress\nNo iterations yet\n\n## Current Tasks (board)\nNo tasks yet\n\n## Workflow',
     );
   });
 

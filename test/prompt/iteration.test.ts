@@ -49,9 +49,9 @@ describe('the variables of an iteration template', () => {
     expect(promptOf(played.state, { template })).toBe(
       'Goal: a parser that never throws\nPlan: 1 of 3 done, next 2 Write the lexer',
     );
-    played.after('task-add', { content: 'Measure it' });
+    played.foldWhole(recorded(1, implementer({ task_id: '2', status: 'failed' })));
     expect(promptOf(played.state, { template })).toContain(
-      'next 2 Write the lexer (the tasks counted and listed here are those of the board)',
+      'next 2 Write the lexer (last result: implementer_failed)',
     );
   });
 

@@ -69,8 +69,8 @@ describe('a session start', () => {
       [
         'Session state:',
         '  - iteration #1, running',
-        '  - tasks: 1 ready, 1 blocked, 0 done',
-        '  - next task: TAS-1 Write the lexer',
+        '  - board: 0 of 2 tasks completed, 0 in progress, 1 ready, 1 waiting',
+        '  - next on the board: TAS-1 Write the lexer',
         '  - inbox: 1 unread',
         '  - last summary: Read the spec',
       ].join('\n'),

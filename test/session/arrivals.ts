@@ -146,6 +146,7 @@ export function said(state: SessionState) {
       traces: tracesToJson(tracesOf(state)),
       results: resultsToJson(state.dispatches.current().results),
       ledgers: [...state.dispatches.current().ledgers.values()],
+      boardResults: [...state.dispatches.current().boardResults.values()],
       rejections: rejectionsOf(state).map((rejection) => ({ ...rejection, event: 0 })),
       valid: factsOf(state).count(),
       facts: factsOf(state)

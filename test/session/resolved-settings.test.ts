@@ -9,6 +9,7 @@ describe('the settings of a session', () => {
       reviewerTokens: 4000,
       maxOutputTokens: 1200,
       tokenizer: 'approximate',
+      boardFollowsResults: true,
       stallThresholds: { non_progress: 2, ping_pong: 2, same_fixes: 2, same_test: 2, same_files: 2 },
     });
     expect(resolvedSettings({ stallThresholds: { ping_pong: 5 } }).stallThresholds).toMatchObject({
@@ -33,6 +34,7 @@ describe('the settings of a session', () => {
     [{ tokenizer: 'exact' }],
     [{ stallThresholds: { loops: 2 } }],
     [{ maxFacts: 10 }],
+    [{ boardFollowsResults: 'no' }],
   ])('the settings of a session refuse %j', (settings) => {
     expect(sessionSettings.safeParse(settings).success).toBe(false);
   });

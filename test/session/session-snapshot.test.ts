@@ -120,7 +120,7 @@ describe('the text of a snapshot', () => {
     expect(Object.keys(JSON.parse(text))).toEqual([
       ...['after_sequence', 'created_at', 'session', 'v', 'last_command', 'state'],
     ]);
-    const head = `{"after_sequence":4,"created_at":"${NOW}","session":"demo","v":2,"last_command":0,"state":{"limits":`;
+    const head = `{"after_sequence":4,"created_at":"${NOW}","session":"demo","v":3,"last_command":0,"state":{"limits":`;
     expect(text.startsWith(head)).toBe(true);
   });
 
@@ -154,7 +154,7 @@ describe('a snapshot that cannot be used', () => {
     ['empty', '', 'not JSON'],
     ['of an earlier version', changed((parsed) => ({ ...parsed, v: 1 })), 'v: '],
     ['of no session', changed(({ session: _, ...parsed }) => parsed), 'session: '],
-    ['of a later version', changed((parsed) => ({ ...parsed, v: 3 })), 'v: '],
+    ['of a later version', changed((parsed) => ({ ...parsed, v: 4 })), 'v: '],
     ['without a version', changed(({ v: _, ...parsed }) => parsed), 'v: '],
     [
       'with a negative sequence',

@@ -43,10 +43,12 @@ describe('the fold of a task', () => {
   it('the fold of a task takes priority and content, and nothing else, from their events', () => {
     expect(folded({ type: 'task.priority', data: { ...about, priority: 0 } })).toEqual({
       ...TASK,
+      status_at: TASK.created_at,
       priority: 0,
     });
     expect(folded({ type: 'task.content', data: { ...about, content: 'y' } })).toEqual({
       ...TASK,
+      status_at: TASK.created_at,
       content: 'y',
     });
   });

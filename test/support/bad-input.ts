@@ -41,6 +41,7 @@ export function ofSession({ ofSession }: Contract, session: string, request: obj
 
 const SETTINGS = {
   ...{ implementerTokens: 8000, reviewerTokens: 9000, maxOutputTokens: 1000, tokenizer: 'approximate' },
+  boardFollowsResults: false,
   stallThresholds: { same_files: 4 },
 };
 

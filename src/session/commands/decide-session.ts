@@ -1,4 +1,5 @@
 import type { CommandName, ToolArguments } from '../../contracts/tool-requests.js';
+import { seenState } from '../seen-state.js';
 import type { SessionState } from '../session-state.js';
 import * as iterations from './iteration-commands.js';
 import * as lifecycle from './lifecycle-commands.js';
@@ -37,16 +38,20 @@ const DECIDE: {
   'session-show': lifecycle.showSession,
 };
 
-/** Decides a command on a state. A completed session takes no further events until it is restarted. */
+/**
+ * Decides a command on a state as it is seen, and answers from such a state. A completed session takes no further events until it is
+ * restarted.
+ */
 export function decide<Name extends CommandName>(
   name: Name,
   state: SessionState,
   args: ToolArguments<Name>,
 ): Decision {
-  const decision = DECIDE[name](state, args);
+  const decision = DECIDE[name](seenState(state), args);
   const reopens = name === 'session-restart';
   if (decision.kind === 'append' && state.charter.status === 'completed' && !reopens) {
     return refuse('session_completed', `session ${state.session} is completed: use session-restart first`);
   }
-  return decision;
+  if (decision.kind === 'refuse') return decision;
+  return { ...decision, reply: (after) => decision.reply(seenState(after)) };
 }

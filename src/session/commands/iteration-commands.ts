@@ -1,15 +1,27 @@
 import type { ToolArguments } from '../../contracts/tool-requests.js';
-import { type Iteration, newest } from '../iterations.js';
+import { type Iteration, newest, openNumber } from '../iterations.js';
 import type { SessionState } from '../session-state.js';
 import { resolveId } from './resolve-id.js';
-import { answer, append, type Decision, type Reply, refuse, stillThere } from './session-decision.js';
+import {
+  answer,
+  append,
+  type Decision,
+  opening,
+  type Reply,
+  refuse,
+  stillThere,
+} from './session-decision.js';
 
 /** The commands on iterations, each decided on a state. */
 
+/** Starts the next iteration, or takes over the one that a first write has opened. */
 export function startIteration(state: SessionState, { number }: ToolArguments<'iteration-start'>): Decision {
-  const last = newest(state.history)?.number ?? 0;
-  const wanted = number ?? last + 1;
-  if (wanted <= last) {
+  const newestOne = newest(state.history);
+  const last = newestOne?.number ?? 0;
+  const isOpened = newestOne?.implied === true && newestOne.ended_at === undefined;
+  const isUnused = isOpened && newestOne.summary === undefined && newestOne.tasks_worked.length === 0;
+  const wanted = number ?? (isUnused ? last : last + 1);
+  if (wanted < last || (wanted === last && !isOpened)) {
     return refuse(
       'conflict',
       `number is ${wanted}, but iteration ${last} has been started: use ${last + 1} or leave it out`,
@@ -22,18 +34,21 @@ export function completeIteration(
   state: SessionState,
   { number }: ToolArguments<'iteration-complete'>,
 ): Decision {
-  return onIteration(state, number, (iteration) =>
+  return onIteration(state, number ?? newest(state.history)?.number, (iteration) =>
     iteration.complete
       ? answer(showing(iteration.number))
       : append(
-          { type: 'iteration.completed', data: { number: iteration.number } },
+          {
+            type: 'iteration.completed',
+            data: { number: iteration.number, ...opening(state.history, iteration.number) },
+          },
           showing(iteration.number),
         ),
   );
 }
 
 export function summarise(state: SessionState, args: ToolArguments<'iteration-summary'>): Decision {
-  return onIteration(state, args.number, (iteration) => {
+  return onIteration(state, args.number ?? summarised(state, args), (iteration) => {
     if (iteration.summary !== undefined && !args.replace) {
       return refuse(
         'summary_exists',
@@ -49,30 +64,41 @@ export function summarise(state: SessionState, args: ToolArguments<'iteration-su
       if ('refusal' in resolved) return resolved.refusal;
       worked.push(resolved.found.id);
     }
-    const data = { number: iteration.number, summary: args.summary, tasks_worked: worked };
+    const data = {
+      number: iteration.number,
+      summary: args.summary,
+      tasks_worked: worked,
+      ...opening(state.history, iteration.number),
+    };
     return append({ type: 'iteration.summary', data }, showing(iteration.number));
   });
+}
+
+/** The newest iteration; where that is over and has another summary, the one that this summary opens. */
+function summarised(
+  { history }: SessionState,
+  { summary, replace }: ToolArguments<'iteration-summary'>,
+): number | undefined {
+  const last = newest(history);
+  const isOver = last?.ended_at !== undefined && last.summary !== undefined;
+  return isOver && !replace && last.summary !== summary ? openNumber(history) : last?.number;
 }
 
 export function listIterations(): Decision {
   return answer(({ history }) => ({ iterations: history.iterations }));
 }
 
+/** Decides on an iteration; one that is not there yet is opened by what is appended, if it is the next. */
 function onIteration(
-  state: SessionState,
+  { history }: SessionState,
   number: number | undefined,
-  decide: (iteration: Iteration) => Decision,
+  decide: (iteration: Pick<Iteration, 'number' | 'complete' | 'summary'>) => Decision,
 ): Decision {
-  const { iterations } = state.history;
-  const iteration =
-    number === undefined ? iterations.at(-1) : iterations.find((each) => each.number === number);
+  const next = openNumber(history);
+  const iteration = history.iterations.find((each) => each.number === (number ?? next));
   if (iteration !== undefined) return decide(iteration);
-  return refuse(
-    'not_found',
-    number === undefined
-      ? 'no iteration has been started: use iteration-start first'
-      : `no iteration ${number} is known`,
-  );
+  if (number === undefined || number === next) return decide({ number: next, complete: false });
+  return refuse('not_found', `no iteration ${number} is known: use ${next} or leave it out`);
 }
 
 function showing(number: number): Reply {

@@ -1,13 +1,12 @@
 import { noSuchSession } from '../../contracts/errors.js';
 import { projectOf, type Token } from '../../contracts/names.js';
-import type { TaskStatus } from '../../contracts/task-events.js';
 import type { ToolArguments } from '../../contracts/tool-requests.js';
 import type { Charter } from '../charter.js';
 import { currentNumber } from '../iterations.js';
 import { unread } from '../notebook.js';
 import { type DispatchCounts, factsOf, type SessionState } from '../session-state.js';
 import { isOpen } from '../task-board.js';
-import { isBlocked, isReady } from '../task-dependencies.js';
+import { type BoardCounts, type TaskCounts, taskCounts } from '../task-counts.js';
 import { answer, append, type Decision, refuse } from './session-decision.js';
 
 /** The commands on the session itself, each decided on a state. */
@@ -73,7 +72,7 @@ export function showSession(): Decision {
 }
 
 /** The figures of a session. */
-export interface SessionOverview extends Readonly<Charter> {
+export interface SessionOverview extends Readonly<Charter>, TaskCounts {
   readonly name: string;
   /** Sequence of its newest event; 0 for a session without events. */
   readonly sequence: number;
@@ -81,7 +80,8 @@ export interface SessionOverview extends Readonly<Charter> {
   readonly last_event_at: string | null;
   /** Number of the newest iteration; 0 before the first. */
   readonly iteration: number;
-  readonly tasks: Readonly<Record<TaskStatus | 'total' | 'ready' | 'waiting', number>>;
+  /** As `board`, which earlier versions called so. */
+  readonly tasks: BoardCounts;
   readonly notes: number;
   /** Messages that have not been read. */
   readonly unread: number;
@@ -90,10 +90,10 @@ export interface SessionOverview extends Readonly<Charter> {
   readonly dispatches: Readonly<DispatchCounts>;
 }
 
+/** @param state as it is seen */
 export function overview(state: SessionState): { readonly session: SessionOverview } {
-  const { board, notebook, history, charter, sequence, lastEventAt } = state;
-  const tasks = [...board.tasks.values()];
-  const count = (status: string) => tasks.filter((task) => task.status === status).length;
+  const { notebook, history, charter, sequence, lastEventAt } = state;
+  const counted = taskCounts(state);
   const { counts } = state.dispatches.current();
   return {
     session: {
@@ -102,16 +102,8 @@ export function overview(state: SessionState): { readonly session: SessionOvervi
       sequence,
       last_event_at: lastEventAt || null,
       iteration: currentNumber(history),
-      tasks: {
-        total: tasks.length,
-        ready: tasks.filter((task) => isReady(board, task)).length,
-        waiting: tasks.filter((task) => isBlocked(board, task)).length,
-        remaining: count('remaining'),
-        in_progress: count('in_progress'),
-        blocked: count('blocked'),
-        completed: count('completed'),
-        cancelled: count('cancelled'),
-      },
+      ...counted,
+      tasks: counted.board,
       notes: notebook.notes.size,
       unread: unread(notebook).length,
       facts: factsOf(state).count(),

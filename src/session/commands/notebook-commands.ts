@@ -6,10 +6,10 @@ import {
   answer,
   append,
   type Decision,
-  iterationOf,
   type Reply,
   refuse,
   stillThere,
+  workedIn,
 } from './session-decision.js';
 import { full, fullText, MOST } from './session-room.js';
 
@@ -25,7 +25,7 @@ export function addNote(state: SessionState, { content, type }: ToolArguments<'n
     fullText('notes', notes.values(), content, FEWER_NOTES);
   if (refusal !== undefined) return refusal;
   const id = `NOT-${state.notebook.lastNote + 1}`;
-  const data = { note: id, content, type, iteration: iterationOf(state) };
+  const data = { note: id, content, type, ...workedIn(state) };
   return append({ type: 'note.added', data }, showingNote(id));
 }
 

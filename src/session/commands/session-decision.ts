@@ -1,7 +1,7 @@
 import type { DecisionOn, ReplyOn, Unstamped } from '../../contracts/decision.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { SessionEvent } from '../../contracts/session-events.js';
-import { currentNumber } from '../iterations.js';
+import { currentNumber, type IterationHistory, openNumber } from '../iterations.js';
 import type { SessionState } from '../session-state.js';
 
 export { refuse } from '../../contracts/decision.js';
@@ -30,7 +30,18 @@ export function stillThere<Entry>(entry: Entry | undefined, id: string): Entry {
   throw new ThroughlineError('not_found', `${id} was changed, and then deleted by another request`);
 }
 
-/** Number of the iteration that an event belongs to. */
+/** Number of the newest iteration, to which a change by anyone belongs; 0 before the first. */
 export function iterationOf(state: SessionState): number {
   return currentNumber(state.history);
+}
+
+/** The iteration that a write of an agent at work belongs to: the running one, else it opens the next. */
+export function workedIn({ history }: SessionState): { iteration: number; opens?: true } {
+  const iteration = openNumber(history);
+  return { iteration, ...opening(history, iteration) };
+}
+
+/** What the event of a write says that opens its iteration. */
+export function opening(history: IterationHistory, number: number): { opens?: true } {
+  return number > currentNumber(history) ? { opens: true } : {};
 }

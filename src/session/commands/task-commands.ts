@@ -1,7 +1,8 @@
 import { MAX_IDS, type ToolArguments } from '../../contracts/tool-requests.js';
+import { isHeldBy } from '../board-results.js';
 import type { SessionState } from '../session-state.js';
 import { isOpen, type Task, type TaskBoard, taskIdOf } from '../task-board.js';
-import { cycleThrough, nextTask, type Unresolved, unresolved } from '../task-dependencies.js';
+import { cycleThrough, first, nextTask, type Unresolved, unresolved } from '../task-dependencies.js';
 import { resolveId } from './resolve-id.js';
 import {
   answer,
@@ -12,6 +13,7 @@ import {
   type Reply,
   refuse,
   stillThere,
+  workedIn,
 } from './session-decision.js';
 import { full, fullText, MOST } from './session-room.js';
 
@@ -51,9 +53,10 @@ export function setStatus(
     const reopened = !isOpen(task) && isOpen({ ...task, status });
     const double = reopened ? openDouble(state.board, task.content) : undefined;
     if (double !== undefined) return duplicate(double);
+    const at = status === 'in_progress' ? workedIn(state) : { iteration: iterationOf(state) };
     return {
       type: 'task.status',
-      data: { task: task.id, status, ...(reason !== undefined && { reason }), iteration: iterationOf(state) },
+      data: { task: task.id, status, ...(reason !== undefined && { reason }), ...at },
     };
   });
 }
@@ -134,12 +137,17 @@ export function deleteTask(state: SessionState, { id }: ToolArguments<'task-dele
   }));
 }
 
-/** The next ready task; with `claim` it is taken for that agent in the same step. */
+/**
+ * The next task; with `claim` it is taken for that agent in the same step. An agent that holds one gets it again, unless its
+ * work is handed in.
+ */
 export function next(state: SessionState, { claim }: ToolArguments<'task-next'>): Decision {
+  const held = first([...state.board.tasks.values()].filter((task) => isHeldBy(task, claim ?? '')));
+  if (held !== undefined) return answer(showing(held.id));
   const task = nextTask(state.board);
   if (task === undefined) return answer(() => ({ task: null }));
   if (claim === undefined) return answer(showing(task.id));
-  const data = { task: task.id, agent: claim, iteration: iterationOf(state) };
+  const data = { task: task.id, agent: claim, ...workedIn(state) };
   return append({ type: 'task.claimed', data }, showing(task.id));
 }
 

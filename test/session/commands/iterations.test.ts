@@ -40,7 +40,7 @@ describe('iteration-start', () => {
     const { iterations } = played.state.history;
     expect([iterations.length, iterations[0]?.number]).toEqual([MAX_ITERATIONS, 4]);
     expect(played.when('iteration-summary', { number: 3, summary: 'late' })).toMatchObject({
-      refused: { code: 'not_found', message: 'no iteration 3 is known' },
+      refused: { code: 'not_found', message: 'no iteration 3 is known: use 503 or leave it out' },
     });
   });
 });
@@ -57,13 +57,10 @@ describe('iteration-complete', () => {
     });
   });
 
-  it('iteration-complete refuses where there is no iteration', () => {
-    expect(new Played().when('iteration-complete', {})).toMatchObject({
-      refused: { code: 'not_found', message: expect.stringContaining('use iteration-start first') },
-    });
+  it('iteration-complete refuses an iteration that is not there', () => {
     expect(new Played().after('iteration-start', {}).when('iteration-complete', { number: 2 })).toMatchObject(
       {
-        refused: { code: 'not_found', message: 'no iteration 2 is known' },
+        refused: { code: 'not_found', message: 'no iteration 2 is known: use 1 or leave it out' },
       },
     );
   });
@@ -120,10 +117,7 @@ describe('iteration-summary', () => {
     });
   });
 
-  it('iteration-summary needs an iteration, a text, and tasks that exist', () => {
-    expect(new Played().when('iteration-summary', { summary: 'x' })).toMatchObject({
-      refused: { code: 'not_found' },
-    });
+  it('iteration-summary needs a text, and tasks that exist', () => {
     const played = withTasks('a').after('iteration-start', {});
     expect(played.when('iteration-summary', { summary: 'x', tasksWorked: '2' })).toMatchObject({
       refused: { code: 'not_found', details: { id: '2' } },
@@ -134,12 +128,66 @@ describe('iteration-summary', () => {
 
 describe('the work of an iteration', () => {
   it('the work of an iteration is what was done in it', () => {
-    const played = withTasks('a', 'b').after('task-status', { id: '1', status: 'in_progress' });
-    played.after('iteration-start', {}).after('task-status', { id: '1', status: 'completed' });
+    const played = withTasks('a', 'b').after('iteration-start', {});
+    played.after('task-status', { id: '1', status: 'completed' });
     played.after('iteration-start', {}).after('task-next', { claim: 'x' });
     expect(played.state.history.iterations.map(({ tasks_worked }) => tasks_worked)).toEqual([
       ['TAS-1'],
       ['TAS-2'],
     ]);
+  });
+});
+
+describe('the first write of an iteration', () => {
+  it.each([
+    ['a claim', 'task-next', { claim: 'x' }, { worked: ['TAS-1'] }],
+    ['a task in progress', 'task-status', { id: '1', status: 'in_progress' }, { worked: ['TAS-1'] }],
+    ['a note', 'note-add', { content: 'No docker' }, { worked: [] }],
+    ['a summary', 'iteration-summary', { summary: 'Read the spec' }, { worked: [] }],
+  ] as const)('the first write of an iteration opens it: %s', (_, tool, args, { worked }) => {
+    const played = withTasks('a').after(tool, args);
+    const opened = { number: 1, started_at: timeAt(1), complete: false, tasks_worked: worked };
+    expect(played.state.history.iterations).toMatchObject([opened]);
+    played.after('note-add', { content: 'later' }).after('iteration-complete', {});
+    expect(played.state.history.iterations).toMatchObject([{ ...opened, complete: true }]);
+    played.after(tool, { ...args, ...(tool === 'iteration-summary' && { summary: 'More' }) });
+    expect(played.state.history.iterations.map(({ number }) => number)).toEqual([1, 2]);
+  });
+
+  it('the first write of an iteration may be its end', () => {
+    const played = new Played().after('iteration-complete', {});
+    expect(played.state.history.iterations).toMatchObject([{ number: 1, complete: true }]);
+    expect(played.when('iteration-complete', {})).not.toHaveProperty('event');
+  });
+
+  it('the first write of an iteration is not a task that someone adds, nor a message', () => {
+    const played = withTasks('a').after('inbox-add', { content: 'x' });
+    played.after('task-status', { id: '1', status: 'cancelled' });
+    expect(played.state.history.iterations).toEqual([]);
+  });
+
+  it('the first write of an iteration may come before it is started: one that holds notes at most is taken over', () => {
+    const played = withTasks('a').after('note-add', { content: 'x' }).after('iteration-start', {});
+    expect(played.state.history.iterations).toEqual([
+      { number: 1, started_at: timeAt(1), complete: false, tasks_worked: [] },
+    ]);
+    played.after('iteration-complete', {}).after('task-next', { claim: 'x' });
+    expect(played.when('iteration-start', { number: 2 })).toMatchObject({
+      reply: { iteration: { number: 2 } },
+    });
+    expect(played.when('iteration-start', { number: 2 })).toMatchObject({ refused: { code: 'conflict' } });
+  });
+
+  it('the first write of an iteration leaves an earlier claim to the next one that is started', () => {
+    const played = withTasks('a').after('task-next', { claim: 'x' }).after('iteration-start', {});
+    expect(played.state.history.iterations.map(({ number }) => number)).toEqual([1, 2]);
+    expect(played.task('TAS-1')).toMatchObject({ status: 'remaining' });
+  });
+
+  it('the same summary sent again after the end is refused as the one that is there', () => {
+    const played = new Played().after('iteration-summary', { summary: 'x' }).after('iteration-complete', {});
+    expect(played.when('iteration-summary', { summary: 'x' })).toMatchObject({
+      refused: { code: 'summary_exists' },
+    });
   });
 });

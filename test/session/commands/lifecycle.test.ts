@@ -186,6 +186,16 @@ describe('session-show', () => {
     played.after('note-add', { content: 'n' }).after('inbox-add', { content: 'm' });
     played.after('inbox-add', { content: 'm' }).after('inbox-mark-read', { id: '1' });
     played.foldWhole(recorded(4, implementer())).foldWhole(recorded(7, reviewer({ assessment: 'approved' })));
+    const counts = {
+      total: 5,
+      ready: 1,
+      waiting: 2,
+      remaining: 2,
+      in_progress: 0,
+      blocked: 1,
+      completed: 1,
+      cancelled: 1,
+    };
     expect(played.when('session-show', {})).toEqual({
       reply: {
         session: {
@@ -195,16 +205,9 @@ describe('session-show', () => {
           sequence: 18,
           last_event_at: timeAt(15),
           iteration: 2,
-          tasks: {
-            total: 5,
-            ready: 1,
-            waiting: 2,
-            remaining: 2,
-            in_progress: 0,
-            blocked: 1,
-            completed: 1,
-            cancelled: 1,
-          },
+          board: counts,
+          plan: null,
+          tasks: counts,
           notes: 1,
           unread: 1,
           facts: 3,

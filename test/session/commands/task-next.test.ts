@@ -6,7 +6,7 @@ import { argumentsOf, Played, timeAt, withTasks } from '../../support/played.js'
 function order(played: Played): string[] {
   const ids: string[] = [];
   for (;;) {
-    const { event } = played.when('task-next', { claim: 'agent' });
+    const { event } = played.when('task-next', { claim: `agent-${ids.length}` });
     if (event?.type !== 'task.claimed') return ids;
     ids.push(event.data.task);
   }
@@ -74,6 +74,16 @@ describe('a claim', () => {
     expect(played.when('task-next', { claim: 'agent-2' })).toEqual({ reply: { task: null } });
   });
 
+  it('a claim of an agent that holds a task gives it that task', () => {
+    const played = withTasks('a', 'b').after('task-next', { claim: 'x' });
+    const again = played.when('task-next', { claim: 'x' });
+    expect(again).toMatchObject({ reply: { task: { id: 'TAS-1', claimed_by: 'x' } } });
+    expect(again).not.toHaveProperty('event');
+    expect(played.when('task-next', { claim: 'y' })).toMatchObject({ reply: { task: { id: 'TAS-2' } } });
+    played.after('task-status', { id: '1', status: 'blocked' });
+    expect(played.when('task-next', { claim: 'x' })).toMatchObject({ reply: { task: null } });
+  });
+
   it('a claim needs a name', () => {
     expect(() => argumentsOf('task-next', { claim: ' ' })).toThrow(/^claim: /);
     expect(() => argumentsOf('task-next', { claim: true })).toThrow(/^claim is true: use text/);
@@ -100,7 +110,7 @@ describe('task-release', () => {
   it('task-release gives the task back, for the next one to take', () => {
     const played = withTasks('a').after('task-next', { claim: 'x' });
     const { event, reply } = played.when('task-release', { id: '1', claim: 'x' });
-    expect(event).toEqual({ type: 'task.released', data: { task: 'TAS-1', iteration: 0 } });
+    expect(event).toEqual({ type: 'task.released', data: { task: 'TAS-1', iteration: 1 } });
     expect(reply).toMatchObject({ task: { status: 'remaining' } });
     expect(reply).not.toHaveProperty('task.claimed_by');
     expect(played.when('task-next', { claim: 'y' })).toMatchObject({ reply: { task: { claimed_by: 'y' } } });

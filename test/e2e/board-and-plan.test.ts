@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ThroughlineClient } from '../../src/client/throughline-client.js';
+import { connectThroughline } from '../../src/index.js';
+import { startUp, type Up } from '../support/cli.js';
+import { TASKS_MD } from '../support/runs.js';
+import { implemented, newSession, reviewed } from '../support/system.js';
+
+// The CLI of one system, and the client of an agent's runtime.
+let up: Up;
+let client: ThroughlineClient;
+beforeAll(async () => {
+  up = await startUp();
+  client = await connectThroughline({ url: up.url });
+});
+afterAll(async () => {
+  await client.close();
+  await up.stop();
+});
+
+/** A session with a plan of five tasks, and tasks of the board with these contents. */
+async function begun(...contents: string[]): Promise<string> {
+  const session = newSession('picture');
+  await client.initRun({ session, spec: 'parser', tasksText: TASKS_MD });
+  for (const content of contents) await client.tools.taskAdd({ session, content });
+  return session;
+}
+
+const work = (session: string, task: string, more: Parameters<typeof implemented>[1] = {}) =>
+  client.publishImplementer(session, implemented(task, more), { wait: true });
+const review = (
+  session: string,
+  task: string,
+  assessment: Parameters<typeof reviewed>[1],
+  more: Parameters<typeof reviewed>[2] = {},
+) => client.publishReviewer(session, reviewed(task, assessment, more), { wait: true });
+
+async function boardOf(session: string): Promise<string[]> {
+  const { tasks } = await client.tools.taskList({ session });
+  return tasks.map(({ id, status }) => `${id} ${status}`);
+}
+
+describe('a result of a board task', () => {
+  it('a result of a board task moves it, as soon as the result is recorded', async () => {
+    const session = await begun('Write the lexer', 'Write the parser');
+    await client.tools.taskNext({ session, claim: 'ann' });
+    await work(session, 'TAS-1');
+    expect(await boardOf(session)).toEqual(['TAS-1 in_progress', 'TAS-2 remaining']);
+    await review(session, 'TAS-1', 'needs_changes', { required_fixes: ['Close the file'] });
+    expect(await boardOf(session)).toEqual(['TAS-1 in_progress', 'TAS-2 remaining']);
+    await work(session, 'TAS-1');
+    await review(session, 'TAS-1', 'approved');
+    await work(session, 'TAS-2', { status: 'blocked', blockers: ['No docker'] });
+    expect(await boardOf(session)).toEqual(['TAS-1 completed', 'TAS-2 blocked']);
+    const { stdout } = await up.cli(['tasks', session]);
+    expect(stdout.replaceAll(/dispatch \d+/g, 'dispatch N').split('\n')).toEqual([
+      'TAS-1 [P2] completed Write the lexer (last result: reviewer_approved, dispatch N) (claimed by ann)',
+      'TAS-2 [P2] blocked Write the parser (last result: implementer_blocked, dispatch N) (reason: No docker)',
+      '',
+    ]);
+  });
+
+  it('a result of a board task gives way to a later command, and moves nothing where the session says so', async () => {
+    const session = await begun('Write the lexer', 'Write the parser');
+    await review(session, 'TAS-1', 'approved');
+    await client.tools.taskStatus({ session, id: '1', status: 'remaining' });
+    expect(await boardOf(session)).toEqual(['TAS-1 remaining', 'TAS-2 remaining']);
+    const { code } = await up.cli(['session', 'open', session, '--settings', 'boardFollowsResults=false']);
+    expect(code).toBe(0);
+    await review(session, 'TAS-2', 'approved');
+    expect(await boardOf(session)).toEqual(['TAS-1 remaining', 'TAS-2 remaining']);
+  });
+
+  it('a result of a board task that is sent back has the next agent take it', async () => {
+    const session = await begun('Write the lexer', 'Write the parser');
+    await client.tools.taskNext({ session, claim: 'ann' });
+    expect(await client.tools.taskNext({ session, claim: 'ann' })).toMatchObject({ task: { id: 'TAS-1' } });
+    await work(session, 'TAS-1');
+    await client.tools.iterationComplete({ session });
+    await review(session, 'TAS-1', 'needs_changes', { required_fixes: ['Close the file'] });
+    expect(await client.tools.taskNext({ session, claim: 'bob' })).toMatchObject({
+      task: { id: 'TAS-1', claimed_by: 'bob' },
+    });
+  });
+});
+
+describe('board and plan', () => {
+  it('board and plan have the same counts in status, session show, a session start and an iteration prompt', async () => {
+    const session = await begun('Write the lexer', 'Write the parser', 'Measure', 'Rest');
+    await client.tools.taskDepends({ session, id: '4', dependsOn: '2' });
+    await review(session, 'TAS-1', 'approved');
+    await work(session, 'TAS-2');
+    await work(session, '2.2', { status: 'failed' });
+    const start = await client.compile({ kind: 'session-start', session });
+    const iteration = await client.compile({ kind: 'iteration', session });
+    const status = await up.cli(['status', session]);
+    const show = await up.cli(['session', 'show', session]);
+    const { session: told } = await client.tools.sessionShow({ session });
+
+    expect(told.board).toMatchObject({ total: 4, completed: 1, in_progress: 1, ready: 1, waiting: 1 });
+    expect(told.plan).toMatchObject({ total: 5, completed: 2, inProgress: 1, pending: 2 });
+    const board = 'board: 1 of 4 tasks completed, 1 in progress, 1 ready, 1 waiting';
+    expect(status.stdout).toContain(`\n${board}\n`);
+    expect(status.stdout).toContain('\nplan: 2 of 5 tasks completed, 1 in progress, 2 pending');
+    expect(show.stdout).toMatch(/\nboard +4 total, 1 ready, 1 waiting, 2 remaining, 1 in_progress, /);
+    expect(show.stdout).toMatch(/\nplan +5 total, 2 completed, 1 inProgress, 2 pending/);
+    expect(start.prompt).toContain(`  - ${board}\n`);
+    expect(start.prompt).toContain('\nPlan: 2 of 5 done, next 2.2 ');
+    expect(iteration.prompt).toContain('\nBoard: 1 ready | 1 waiting | 1 completed\nPlan: 2 of 5 done, ');
+    // A result of a plan task stands beside it.
+    expect(status.stdout).toContain('  2.2 (plan: in-progress)  implementer_failed → retry (1 dispatch)\n');
+    expect(status.stdout).toContain('  TAS-1 (board: completed)  reviewer_approved → ');
+    expect(iteration.prompt).toMatch(/\nPlan: .* \(last result: implementer_failed\)\n/);
+    expect(iteration.prompt).toContain('[TAS-2] Write the parser (last result: implementer_completed)');
+  });
+});
+
+describe('an iteration', () => {
+  it('an iteration needs no first step: what is written first opens it', async () => {
+    const session = newSession('fresh');
+    const tool = async (name: string, ...args: string[]) => {
+      const { code, stdout, stderr } = await up.cli(['tool', name, '--session', session, ...args]);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      return stdout;
+    };
+    await tool('note-add', '--content', 'No docker on CI');
+    expect(await tool('iteration-summary', '--summary', 'Read the spec')).toMatch(
+      /^#1 \S+ running Read the spec\n$/,
+    );
+    expect(await tool('iteration-complete')).toMatch(/^#1 \S+ complete Read the spec\n$/);
+    expect(await tool('iteration-summary', '--summary', 'More')).toMatch(/^#2 \S+ running More\n$/);
+  });
+});
