@@ -14,7 +14,7 @@ import { settle } from './settle.js';
 export function parseTasksMd(text: string): ParsedTasks {
   const { text: repaired, misdecoded } = repair(text);
   const lines = repaired.split(/\r\n|\r|\n/);
-  const findings = scan(repaired, lines, readLegend(lines));
+  const findings = scan(lines, readLegend(lines));
   if (misdecoded !== undefined) {
     findings.problems.push(problem('misdecoded_text', misdecoded.line, misdecoded.message));
   }

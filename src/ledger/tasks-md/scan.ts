@@ -11,9 +11,9 @@ import { scanTable } from './table.js';
 import { reportUnboxed } from './unboxed.js';
 
 /** Walks the document once and collects what may be a task, what names one, and what could not be placed. */
-export function scan(text: string, lines: readonly string[], legend: Legend): Findings {
+export function scan(lines: readonly string[], legend: Legend): Findings {
   const scanner = new Scanner(lines, legend);
-  scanner.walk(readBlocks(text, lines), undefined);
+  scanner.walk(readBlocks(lines), undefined);
   return scanner.findings;
 }
 
