@@ -36,7 +36,10 @@ const MAX_PROMPTS = 200_000;
 const MAX_TASKS = 5000;
 
 /** What is kept of a parsed document: bounded, each text one line. */
-export function documentOf(parsed: ParsedTasks, fingerprint: TasksDocument['fingerprint']): TasksDocument {
+export function documentOf(
+  parsed: Pick<ParsedTasks, 'tasks' | 'problems'>,
+  fingerprint: TasksDocument['fingerprint'],
+): TasksDocument {
   let prompts = 0;
   const tasks = parsed.tasks.slice(0, MAX_TASKS).map((task): ProgressTask => {
     const prompt = task.prompt === undefined ? undefined : clipText(quoted(task.prompt), MAX_PROMPT);
@@ -47,7 +50,7 @@ export function documentOf(parsed: ParsedTasks, fingerprint: TasksDocument['fing
       status: task.status,
       ...(task.optional && { optional: true }),
       ...(task.cancelled && { cancelled: true }),
-      ...(task.statusFrom === 'children' && { group: true }),
+      ...(task.group && { group: true }),
       ...(task.parent !== undefined && { parent: task.parent }),
       ...(prompt !== undefined && prompts <= MAX_PROMPTS && { prompt }),
       ...(task.requirements.length > 0 && { requirements: task.requirements.slice(0, MAX_REQUIREMENTS) }),

@@ -98,12 +98,12 @@ describe('the active task', () => {
 
 describe('what is kept of a document', () => {
   it('a kept document holds each task with its content, and how many lines could not be placed', () => {
-    const problems = [{ code: 'duplicate_id', line: 3, message: 'again' }] as const;
+    const problems = [{ code: 'duplicate_id', line: 3, placed: true, message: 'again' }] as const;
     const tasks = [
       parsedTask('1', { prompt: 'Role: writer', requirements: ['1.2'], files: ['a.ts'], parallel: true }),
       parsedTask('1.1', { parent: '1', optional: true, status: 'completed' }),
       parsedTask('2', { cancelled: true, statusFrom: 'mark' }),
-      parsedTask('3', { statusFrom: 'children' }),
+      parsedTask('3', { statusFrom: 'children', group: true }),
     ];
     expect(documentOf({ tasks, problems }, FINGERPRINT)).toEqual({
       fingerprint: FINGERPRINT,

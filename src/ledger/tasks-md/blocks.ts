@@ -58,7 +58,11 @@ interface OpenList {
   readonly items: { readonly block: Mutable<Container>; readonly number: number }[];
 }
 
-type Leaf = Mutable<Omit<Lines, 'lines'>> & { lines: string[]; readonly until?: RegExp; readonly fence?: Fence };
+type Leaf = Mutable<Omit<Lines, 'lines'>> & {
+  lines: string[];
+  readonly until?: RegExp;
+  readonly fence?: Fence;
+};
 
 interface Fence {
   readonly mark: string;
@@ -73,7 +77,7 @@ const CODE = 4;
 
 const [TAB, SPACE] = [9, 32];
 const HEADING = /^(#{1,6})(?:[ \t]+|$)/;
-const FENCE = /^(`{3,}|~{3,})([^\n]*)$/;
+const FENCE = /^(?:`{3,}|~{3,})/;
 const ITEM = /^(?:([-+*])|(\d{1,9})([.)]))(?=[ \t]|$)/;
 const UNDERLINE = /^(?:=+|-+)[ \t]*$/;
 
@@ -281,8 +285,8 @@ class BlockReader {
       return true;
     }
     if (first === 0x60 || first === 0x7e) {
-      const [, mark = '', info = ''] = FENCE.exec(rest) ?? [];
-      if (mark === '' || (first === 0x60 && info.includes('`'))) return false;
+      const [mark = ''] = FENCE.exec(rest) ?? [];
+      if (mark === '' || (first === 0x60 && rest.includes('`', mark.length))) return false;
       open();
       const fence = { mark: mark.charAt(0), length: mark.length, indent: this.#indent };
       this.#begin({ kind: 'fence', start: line, end: 0, level: 0, lines: [], fence });
@@ -333,7 +337,8 @@ class BlockReader {
 
   #opensTable(line: number): boolean {
     const { length } = this.#text;
-    if (line + 1 >= this.#lines.length || this.#text.indexOf('|', this.#at) === -1 || length === 0) return false;
+    if (line + 1 >= this.#lines.length || this.#text.indexOf('|', this.#at) === -1 || length === 0)
+      return false;
     const below = isDelimiterRow((this.#lines[line + 1] ?? '').replace(/^[\s>]*/, ''));
     return below !== undefined && below === cellsOf(this.#text.slice(this.#at)).length;
   }
