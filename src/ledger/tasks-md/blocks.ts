@@ -5,8 +5,7 @@ import { cellsOf, isDelimiterRow } from './table-rows.js';
  * and nothing else; what a line says is read from its text, since `[-]`, `[~]` and emoji are not Markdown.
  *
  * The rules are those of CommonMark's blocks, with tables, in one pass over the lines. A Markdown library makes tokens
- * for a page to show: markdown-it took 300 ms for 55,000 lines, mdast/micromark 8 s for a nested list of 5,000 items. A
- * test compares the blocks with those of markdown-it.
+ * for a page to show: markdown-it took 300 ms for 55,000 lines, mdast/micromark 8 s for a nested list of 5,000 items.
  */
 export type Block = Container | Lines | Table;
 
