@@ -84,7 +84,7 @@ function readTodos(lines: readonly string[], from: number, end: number, findings
       todo.fields.set('content', { value: body, line: at });
     } else
       findings.problems.push(
-        problem('broken_document', at, `"${text.slice(0, 40)}" is no entry of a list of todos`),
+        problem('broken_document', at, `"${text.slice(0, 40)}" is not an entry of a list of todos`),
       );
   }
   close();

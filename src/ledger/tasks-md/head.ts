@@ -169,7 +169,8 @@ function isPlain(text: string): boolean {
 const PLAIN = /^[A-Za-z`"'][a-z`" ][^\d()[\]\u0080-\uffff]{22}/;
 const PLAIN_END = /[a-z.,;`]/;
 
-function plainHead(text: string): Head {
+/** The head of a line that is only text. */
+export function plainHead(text: string): Head {
   return {
     leads: false,
     certain: false,

@@ -81,7 +81,7 @@ export interface ParsedTask {
 /**
  * - `unknown_marker`: a box or status cell that says nothing we know; the task is read as pending.
  * - `unknown_mark`: a status of which we know neither what it says nor what it is about; NOT read.
- * - `unknown_dependency`: a task depends on what is no task of the file.
+ * - `unknown_dependency`: a task depends on what is not a task of the file.
  * - `duplicate_id`: a later task with a known id; renamed `<id>~2`.
  * - `checkbox_without_id`: a checkbox, or another task, without an id; named by its ordinal.
  * - `status_contradicts_children`: completed over open children, or pending over completed ones.

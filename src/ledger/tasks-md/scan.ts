@@ -1,7 +1,7 @@
 import { type Block, type Container, type Lines, readBlocks } from './blocks.js';
 import { applyField, type Draft, type Findings, type Heading, newDraft, problem } from './draft.js';
 import { namesPrompt, readField } from './fields.js';
-import { bulletOf, type Head, opensWithBox, readHead } from './head.js';
+import { bulletOf, type Head, opensWithBox, plainHead, readHead } from './head.js';
 import { opensPlan, statusOfSection } from './headings.js';
 import { reportFence, uncomment } from './hidden.js';
 import { outerId } from './ids.js';
@@ -24,6 +24,12 @@ function namesTask({ stated, text }: Head): boolean {
 
 const ADVICE =
   /^(?:do|don[’']?ts?|dos|good|bad|correct|incorrect|wrong|right|pros?|cons?|avoid|prefer)(?:\W|$)/i;
+
+/** An item in a task's body that holds no box and no id under that task's: most lines of a long plan. */
+function isBody(text: string, owner: Draft | undefined): boolean {
+  if (owner === undefined || /[[［【]/.test(text)) return false;
+  return owner.head.id === undefined || !text.includes(`${owner.head.id}.`);
+}
 
 class Scanner {
   readonly findings: Findings;
@@ -176,7 +182,8 @@ class Scanner {
       this.walk(item, owner);
       return;
     }
-    const head = readHead(first.lines[0] ?? '', true, this.#legend);
+    const opening = first.lines[0] ?? '';
+    const head = isBody(opening, owner) ? plainHead(opening) : readHead(opening, true, this.#legend);
     if (head.box === undefined) {
       this.#visitItemText(first, head, item, owner);
       for (const block of rest) this.#visit(block, item, owner);

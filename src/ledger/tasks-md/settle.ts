@@ -102,7 +102,7 @@ function reportUnconfirmed(
         problem(
           'mark_without_id',
           line,
-          `a status below "${draft.head.text.slice(0, 60)}", which is no task`,
+          `a status below "${draft.head.text.slice(0, 60)}", which is not a task`,
         ),
       );
     }
