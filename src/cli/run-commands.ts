@@ -21,7 +21,15 @@ import { type Cli, cliOf, examples, note, out, sessionOf, withClient, withNats }
 import { settingPair } from './option-parsers.js';
 import { isHere, usualPlan } from './plan-places.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
-import { degradedLine, NO_PLAN, planNumberLines, planNumbers } from './show-plan.js';
+import {
+  degradedLine,
+  NO_PLAN,
+  planNumberLines,
+  planNumbers,
+  problem,
+  problemLine,
+  problemsCounted,
+} from './show-plan.js';
 import { watchSession } from './watching.js';
 
 interface InitOptions {
@@ -42,7 +50,6 @@ interface ReadOptions {
 
 const WATCH = ['-w, --watch', 'show it again each time that the session moves, until Ctrl-C'] as const;
 
-const problem = z.object({ code: z.string(), line: z.number(), message: z.string() });
 const boardCounts = z.object({
   total: z.number(),
   cancelled: z.number(),
@@ -125,8 +132,7 @@ export function initCommand(program: Command): void {
       };
       const reply = await init();
       if (!json) {
-        for (const { code, line, message } of statusReply.parse(reply).problems ?? [])
-          note(`-- line ${line}: ${message} (${code})`);
+        for (const each of statusReply.parse(reply).problems ?? []) note(`-- ${problemLine(each)}`);
       }
       if (options.watch) {
         const show = async () => shownStatus(await statusOf(cli, session), json);
@@ -170,7 +176,7 @@ export function statusCommand(program: Command): void {
       if (watch) return watchSession(cli, { session, show: async () => (await show()).text, redraws: !json });
       const { reply, text } = await show();
       out(text);
-      if (!json && (reply.run?.problems ?? 0) > 0)
+      if (!json && (reply.run?.problems ?? 0) + (reply.run?.guesses ?? 0) > 0)
         note(`-- "throughline plan ${session}" shows each such line`);
     });
 }
@@ -251,7 +257,8 @@ type ToldTask = z.infer<typeof statusReply>['tasks'][number];
 
 function statusLines({ session, run, tasks, unreadable, degraded }: z.infer<typeof statusReply>): string[] {
   const lines: string[] = run === null ? [NO_PLAN] : planNumberLines(run);
-  if (run !== null && run.problems > 0) lines.push(`${counted(run.problems, 'problem')} in the tasks.md`);
+  const problems = run === null ? '' : problemsCounted(run);
+  if (problems !== '') lines.push(`tasks.md: ${problems}`);
   if (degraded !== undefined) lines.push(degradedLine(degraded));
   if (session.board.total > 0) lines.push(`board: ${boardLine(session.board)}`);
   for (const task of tasks) lines.push(...taskLines(task).map((line) => `  ${line}`));

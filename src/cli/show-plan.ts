@@ -6,7 +6,12 @@ import { clipText, oneLine } from '../shared/text.js';
 
 // What agents wrote may hold escape sequences: a terminal gets one line of visible text.
 const text = z.string().transform(oneLine);
-const problem = z.object({ code: z.string(), line: z.number(), message: text });
+export const problem = z.object({
+  code: z.string(),
+  line: z.number(),
+  message: text,
+  placed: z.boolean().optional(),
+});
 
 /** A plan in numbers, as `run.status` and `plan-show` give it. */
 export const planNumbers = z.object({
@@ -23,6 +28,7 @@ export const planNumbers = z.object({
   next_task_id: text.nullable().optional(),
   held: text.optional(),
   problems: z.number(),
+  guesses: z.number().default(0),
   drift: z.array(z.object({ task: text, kind: z.string(), message: text })).optional(),
 });
 
@@ -60,6 +66,23 @@ export const planReply = z.object({
 /** What stands where no plan is followed. */
 export const NO_PLAN = 'no tasks.md: see `throughline init`';
 
+/** A line of a plan that was not placed, or by a guess. */
+export function problemLine({ line, message, code, placed }: z.output<typeof problem>): string {
+  return `line ${line}${placed ? '' : ', not placed'}: ${message} (${code})`;
+}
+
+/** How many lines of a plan were not placed, or by a guess; empty without any. */
+export function problemsCounted({
+  problems,
+  guesses,
+}: Pick<z.output<typeof planNumbers>, 'problems' | 'guesses'>): string {
+  const said = [
+    ...(problems > 0 ? [`${counted(problems, 'line')} not placed`] : []),
+    ...(guesses > 0 ? [`${counted(guesses, 'line')} placed by a guess`] : []),
+  ];
+  return said.join(', ');
+}
+
 /** How far a plan is, what is next, and what contradicts it. */
 export function planNumberLines(plan: z.output<typeof planNumbers>): string[] {
   const { spec, goal, totals, active_task_id: active, next_task_id: next = active, held, drift = [] } = plan;
@@ -89,13 +112,13 @@ export function planLines({
 }: z.output<typeof planReply>): string[] {
   if (plan === null) return [NO_PLAN];
   const width = Math.max(0, ...tasks.map(({ id, depth }) => id.length + 2 * depth));
-  const more = plan.problems - problems.length;
+  const more = plan.problems + plan.guesses - problems.length;
   return [
     ...planNumberLines(plan),
     ...(degraded === undefined ? [] : [degradedLine(degraded)]),
     ...tasks.flatMap((task) => taskTreeLines(task, plan.next_task_id ?? null, width)),
-    ...problems.map(({ line, message, code }) => `line ${line}: ${message} (${code})`),
-    ...(more > 0 ? [`and ${counted(more, 'more problem')}`] : []),
+    ...problems.map(problemLine),
+    ...(more > 0 ? [`and ${counted(more, 'more line')} that were not placed, or by a guess`] : []),
     ...shortenedLines(shortened),
   ];
 }

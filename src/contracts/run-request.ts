@@ -27,16 +27,24 @@ const progressTask = z.object({
   dependsOn: z.array(z.string()).exactOptional(),
 });
 
-const planProblem = z.object({ code: z.string(), line: z.number(), message: z.string() });
+const planProblem = z.object({
+  code: z.string(),
+  line: z.number(),
+  message: z.string(),
+  /** The line is a task or part of one; what it is was read by a guess. */
+  placed: z.literal(true).exactOptional(),
+});
 
 /** What was read from a `tasks.md`. */
 export const tasksDocument = z.object({
   /** Modification time in milliseconds (0 for a pushed document), and a hash of the text. */
   fingerprint: z.object({ mtimeMs: z.number(), hash: z.string() }),
   tasks: z.array(progressTask),
-  /** Lines that could not be understood. */
+  /** Lines that were not placed. Earlier versions counted those that were placed by a guess too. */
   problems: z.number(),
-  /** The first of them. Earlier versions kept only their number. */
+  /** Lines that were placed by a guess. */
+  guesses: z.number().exactOptional(),
+  /** The first of both. Earlier versions kept only their number. */
   firstProblems: z.array(planProblem).exactOptional(),
   /** Tasks of which a part did not fit: how many have a shortened text or prompt, or no requirements. */
   shortened: z

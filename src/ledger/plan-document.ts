@@ -19,11 +19,17 @@ const SHORTER_TEXTS = [200, 120, 80, 40, 20];
 const MAX_PROBLEMS = 100;
 
 /** Bounded, each text one line. A plan of too many tasks has more than `MAX_DOCUMENT_BYTES`. */
-export function documentOf(parsed: ParsedTasks, fingerprint: TasksDocument['fingerprint']): TasksDocument {
-  const firstProblems = parsed.problems
-    .slice(0, MAX_PROBLEMS)
-    .map(({ code, line, message }) => ({ code, line, message: clipText(quoted(message), MAX_TEXT) }));
-  const frame = { fingerprint, problems: parsed.problems.length, firstProblems };
+export function documentOf(
+  parsed: Pick<ParsedTasks, 'tasks' | 'problems'>,
+  fingerprint: TasksDocument['fingerprint'],
+): TasksDocument {
+  const firstProblems = parsed.problems.slice(0, MAX_PROBLEMS).map(({ code, line, placed, message }) => ({
+    ...{ code, line, message: clipText(quoted(message), MAX_TEXT) },
+    ...(placed && { placed }),
+  }));
+  const guesses = parsed.problems.filter(({ placed }) => placed).length;
+  const problems = parsed.problems.length - guesses;
+  const frame = { fingerprint, problems, guesses, firstProblems };
   const room = MAX_DOCUMENT_BYTES - bytesOf(frame) - 100;
   const fitted = fittedTasks(parsed.tasks, room - promptsToKeep(parsed.tasks));
   const { tasks, prompts } = withPrompts(parsed.tasks, fitted.tasks, room - fitted.bytes);
@@ -36,7 +42,8 @@ export function documentOf(parsed: ParsedTasks, fingerprint: TasksDocument['fing
   return {
     fingerprint,
     tasks,
-    problems: parsed.problems.length,
+    problems,
+    ...(guesses > 0 && { guesses }),
     ...(firstProblems.length > 0 && { firstProblems }),
     ...(Object.keys(shortened).length > 0 && { shortened }),
   };
@@ -92,7 +99,7 @@ function inForm(parsed: readonly ParsedTask[], length: number, hasRequirements: 
       ...(task.optional && { optional: true }),
       ...(task.blocked && { blocked: true }),
       ...(task.cancelled && { cancelled: true }),
-      ...(task.statusFrom === 'children' && { group: true }),
+      ...(task.group && { group: true }),
       ...(task.parent !== undefined && { parent: task.parent }),
       ...(task.dependsOn.length > 0 && { dependsOn: task.dependsOn.map(quoted) }),
       ...(hasRequirements && task.requirements.length > 0 && { requirements: task.requirements.map(quoted) }),

@@ -3,6 +3,7 @@ import type { ToolArguments } from '../contracts/tool-requests.js';
 import { outlookOf, type PlannedTask } from '../ledger/next-task.js';
 import type { OutcomeName } from '../ledger/task-ledger.js';
 import { planInNumbers, progressOf, type RunStatus } from './run-status.js';
+import { seenState } from './seen-state.js';
 import type { SessionState } from './session-state.js';
 
 /** The plan that a session follows, with what came of each task: the reply of `plan-show`. */
@@ -11,7 +12,7 @@ export interface PlanView {
   readonly plan: RunStatus['run'];
   /** In the order of the plan: a part stands behind what it is a part of. */
   readonly tasks: readonly PlanTaskView[];
-  /** The first problems of reading the plan; `plan.problems` counts all. */
+  /** The first problems of reading the plan; `plan.problems` and `plan.guesses` count all. */
   readonly problems: readonly PlanProblem[];
   /** How many tasks have a shortened text or prompt, or no requirements, because the plan is so large. */
   readonly shortened?: NonNullable<TasksDocument['shortened']>;
@@ -48,6 +49,7 @@ export interface PlanTaskView {
 export function planView(state: SessionState, { id, status }: ToolArguments<'plan-show'>): PlanView {
   const { run } = state;
   if (run === undefined) return { plan: null, tasks: [], problems: [] };
+  const seen = seenState(state);
   const { ledgers } = state.dispatches.current();
   const { document } = run;
   const outlook = outlookOf(document.tasks, ledgers);
@@ -56,7 +58,7 @@ export function planView(state: SessionState, { id, status }: ToolArguments<'pla
   );
   return {
     plan: planInNumbers(run, ledgers, outlook),
-    tasks: asked.map((each) => taskView(state, each, id !== undefined)),
+    tasks: asked.map((each) => taskView(seen, each, id !== undefined)),
     problems: document.firstProblems ?? [],
     ...(document.shortened !== undefined && { shortened: document.shortened }),
   };

@@ -19,8 +19,8 @@ import {
 import { overview, type SessionOverview } from './commands/lifecycle-commands.js';
 import { unreadableTasks } from './known-rejections.js';
 import { resolvedSettings } from './resolved-settings.js';
-import type { Run } from './session-run.js';
 import { seenState } from './seen-state.js';
+import type { Run } from './session-run.js';
 import type { SessionState } from './session-state.js';
 import type { Task } from './task-board.js';
 
@@ -40,8 +40,9 @@ export interface RunStatus {
     readonly next_task_id: string | null;
     /** Why there is no next task though some are open: `2 blocked, 1 optional`. */
     readonly held?: string;
-    /** Lines of the tasks.md with a problem. */
+    /** Lines of the plan that were not placed, and those that were placed by a guess. */
     readonly problems: number;
+    readonly guesses: number;
     /** Where the plan and the results contradict each other; left out where they agree. */
     readonly drift?: readonly PlanDrift[];
   } | null;
@@ -94,6 +95,7 @@ export function planInNumbers(
     next_task_id: nextTaskId,
     ...(whyNone !== '' && { held: whyNone }),
     problems: document.problems,
+    guesses: document.guesses ?? 0,
     ...(drift.length > 0 && { drift }),
   };
 }

@@ -25,6 +25,13 @@ const BOUNDED: readonly (readonly [path: string, begins: string, why: string])[]
     'each way to read on fails within two characters',
   ],
   ['ledger/tasks-md/ids.ts', '^', 'it sees the first 80 characters of a line, and nothing more'],
+  ...[String.raw`\s+(?:tasks?`, String.raw`\s*[(（]`, String.raw`\s*[:：]$`].map(
+    (begins) =>
+      ['ledger/tasks-md/headings.ts', begins, 'it sees a heading of at most 60 characters'] as const,
+  ),
+  ...[String.raw`^\p{Extended_Pictographic}`, String.raw`^[\p{L}`, String.raw`\s+(?=`].map(
+    (begins) => ['ledger/tasks-md/stated.ts', begins, 'it sees at most 44 characters in brackets'] as const,
+  ),
   [
     'learnings/without-places.ts',
     '(?<!',

@@ -64,8 +64,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   ledger: {
     holds: 'what tasks have come to: plans in Markdown, progress, signs that a task is stalled',
     imports: ['contracts', 'shared'],
-    // Plans are Markdown: its parser is a pure function too.
-    packages: [...PURE_PACKAGES, 'markdown-it'],
+    packages: PURE_PACKAGES,
   },
   traces: {
     holds: 'traces of intents, their summary, the hook before model calls',

@@ -151,7 +151,9 @@ describe('status', () => {
     await folder.drop('follow.md');
     const { code, stdout } = await up.cli(['status', '-s', session]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^plan: 3 of 5 tasks completed.*\n.*\nthe tasks\.md cannot be read now: .*ENOENT/m);
+    expect(stdout).toMatch(
+      /^plan: 3 of 5 tasks completed.*\n.*\nthe tasks\.md cannot be read now: .*ENOENT/m,
+    );
   });
 });
 

@@ -7,7 +7,7 @@ import { parsedTask } from '../support/ledgers.js';
 const FINGERPRINT = { mtimeMs: 12.5, hash: 'f'.repeat(16) };
 
 function problemAt(line: number) {
-  return { code: 'duplicate_id' as const, line, message: 'again' };
+  return { code: 'duplicate_id' as const, line, placed: false, message: 'again' };
 }
 
 describe('what is kept of a document', () => {
@@ -17,7 +17,7 @@ describe('what is kept of a document', () => {
       parsedTask('1', { prompt: 'Role: writer', requirements: ['1.2'], files: ['a.ts'], parallel: true }),
       parsedTask('1.1', { parent: '1', optional: true, status: 'completed' }),
       parsedTask('2', { cancelled: true, statusFrom: 'mark' }),
-      parsedTask('3', { statusFrom: 'children' }),
+      parsedTask('3', { statusFrom: 'children', group: true }),
     ];
     expect(documentOf({ tasks, problems }, FINGERPRINT)).toEqual({
       fingerprint: FINGERPRINT,

@@ -109,6 +109,7 @@ export function parsedTask(id: string, more: Partial<ParsedTask> = {}) {
     text: `do ${id}`,
     status: 'pending' as const,
     statusFrom: 'box' as const,
+    group: false,
     origin: 'checkbox' as const,
     optional: false,
     parallel: false,

@@ -1,17 +1,17 @@
-import MarkdownIt, { type Token } from 'markdown-it';
+import { cellsOf, isDelimiterRow } from './table-rows.js';
 
 /**
  * The shape of the document: which lines are headings, list items, paragraphs, tables, code. Markdown decides this
  * and nothing else; what a line says is read from its text, since `[-]`, `[~]` and emoji are not Markdown.
  *
- * markdown-it runs its block rules only. mdast/micromark was measured first: 5,000 tasks took it 230 to 330 ms in a flat
- * list and 8 s in a nested one, against 10 to 80 ms here.
+ * The rules are those of CommonMark's blocks, with tables, in one pass over the lines. A Markdown library makes tokens
+ * for a page to show: markdown-it took 300 ms for 55,000 lines, mdast/micromark 8 s for a nested list of 5,000 items.
  */
 export type Block = Container | Lines | Table;
 
 export interface Container {
   readonly kind: 'root' | 'item' | 'quote';
-  /** 0-based first line, and the line after the last. */
+  /** 0-based first line, and the line after the last that is not blank. */
   readonly start: number;
   readonly end: number;
   /** The number an ordered list item shows, as CommonMark counts. */
@@ -36,148 +36,409 @@ export interface Table {
   readonly rows: { readonly line: number; readonly cells: string[] }[];
 }
 
-// A level is a list or an item: 400 allow 200 nested lists. What lies deeper is found as a stray line.
-const markdown = new MarkdownIt({ html: true, maxNesting: 400 });
-markdown.block.ruler.disable(['reference']);
-markdown.core.ruler.enableOnly(['normalize', 'block']);
-
-/** Reads the block structure. `lines` are those of `text`, split at CRLF, CR and LF. */
-export function readBlocks(text: string, lines: readonly string[]): Container {
-  const tokens = markdown.parse(text, {});
-  const root: Container = { kind: 'root', start: 0, end: lines.length, children: [] };
-  const builder = new TreeBuilder(root);
-  tokens.forEach((token, index) => {
-    builder.take(token, index, tokens);
-  });
-  root.children.push(...builder.strayLines(lines));
-  return root;
+/** Reads the block structure of a text that was split into lines. */
+export function readBlocks(lines: readonly string[]): Container {
+  const reader = new BlockReader(lines);
+  return reader.read();
 }
 
-class TreeBuilder {
-  readonly #open: Container[];
-  readonly #seen: Uint8Array;
-  readonly #lists: (Numbering | undefined)[] = [];
-  #table: Table | undefined;
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-  constructor(root: Container) {
-    this.#open = [root];
-    this.#seen = new Uint8Array(root.end);
+interface OpenContainer {
+  readonly block: Mutable<Container>;
+  /** Columns that a line of an item is indented by, at least. */
+  readonly width: number;
+  /** The list that goes on while items with this marker follow. */
+  list?: OpenList | undefined;
+}
+
+interface OpenList {
+  readonly marker: string;
+  readonly items: { readonly block: Mutable<Container>; readonly number: number }[];
+}
+
+type Leaf = Mutable<Omit<Lines, 'lines'>> & {
+  lines: string[];
+  readonly until?: RegExp;
+  readonly fence?: Fence;
+};
+
+interface Fence {
+  readonly mark: string;
+  readonly length: number;
+  readonly indent: number;
+}
+
+/** Containers in one another. What lies deeper is text; the bound keeps the time in proportion to the text. */
+const MAX_DEPTH = 200;
+/** Indented by so much, a line is code. */
+const CODE = 4;
+
+const [TAB, SPACE] = [9, 32];
+const HEADING = /^(#{1,6})(?:[ \t]+|$)/;
+const FENCE = /^(?:`{3,}|~{3,})/;
+const ITEM = /^(?:([-+*])|(\d{1,9})([.)]))(?=[ \t]|$)/;
+const UNDERLINE = /^(?:=+|-+)[ \t]*$/;
+
+const HTML: readonly (readonly [opens: RegExp, until: RegExp, interrupts: boolean])[] = [
+  [/^<(?:script|pre|style|textarea)(?=[\s>]|$)/i, /<\/(?:script|pre|style|textarea)>/i, true],
+  [/^<!--/, /-->/, true],
+  [/^<\?/, /\?>/, true],
+  [/^<![A-Z]/, />/, true],
+  [/^<!\[CDATA\[/, /\]\]>/, true],
+  [
+    /^<\/?(?:address|article|aside|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|h[1-6]|head|header|hr|html|iframe|legend|li|link|main|menu|nav|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|track|ul)(?=[\s/>]|$)/i,
+    /^[ \t]*$/,
+    true,
+  ],
+  [/^<\/?[a-z][a-z0-9-]*(?:[ \t][^<>]*)?>[ \t]*$/i, /^[ \t]*$/, false],
+];
+
+class BlockReader {
+  readonly #lines: readonly string[];
+  readonly #root: OpenContainer;
+  readonly #stack: OpenContainer[];
+  #leaf: Leaf | undefined;
+  #table: Table | undefined;
+  /** The line that is read: its text, the first character that no container has taken, and where that stands. */
+  #text = '';
+  #at = 0;
+  #column = 0;
+  /** Columns between the containers and `#at`. */
+  #indent = 0;
+  /** The line after the last that is not blank. */
+  #filled = 0;
+
+  constructor(lines: readonly string[]) {
+    this.#lines = lines;
+    this.#root = { block: { kind: 'root', start: 0, end: lines.length, children: [] }, width: 0 };
+    this.#stack = [this.#root];
   }
 
-  take(token: Token, index: number, tokens: readonly Token[]): void {
-    switch (token.type) {
-      case 'bullet_list_open':
-        this.#lists.push(undefined);
-        return;
-      case 'ordered_list_open':
-        this.#lists.push(numbering(token, index, tokens));
-        return;
-      case 'bullet_list_close':
-      case 'ordered_list_close':
-        this.#lists.pop();
-        return;
-      case 'list_item_open':
-        this.#enter('item', token, nextOrdinal(token, this.#lists.at(-1)));
-        return;
-      case 'blockquote_open':
-        this.#enter('quote', token, undefined);
-        return;
-      case 'list_item_close':
-      case 'blockquote_close':
-        this.#open.pop();
-        return;
-      case 'table_open':
-        this.#table = { kind: 'table', ...this.#range(token), rows: [] };
-        this.#add(this.#table);
-        return;
-      case 'table_close':
-        this.#table = undefined;
-        return;
-      case 'tr_open': {
-        const { start = 0, rows } = this.#table ?? {};
-        // The delimiter row stands between the head and the first row of the body.
-        rows?.push({ line: start + (rows.length === 0 ? 0 : rows.length + 1), cells: [] });
-        return;
-      }
-      case 'inline': {
-        if (this.#table !== undefined) {
-          this.#table.rows.at(-1)?.cells.push(token.content);
-          return;
-        }
-        const opener = tokens[index - 1];
-        const level = opener?.type === 'heading_open' ? Number(opener.tag.slice(1)) : 0;
-        this.#addLines(level > 0 ? 'heading' : 'paragraph', token, level);
-        return;
-      }
-      case 'fence':
-        this.#addLines('fence', token, 0);
-        return;
-      case 'code_block':
-        this.#addLines('code', token, 0);
-        return;
-      case 'html_block':
-        this.#addLines('html', token, 0);
-        return;
+  read(): Container {
+    for (let line = 0; line < this.#lines.length; line += 1) this.#readLine(line);
+    this.#closeTo(1);
+    this.#closeLeaf();
+    this.#endList(this.#root);
+    return this.#root.block;
+  }
+
+  #readLine(line: number): void {
+    this.#text = this.#lines[line] ?? '';
+    this.#at = 0;
+    this.#column = 0;
+    this.#indent = 0;
+    this.#skipBlanks();
+    const depth = this.#matchContainers(line);
+    const matched = depth === this.#stack.length;
+    if (matched && this.#continueLeaf(line)) return;
+    if (this.#at >= this.#text.length) {
+      this.#blankLine(depth);
+      return;
+    }
+    this.#openBlocks(line, depth);
+    this.#filled = line + 1;
+  }
+
+  /** Takes the prefixes of the open containers off the line. Returns how many of them go on. */
+  #matchContainers(line: number): number {
+    let depth = 1;
+    for (; depth < this.#stack.length; depth += 1) {
+      const { block, width } = this.#stack[depth] as OpenContainer;
+      if (block.kind === 'quote') {
+        if (this.#indent >= CODE || this.#text.charAt(this.#at) !== '>') break;
+        this.#takeQuoteMark();
+      } else if (this.#at >= this.#text.length) {
+        // An item that begins with a blank line ends with a second one.
+        if (block.children.length === 0 && this.#leaf === undefined && line > block.start) break;
+      } else if (this.#indent >= width) this.#indent -= width;
+      else break;
+    }
+    return depth;
+  }
+
+  #takeQuoteMark(): void {
+    this.#at += 1;
+    this.#column += 1;
+    this.#indent = 0;
+    this.#skipBlanks();
+    if (this.#indent > 0) this.#indent -= 1;
+  }
+
+  #skipBlanks(): void {
+    for (; this.#at < this.#text.length; this.#at += 1) {
+      const unit = this.#text.charCodeAt(this.#at);
+      if (unit !== SPACE && unit !== TAB) return;
+      const width = unit === TAB ? CODE - (this.#column % CODE) : 1;
+      this.#column += width;
+      this.#indent += width;
     }
   }
 
-  /** Lines that no block holds and that may be boxes: they lie beyond the greatest depth of nesting. */
-  strayLines(lines: readonly string[]): Lines[] {
-    return lines.flatMap((line, at) =>
-      this.#seen[at] === 1 || !/[[［【]/.test(line)
-        ? []
-        : [{ kind: 'paragraph' as const, start: at, end: at + 1, level: 0, lines: [line] }],
-    );
+  /** A line of a fence, of HTML or of code that is open. */
+  #continueLeaf(line: number): boolean {
+    const leaf = this.#leaf;
+    if (leaf === undefined) return false;
+    const isBlank = this.#at >= this.#text.length;
+    if (leaf.fence !== undefined) {
+      const { mark, length, indent } = leaf.fence;
+      if (this.#indent < CODE && closesFence(this.#text, this.#at, mark, length)) this.#closeLeaf(line + 1);
+      else leaf.lines.push(this.#rest(indent));
+    } else if (leaf.kind === 'html') {
+      const text = this.#rest(0);
+      if (leaf.until?.source === BLANK && isBlank) {
+        this.#closeLeaf(line);
+        return false;
+      }
+      leaf.lines.push(text);
+      if (leaf.until?.test(text) === true) this.#closeLeaf(line + 1);
+    } else if (leaf.kind === 'code' && (isBlank || this.#indent >= CODE)) {
+      leaf.lines.push(isBlank ? '' : this.#rest(CODE));
+    } else return false;
+    if (!isBlank) this.#filled = line + 1;
+    return true;
   }
 
-  #enter(kind: 'item' | 'quote', token: Token, ordinal: number | undefined): void {
-    const container: Container = {
-      kind,
-      ...this.#range(token),
-      ...(ordinal !== undefined && { ordinal }),
-      children: [],
+  #blankLine(depth: number): void {
+    // Only a quote, and an item that is empty, ends with a blank line.
+    if (depth < this.#stack.length) this.#closeTo(depth);
+    else this.#closeLeaf();
+    this.#table = undefined;
+  }
+
+  #openBlocks(line: number, matched: number): void {
+    let depth = matched;
+    let isOpen = depth < this.#stack.length;
+    const paragraph = this.#leaf?.kind === 'paragraph' ? this.#leaf : undefined;
+    const open = () => {
+      if (isOpen) this.#closeTo(depth);
+      else this.#closeLeaf();
+      isOpen = false;
     };
-    this.#open.at(-1)?.children.push(container);
-    this.#open.push(container);
+    for (;;) {
+      const interrupts = paragraph !== undefined && this.#leaf === paragraph;
+      if (this.#indent >= CODE) {
+        if (interrupts) break;
+        open();
+        this.#table = undefined;
+        this.#begin({ kind: 'code', start: line, end: 0, level: 0, lines: [this.#rest(CODE)] });
+        return;
+      }
+      const rest = this.#at === 0 ? this.#text : this.#text.slice(this.#at);
+      const first = rest.charCodeAt(0);
+      if (first === 0x3e && this.#stack.length < MAX_DEPTH) {
+        open();
+        this.#enter({ kind: 'quote', start: line, end: line, children: [] }, 0);
+        this.#takeQuoteMark();
+        if (this.#at >= this.#text.length) return;
+      } else if (interrupts && !isOpen && (first === 0x3d || first === 0x2d) && UNDERLINE.test(rest)) {
+        const level = first === 0x3d ? 1 : 2;
+        Object.assign(paragraph, { kind: 'heading', level });
+        this.#closeLeaf(line + 1);
+        return;
+      } else if (isRule(rest, first)) {
+        open();
+        this.#plain();
+        return;
+      } else {
+        const item =
+          this.#stack.length < MAX_DEPTH ? this.#itemAt(rest, first, interrupts && !isOpen) : undefined;
+        if (item === undefined) {
+          if (!this.#openLeaf(line, rest, first, interrupts, open)) break;
+          return;
+        }
+        open();
+        this.#openItem(line, item);
+        if (this.#at >= this.#text.length) return;
+      }
+      depth = this.#stack.length;
+    }
+    const isTable = this.#table !== undefined && !isOpen;
+    if (isTable) {
+      this.#addRow(line);
+      return;
+    }
+    if (paragraph !== undefined && this.#leaf === paragraph) {
+      if (!isOpen && this.#opensTable(line)) {
+        this.#closeLeaf();
+        this.#openTable(line);
+        return;
+      }
+      paragraph.lines.push(this.#rest(0));
+      return;
+    }
+    open();
+    if (this.#opensTable(line)) this.#openTable(line);
+    else this.#begin({ kind: 'paragraph', start: line, end: 0, level: 0, lines: [this.#rest(0)] });
   }
 
-  #addLines(kind: Lines['kind'], token: Token, level: number): void {
-    const content =
-      kind === 'paragraph' || kind === 'heading' ? token.content : token.content.replace(/\n$/, '');
-    this.#add({ kind, ...this.#range(token), level, lines: content.split('\n') });
+  /** Headings, fences and HTML. */
+  #openLeaf(line: number, rest: string, first: number, interrupts: boolean, open: () => void): boolean {
+    if (first === 0x23) {
+      const level = HEADING.exec(rest)?.[1]?.length;
+      if (level === undefined) return false;
+      open();
+      const text = rest.slice(level).trim().replace(CLOSING_HASHES, '');
+      this.#begin({ kind: 'heading', start: line, end: 0, level, lines: [text] });
+      this.#closeLeaf(line + 1);
+      return true;
+    }
+    if (first === 0x60 || first === 0x7e) {
+      const [mark = ''] = FENCE.exec(rest) ?? [];
+      if (mark === '' || (first === 0x60 && rest.includes('`', mark.length))) return false;
+      open();
+      const fence = { mark: mark.charAt(0), length: mark.length, indent: this.#indent };
+      this.#begin({ kind: 'fence', start: line, end: 0, level: 0, lines: [], fence });
+      return true;
+    }
+    if (first !== 0x3c) return false;
+    const html = HTML.find(([opens, , may]) => (may || !interrupts) && opens.test(rest));
+    if (html === undefined) return false;
+    open();
+    const text = this.#rest(0);
+    this.#begin({ kind: 'html', start: line, end: 0, level: 0, lines: [text], until: html[1] });
+    if (html[1].source !== BLANK && html[1].test(text)) this.#closeLeaf(line + 1);
+    return true;
+  }
+
+  #itemAt(rest: string, first: number, interrupts: boolean): RegExpExecArray | undefined {
+    const isBullet = first === 0x2d || first === 0x2a || first === 0x2b;
+    if (!isBullet && !(first >= 0x30 && first <= 0x39)) return undefined;
+    const item = ITEM.exec(rest);
+    if (item === null) return undefined;
+    // A paragraph is not ended by an empty item, nor by one that begins at another number than 1.
+    if (interrupts && (rest.slice(item[0].length).trim() === '' || (!isBullet && Number(item[2]) !== 1)))
+      return undefined;
+    return item;
+  }
+
+  #openItem(line: number, [marker, bullet, digits, delimiter]: RegExpExecArray): void {
+    const before = this.#indent + marker.length;
+    this.#at += marker.length;
+    this.#column += marker.length;
+    this.#indent = 0;
+    this.#skipBlanks();
+    const isEmpty = this.#at >= this.#text.length;
+    const gap = isEmpty || this.#indent > CODE ? 1 : this.#indent;
+    this.#indent -= isEmpty ? this.#indent : gap;
+    const parent = this.#stack.at(-1) ?? this.#root;
+    const key = bullet ?? delimiter ?? '';
+    const block: Mutable<Container> = { kind: 'item', start: line, end: line + 1, children: [] };
+    if (parent.list?.marker !== key) {
+      this.#endList(parent);
+      parent.list = { marker: key, items: [] };
+    }
+    if (digits !== undefined) parent.list?.items.push({ block, number: Number(digits) });
+    const { list } = parent;
+    this.#enter(block, before + gap);
+    parent.list = list;
+  }
+
+  #opensTable(line: number): boolean {
+    const { length } = this.#text;
+    if (line + 1 >= this.#lines.length || this.#text.indexOf('|', this.#at) === -1 || length === 0)
+      return false;
+    const below = isDelimiterRow((this.#lines[line + 1] ?? '').replace(/^[\s>]*/, ''));
+    return below !== undefined && below === cellsOf(this.#text.slice(this.#at)).length;
+  }
+
+  #openTable(line: number): void {
+    const table: Table = { kind: 'table', start: line, end: line + 2, rows: [] };
+    table.rows.push({ line, cells: cellsOf(this.#text.slice(this.#at)) });
+    this.#plain();
+    this.#add(table);
+    this.#table = table;
+  }
+
+  #addRow(line: number): void {
+    const table = this.#table as Mutable<Table>;
+    table.end = line + 1;
+    // The row below the head says only how the columns are set.
+    if (line === table.start + 1) return;
+    const { length } = table.rows[0]?.cells ?? [];
+    const cells = cellsOf(this.#text.slice(this.#at)).slice(0, length);
+    while (cells.length < length) cells.push('');
+    table.rows.push({ line, cells });
+  }
+
+  /** What is left of the line, with the blanks before it that go beyond `taken` columns. */
+  #rest(taken: number): string {
+    const blanks = this.#indent - taken;
+    const text = this.#at === 0 ? this.#text : this.#text.slice(this.#at);
+    return blanks > 0 ? ' '.repeat(blanks) + text : text;
+  }
+
+  #enter(block: Mutable<Container>, width: number): void {
+    this.#plain();
+    this.#add(block);
+    this.#stack.push({ block, width });
+  }
+
+  #begin(leaf: Leaf): void {
+    this.#plain();
+    this.#add(leaf);
+    this.#leaf = leaf;
+  }
+
+  /** Another block than an item ends the list before it. */
+  #plain(): void {
+    const parent = this.#stack.at(-1) ?? this.#root;
+    if (parent.list !== undefined) this.#endList(parent);
+    this.#table = undefined;
   }
 
   #add(block: Block): void {
-    this.#open.at(-1)?.children.push(block);
-    this.#seen.fill(1, block.start, block.end);
+    this.#stack.at(-1)?.block.children.push(block);
   }
 
-  #range({ map }: Token): { start: number; end: number } {
-    const [start, end] = map ?? [0, 0];
-    return { start, end };
+  #closeTo(depth: number): void {
+    this.#closeLeaf();
+    this.#table = undefined;
+    while (this.#stack.length > depth) {
+      const closed = this.#stack.pop();
+      if (closed === undefined) return;
+      this.#endList(closed);
+      closed.block.end = Math.max(closed.block.start + 1, this.#filled);
+    }
+  }
+
+  #closeLeaf(end = this.#filled): void {
+    const leaf = this.#leaf;
+    if (leaf === undefined) return;
+    leaf.end = leaf.fence === undefined ? Math.max(leaf.start + 1, end) : Math.max(end, leaf.start + 1);
+    if (leaf.kind === 'code') while (leaf.lines.at(-1) === '') leaf.lines.pop();
+    this.#leaf = undefined;
+  }
+
+  /** Authors number `1. 1. 1.` as well as `1. 2. 5.`: the written numbers count unless two of them are equal. */
+  #endList(parent: OpenContainer): void {
+    const items = parent.list?.items ?? [];
+    parent.list = undefined;
+    const asWritten = new Set(items.map(({ number }) => number)).size === items.length;
+    const first = items[0]?.number ?? 0;
+    items.forEach(({ block, number }, at) => {
+      block.ordinal = asWritten ? number : first + at;
+    });
   }
 }
 
-interface Numbering {
-  next: number;
-  /** Whether the numbers count as written. */
-  readonly asWritten: boolean;
+const BLANK = /^[ \t]*$/.source;
+const CLOSING_HASHES = /(?:^|(?<=[ \t]))#+$/;
+
+function closesFence(text: string, from: number, mark: string, length: number): boolean {
+  let at = from;
+  while (text.charAt(at) === mark) at += 1;
+  return at - from >= length && text.slice(at).trim() === '';
 }
 
-/** Authors number `1. 1. 1.` as well as `1. 2. 5.`: the written numbers count unless two of them are equal. */
-function numbering(list: Token, from: number, tokens: readonly Token[]): Numbering {
-  const written: string[] = [];
-  for (let at = from + 1; at < tokens.length; at += 1) {
-    const token = tokens[at];
-    if (token === undefined || (token.type === 'ordered_list_close' && token.level === list.level)) break;
-    if (token.type === 'list_item_open' && token.level === list.level + 1) written.push(token.info);
+/** `---`, `* * *`, `___`. */
+function isRule(rest: string, first: number): boolean {
+  if (first !== 0x2d && first !== 0x2a && first !== 0x5f) return false;
+  let count = 0;
+  for (let at = 0; at < rest.length; at += 1) {
+    const unit = rest.charCodeAt(at);
+    if (unit === first) count += 1;
+    else if (unit !== SPACE && unit !== TAB) return false;
   }
-  return { next: Number(list.attrGet('start') ?? 1), asWritten: new Set(written).size === written.length };
-}
-
-function nextOrdinal(item: Token, list: Numbering | undefined): number | undefined {
-  if (list === undefined) return undefined;
-  const ordinal = list.asWritten ? Number(item.info) : list.next;
-  list.next += 1;
-  return ordinal;
+  return count >= 3;
 }

@@ -1,4 +1,11 @@
-import { dependsInText, type Field, splitFiles, splitList, takeInlineFields } from './fields.js';
+import {
+  dependsInText,
+  type Field,
+  splitDependencies,
+  splitFiles,
+  splitList,
+  takeInlineFields,
+} from './fields.js';
 import type { Head } from './head.js';
 import { type Legend, type Mark, readStatus } from './marks.js';
 import type { TaskOrigin, TaskProblem, TaskProblemCode } from './parsed-tasks.js';
@@ -10,13 +17,26 @@ export interface Heading {
   readonly text: string;
   readonly isLegend: boolean;
   readonly outer?: Heading;
+  /** The line after its section. */
+  end: number;
+  /** `## ✅ Done`: what it says of the tasks below it. */
+  readonly says?: Mark;
+  /** It bears a mark beside the word. */
+  readonly isMarked: boolean;
+  /** Its text is the word for a status and no more: it names no task. */
+  readonly isStatus: boolean;
   /** Present when it bears an id, a box or a mark. Whether it is a task is settled at the end. */
   readonly draft?: Draft;
 }
 
+/** Where a status of a task is written, beside the task's own line. */
+export type StatedIn = 'box' | 'field' | 'table' | 'list' | 'overview' | 'section';
+
 /** A task as the scan found it, before ids, parents and statuses are settled. Lines are 0-based. */
 export interface Draft {
   readonly line: number;
+  /** The line after its body. */
+  end: number;
   readonly origin: TaskOrigin;
   readonly head: Head;
   /** Number of the ordered list item that holds it. */
@@ -26,7 +46,11 @@ export interface Draft {
   /** The nearest heading above; for a heading's own task the heading around it. */
   readonly under?: Heading;
   /** What other lines say: the box below a heading, a `Status:` line, a table, a list. */
-  readonly statuses: { from: 'box' | 'field' | 'table' | 'list'; line: number; mark: Mark }[];
+  readonly statuses: { from: StatedIn; line: number; mark: Mark }[];
+  /** To be reported when it turns out to be no task: marks that were taken for part of it. */
+  readonly otherwise: TaskProblem[];
+  /** Lines elsewhere that name it and say nothing more. */
+  readonly alsoAt: number[];
   readonly requirements: string[];
   readonly files: string[];
   readonly leverage: string[];
@@ -49,6 +73,8 @@ export interface Findings {
   readonly drafts: Draft[];
   readonly headings: Heading[];
   readonly mentions: Mention[];
+  /** Numbered items without mark or box under `## Plan`: tasks of a file that has no others, or `01-02: …`. */
+  readonly planned: Draft[];
   readonly problems: TaskProblem[];
 }
 
@@ -63,12 +89,15 @@ export function newDraft(
   const { text, fields } = takeInlineFields(written.text);
   const draft: Draft = {
     line,
+    end: line + 1,
     origin,
     head: { ...written, text },
     ...(place.ordinal !== undefined && { ordinal: place.ordinal }),
     ...(place.owner !== undefined && { owner: place.owner }),
     ...(place.under !== undefined && { under: place.under }),
     statuses: [],
+    alsoAt: [],
+    otherwise: [],
     requirements: [],
     files: [],
     leverage: [],
@@ -90,7 +119,7 @@ export function applyField(draft: Draft, { key, value }: Field, line: number, le
       draft.requirements.push(...splitList(value.replace(/^Requirements?\s+/i, '')));
       return true;
     case 'dependsOn':
-      draft.dependsOn.push(...splitList(value));
+      draft.dependsOn.push(...splitDependencies(value));
       return true;
     case 'files':
       draft.files.push(...splitFiles(value));
@@ -107,7 +136,23 @@ export function applyField(draft: Draft, { key, value }: Field, line: number, le
   }
 }
 
-/** A problem at a 0-based line. */
-export function problem(code: TaskProblemCode, line: number, message: string): TaskProblem {
-  return { code, line: line + 1, message };
+/** A problem at a 0-based line, or from it to another one. */
+export function problem(code: TaskProblemCode, line: number, message: string, to = line): TaskProblem {
+  return {
+    code,
+    line: line + 1,
+    ...(to > line && { lastLine: to + 1 }),
+    placed: !UNPLACED.has(code),
+    message,
+  };
 }
+
+const UNPLACED: ReadonlySet<TaskProblemCode> = new Set([
+  'mark_without_id',
+  'id_without_status',
+  'not_a_task',
+  'unclosed_fence',
+  'unknown_mark',
+  'broken_document',
+  'no_tasks',
+]);

@@ -1,16 +1,23 @@
 import { findId } from './ids.js';
-import { boxMark, type Legend, leadingMark, type Mark, trailingMark } from './marks.js';
+import { BARE_EMOJI, boxMark, type Legend, leadingMark, type Mark } from './marks.js';
 import { narrow } from './narrow.js';
+import { type Stated, statedAtEnd, statedAtStart } from './stated.js';
 
 /** What the line that may declare a task says. */
 export interface Head {
   /** Its checkbox. `unknown` holds a content that says nothing to us; the mark is then pending. */
   readonly box?: { readonly mark: Mark; readonly unknown?: string };
-  /** An emoji that gives a status, before or after the text. */
+  /** A status before or after the text: an emoji, `[IN PROGRESS]`, `(COMPLETED)`. */
   readonly mark?: Mark;
+  /** Whether the status stands before the text. */
+  readonly leads: boolean;
+  /** The same as written; without `mark` it is none that we know. */
+  readonly stated?: Stated;
   readonly id?: string;
   /** `T001`, `Task 3`: a task's id whatever stands around it. */
   readonly certain: boolean;
+  /** `Phase 3`. */
+  readonly phase: boolean;
   readonly text: string;
   readonly labels: readonly string[];
   readonly optional: boolean;
@@ -42,6 +49,7 @@ export function opensWithBox(line: string, legend: Legend): boolean {
 /** Reads a line without the marker of its list (`bulleted` when it had one) or the hashes of its heading. */
 export function readHead(line: string, bulleted: boolean, legend: Legend): Head {
   let raw = line.trim();
+  if (isPlain(raw)) return plainHead(raw);
   let flat = narrow(raw);
   const skip = (length: number): void => {
     raw = raw.slice(length).trimStart();
@@ -49,7 +57,7 @@ export function readHead(line: string, bulleted: boolean, legend: Legend): Head 
   };
   let optional = false;
   let struck = false;
-  let mark: Mark | undefined;
+  let stated: Stated | undefined;
   const labels: string[] = [];
 
   const box = readBox(flat, bulleted, legend);
@@ -62,10 +70,16 @@ export function readHead(line: string, bulleted: boolean, legend: Legend): Head 
     }
   }
   const takeMark = (): void => {
-    const leading = leadingMark(flat);
-    if (leading === undefined) return;
-    mark ??= leading.mark;
-    skip(leading.length);
+    const leading = statedAtStart(flat);
+    const emoji = leading === undefined ? leadingMark(flat) : undefined;
+    if (emoji !== undefined) {
+      const shown = flat.slice(0, emoji.length).trim();
+      stated ??= { mark: emoji.mark, shown, length: 0, strong: !BARE_EMOJI.has(shown.replace('\uFE0F', '')) };
+      skip(emoji.length);
+    } else if (leading !== undefined) {
+      stated ??= leading;
+      skip(leading.length);
+    }
   };
   const takeLabels = (): void => {
     for (let found = LABEL.exec(flat); found !== null; found = LABEL.exec(flat)) {
@@ -77,9 +91,19 @@ export function readHead(line: string, bulleted: boolean, legend: Legend): Head 
   takeLabels();
 
   const wrap = WRAP.exec(flat)?.[0];
+  const inside = flat.slice(wrap?.length ?? 0);
+  const marked = wrap === '**' && stated === undefined ? leadingMark(inside) : undefined;
+  if (marked !== undefined) {
+    // `1. **✅ Database migration**`: the mark stands within.
+    const shown = inside.slice(0, marked.length).trim();
+    stated = { mark: marked.mark, shown, length: 0, strong: true };
+    raw = raw.slice(0, 2) + raw.slice(2 + marked.length);
+    flat = flat.slice(0, 2) + flat.slice(2 + marked.length);
+  }
+  const leads = stated !== undefined;
   const found = findId(flat.slice(wrap?.length ?? 0), wrap !== undefined);
   if (wrap === '~~') struck = true;
-  if (wrap !== undefined && (found !== undefined || struck)) {
+  if (wrap !== undefined && (found !== undefined || struck || marked !== undefined)) {
     skip(wrap.length);
     const close = flat.indexOf(wrap, found?.id.length ?? 0);
     if (close !== -1) {
@@ -95,13 +119,19 @@ export function readHead(line: string, bulleted: boolean, legend: Legend): Head 
     }
     takeLabels();
     takeMark();
-    skip(/^(?:[:.、]|[-–—]\s)/.exec(flat)?.[0].length ?? 0);
-    const trailing = trailingMark(flat);
-    if (trailing !== undefined) {
-      mark ??= trailing.mark;
-      raw = raw.slice(0, raw.length - trailing.length).trimEnd();
-    }
+    skip(/^(?:[:.、]|(?:[-–—]|--)\s)/.exec(flat)?.[0].length ?? 0);
   }
+  const takeTrailing = (): boolean => {
+    const trailing = statedAtEnd(flat);
+    if (trailing === undefined || (!trailing.strong && found === undefined)) return false;
+    stated = stated?.mark === undefined || trailing.length === 0 ? (stated ?? trailing) : stated;
+    if (trailing.length === 0) return false;
+    raw = raw.slice(0, raw.length - trailing.length).trimEnd();
+    flat = flat.slice(0, flat.length - trailing.length).trimEnd();
+    return true;
+  };
+  // `(DONE) ✅` says it twice.
+  if (takeTrailing()) takeTrailing();
   for (let last = trailingLabel(raw); last !== undefined; last = trailingLabel(raw)) {
     labels.push(last.label);
     raw = raw.slice(0, raw.length - last.length).trimEnd();
@@ -110,19 +140,53 @@ export function readHead(line: string, bulleted: boolean, legend: Legend): Head 
     ...(box !== undefined && {
       box: box.unknown === undefined ? { mark: box.mark } : { mark: box.mark, unknown: box.unknown },
     }),
-    ...(mark !== undefined && { mark }),
+    ...(stated?.mark !== undefined && { mark: stated.mark }),
+    ...(stated !== undefined && { stated }),
+    leads,
     ...(found !== undefined && { id: found.id }),
     certain: found?.certain ?? false,
+    phase: found?.phase ?? false,
     text: raw.trim(),
-    labels: labels.filter((label) => label !== 'P'),
-    optional: optional || saysOptional(narrow(raw)),
+    labels: labels.length === 0 ? NONE : labels.filter((label) => label !== 'P'),
+    optional: optional || saysOptional(raw),
     parallel: labels.includes('P'),
     struck,
   };
 }
 
+const NONE: readonly string[] = [];
+
+/** Words and no more: neither box nor mark nor id nor label. Most lines of a task's body are such. */
+function isPlain(text: string): boolean {
+  return (
+    PLAIN.test(text) &&
+    PLAIN_END.test(text.slice(-1)) &&
+    !text.includes('BLOCKED') &&
+    !text.includes('ON HOLD')
+  );
+}
+
+const PLAIN = /^[A-Za-z`"'][a-z`" ][^\d()[\]\u0080-\uffff]{22}/;
+const PLAIN_END = /[a-z.,;`]/;
+
+/** The head of a line that is only text. */
+export function plainHead(text: string): Head {
+  return {
+    leads: false,
+    certain: false,
+    phase: false,
+    text,
+    labels: NONE,
+    optional: text.includes('ptional') && saysOptional(text),
+    parallel: false,
+    struck: false,
+  };
+}
+
 /** `(optional)` at the start, or at the end with no word after it. */
-function saysOptional(flat: string): boolean {
+function saysOptional(text: string): boolean {
+  if (!/[([（［]/.test(text)) return false;
+  const flat = narrow(text);
   const found = [...flat.matchAll(OPTIONAL)];
   const last = found.at(-1);
   if (last === undefined) return false;

@@ -17,11 +17,17 @@ export function reportFence(
   const isClosed = end - start > 1 && /^[\s>]*(?:`{3,}|~{3,})\s*$/.test(source[end - 1] ?? '');
   problems.push(
     isClosed
-      ? problem('not_a_task', first, `${boxes.length} checkbox(es) in a code fence, taken for examples`)
+      ? problem(
+          'not_a_task',
+          first,
+          `${boxes.length} checkbox(es) in a code fence, taken for examples`,
+          boxes.at(-1),
+        )
       : problem(
           'unclosed_fence',
           start,
           `a code fence that is never closed hides ${boxes.length} checkbox(es)`,
+          end - 1,
         ),
   );
 }
@@ -46,6 +52,6 @@ export function uncomment(block: Lines, legend: Legend, problems: TaskProblem[])
   });
   const [first] = hidden;
   if (first !== undefined)
-    problems.push(problem('not_a_task', first, `${hidden.length} checkbox(es) in a comment`));
+    problems.push(problem('not_a_task', first, `${hidden.length} checkbox(es) in a comment`, hidden.at(-1)));
   return { ...block, lines };
 }

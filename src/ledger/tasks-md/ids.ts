@@ -3,6 +3,8 @@ export interface FoundId {
   readonly id: string;
   /** A task id on its face (`T001`, `T-22.1`, `Task 3`), not just a number or a code that anything may bear. */
   readonly certain: boolean;
+  /** `Phase 3`, `Milestone 2`: a part of a plan, which may be a task or only a chapter. */
+  readonly phase: boolean;
   /** Code units that it takes, with what delimits it. */
   readonly length: number;
 }
@@ -19,7 +21,15 @@ const TASK = new RegExp(
   `^((?:T|TASK|TSK)[-_]?\\d+(?:[.-]\\d+)*[a-z]?)(?![a-zA-Z\\d.]*[a-zA-Z\\d])${NO_RANGE}`,
   'u',
 );
-const TICKET = new RegExp(`^([A-Z]{2,10}-\\d{2,}(?:\\.\\d+)*)(?![a-zA-Z\\d])${NO_RANGE}`, 'u');
+// `MPC-37/38` and `MPC-39-42` name several issues, and are text.
+const TICKET = new RegExp(`^([A-Z]{2,10}-\\d{2,}(?:\\.\\d+)*)(?![a-zA-Z\\d/])${NO_RANGE}`, 'u');
+const SEVERAL = /^[A-Z]{2,10}-[1-9]\d*[-–—/]\d/;
+const PHASE = new RegExp(
+  `^(phase|milestone|stage|sprint|epic|story|step|week|阶段|階段|フェーズ|ステップ|단계|этап|fase|étape|schritt)\\s*#?(\\d+(?:\\.\\d+)*[a-z]?)(?![\\p{L}\\d/])${NO_RANGE}`,
+  'iu',
+);
+/** A plan within a phase: `01-02: …`, `01-02-PLAN.md`. */
+const PLAN = /^(\d{2}(?:\.\d+)?-\d{2})(?:-PLAN(?:\.md)?(?![\p{L}\d])|(?=\s*[:：]|\s+(?:[-–—]|--)\s))/u;
 const STANDARD = /^(?:UTF|SHA|ISO|RFC|GPT|CVE|AES|RSA|MD|HTTP|ES|TLS|MP|ECMA|UTC|COVID)-/;
 const CODE = /^([A-Za-z][A-Za-z0-9_-]{0,23}?[-_]?\d+(?:[.-]\d+)*[a-z]?)(?![\p{L}\d])/u;
 // `1.1b` is an id, `1.5s` a duration.
@@ -34,15 +44,57 @@ export function findId(line: string, marked: boolean): FoundId | undefined {
   const text = line.slice(0, 80);
   const certain = NUMBERED.exec(text) ?? TASK.exec(text);
   if (certain !== null) return found(text, certain, true);
+  const phase = PHASE.exec(text);
+  if (phase !== null) return { ...found(text, phase, false), id: phaseId(phase), phase: true };
+  const plan = PLAN.exec(text);
+  if (plan !== null) return found(text, plan, true);
   const bracketed = BRACKETED.exec(text);
   if (bracketed !== null) return found(text, bracketed, false);
   const plain = DOTTED.exec(text) ?? NUMBER.exec(text) ?? TICKET.exec(text);
   if (plain !== null && !STANDARD.test(text)) return found(text, plain, false);
   const code = CODE.exec(text);
-  if (code === null) return undefined;
+  if (code === null || SEVERAL.test(text)) return undefined;
   const rest = text.slice(code[0].length);
   const delimited = /^(?:\s*[:：]|[.)]\s)/.test(rest) || (marked && /^(?:\*\*|__|`)/.test(rest));
   return delimited ? found(text, code, false) : undefined;
+}
+
+const TASK_WORD =
+  /^(?:tasks?|todo|issues?|plans?|stories|任务|任務|タスク|作業|작업|태스크|aufgaben?|tâches?|tareas?|tarefas?|задач[аиуы]?|zadani[ea]|taken|taak)(?![a-z])\s*#?\s*/iu;
+const ONE_ID = /^#?((?:[A-Z]{1,10}[-_]?)?\d+(?:[.-]\d+)*[a-z]?)(?![\p{Script=Latin}\d/])/u;
+const TO = /^\s*(?:-|–|—|~|to|through|bis|至|から|〜)\s*/;
+const MAX_RANGE = 200;
+
+/** The ids that a part of a dependency line names: `1.1`, `任务 1.1`, `タスク1完了`, `Phase 9 (done)`, `T001–T003`. */
+export function namedIds(part: string): string[] {
+  const phase = PHASE.exec(part);
+  if (phase !== null) return [phaseId(phase)];
+  const word = TASK_WORD.exec(part)?.[0] ?? '';
+  const rest = part.slice(word.length);
+  const first = ONE_ID.exec(rest);
+  if (first === null) return [];
+  const [shown, id = ''] = first;
+  const after = rest.slice(shown.length);
+  const to = TO.exec(after);
+  const last = to === null ? undefined : ONE_ID.exec(after.slice(to[0].length))?.[1];
+  if (last !== undefined) return range(id, last);
+  // Latin text behind it makes it a sentence; a remark, or the word for "done", does not.
+  return word !== '' || /^\s*(?:$|[^\p{Script=Latin}\d])/u.test(after) || DONE_WORD.test(after) ? [id] : [];
+}
+
+const DONE_WORD = /^\s*(?:is |are )?(?:completed?|done|finished|must|first|erledigt|terminé|hecho)/i;
+
+/** `T001`, `T003` → all between them, where both count by their last number; else the two. */
+function range(first: string, last: string): string[] {
+  const [from, to] = [first, last].map((id) => /^(.*?)(\d+)$/.exec(id));
+  const [, stem = '', digits = ''] = from ?? [];
+  const count = Number(to?.[2]) - Number(digits);
+  const isSame = to?.[1] === stem || to?.[1] === '';
+  if (digits === '' || !isSame || !(count > 0 && count < MAX_RANGE)) return [first, last];
+  return Array.from(
+    { length: count + 1 },
+    (_, at) => stem + String(Number(digits) + at).padStart(digits.length, '0'),
+  );
 }
 
 /** `1.2` for `1.2.3`, `T-22` for `T-22.1`: the id that the number says it lies under. */
@@ -51,7 +103,17 @@ export function outerId(id: string): string | undefined {
   return dot > 0 ? id.slice(0, dot) : undefined;
 }
 
+function phaseId([, word = '', number = '']: RegExpExecArray): string {
+  const name = /^[a-z]/i.test(word) ? word.charAt(0).toUpperCase() + word.slice(1).toLowerCase() : word;
+  return `${name} ${number}`;
+}
+
 function found(text: string, match: RegExpExecArray, certain: boolean): FoundId {
   const delimiter = DELIMITER.exec(text.slice(match[0].length));
-  return { id: match[1] ?? '', certain, length: match[0].length + (delimiter?.[0].length ?? 0) };
+  return {
+    id: match[1] ?? '',
+    certain,
+    phase: false,
+    length: match[0].length + (delimiter?.[0].length ?? 0),
+  };
 }

@@ -38,18 +38,49 @@ const EMOJI = table([
 
 const WORDS = table([
   [PENDING, ['pending', 'todo', 'to do', 'not started', 'not done', 'open', 'planned', 'ready', 'queued']],
-  [PENDING, ['backlog', 'new', 'incomplete', 'remaining', 'missing', 'failed', '-', '–', '—']],
+  [PENDING, ['backlog', 'new', 'incomplete', 'remaining', 'missing', 'failed', '-', '–', '—', 'unstarted']],
   [
     PENDING,
     ['未开始', '未開始', '待办', '待辦', '待处理', '待完成', '未完成', '未着手', '未対応', '未完了', '未完'],
   ],
   [STARTED, ['in progress', 'inprogress', 'wip', 'doing', 'started', 'ongoing', 'active', 'working']],
-  [STARTED, ['in review', 'partial', 'partially', '进行中', '進行中', '作業中', '対応中', '着手', '实施中']],
+  [
+    STARTED,
+    ['in review', 'review', 'partial', 'partially', 'partially complete', 'partially done', 'current'],
+  ],
+  [STARTED, ['进行中', '進行中', '作業中', '対応中', '着手', '实施中']],
   [COMPLETED, ['completed', 'complete', 'done', 'finished', 'closed', 'merged', 'implemented', 'resolved']],
   [COMPLETED, ['已完成', '完成', '完了済み', '完了', '対応済み', '対応済', '済み', '済']],
   [
     BLOCKED,
     ['blocked', 'on hold', 'paused', 'waiting', 'stuck', '已阻塞', '阻塞', '受阻', '保留', 'ブロック'],
+  ],
+  [BLOCKED, ['deferred', 'postponed']],
+  [
+    PENDING,
+    ['대기', '예정', '미완료', '미착수', '할 일', 'offen', 'geplant', 'à faire', 'pendiente', 'pendente'],
+  ],
+  [PENDING, ['не начато', 'в очереди', 'запланировано', 'te doen', 'da fare', 'do zrobienia']],
+  [
+    STARTED,
+    ['진행 중', '진행중', 'in arbeit', 'begonnen', 'en cours', 'en progreso', 'en curso', 'em andamento'],
+  ],
+  [STARTED, ['в работе', 'в процессе', 'in corso', 'bezig', 'w toku']],
+  [
+    COMPLETED,
+    ['완료', '완료됨', 'erledigt', 'fertig', 'abgeschlossen', 'terminé', 'fait', 'completado', 'hecho'],
+  ],
+  [
+    COMPLETED,
+    ['concluído', 'feito', 'готово', 'выполнено', 'завершено', 'completato', 'fatto', 'klaar', 'gotowe'],
+  ],
+  [
+    BLOCKED,
+    ['차단됨', '보류', 'blockiert', 'bloqué', 'bloqueado', 'заблокировано', 'bloccato', 'geblokkeerd'],
+  ],
+  [
+    CANCELLED,
+    ['취소', '취소됨', 'abgebrochen', 'annulé', 'cancelado', 'отменено', 'annullato', 'geannuleerd'],
   ],
   [
     CANCELLED,
@@ -61,6 +92,17 @@ const WORDS = table([
 const WORDS_BY_LENGTH = [...WORDS.keys()].sort((left, right) => right.length - left.length);
 const LEADING_EMOJI = new RegExp(`^(${[...EMOJI.keys()].join('|')})\\uFE0F?\\s*`, 'u');
 const TRAILING_EMOJI = new RegExp(`(${[...EMOJI.keys()].join('|')})\\uFE0F?$`, 'u');
+
+/** Emoji that give a status in a list or a table, and may as well be decoration in a heading without a number. */
+export const BARE_EMOJI: ReadonlySet<string> = new Set([...'⚪📋🔄🔨🟡🔵🏗🏃▶◐🟢🎉🔴⏭🗑◻', '🆕']);
+
+/** Emoji that decorate headings, and say nothing there. */
+export const DECORATION: ReadonlySet<string> = new Set([...'📋🎉🏗🏃⚪◻', '🆕']);
+
+/** The status that one emoji gives. */
+export function markOfEmoji(emoji: string): Mark | undefined {
+  return EMOJI.get(emoji.replace('\uFE0F', ''));
+}
 
 /** The status of a box's content (`x`, a blank, ✅, `TODO`), or undefined when it is not a known status. */
 export function boxMark(content: string, legend: Legend): Mark | undefined {
@@ -88,10 +130,10 @@ export function readStatus(cell: string, legend: Legend): Mark | undefined {
   const plain = narrow(cell)
     .replace(/[*`\\]/g, '')
     .trim();
-  const box = /^\[(.{0,12}?)\]$/u.exec(plain);
+  const box = /^\[(.{0,24}?)\]$/u.exec(plain);
   if (box !== null) return boxMark(box[1] ?? '', legend);
   const emoji = leadingMark(plain);
-  const rest = plain.slice(emoji?.length ?? 0);
+  const rest = plain.slice(emoji?.length ?? 0).replace(/^\p{Extended_Pictographic}\uFE0F?\s*/u, '');
   return openingWord(rest) ?? emoji?.mark ?? trailingMark(rest)?.mark;
 }
 
@@ -100,7 +142,8 @@ export function wholeWord(phrase: string): Mark | undefined {
   return WORDS.get(normalize(phrase));
 }
 
-function openingWord(text: string): Mark | undefined {
+/** The mark of a phrase that opens with a status word. */
+export function openingWord(text: string): Mark | undefined {
   const phrase = normalize(text);
   const percent = /^(\d{1,3})\s*%/.exec(phrase);
   if (percent !== null) {

@@ -18,10 +18,13 @@ export function nameTasks(
   for (const draft of drafts) {
     const parent = parents.get(draft);
     const above = parent && names.get(parent);
-    const wanted = draft.head.id ?? numbered(draft, above);
+    const wanted = draft.head.id ?? numbered(draft, above) ?? titled(draft);
     if (wanted !== undefined && !taken.has(wanted)) {
       names.set(draft, wanted);
       taken.add(wanted);
+      if (draft.head.id === undefined && draft.origin === 'heading') {
+        problems.push(problem('checkbox_without_id', draft.line, `a task without an id; named ${wanted}`));
+      }
       continue;
     }
     let name: string;
@@ -41,7 +44,13 @@ export function nameTasks(
       while (taken.has(`${scope}#${ordinal}`) || written.has(`${scope}#${ordinal}`));
       ordinals.set(scope, ordinal);
       name = `${scope}#${ordinal}`;
-      problems.push(problem('checkbox_without_id', draft.line, `a checkbox without an id; named ${name}`));
+      problems.push(
+        problem(
+          'checkbox_without_id',
+          draft.line,
+          `${draft.origin === 'checkbox' ? 'a checkbox' : 'a task'} without an id; named ${name}`,
+        ),
+      );
     }
     names.set(draft, name);
     taken.add(name);
@@ -52,6 +61,11 @@ export function nameTasks(
 function numbered({ ordinal }: Draft, above: string | undefined): string | undefined {
   if (ordinal === undefined) return undefined;
   return above === undefined ? String(ordinal) : `${above}.${ordinal}`;
+}
+
+/** A heading without a number is named by its text. */
+function titled({ origin, head }: Draft): string | undefined {
+  return origin === 'heading' ? slug(head.text) || undefined : undefined;
 }
 
 /** Letters and digits of a heading, in any script; short, since a task id ends up in prompts. */

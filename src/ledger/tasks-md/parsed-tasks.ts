@@ -1,16 +1,32 @@
 /** The status words of the progress ledger. */
 export type PlanTaskStatus = 'pending' | 'in-progress' | 'completed';
 
-/** What declared the task: a checkbox, a heading, a row of a table, or a list item with a status mark. */
-export type TaskOrigin = 'checkbox' | 'heading' | 'table' | 'list';
+/**
+ * What declared the task: a checkbox, a heading, a row of a table, a list item with a status mark, or an entry of a
+ * document that is made of them (`tasks.json`, `task_001.txt`, the todos of a front matter).
+ */
+export type TaskOrigin = 'checkbox' | 'heading' | 'table' | 'list' | 'entry';
 
 /**
  * Where the status was read, strongest first: the task's own box or mark, its `Status:` line, a row of a table or an
- * item of a list that names its id, its children; `none` means that the file says nothing and `pending` was assumed.
- *
- * A task whose status comes from its children is a group: leave it out when you count work, or it counts twice.
+ * item of a list that names its id, an overview, its children, the heading `## ✅ Done` above it; `none` means that the file says nothing and `pending` was assumed.
  */
-export type StatusSource = 'box' | 'mark' | 'field' | 'table' | 'list' | 'children' | 'none';
+export type StatusSource =
+  | 'box'
+  | 'mark'
+  | 'field'
+  | 'table'
+  | 'list'
+  | 'overview'
+  | 'children'
+  | 'section'
+  | 'none';
+
+/**
+ * What a line of the file is: a task, part of one, prose that speaks of none (blank lines too), or one that a problem
+ * with `placed: false` reports.
+ */
+export type LineRole = 'task' | 'part' | 'prose' | 'problem';
 
 /** One task of the file. Lists are empty, never missing. */
 export interface ParsedTask {
@@ -28,6 +44,11 @@ export interface ParsedTask {
   readonly status: PlanTaskStatus;
   readonly statusFrom: StatusSource;
   readonly origin: TaskOrigin;
+  /**
+   * Its children are the work, and it only holds them: a task whose status comes from its children, or a heading such
+   * as `## Phase 3 🚧` over tasks. Leave it out when you count work, or the work counts twice.
+   */
+  readonly group: boolean;
   /** `- [ ]* 2.2`, or `(optional)` at either end of the text. */
   readonly optional: boolean;
   /** `[P]` or `(P)`. */
@@ -51,30 +72,36 @@ export interface ParsedTask {
   /** From `File:` lines only; a path named in the text is not guessed. */
   readonly files: readonly string[];
   readonly leverage: readonly string[];
-  /** As written; an id here need not exist. */
+  /** Ids, also of tasks that do not exist; what names no id is as written (`all of the above`). */
   readonly dependsOn: readonly string[];
   /** The remaining lines of its body, without bullets: what is neither a field nor a task of its own. */
   readonly details: readonly string[];
 }
 
 /**
- * - `unknown_marker`: a box or status cell that says nothing we know; read as pending.
+ * - `unknown_marker`: a box or status cell that says nothing we know; the task is read as pending.
+ * - `unknown_mark`: a status of which we know neither what it says nor what it is about; NOT read.
+ * - `unknown_dependency`: a task depends on what is not a task of the file.
  * - `duplicate_id`: a later task with a known id; renamed `<id>~2`.
- * - `checkbox_without_id`: named by its ordinal.
+ * - `checkbox_without_id`: a checkbox, or another task, without an id; named by its ordinal.
  * - `status_contradicts_children`: completed over open children, or pending over completed ones.
  * - `status_conflict`: two places give one task different statuses; the stronger source was taken.
  * - `no_status`: a task about which the file says nothing; read as pending.
- * - `mark_without_id`: a list item or row with a status but neither box nor id; NOT a task.
+ * - `mark_without_id`: a line with a status but neither box nor id; NOT a task.
  * - `id_without_status`: a line which opens with a task id that no task has; NOT a task.
  * - `not_a_task`: checkboxes in a code fence, a comment, a legend or a foreign table; NOT tasks.
  * - `unclosed_fence`: a code fence that runs to the end of the file and hides checkboxes.
  * - `indented_as_code`: so deep that Markdown takes it for code; read as a task nevertheless.
  * - `unclosed_field`: `_Prompt: …` without its closing underscore.
  * - `misdecoded_text`: UTF-8 that was read in another encoding; repaired where that is certain.
+ * - `broken_document`: JSON or YAML that cannot be read; NOT read.
  * - `no_tasks`: the whole file has none.
  */
 export type TaskProblemCode =
   | 'unknown_marker'
+  | 'unknown_mark'
+  | 'unknown_dependency'
+  | 'broken_document'
   | 'duplicate_id'
   | 'checkbox_without_id'
   | 'status_contradicts_children'
@@ -94,11 +121,17 @@ export interface TaskProblem {
   readonly code: TaskProblemCode;
   /** 1-based. */
   readonly line: number;
+  /** The last line that it is about, when there are several. */
+  readonly lastLine?: number;
+  /** True when the line was read all the same, by a guess or under a name that was made up; false when it was not. */
+  readonly placed: boolean;
   readonly message: string;
 }
 
-/** Both lists in document order. */
+/** Tasks and problems are in document order. */
 export interface ParsedTasks {
   readonly tasks: readonly ParsedTask[];
   readonly problems: readonly TaskProblem[];
+  /** What each line of the text is: as many entries as the text has lines. */
+  readonly lines: readonly LineRole[];
 }

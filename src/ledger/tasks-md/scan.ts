@@ -1,31 +1,50 @@
 import { type Block, type Container, type Lines, readBlocks } from './blocks.js';
 import { applyField, type Draft, type Findings, type Heading, newDraft, problem } from './draft.js';
-import { readField } from './fields.js';
-import { bulletOf, type Head, opensWithBox, readHead } from './head.js';
+import { namesPrompt, readField } from './fields.js';
+import { bulletOf, type Head, opensWithBox, plainHead, readHead } from './head.js';
+import { opensPlan, statusOfSection } from './headings.js';
 import { reportFence, uncomment } from './hidden.js';
 import { outerId } from './ids.js';
 import { isLegendHeading } from './legend.js';
-import type { Legend } from './marks.js';
+import { DECORATION, type Legend, leadingMark, readStatus } from './marks.js';
+import type { TaskProblem } from './parsed-tasks.js';
 import { followSpan, join } from './prompt-span.js';
 import { scanTable } from './table.js';
 import { reportUnboxed } from './unboxed.js';
 
-/** Walks the document once and collects what may be a task, what names one, and what could not be placed. */
-export function scan(text: string, lines: readonly string[], legend: Legend): Findings {
-  const scanner = new Scanner(lines, legend);
-  scanner.walk(readBlocks(text, lines), undefined);
-  return scanner.findings;
+/** Walks the document once and adds what may be a task, what names one, and what could not be placed. */
+export function scan(lines: readonly string[], legend: Legend, findings: Findings): void {
+  new Scanner(lines, legend, findings).walk(readBlocks(lines), undefined);
+}
+
+/** A heading without a number that bears a status: `### ✅ User login`, not `## 🔄 Sync` nor `### ❌ Don't`. */
+function namesTask({ stated, text }: Head): boolean {
+  return stated?.mark !== undefined && stated.strong && text !== '' && !ADVICE.test(text);
+}
+
+const ADVICE =
+  /^(?:do|don[’']?ts?|dos|good|bad|correct|incorrect|wrong|right|pros?|cons?|avoid|prefer)(?:\W|$)/i;
+
+/** An item in a task's body that holds no box and no id under that task's: most lines of a long plan. */
+function isBody(text: string, owner: Draft | undefined): boolean {
+  if (owner === undefined || /[[［【]/.test(text)) return false;
+  return owner.head.id === undefined || !text.includes(`${owner.head.id}.`);
 }
 
 class Scanner {
-  readonly findings: Findings = { drafts: [], headings: [], mentions: [], problems: [] };
+  readonly findings: Findings;
   readonly #lines: readonly string[];
   readonly #legend: Legend;
   #heading: Heading | undefined;
   /** Lines before this one were taken by a prompt. */
   #taken = 0;
+  /** Waits for a prompt: its own line was only the word, and the text follows, one block or a section. */
+  #asks: { readonly draft: Draft; readonly takes: 'block' | 'items' | 'section' } | undefined;
+  /** The line before a list says that it is the plan: `Plans:`. */
+  #isPlan = false;
 
-  constructor(lines: readonly string[], legend: Legend) {
+  constructor(lines: readonly string[], legend: Legend, findings: Findings) {
+    this.findings = findings;
     this.#lines = lines;
     this.#legend = legend;
   }
@@ -40,6 +59,9 @@ class Scanner {
   #visit(block: Block, container: Container, owner: Draft | undefined): void {
     if (block.kind !== 'item' && block.kind !== 'quote' && block.kind !== 'root' && block.end <= this.#taken)
       return;
+    if (this.#asks !== undefined && this.#answers(block)) return;
+    if (block.kind !== 'item')
+      this.#isPlan = block.kind === 'paragraph' && opensPlan(block.lines.at(-1) ?? '', true);
     switch (block.kind) {
       case 'item':
         this.#visitItem(block, owner);
@@ -64,7 +86,7 @@ class Scanner {
         return;
       }
       case 'fence':
-        reportFence(block, this.#lines, this.#legend, this.findings.problems);
+        if (block.end > this.#taken) reportFence(block, this.#lines, this.#legend, this.findings.problems);
         return;
       case 'table':
         scanTable(block, this.#heading, this.#legend, this.findings);
@@ -73,19 +95,85 @@ class Scanner {
   }
 
   #visitHeading({ start, level, lines: [text = ''] }: Lines): void {
-    while (this.#heading !== undefined && this.#heading.level >= level) this.#heading = this.#heading.outer;
+    this.#asks = undefined;
+    if (namesPrompt(`**${text}**`)) {
+      const draft = this.#sink(undefined);
+      if (draft !== undefined && (draft.head.certain || draft.head.phase)) {
+        this.#asks = { draft, takes: 'section' };
+        return;
+      }
+    }
+    while (this.#heading !== undefined && this.#heading.level >= level) this.#leave(this.#heading, start);
     const outer = this.#heading;
     const head = readHead(text, false, this.#legend);
-    const isTask = head.box !== undefined || head.id !== undefined;
+    const isLegend = isLegendHeading(text) || (outer?.isLegend ?? false);
+    const says = head.id === undefined ? statusOfSection(head) : undefined;
+    const isTask =
+      says === undefined &&
+      !isLegend &&
+      (head.box !== undefined || head.id !== undefined || (level > 1 && namesTask(head)));
+    if (says === undefined && !isTask && !isLegend) this.#reportHeading(head, start);
+    if (head.stated !== undefined && head.stated.mark === undefined) this.#reportUnknown(head, start);
     this.#heading = {
       line: start,
+      end: this.#lines.length,
       level,
       text: text.trim(),
-      isLegend: isLegendHeading(text) || (outer?.isLegend ?? false),
+      isLegend,
+      isStatus: says !== undefined,
+      isMarked: head.mark !== undefined || head.box !== undefined,
+      ...(says !== undefined && { says }),
       ...(outer !== undefined && { outer }),
       ...(isTask && { draft: newDraft(start, 'heading', head, { under: outer }, this.#legend) }),
     };
+    if (this.#heading.draft !== undefined) this.#heading.draft.end = this.#lines.length;
     this.findings.headings.push(this.#heading);
+  }
+
+  #leave(heading: Heading, line: number): void {
+    heading.end = line;
+    if (heading.draft !== undefined) heading.draft.end = line;
+    this.#heading = heading.outer;
+  }
+
+  #reportHeading({ stated }: Head, line: number): void {
+    if (stated?.mark === undefined || DECORATION.has(stated.shown.replace('\uFE0F', ''))) return;
+    const message = `${stated.shown} stands on a heading that names no task; give it a number to make it one`;
+    this.findings.problems.push(problem('mark_without_id', line, message));
+  }
+
+  #reportUnknown({ stated }: Head, line: number): void {
+    const message = `${stated?.shown} is not a known status`;
+    this.findings.problems.push(problem('unknown_mark', line, message));
+  }
+
+  /** Takes a block for the prompt that is asked for. */
+  #answers(block: Block): boolean {
+    const asks = this.#asks;
+    if (asks === undefined || block.kind === 'root') return false;
+    const isItem = block.kind === 'item';
+    const opening = this.#lines[block.start] ?? '';
+    const ends =
+      block.kind === 'heading' ||
+      (asks.takes === 'items' && !isItem) ||
+      (asks.takes !== 'section' && (opensWithBox(opening, this.#legend) || readField(opening) !== undefined));
+    if (ends) {
+      this.#asks = undefined;
+      return false;
+    }
+    const isFence = block.kind === 'fence';
+    const lines = isFence
+      ? block.lines
+      : this.#lines
+          .slice(block.start, block.end)
+          .map((line) => (block.kind === 'quote' ? line.replace(/^[\s>]*>\s?/, '') : line));
+    const { draft, takes } = asks;
+    const text = join('', lines);
+    draft.prompt = draft.prompt === undefined ? text : `${draft.prompt}\n${isItem ? '' : '\n'}${text}`;
+    draft.end = Math.max(draft.end, block.end);
+    this.#taken = Math.max(this.#taken, block.end);
+    if (takes === 'block') this.#asks = isItem ? { draft, takes: 'items' } : undefined;
+    return true;
   }
 
   #visitItem(item: Container, owner: Draft | undefined): void {
@@ -94,40 +182,71 @@ class Scanner {
       this.walk(item, owner);
       return;
     }
-    const head = readHead(first.lines[0] ?? '', true, this.#legend);
+    const opening = first.lines[0] ?? '';
+    const head = isBody(opening, owner) ? plainHead(opening) : readHead(opening, true, this.#legend);
     if (head.box === undefined) {
       this.#visitItemText(first, head, item, owner);
       for (const block of rest) this.#visit(block, item, owner);
       return;
     }
     const draft = this.#addBox(head, first.start, item.ordinal, owner);
+    if (draft !== undefined) draft.end = item.end;
     this.#visitLines(first, 1, item, draft ?? owner);
     for (const block of rest) this.#visit(block, item, draft ?? owner);
   }
 
-  /** An item without a box: a field of a task, a mention of one, or text. */
+  /** An item without a box: a field of a task, a mention of one, a task of a phase, or text. */
   #visitItemText(paragraph: Lines, head: Head, item: Container, owner: Draft | undefined): void {
     const line = paragraph.start;
-    // In the body of a task named by a heading, a bare mark or number is part of that body.
-    const inBody = owner !== undefined || this.#sink(owner)?.head.certain === true;
-    const own = head.id ?? (inBody || item.ordinal === undefined ? undefined : String(item.ordinal));
     const isField = readField(paragraph.lines[0] ?? '') !== undefined;
-    if (!isField && !this.#heading?.isLegend) {
-      if (owner === undefined && head.mark !== undefined && own !== undefined) {
-        const draft = newDraft(line, 'list', { ...head, id: own }, { under: this.#heading }, this.#legend);
-        this.findings.mentions.push({ line, from: 'list', draft, mark: head.mark });
-      } else if (!inBody && head.mark !== undefined) {
-        const message = 'a status mark without id or checkbox; add one to make it a task';
-        this.findings.problems.push(problem('mark_without_id', line, message));
-      } else if (
-        head.id !== undefined &&
-        (owner === undefined ? head.certain : outerId(head.id) === owner.head.id)
-      ) {
-        const draft = newDraft(line, 'list', head, { under: this.#heading }, this.#legend);
-        this.findings.mentions.push({ line, from: 'list', draft });
-      }
+    if (isField || this.#heading?.isLegend) {
+      this.#visitLines(paragraph, 0, item, owner);
+      return;
+    }
+    // In the body of a task named by a heading, a bare mark or number is part of that body.
+    const sink = this.#sink(owner);
+    const inBody = owner !== undefined || sink?.head.certain === true;
+    const isNumbered = !inBody && item.ordinal !== undefined && (head.leads || head.mark === undefined);
+    const own = head.id ?? (isNumbered ? String(item.ordinal) : undefined);
+    const place = { under: this.#heading };
+    const draftOf = (ordinal?: number): Draft => {
+      const draft = newDraft(line, 'list', head, { ...place, ordinal }, this.#legend);
+      draft.end = item.end;
+      return draft;
+    };
+    const isOfPhase =
+      owner === undefined &&
+      sink?.head.phase === true &&
+      (item.ordinal !== undefined || (head.leads && this.#heading?.draft === sink));
+    if (isOfPhase && head.mark !== undefined && head.id === undefined) {
+      const draft = draftOf(item.ordinal);
+      this.findings.drafts.push(draft);
+      this.#visitLines(paragraph, 1, item, draft);
+      return;
+    }
+    if (owner === undefined && head.mark !== undefined && own !== undefined) {
+      const draft = newDraft(line, 'list', { ...head, id: own }, place, this.#legend);
+      draft.end = item.end;
+      this.findings.mentions.push({ line, from: 'list', draft, mark: head.mark });
+    } else if (!inBody && head.stated !== undefined) {
+      const message = `${head.stated.shown} is a status mark without id or checkbox; add one to make it a task`;
+      this.findings.problems.push(problem('mark_without_id', line, message));
+    } else if (owner === undefined && this.#isPlanned(head, item)) {
+      this.findings.planned.push(draftOf(item.ordinal));
+    } else if (
+      head.id !== undefined &&
+      (owner === undefined ? head.certain : outerId(head.id) === owner.head.id)
+    ) {
+      this.findings.mentions.push({ line, from: 'list', draft: draftOf() });
     }
     this.#visitLines(paragraph, 0, item, owner);
+  }
+
+  /** An item of a plan that says nothing of its status, or one below `## ✅ Done`. */
+  #isPlanned({ id, certain }: Head, { ordinal }: Container): boolean {
+    if (this.#heading?.isStatus === true && !certain) return true;
+    if (id === undefined && ordinal === undefined) return false;
+    return this.#isPlan || (this.#heading !== undefined && opensPlan(this.#heading.text, false));
   }
 
   /** Lines of text: boxes that Markdown does not see, fields, and the rest. */
@@ -146,8 +265,60 @@ class Scanner {
         continue;
       }
       const sink = this.#sink(last ?? owner);
+      if (owner === undefined && last === undefined && this.#mentions(text, line, sink, container)) continue;
       if (sink !== undefined) this.#addLine(sink, text, line, block, index === 0 ? container : undefined);
     }
+  }
+
+  /** A line that says how far a task is (`**Phase 1 (Setup)**: ✅ COMPLETE`), or a status that is about none. */
+  #mentions(text: string, line: number, sink: Draft | undefined, container: Container): boolean {
+    if (this.#heading?.isLegend || container.kind === 'item') {
+      if (this.#heading?.isLegend || sink?.origin === 'checkbox') return false;
+      const problems = sink === undefined ? this.findings.problems : sink.otherwise;
+      // The mark that opens an item has been reported.
+      const reported = line !== container.start && this.#reportMark(text, line, problems);
+      return (sink === undefined && this.#reportStatus(text, line)) || (reported && sink === undefined);
+    }
+    const bold = /^\s*(?:\*\*|__)([^*_]+)(?:\*\*|__)\s*[:：]?/.exec(text);
+    if (bold !== null) {
+      const [opening, name = ''] = bold;
+      const value = text.slice(opening.length);
+      const head = readHead(name.replace(/[:：]\s*$/, ''), false, this.#legend);
+      const mark = head.phase || head.certain ? readStatus(value, this.#legend) : undefined;
+      // `**Phase 1 Status**: …` in the body of Phase 1 is a field of it.
+      if (
+        mark !== undefined &&
+        head.id !== undefined &&
+        !(sink !== undefined && /\bstatus$/i.test(head.text))
+      ) {
+        const draft = newDraft(line, 'list', head, { under: this.#heading }, this.#legend);
+        this.findings.mentions.push({ line, from: 'list', draft, mark });
+        return true;
+      }
+    }
+    if (sink !== undefined) {
+      this.#reportMark(text, line, sink.otherwise);
+      return false;
+    }
+    return this.#reportStatus(text, line) || this.#reportMark(text, line, this.findings.problems);
+  }
+
+  #reportMark(line: string, at: number, problems: TaskProblem[]): boolean {
+    const text = line.trim().slice(bulletOf(line.trim()).length);
+    const emoji = leadingMark(text);
+    if (emoji === undefined) return false;
+    const shown = text.slice(0, emoji.length).trim();
+    const message = `${shown} opens a line that names no task; make it a list item with a number or a checkbox`;
+    problems.push(problem('mark_without_id', at, message));
+    return true;
+  }
+
+  #reportStatus(text: string, line: number): boolean {
+    const field = readField(text);
+    if (field?.key !== 'status') return false;
+    const message = `the status "${field.value.slice(0, 60)}" stands below no task`;
+    this.findings.problems.push(problem('mark_without_id', line, message));
+    return true;
   }
 
   /** A box that Markdown does not see lies under the last task before it that is less indented. */
@@ -166,7 +337,13 @@ class Scanner {
   }
 
   #addLine(sink: Draft, text: string, line: number, block: Lines, item: Container | undefined): void {
+    sink.end = Math.max(sink.end, line + 1);
     const field = readField(text);
+    const isLast = line + 1 >= block.end;
+    if (isLast && (field === undefined ? namesPrompt(text) : field.key === 'prompt' && field.value === '')) {
+      this.#asks = { draft: sink, takes: 'block' };
+      return;
+    }
     if (field === undefined) {
       sink.details.push(text.trim());
       return;
@@ -191,9 +368,12 @@ class Scanner {
       value = join(value, this.#lines.slice(line + 1, end));
       this.#taken = end;
     }
+    sink.end = Math.max(sink.end, this.#taken);
     if (applyField(sink, { ...field, value }, line, this.#legend)) return;
     sink.details.push(text.trim());
-    this.findings.problems.push(problem('unknown_marker', line, `"${value}" is not a known status`));
+    this.findings.problems.push(
+      problem('unknown_mark', line, `"${value.slice(0, 60)}" is not a known status`),
+    );
   }
 
   #addBox(

@@ -1,26 +1,33 @@
 import { type Draft, type Findings, type Heading, type Mention, problem } from './draft.js';
 import { outerId } from './ids.js';
 import { nameTasks } from './name-tasks.js';
-import type { ParsedTask, ParsedTasks, TaskProblem } from './parsed-tasks.js';
+import type { LineRole, ParsedTask, ParsedTasks, TaskProblem } from './parsed-tasks.js';
 import { settleStatuses } from './status.js';
 
-/** Decides which findings are tasks, and settles their parents, ids and statuses. */
-export function settle(findings: Findings): ParsedTasks {
+/** Decides which findings are tasks, and settles their parents, ids and statuses, and what each line is. */
+export function settle(findings: Findings, lineCount: number): ParsedTasks {
   const problems: TaskProblem[] = [...findings.problems];
   const named = new Set(
     findings.mentions.flatMap(({ draft, mark }) => (mark === undefined ? [] : [draft.head.id])),
   );
+  for (const { head } of findings.drafts) if (head.phase) named.add(head.id);
   const confirmed = confirmHeadings(findings, named);
   const drafts = mergeHeadingBoxes(findings.drafts, confirmed);
   for (const heading of confirmed) if (heading.draft !== undefined) drafts.push(heading.draft);
   placeMentions(findings.mentions, drafts, problems);
+  drafts.push(...plannedTasks(findings, drafts));
   drafts.sort((left, right) => left.line - right.line);
+  const kept = mergeOverviews(drafts, confirmed);
 
-  const parents = findParents(drafts, confirmed);
-  const names = nameTasks(drafts, parents, problems);
-  const statuses = settleStatuses(drafts, parents, names, problems);
+  const parents = findParents(kept, confirmed);
+  const groups = new Set(parents.values());
+  reportUnconfirmed(findings.headings, kept, problems);
+  const sections = readSections(kept, parents, groups, sectionsOf(findings), problems);
+  const names = nameTasks(kept, parents, problems);
+  const statuses = settleStatuses(kept, parents, names, problems);
   const depths = new Map<Draft, number>();
-  const tasks = drafts.map((draft): ParsedTask => {
+  const known = new Map([...names.values()].map((name) => [name.toLowerCase(), name]));
+  const tasks = kept.map((draft): ParsedTask => {
     const parent = parents.get(draft);
     const depth = parent === undefined ? 0 : (depths.get(parent) ?? 0) + 1;
     depths.set(draft, depth);
@@ -31,6 +38,7 @@ export function settle(findings: Findings): ParsedTasks {
     };
     const parentId = parent && names.get(parent);
     const id = names.get(draft) ?? '';
+    const isChapter = draft.origin === 'heading' && (head.phase || head.id === undefined);
     return {
       id,
       idAsWritten: id === head.id,
@@ -38,6 +46,7 @@ export function settle(findings: Findings): ParsedTasks {
       status: mark.status,
       statusFrom: from,
       origin: draft.origin,
+      group: from === 'children' || (isChapter && groups.has(draft)),
       optional: head.optional,
       parallel: head.parallel,
       blocked: mark.hold === 'blocked',
@@ -51,12 +60,186 @@ export function settle(findings: Findings): ParsedTasks {
       requirements: draft.requirements,
       files: draft.files,
       leverage: draft.leverage,
-      dependsOn: draft.dependsOn,
+      dependsOn: dependencies(draft, id, known, problems),
       details: draft.details,
     };
   });
   if (tasks.length === 0) problems.push(problem('no_tasks', 0, 'the file holds no task'));
-  return { tasks, problems: problems.sort((left, right) => left.line - right.line) };
+  problems.sort((left, right) => left.line - right.line);
+  return { tasks, problems, lines: rolesOf(kept, sections, problems, lineCount) };
+}
+
+/** The ids that a task depends on, as their tasks are called; one that no task has is reported. */
+function dependencies(
+  { dependsOn, line }: Draft,
+  id: string,
+  known: ReadonlyMap<string, string>,
+  problems: TaskProblem[],
+): readonly string[] {
+  if (dependsOn.length === 0) return dependsOn;
+  return [...new Set(dependsOn)].map((each) => {
+    const name = known.get(each.toLowerCase());
+    if (name === undefined) {
+      const message = `${id} depends on "${each.slice(0, 60)}", which is the id of no task here`;
+      problems.push(problem('unknown_dependency', line, message));
+    }
+    return name ?? each;
+  });
+}
+
+/** What stood below a heading that turned out to be no task, and says how far one is. */
+function reportUnconfirmed(
+  headings: readonly Heading[],
+  kept: readonly Draft[],
+  problems: TaskProblem[],
+): void {
+  const tasks = new Set(kept);
+  for (const { draft } of headings) {
+    if (draft === undefined || tasks.has(draft)) continue;
+    problems.push(...draft.otherwise);
+    for (const { line } of draft.statuses) {
+      problems.push(
+        problem(
+          'mark_without_id',
+          line,
+          `a status below "${draft.head.text.slice(0, 60)}", which is not a task`,
+        ),
+      );
+    }
+  }
+}
+
+const ROLES: readonly LineRole[] = ['prose', 'part', 'task', 'problem'];
+const [PART, TASK, REPORTED] = [1, 2, 3];
+
+/** What each line is. The line of a task is a task whatever else it holds. */
+function rolesOf(
+  drafts: readonly Draft[],
+  sections: Iterable<Heading>,
+  problems: readonly TaskProblem[],
+  lineCount: number,
+): LineRole[] {
+  const roles = new Uint8Array(lineCount);
+  let filled = 0;
+  for (const { line, end } of drafts) {
+    // In document order: what an outer task has filled need not be filled again.
+    const from = Math.max(line, filled);
+    if (end > from) roles.fill(PART, from, end);
+    filled = Math.max(filled, end);
+  }
+  for (const { line } of sections) roles[line] = PART;
+  for (const { statuses, alsoAt } of drafts) {
+    for (const { line } of statuses) roles[line] = PART;
+    for (const line of alsoAt) roles[line] = PART;
+  }
+  for (const { placed, line, lastLine = line, code } of problems) {
+    if (!placed && code !== 'no_tasks') roles.fill(REPORTED, line - 1, lastLine);
+  }
+  for (const { line } of drafts) roles[line] = TASK;
+  return Array.from(roles, (role) => ROLES[role] ?? 'prose');
+}
+
+/** Items of a plan without marks: those with the id of a plan, all of them in a file that has no other task. */
+function plannedTasks({ planned, headings }: Findings, drafts: readonly Draft[]): Draft[] {
+  const shown = sectionsOf({ headings });
+  const isSure = ({ head, under }: Draft): boolean =>
+    head.certain || (under?.isStatus === true && shown.has(under) && head.box === undefined);
+  const sure = planned.filter(isSure);
+  if (drafts.length > 0 || sure.length > 0) return sure;
+  if (planned.length > 0) return [...planned];
+  return headings.flatMap(({ draft }) => (draft?.head.phase === true ? [draft] : []));
+}
+
+/** The headings that give a status: with a mark, or by their word where several such words part the file. */
+function sectionsOf({ headings }: Pick<Findings, 'headings'>): Set<Heading> {
+  const sections = headings.filter(({ isStatus }) => isStatus);
+  const words = new Set(sections.map(({ says }) => `${says?.status} ${says?.hold}`));
+  return new Set(words.size > 1 ? sections : sections.filter(({ isMarked }) => isMarked));
+}
+
+/** Gives tasks the status of their section, and reports one with a mark and no task. Returns those that hold tasks. */
+function readSections(
+  drafts: readonly Draft[],
+  parents: ReadonlyMap<Draft, Draft>,
+  groups: ReadonlySet<Draft>,
+  sections: ReadonlySet<Heading>,
+  problems: TaskProblem[],
+): ReadonlySet<Heading> {
+  const used = new Set<Heading>();
+  for (const draft of drafts) {
+    let section = draft.under;
+    while (section !== undefined && !sections.has(section)) section = section.outer;
+    if (section?.says === undefined) continue;
+    used.add(section);
+    if (parents.has(draft)) continue;
+    const states = draft.head.box !== undefined || draft.head.mark !== undefined || draft.statuses.length > 0;
+    const isDone = draft.head.box?.mark.status === 'completed' || draft.head.mark?.status === 'completed';
+    // Work that has begun has parts that are done.
+    if ((states && groups.has(draft)) || (isDone && section.says.status === 'in-progress')) continue;
+    draft.statuses.push({ from: 'section', line: section.line, mark: section.says });
+  }
+  for (const { line, text, isMarked } of [...sections].filter((section) => !used.has(section))) {
+    if (!isMarked) continue;
+    const message = `"${text.slice(0, 60)}" gives a status to its section, which holds no task`;
+    problems.push(problem('mark_without_id', line, message));
+  }
+  return used;
+}
+
+/**
+ * `- [ ] Phase 9: Training` in an overview and `### Phase 9: Training` below: one task. The one with a body is the
+ * detail, else the heading, else the later one; what the overview says of its status gives way to it.
+ */
+function mergeOverviews(drafts: readonly Draft[], confirmed: ReadonlySet<Heading>): Draft[] {
+  const held = new Set<Draft>();
+  const parentOf = ({ under, owner }: Draft): Draft | undefined => owner ?? headingTask(under, confirmed);
+  for (const draft of drafts) {
+    const parent = parentOf(draft);
+    if (parent !== undefined) held.add(parent);
+  }
+  const weight = (draft: Draft): number =>
+    (held.has(draft) ? 4 : 0) +
+    (draft.origin === 'heading' ? 2 : 0) +
+    (draft.prompt !== undefined || draft.details.length + draft.files.length + draft.requirements.length > 0
+      ? 1
+      : 0);
+  const details = new Map<string, Draft>();
+  const dropped = new Set<Draft>();
+  for (const draft of drafts) {
+    const id = draft.head.id ?? (parentOf(draft) === undefined ? draft.ordinal?.toString() : undefined);
+    if (id === undefined || draft.origin === 'table' || draft.origin === 'entry') continue;
+    const key = `${id}\n${titleOf(draft)}`;
+    const first = details.get(key) ?? details.get(`${id}\n`);
+    if (first === undefined || first.owner !== draft.owner) {
+      details.set(key, draft);
+      continue;
+    }
+    const [overview, detail] = weight(first) > weight(draft) ? [draft, first] : [first, draft];
+    // Two that both have tasks below them are two.
+    if (held.has(overview)) continue;
+    // The numbers of two lists are two numbers.
+    if (overview.head.id === undefined && detail.origin !== 'heading') continue;
+    details.set(key, detail);
+    dropped.add(overview);
+    const { box, mark } = overview.head;
+    const said = box?.mark ?? mark;
+    if (said !== undefined) detail.statuses.push({ from: 'overview', line: overview.line, mark: said });
+    if (overview.origin !== 'heading') {
+      for (let line = overview.line; line < overview.end; line += 1) detail.alsoAt.push(line);
+    }
+    detail.statuses.push(...overview.statuses);
+    for (const field of ['requirements', 'files', 'leverage', 'dependsOn', 'details'] as const) {
+      detail[field].push(...overview[field].filter((each) => !detail[field].includes(each)));
+    }
+    if (overview.prompt !== undefined) detail.prompt ??= overview.prompt;
+  }
+  return drafts.filter((draft) => !dropped.has(draft));
+}
+
+/** What a task is called, before what describes it: `Foundation` of `**Foundation** - Scaffold and pipeline`. */
+function titleOf({ head }: Draft): string {
+  const [title = ''] = head.text.slice(0, 200).split(/\s(?:[-–—]+\s|\()|[:：]\s/);
+  return (title.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ');
 }
 
 /**
@@ -74,6 +257,7 @@ function confirmHeadings(
     (draft.head.box !== undefined ||
       draft.head.mark !== undefined ||
       draft.head.certain ||
+      (draft.statuses.length > 0 && (level > 1 || draft.head.phase)) ||
       (level > 1 && named.has(draft.head.id)));
   for (const heading of headings) if (isCertain(heading)) confirmed.add(heading);
   for (const { head, under, owner } of drafts) {
@@ -96,6 +280,13 @@ function confirmHeadings(
 
 function supports({ draft, level }: Heading, id: string | undefined): boolean {
   if (draft?.head.id === undefined || level === 1) return false;
+  if (draft.head.phase && id !== undefined) {
+    // `01-02` is a plan of `Phase 1`, and `1.2` a task of it.
+    return (
+      Number(/^\d+(?=[.-]\d)/.exec(id)?.[0]) ===
+      Number(draft.head.id.slice(draft.head.id.lastIndexOf(' ') + 1))
+    );
+  }
   return id === undefined || id === draft.head.id || id.startsWith(`${draft.head.id}.`);
 }
 

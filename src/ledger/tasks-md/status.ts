@@ -8,7 +8,9 @@ export interface Settled {
   readonly from: StatusSource;
 }
 
-const ORDER: readonly StatusSource[] = ['box', 'field', 'table', 'list'];
+const ORDER: readonly StatusSource[] = ['box', 'field', 'table', 'list', 'overview', 'section'];
+/** What others say of a task: less than its own children. */
+const FROM_AFAR: ReadonlySet<StatusSource> = new Set(['overview', 'section']);
 
 /** Settles every status, children before parents, and reports what contradicts. */
 export function settleStatuses(
@@ -34,11 +36,17 @@ export function settleStatuses(
     const stated = state(draft, id, problems);
     const derived: Settled | undefined =
       below.length > 0 ? { mark: derive(below), from: 'children' } : undefined;
-    const result = stated ?? derived ?? { mark: { status: 'pending' }, from: 'none' };
+    const isAfar = stated !== undefined && derived !== undefined && isSaidFromAfar(draft, stated, derived);
+    if (isAfar && derived.mark.status !== stated.mark.status) {
+      const line = draft.statuses.find(({ from }) => from === stated.from)?.line ?? draft.line;
+      const message = `${id} is ${derived.mark.status} by its children, but ${stated.mark.status} by its ${stated.from}`;
+      problems.push(problem('status_conflict', line, message));
+    }
+    const result = (isAfar ? derived : stated) ?? derived ?? { mark: { status: 'pending' }, from: 'none' };
     settled.set(draft, result);
     if (result.from === 'none')
       problems.push(problem('no_status', draft.line, `${id} has no status; read as pending`));
-    if (stated !== undefined) contradict(draft, id, result.mark, below, problems);
+    if (stated !== undefined && !isAfar) contradict(draft, id, result.mark, below, problems);
     if (draft.head.box?.unknown !== undefined) {
       const message = `[${draft.head.box.unknown}] is not a known marker; ${id} is read as pending`;
       problems.push(problem('unknown_marker', draft.line, message));
@@ -58,17 +66,28 @@ function state({ line, head, statuses }: Draft, id: string, problems: TaskProble
   const other = all.find(({ mark }) => mark.status !== first.mark.status);
   // An open box says no more than "not completed": a mark beside it may say that work has begun.
   const refined =
-    first.from === 'box' && first.mark.status === 'pending' && other?.mark.status === 'in-progress';
+    (first.from === 'box' && first.mark.status === 'pending' && other?.mark.status === 'in-progress') ||
+    // A box that has begun, and waits.
+    (first.mark.status === 'in-progress' && other?.mark.hold === 'blocked');
   if (other !== undefined && !refined) {
     const message = `${id} is ${first.mark.status} by its ${first.from}, but ${other.mark.status} by its ${other.from}`;
     problems.push(problem('status_conflict', other.line, message));
   }
-  const { mark, from } = refined && other !== undefined ? other : first;
+  const { mark, from } = refined && other !== undefined && first.mark.status === 'pending' ? other : first;
   if (mark.status === 'completed') return { mark, from };
   if (head.struck) return { mark: { status: 'pending', hold: 'cancelled' }, from };
-  const hold =
-    mark.status === 'pending' ? all.find((each) => each.mark.hold !== undefined)?.mark.hold : undefined;
+  // What has begun may wait too.
+  const hold = all.find(
+    (each) => each.mark.hold !== undefined && (mark.status === 'pending' || each.mark.hold === 'blocked'),
+  )?.mark.hold;
   return { mark: hold === undefined ? mark : { status: mark.status, hold }, from };
+}
+
+/** `### ✅ Release checklist` over open boxes: there the mark is decoration, and the boxes say how far it is. */
+function isSaidFromAfar({ origin, head }: Draft, stated: Settled, derived: Settled): boolean {
+  if (FROM_AFAR.has(stated.from)) return true;
+  const isChapter = origin === 'heading' && (head.phase || head.id === undefined);
+  return isChapter && stated.from === 'mark' && head.leads && derived.mark.status !== stated.mark.status;
 }
 
 type Below = readonly { readonly optional: boolean; readonly mark: Mark }[];

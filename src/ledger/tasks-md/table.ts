@@ -7,9 +7,10 @@ import { narrow } from './narrow.js';
 const ID =
   /^(?:id|#|no\.?|nr\.?|task ?id|task ?(?:no|number|#)\.?|编号|編號|序号|番号|任务编号|タスク(?:id|番号))$/i;
 const TASK =
-  /^(?:tasks?|任务|任務|タスク|作業|作业|待办事项?)(?:名称?|名|内容|描述)?$|^task (?:name|title|description)$/i;
-const TITLE = /^(?:title|description|name|summary|标题|描述|内容|内容|名称|説明|概要|件名)$/i;
-const STATUS = /^(?:status|state|progress|done|状态|狀態|进度|進度|ステータス|状態|進捗|状況|✓|✅)\??$/i;
+  /^(?:tasks?|phases?|milestones?|stages?|sprints?|epics?|stor(?:y|ies)|steps?|weeks?|阶段|フェーズ|단계|작업|태스크|任务|任務|タスク|作業|作业|待办事项?)(?:名称?|名|内容|描述)?$|^task (?:name|title|description)$/i;
+const TITLE = /^(?:title|description|name|summary|标题|描述|内容|内容|名称|説明|概要|件名|goal)$/i;
+const STATUS =
+  /^(?:status|state|progress|done|状态|狀態|进度|進度|ステータス|状態|進捗|状況|상태|진행|estado|statut|✓|✅)\??$/i;
 const FOREIGN = /requirement|risk|decision|question|milestone|需求|风险|要件|リスク/i;
 
 /**
@@ -47,7 +48,7 @@ export function scanTable(
       );
     }
     if (head.id === undefined) {
-      const message = 'a row with a status but no id; give it one to make it a task';
+      const message = `"${text.slice(0, 40)}" stands in a row without an id; give it one to make it a task`;
       findings.problems.push(problem('mark_without_id', line, message));
       continue;
     }
@@ -82,9 +83,10 @@ function isMarks(rows: Table['rows'], column: number, legend: Legend): boolean {
 }
 
 function reportBoxes(table: Table, legend: Legend, { problems }: Findings): void {
-  const rows = table.rows.filter(({ cells }) => cells.some((cell) => opensWithBox(cell, legend)));
+  const isMark = (cell: string): boolean => opensWithBox(cell, legend) || leadingMark(cell) !== undefined;
+  const rows = table.rows.slice(1).filter(({ cells }) => cells.some(isMark));
   const [first] = rows;
   if (first === undefined) return;
-  const message = `${rows.length} row(s) with a checkbox in a table without columns for a task's id and status`;
-  problems.push(problem('not_a_task', first.line, message));
+  const message = `${rows.length} row(s) with a checkbox or a mark in a table without columns for a task's id and status`;
+  problems.push(problem('not_a_task', first.line, message, rows.at(-1)?.line));
 }

@@ -5,6 +5,7 @@ import type { Token } from '../../contracts/names.js';
 import type { TasksDocument } from '../../contracts/run-request.js';
 import type { SessionCommander } from '../../folding/session-folding.js';
 import { bytesOf, documentOf, MAX_DOCUMENT_BYTES } from '../../ledger/plan-document.js';
+import { dialectExamples } from '../../ledger/tasks-md/dialects.js';
 import { parseTasksMd } from '../../ledger/tasks-md/parse-tasks-md.js';
 import type { ParsedTasks } from '../../ledger/tasks-md/parsed-tasks.js';
 import type { Logger } from '../../ports/logger.js';
@@ -129,12 +130,12 @@ function isOf(path: string, { run }: SessionState): boolean {
   return run?.source.kind === 'file' && run.source.path === path;
 }
 
-/** Most lines of a tasks document: to read one that is all tasks takes about 20 µs a line, and everyone waits. */
-const MAX_LINES = 20_000;
+/** Most lines of a tasks document: to read them takes up to a quarter of a second, and everyone waits. */
+const MAX_LINES = 60_000;
 
 /**
  * Parses the text of a tasks document. One with too many lines is refused unread, one without tasks with the first line
- * that could not be understood.
+ * that could not be understood, and what could have been.
  */
 export function readText(text: string, name: string, mtimeMs: number): ReadDocument {
   const lines = linesOf(text);
@@ -144,12 +145,12 @@ export function readText(text: string, name: string, mtimeMs: number): ReadDocum
   }
   const parsed = parseTasksMd(text);
   if (parsed.tasks.length === 0) {
-    const hint = parsed.problems[0];
-    const where = hint === undefined ? '' : ` (line ${hint.line}: ${hint.message})`;
+    const hint = parsed.problems.find(({ code }) => code !== 'no_tasks') ?? parsed.problems[0];
+    const where = hint === undefined ? '' : `line ${hint.line}: ${hint.message}; `;
     return {
       ok: false,
       code: 'progress_ledger_parse_failed',
-      message: `${name} holds no task that can be read${where}`,
+      message: `${name} holds no task that can be read (${where}plans that are read: ${dialectExamples()})`,
     };
   }
   const document = documentOf(parsed, { mtimeMs, hash: hashOf(text) });

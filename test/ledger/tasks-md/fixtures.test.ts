@@ -164,6 +164,6 @@ it('tells in words what is wrong', () => {
     '1 is completed, but 1 of its children is not',
   );
   expect(parseFixture('prose').problems).toEqual([
-    { code: 'no_tasks', line: 1, message: 'the file holds no task' },
+    { code: 'no_tasks', line: 1, placed: false, message: 'the file holds no task' },
   ]);
 });

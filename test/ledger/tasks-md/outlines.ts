@@ -88,7 +88,7 @@ export const OUTLINES: Record<string, { tasks: string[]; problems: string[] }> =
       'T5 pending blocked',
       'T6 pending',
     ],
-    problems: ['10 unknown_marker', '11 mark_without_id', '19 not_a_task'],
+    problems: ['10 unknown_marker', '11 mark_without_id', '15 not_a_task', '19 not_a_task'],
   },
   'table-and-headings': {
     tasks: ['T-1.1 completed', 'T-1.2 pending', 'T-1.3 completed'],

@@ -62,6 +62,55 @@ describe('whatever the text', () => {
     });
   });
 
+  it('the parser says of every line once whether it is a task, part of one, prose or a reported problem', () => {
+    check((text) => {
+      const { tasks, problems, lines } = parseTasksMd(text);
+      const all = text.split(/\r\n|\r|\n/);
+      expect(lines).toHaveLength(all.length > 1 && all.at(-1) === '' ? all.length - 1 : all.length);
+      const ofTasks = new Set(tasks.map(({ line }) => line));
+      const reported = new Set(
+        problems
+          .filter(({ placed, code }) => !placed && code !== 'no_tasks')
+          .flatMap(({ line, lastLine = line }) =>
+            Array.from({ length: lastLine - line + 1 }, (_, at) => line + at),
+          ),
+      );
+      lines.forEach((role, at) => {
+        const line = at + 1;
+        expect(role === 'task').toBe(ofTasks.has(line));
+        if (!ofTasks.has(line)) expect(role === 'problem').toBe(reported.has(line));
+      });
+    });
+  });
+
+  it('the parser leaves no box and no mark of a list in what it calls prose', () => {
+    const marked = fc
+      .tuple(
+        fc.constantFrom('- [ ] ', '- [x] ', '* [-] ', '1. [ ] ', '- ✅ ', '- 🚧 ', '2. ✅ ', '✅ '),
+        fc.constantFrom('T001 do it', 'do it', '1.2 do it', '**Do** it', 'Phase 2: do it'),
+      )
+      .map((parts) => parts.join(''));
+    const other = fc.constantFrom(
+      '',
+      'text',
+      '# Part',
+      '## Phase 1: Part',
+      '### ✅ Done',
+      'more text',
+      '---',
+    );
+    fc.assert(
+      fc.property(fc.array(fc.oneof(marked, other), { maxLength: 25 }), (all) => {
+        const { lines } = parseTasksMd(all.join('\n'));
+        const unseen = all.filter(
+          (line, at) => /^(?:[-*] |\d\. )?(?:\[.\]|✅|🚧)/u.test(line) && lines[at] === 'prose',
+        );
+        expect(unseen).toEqual([]);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
   it('the parser keeps every line within the text, and both lists in order', () => {
     check((text) => {
       const { tasks, problems } = parseTasksMd(text);

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { parseTasksMd } from '../../../src/ledger/tasks-md/parse-tasks-md.js';
 import { cpuMs } from '../../support/cpu-time.js';
@@ -32,4 +33,70 @@ it.each([
 ])('the parser reads %s within a second', (_, text, count) => {
   const elapsed = cpuMs(() => expect(parseTasksMd(text).tasks).toHaveLength(count));
   expect(elapsed).toBeLessThan(1000);
+});
+
+/** Beginnings of everything that the parser looks for, and what may make it look again. */
+const PIECES = [
+  ...[
+    '- [ ] ',
+    '- [x] ',
+    '1. ',
+    '1) ',
+    '> ',
+    '# ',
+    '## ✅ ',
+    '### Phase 1: ',
+    '| a | b |',
+    '|---|---|',
+    '```',
+    '<!--',
+    '-->',
+  ],
+  ...[
+    '**',
+    '~~',
+    '_Prompt: ',
+    '**Prompt**:',
+    'Status: ',
+    '_Depends: 1.1_',
+    '(depends on ',
+    '→ depends on ',
+    '[DONE]',
+    '(COMPLETED)',
+  ],
+  ...[
+    ' — BLOCKED ',
+    '✅',
+    '⚠️ ',
+    'T001 ',
+    '01-01: ',
+    'MPC-37/38',
+    '1.1 ',
+    '---',
+    '===',
+    '{',
+    '[',
+    '"',
+    'todos:',
+    '  - id: ',
+    '# Task ID: 1',
+  ],
+  ...[' ', '\t', '    ', 'word ', 'TODO', '(', ')', ']', '：', '任务 ', '\u2028', '* ', '\\', '`', ','],
+];
+
+it('the parser takes time in proportion to the text, whatever lines are mixed', () => {
+  const piece = fc.constantFrom(...PIECES);
+  const line = fc.oneof(
+    fc.array(piece, { maxLength: 6 }).map((parts) => parts.join('')),
+    fc.tuple(piece, fc.integer({ min: 1, max: 400 })).map(([each, times]) => each.repeat(times)),
+  );
+  fc.assert(
+    fc.property(fc.array(line, { minLength: 1, maxLength: 12 }), (lines) => {
+      const unit = `${lines.join('\n')}\n`;
+      const text = unit.repeat(Math.ceil(60_000 / unit.length));
+      // 10 µs a byte are twenty times what is usual: a quadratic step takes a hundred times as long.
+      expect(cpuMs(() => parseTasksMd(text)) * 1000).toBeLessThan(10 * Buffer.byteLength(text) + 50_000);
+    }),
+    { numRuns: 60 },
+  );
 });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseTasksMd } from '../../../src/ledger/tasks-md/parse-tasks-md.js';
 import type { ParsedTask, ParsedTasks } from '../../../src/ledger/tasks-md/parsed-tasks.js';
@@ -17,7 +17,12 @@ export function parseFixture(name: string): ParsedTasks {
 }
 
 export function parseCorpus(name: string): ParsedTasks {
-  return parseTasksMd(readFileSync(`${CORPUS}${name}.md`, 'utf8'));
+  return parseTasksMd(readFileSync(`${CORPUS}${name}`, 'utf8'));
+}
+
+/** The names of the real task files, sorted. */
+export function corpusFiles(): string[] {
+  return readdirSync(CORPUS).toSorted();
 }
 
 /** `  1.1 completed optional`, two blanks for each level. */

@@ -1,0 +1,175 @@
+import { type Draft, type Findings, type Heading, problem } from './draft.js';
+import { draftOfEntry, partOf } from './entry.js';
+
+/**
+ * Tasks in JSON: `tasks.json` of claude-task-master with its tags, and lists of objects with a title and a status under
+ * `tasks`, `todos`, `stories` or nothing.
+ */
+
+type Fields = { readonly [key: string]: unknown };
+
+/** Fills `findings` from a text that is JSON. Returns false for one that is not. */
+export function readJsonTasks(text: string, findings: Findings): boolean {
+  const opening = text.trimStart().charAt(0);
+  if (opening !== '{' && opening !== '[') return false;
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    // A list of checkboxes may open with a bracket too.
+    if (opening === '{' && /"(?:tasks|todos)"\s*:/.test(text)) {
+      const message = `cannot be read as JSON (${error instanceof Error ? error.message : 'broken'}); correct it`;
+      findings.problems.push(problem('broken_document', 0, message));
+    }
+    return false;
+  }
+  const { value, places } = readPlaces(text);
+  for (const { name, tasks, holder } of listsOf(value)) {
+    const place = holder === undefined ? undefined : places.get(holder);
+    const under = name === undefined ? undefined : partOf(name, place?.start ?? 0, place?.end ?? 1);
+    addTasks(tasks, under, undefined, places, findings);
+  }
+  return true;
+}
+
+interface TaskList {
+  readonly name?: string;
+  readonly tasks: readonly unknown[];
+  readonly holder?: object;
+}
+
+const LISTS = ['tasks', 'todos', 'userStories', 'stories', 'items'] as const;
+
+function listsOf(value: unknown): TaskList[] {
+  if (Array.isArray(value)) return [{ tasks: value }];
+  if (!isFields(value)) return [];
+  const own = LISTS.map((key) => value[key]).find(Array.isArray);
+  if (own !== undefined) return [{ tasks: own }];
+  // Tags: `{"master": {"tasks": []}, "feature": {"tasks": []}}`.
+  return Object.entries(value).flatMap(([name, tag]) =>
+    isFields(tag) && Array.isArray(tag['tasks']) ? [{ name, tasks: tag['tasks'], holder: tag }] : [],
+  );
+}
+
+function addTasks(
+  tasks: readonly unknown[],
+  under: Heading | undefined,
+  owner: Draft | undefined,
+  places: Places,
+  findings: Findings,
+): void {
+  const numbers = new Set(tasks.map((task) => (isFields(task) ? asText(task['id']) : undefined)));
+  for (const task of tasks) {
+    if (!isFields(task)) continue;
+    const text = first(task, ['title', 'content', 'name', 'text', 'subject', 'description']);
+    if (text === undefined) continue;
+    const { start, end } = places.get(task) ?? { start: 0, end: 1 };
+    const own = asText(task['id']);
+    const above = owner?.head.id;
+    // Sub-tasks are counted within their task.
+    const idOf = (id: string): string =>
+      above !== undefined && numbers.has(id) && !id.includes('.') ? `${above}.${id}` : id;
+    const draft = draftOfEntry(
+      {
+        id: own === undefined ? undefined : idOf(own),
+        text,
+        status: statusOf(task),
+        dependsOn: list(task, ['dependencies', 'dependsOn', 'depends_on', 'blockedBy']).map(idOf),
+        requirements: list(task, ['requirements']),
+        files: list(task, ['files']),
+        prompt: promptOf(task),
+        line: start,
+        end,
+        under,
+        owner,
+      },
+      findings.problems,
+    );
+    findings.drafts.push(draft);
+    const { subtasks } = task;
+    if (Array.isArray(subtasks)) addTasks(subtasks, under, draft, places, findings);
+  }
+}
+
+/** What tells an agent how: the prompt, else the details with how they are tested. */
+function promptOf(task: Fields): string | undefined {
+  const prompt = asText(task['prompt']);
+  if (prompt !== undefined) return prompt;
+  const parts = [asText(task['details']), asText(task['testStrategy'])];
+  const [details, test] = parts;
+  if (details === undefined || details.trim() === '') return undefined;
+  return test === undefined || test.trim() === '' ? details : `${details}\n\nTest strategy: ${test}`;
+}
+
+function statusOf(task: Fields): string | undefined {
+  const status = first(task, ['status', 'state']);
+  if (status !== undefined) return status;
+  const done = task['completed'] ?? task['done'] ?? task['passes'];
+  return typeof done === 'boolean' ? (done ? 'done' : 'pending') : undefined;
+}
+
+function first(task: Fields, keys: readonly string[]): string | undefined {
+  return keys.map((key) => asText(task[key])).find((text) => text !== undefined && text !== '');
+}
+
+function list(task: Fields, keys: readonly string[]): string[] {
+  const value = keys.map((key) => task[key]).find((each) => each !== undefined && each !== null);
+  const items = Array.isArray(value) ? value : [value];
+  return items.flatMap((item: unknown) => asText(item) ?? []).filter((item) => item !== '');
+}
+
+function asText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The lines of each object: the first, 0-based, and the one after the last. */
+type Places = ReadonlyMap<object, { readonly start: number; readonly end: number }>;
+
+/** The value of a text that is JSON, with the lines that its objects stand in, which `JSON.parse` does not tell. */
+function readPlaces(text: string): { value: unknown; places: Places } {
+  const value: unknown = JSON.parse(text);
+  const places = new Map<object, { start: number; end: number }>();
+  // The objects in the order of their braces. Keys that are numbers come first in an object, whatever their place.
+  const braces = bracesOf(text);
+  let next = 0;
+  const pending: unknown[] = [value];
+  while (pending.length > 0) {
+    const each = pending.pop();
+    if (typeof each !== 'object' || each === null) continue;
+    if (!Array.isArray(each)) {
+      const place = braces[next];
+      if (place !== undefined) places.set(each, place);
+      next += 1;
+    }
+    const inside: unknown[] = Object.values(each);
+    for (let at = inside.length - 1; at >= 0; at -= 1) {
+      const item = inside[at];
+      if (typeof item === 'object' && item !== null) pending.push(item);
+    }
+  }
+  return { value, places };
+}
+
+function bracesOf(text: string): { start: number; end: number }[] {
+  const all: { start: number; end: number }[] = [];
+  const open: { start: number; end: number }[] = [];
+  let line = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit === 0x22) {
+      for (at += 1; text.charCodeAt(at) !== 0x22; at += 1) if (text.charCodeAt(at) === 0x5c) at += 1;
+    } else if (unit === 0x0a || (unit === 0x0d && text.charCodeAt(at + 1) !== 0x0a)) line += 1;
+    else if (unit === 0x7b) {
+      const place = { start: line, end: line + 1 };
+      all.push(place);
+      open.push(place);
+    } else if (unit === 0x7d) {
+      const place = open.pop();
+      if (place !== undefined) place.end = line + 1;
+    }
+  }
+  return all;
+}
