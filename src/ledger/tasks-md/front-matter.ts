@@ -8,7 +8,7 @@ import { draftOfEntry } from './entry.js';
 
 const LIST = /^(?:todos|tasks)\s*:\s*$/;
 const KEY = /^([A-Za-z_][\w-]*):(?=\s|$)/;
-const BOX = /^[\s>]*(?:(?:[-*+•]|\d{1,9}[.)])\s+)?\[.{0,12}\](?:\s|$)/;
+const BOX = /^[\s>]*(?:[-*+•]|\d{1,9}[.)])?[ \t]{0,4}\[[^[\]]{0,12}\](?:\s|$)/;
 const BLOCK = /^[|>][+-]?\d?$/;
 
 /** Fills `findings` with the todos. Returns the line after the front matter; 0 when there is none. */
