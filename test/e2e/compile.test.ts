@@ -156,7 +156,7 @@ describe('snapshots', () => {
       return stored;
     });
     expect(text).toMatch(
-      /^\{"after_sequence":23,"created_at":"[^"]+","session":"[^"]+","v":2,"last_command":0,"state":\{.*\}\}$/,
+      /^\{"after_sequence":23,"created_at":"[^"]+","session":"[^"]+","v":3,"last_command":0,"state":\{.*\}\}$/,
     );
     await system.client.publishImplementer(session, implemented('later'));
     await allDealtWith(system.ports);
@@ -246,7 +246,7 @@ describe('snapshots', () => {
     for (const text of [
       '{"after_sequence":2,"v":99}',
       'not JSON',
-      '{"after_sequence":3,"created_at":"x","v":2}',
+      '{"after_sequence":3,"created_at":"x","v":3}',
     ]) {
       await kv.put(session, text);
       const reply = await freshCompiler()({ session, ...TASK });

@@ -120,8 +120,17 @@ describe('the text of a snapshot', () => {
     expect(Object.keys(JSON.parse(text))).toEqual([
       ...['after_sequence', 'created_at', 'session', 'v', 'last_command', 'state'],
     ]);
-    const head = `{"after_sequence":4,"created_at":"${NOW}","session":"demo","v":2,"last_command":0,"state":{"limits":`;
+    const head = `{"after_sequence":4,"created_at":"${NOW}","session":"demo","v":3,"last_command":0,"state":{"limits":`;
     expect(text.startsWith(head)).toBe(true);
+  });
+
+  it('the text of a snapshot shows the counts and ledgers of now, the newest dispatches included', () => {
+    const { state } = JSON.parse(text);
+    expect(state.counts).toMatchObject({ implementer: 1, reviewer: 2, rejected: 1 });
+    expect(state.ledgers).toEqual([
+      expect.objectContaining({ task: '1', dispatches: 3, last_outcome: 'reviewer_approved', stalled: false }),
+    ]);
+    expect(state.settled.ledgers).toEqual([]);
   });
 
   it('the text of a snapshot says when it was made, and is of no use to another session', () => {
@@ -152,9 +161,9 @@ describe('a snapshot that cannot be used', () => {
   it.each([
     ['cut off', whole.slice(0, -5), 'not JSON'],
     ['empty', '', 'not JSON'],
-    ['of an earlier version', changed((parsed) => ({ ...parsed, v: 1 })), 'v: '],
+    ['of an earlier version', changed((parsed) => ({ ...parsed, v: 2 })), 'v: '],
     ['of no session', changed(({ session: _, ...parsed }) => parsed), 'session: '],
-    ['of a later version', changed((parsed) => ({ ...parsed, v: 3 })), 'v: '],
+    ['of a later version', changed((parsed) => ({ ...parsed, v: 4 })), 'v: '],
     ['without a version', changed(({ v: _, ...parsed }) => parsed), 'v: '],
     [
       'with a negative sequence',
