@@ -61,8 +61,8 @@ export function traceCommand(program: Command): void {
 
   onEntry(trace.command('get'))
     .description(
-      'Prints an entry as it is stored, with its output: up to 4,000 characters whole, of a longer one the first and the\n' +
-        'last 1,000.',
+      'Prints an entry as it is stored, with its output: up to 4,000 characters whole,\n' +
+        'of a longer one the first and the last 1,000.',
     )
     .addHelpText('after', examples('throughline trace get step-7 --session demo'))
     .action(async (id: string, options: EntryOptions, command: Command) => {
@@ -75,7 +75,7 @@ export function traceCommand(program: Command): void {
     });
 
   onEntry(trace.command('pin'))
-    .description('Keeps what an entry says as a constraint of its intent: every summary has it, and it is cut last.')
+    .description('Keeps what an entry says as a constraint of its intent: it is the last thing to be cut.')
     .addHelpText('after', examples('throughline trace pin step-7 --session demo'))
     .action(async (id: string, options: EntryOptions, command: Command) => {
       const cli = cliOf(command);

@@ -215,7 +215,8 @@ function isRequest({ state, action, reasoning }: RecordedEntry): boolean {
 function shortened(entry: RecordedEntry): RecordedEntry {
   const { reasoning } = entry;
   if (reasoning === undefined) return entry;
-  if (!isRequest(entry)) return reasoning.length <= MAX_LINE ? entry : { ...entry, reasoning: clipText(reasoning, MAX_LINE) };
+  if (!isRequest(entry))
+    return reasoning.length <= MAX_LINE ? entry : { ...entry, reasoning: clipText(reasoning, MAX_LINE) };
   if (entry.constraints !== undefined) return entry;
   const { size, ...before } = entry;
   return { ...before, constraints: [...constraintsOf(reasoning).texts], size };
@@ -296,7 +297,8 @@ function objectOf(entry: RecordedEntry): string | undefined {
   const { command, tool } = entry;
   const files = ownFiles(entry);
   if (command !== undefined && (isCommand(entry) || files.length === 0)) {
-    const words = !isCommand(entry) && tool && command.startsWith(`${tool} `) ? command.slice(tool.length + 1) : command;
+    const isNamed = !isCommand(entry) && tool !== undefined && command.startsWith(`${tool} `);
+    const words = isNamed ? command.slice(tool.length + 1) : command;
     return words.length <= MAX_OBJECT || words.includes('(command of ') ? words : clipText(words, MAX_OBJECT);
   }
   if (files.length === 0) return undefined;

@@ -116,6 +116,8 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
     ['--role', 'publisher', '--session', HOSTILE],
   ],
   'trace append': [['-s', SESSION, '--file', join(folder, 'trace.jsonl')]],
+  'trace get': [[HOSTILE, '-s', SESSION]],
+  'trace pin': [[HOSTILE, '-s', SESSION]],
   'rejected show': [[rejected]],
   'rejected fix': [
     [unfixed, '--set', 'assessment=approved'],

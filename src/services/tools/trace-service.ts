@@ -81,7 +81,11 @@ export function createTraceService(options: TraceServiceOptions): TraceService {
       after = through;
     }
     if (found !== undefined) return found;
-    throw new ThroughlineError('not_found', `id: no trace entry ${JSON.stringify(id)} in session ${session}; "throughline trace show ${session} --intent INTENT" shows the newest`);
+    throw new ThroughlineError(
+      'not_found',
+      `id: no trace entry ${JSON.stringify(id)} in session ${session}; ` +
+        `"throughline trace show ${session} --intent INTENT" shows the newest`,
+    );
   };
 
   return {
@@ -138,8 +142,13 @@ export function createTraceService(options: TraceServiceOptions): TraceService {
       const session = token(name, 'session');
       const { entry } = await find(session, id, intentId);
       const text = textOfEntry(entry);
-      if (entry.intent === null || text === '')
-        throw new ThroughlineError('schema_invalid', `id: the entry ${JSON.stringify(id)} ${entry.intent === null ? 'names no intent' : 'says nothing'}; pin another one`);
+      if (entry.intent === null || text === '') {
+        const why = entry.intent === null ? 'names no intent' : 'says nothing';
+        throw new ThroughlineError(
+          'schema_invalid',
+          `id: the entry ${JSON.stringify(id)} ${why}; pin another one`,
+        );
+      }
       const pin = { intent: entry.intent, id: entry.id, text };
       const sequence = await append(session, { entries: [], malformed: 0, pins: [pin] });
       return { pinned: pin, sequence };
