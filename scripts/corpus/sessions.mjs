@@ -196,7 +196,10 @@ command('trace.appended', {
       reasoning: 'Now the lexer. Never touch the grammar.',
       constraints: ['Never touch the grammar.'],
     }),
-    traced(33, { output: '(output of 300 characters left out, trace entry entry-33)', stored: { text: 'o'.repeat(300), length: 300 } }),
+    traced(33, {
+      output: '(output of 300 characters left out, trace entry entry-33)',
+      stored: { text: 'o'.repeat(300), length: 300 },
+    }),
   ],
   malformed: 0,
   pins: [{ intent: 'intent-1', id: 'entry-31', text: 'keep it short' }],

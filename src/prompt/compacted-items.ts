@@ -23,6 +23,8 @@ export function compactedItems(summary: Summary | null): CompactedItems {
     })),
     demands: new Set(Array.from({ length: demands }, (_, index) => index)),
     written: (shown) =>
-      shown.length === 0 ? '' : (summary?.write(new Map(shown.map(({ index, text }) => [index, text]))) ?? ''),
+      shown.length === 0
+        ? ''
+        : (summary?.write(new Map(shown.map(({ index, text }) => [index, text]))) ?? ''),
   };
 }

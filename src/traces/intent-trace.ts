@@ -78,10 +78,10 @@ export interface CompactionRhythm {
 export const DEFAULT_RHYTHM: CompactionRhythm = { threshold: 20, block: 20 };
 
 const MAX_TOOLS = 30;
-const MAX_BETWEEN = 60;
+const MAX_BETWEEN = 30;
 const MAX_PINNED = 20;
 const MAX_CONSTRAINTS = 40;
-const MAX_DECISIONS = 30;
+const MAX_DECISIONS = 20;
 const MAX_FILES = 60;
 const MAX_DENIED = 20;
 const MAX_UNRESOLVED = 20;
@@ -263,7 +263,7 @@ function decisionOf({ state, action, reasoning }: RecordedEntry): string[] {
   return decides && reasoning !== undefined ? [clipText(reasoning, MAX_LINE)] : [];
 }
 
-/** "edited src/a.py": what an entry changed, and how. What only ran or read is no step that could be done. */
+/** "edited src/a.py": what an entry changed, and how. What only ran or read is not a step that can be done. */
 function stepOf(entry: RecordedEntry): string[] {
   const { action, target, output, tool } = entry;
   if (action !== 'TOOL_EXECUTION') return [];

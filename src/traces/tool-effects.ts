@@ -27,7 +27,9 @@ const READS = new Set(
 const SHELLS = new Set(['bash', 'sh', 'zsh', 'shell', 'terminal', 'powershell', 'cmd']);
 
 /** Programs of a shell that change files, or what is installed. */
-const CHANGING_PROGRAMS = new Set('rm rmdir unlink mv cp mkdir touch tee patch chmod chown ln unzip'.split(' '));
+const CHANGING_PROGRAMS = new Set(
+  'rm rmdir unlink mv cp mkdir touch tee patch chmod chown ln unzip'.split(' '),
+);
 const CHANGING_WORDS =
   /^(git (add|commit|apply|mv|rm|push|pull|merge|rebase|checkout|switch|restore|reset|stash|clone|init|cherry-pick|revert)|(npm|pnpm|yarn|bun|pip3?|uv|poetry|cargo|gem|apt|apt-get|brew|composer) (-\S+ )*(install|i|ci|add|remove|uninstall|update|upgrade|sync)|(sed|perl) (\S+ )*-i)\b/;
 const READING_WORDS = /^(git (status|log|diff|show|branch|blame|grep|ls-files|rev-parse|remote)|sed -n)\b/;
@@ -92,7 +94,10 @@ export function namesPath(command: string): boolean {
 /** Whether the command is a line for a shell, and not what a tool for editing was given. */
 export function isOfShell(tool: string | undefined, command: string): boolean {
   if (tool === undefined || SHELLS.has(tool.toLowerCase())) return true;
-  return verbOf(tool) === undefined || (command.startsWith(tool) && (CHANGING_PROGRAMS.has(tool) || tool === 'echo'));
+  return (
+    verbOf(tool) === undefined ||
+    (command.startsWith(tool) && (CHANGING_PROGRAMS.has(tool) || tool === 'echo'))
+  );
 }
 
 function effectOfPart(part: string): ToolEffect {
@@ -120,7 +125,9 @@ function baseOf(file: string): string {
 /** The word of a tool's name that says what it does: `str_replace`, `NotebookEdit`, `mcp__fs__write_file`. */
 function verbOf(tool = ''): string | undefined {
   const words = tool.replace(/([a-z])([A-Z])/g, '$1 $2').split(/[^\p{L}\p{N}]+/u);
-  const verbs = [tool, ...words].map((word) => word.toLowerCase()).filter((word) => CHANGES.has(word) || READS.has(word));
+  const verbs = [tool, ...words]
+    .map((word) => word.toLowerCase())
+    .filter((word) => CHANGES.has(word) || READS.has(word));
   // "search_replace" replaces.
   return verbs.find((word) => word === 'replace') ?? verbs[0];
 }

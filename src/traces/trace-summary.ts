@@ -108,7 +108,10 @@ export function compactedReport({ entries, blocks, tokensBefore, tokensAfter }: 
 
 /** The entries since the last block, one line each; below the first block the texts that were pinned follow. */
 export function recentLines({ recent, blocks, pinned }: IntentTrace): string[] {
-  return [...recent.map(entryLine), ...(blocks === 0 ? pinned.items.map((text) => item(`PINNED: ${text}`)) : [])];
+  return [
+    ...recent.map(entryLine),
+    ...(blocks === 0 ? pinned.items.map((text) => item(`PINNED: ${text}`)) : []),
+  ];
 }
 
 /** What there is of a section: all its lines, newest first, and how many there are, with those that were forgotten. */
@@ -122,7 +125,10 @@ function listsOf(trace: IntentTrace): Readonly<Record<SectionName, Lines>> {
   const { original, newest, between, count } = requests;
   const more = pinned.more || constraints.more ? { more: true as const } : {};
   const demanded = [...new Set([...constraints.items, ...pinned.items])];
-  const one = (request: KeyedText | undefined) => ({ lines: request === undefined ? [] : [request.text], total: '1' });
+  const one = (request: KeyedText | undefined) => ({
+    lines: request === undefined ? [] : [request.text],
+    total: '1',
+  });
   return {
     constraints: linesOf({ items: demanded, ...more }),
     original: one(original),
@@ -155,7 +161,9 @@ function chosen(
   const costOf = (part: Part) =>
     tokenizer.count(`${lineOf(part)}\n`) +
     (isList(part.section) && !parts.some(({ section }) => section === part.section)
-      ? tokenizer.count(`${titleOf(part.section, lists[part.section].lines.length, lists[part.section].total)}\n`)
+      ? tokenizer.count(
+          `${titleOf(part.section, lists[part.section].lines.length, lists[part.section].total)}\n`,
+        )
       : 0);
   /** Its tokens, or none where it does not fit. */
   const add = (part: Part): number | undefined => {
@@ -170,7 +178,9 @@ function chosen(
   const share = Math.min(left, Math.floor(maxTokens * REQUESTS_SHARE));
   const asked = (['newest', 'original'] as const).flatMap((section) => {
     const request = requests[section];
-    return request === undefined ? [] : [{ section, request, wants: costOf({ section, text: request.text }) }];
+    return request === undefined
+      ? []
+      : [{ section, request, wants: costOf({ section, text: request.text }) }];
   });
   const least = Math.min(...asked.map(({ wants }) => wants), share / 2);
   for (const { section, request, wants } of asked) {
@@ -183,7 +193,8 @@ function chosen(
   shareOut(lists, add);
   // What is left of the room: first what was demanded.
   for (const [index, part] of parts.slice(0, demands).entries()) {
-    const request = part.section === 'newest' || part.section === 'original' ? requests[part.section] : undefined;
+    const request =
+      part.section === 'newest' || part.section === 'original' ? requests[part.section] : undefined;
     if (request === undefined || part.text === request.text) continue;
     const before = tokenizer.count(lineOf(part));
     const whole = { ...part, text: request.text };
@@ -225,7 +236,10 @@ function cutRequest(
 ): string {
   const said = (length: number) =>
     `${clipText(text, length)} (cut; whole in trace entry ${clipText(quoted(key), 64)})`;
-  const length = longest(text.length, (size) => tokenizer.count(`${lineOf({ section, text: said(size) })}\n`) <= tokens);
+  const length = longest(
+    text.length,
+    (size) => tokenizer.count(`${lineOf({ section, text: said(size) })}\n`) <= tokens,
+  );
   return length < SHORT_REQUEST / 4 ? '' : said(length);
 }
 
@@ -268,7 +282,7 @@ function lineOf({ section, text }: Part): string {
 
 const ACTIONS: ReadonlySet<string> = new Set(ACTION_TYPES.map((action) => action.toLowerCase()));
 
-/** What came of each tool. That an agent thought, or was asked, is no outcome. */
+/** What came of each tool. That an agent thought, or was asked, is not an outcome. */
 function talliesOf({ tools }: IntentTrace): string[] {
   const told = tools.filter(({ tool, failure, denied }) => failure + denied > 0 || !ACTIONS.has(tool));
   if (told.length === 0) return [];

@@ -244,7 +244,11 @@ describe('prompt.compile of a dispatch', () => {
 
   it('a dispatch prompt loses the lines of its summary one by one, and its demands last', async () => {
     const session = newSession('trace');
-    const ask = { ...step(0), state: 'REQUEST' as const, payload: { reasoning: 'Write it. Never touch the grammar.' } };
+    const ask = {
+      ...step(0),
+      state: 'REQUEST' as const,
+      payload: { reasoning: 'Write it. Never touch the grammar.' },
+    };
     await system.client.appendTrace(session, [ask, ...steps(39)]);
     const compile = (inputTokens?: number) =>
       system.client.compile({ session, ...TASK, ...INTENT, systemPrompt, budget: { inputTokens } });
@@ -258,7 +262,7 @@ describe('prompt.compile of a dispatch', () => {
       const shown = shownOf(reply);
       expect(shown).toBeLessThanOrEqual(before);
       if (shown > 1) expect(reply.prompt).toContain('- Never touch the grammar.');
-      if (shown > 0) expect(reply.prompt).toContain('- edit: 40 succeeded, 0 failed, 0 denied');
+      if (shown > 0) expect(reply.prompt).toContain('- edit: 39 succeeded, 0 failed, 0 denied');
       if (shown > 0 && shown < shownOf(whole))
         expect(reply.prompt).toContain('of the lines of the compacted history (`throughline trace show');
       counts.add(shown);
@@ -450,7 +454,7 @@ describe('throughline trace', () => {
     const got = await run(['get', 'step-1', '-s', session]);
     expect(got.code).toBe(0);
     expect(got.stdout).toMatch(
-      /^id: {9}step-1\n[^]*error: {6}the end\noutput:\nline one\nx+\n\.\.\. \(3016 of 5016 characters not kept\) \.\.\.\nx+\nthe end\n$/,
+      /^id: {10}step-1\n[\s\S]*error: {7}the end\noutput:\nline one\nx+\n\.\.\. \(3017 of 5017 characters not kept\) \.\.\.\nx+\nthe end\n$/,
     );
     expect(got.stderr).toContain(`sequence 1 of session ${session}`);
     const json = await run(['get', 'step-1', '-s', session, '--json']);

@@ -128,7 +128,12 @@ describe('the text of a snapshot', () => {
     const { state } = JSON.parse(text);
     expect(state.counts).toMatchObject({ implementer: 1, reviewer: 2, rejected: 1 });
     expect(state.ledgers).toEqual([
-      expect.objectContaining({ task: '1', dispatches: 3, last_outcome: 'reviewer_approved', stalled: false }),
+      expect.objectContaining({
+        task: '1',
+        dispatches: 3,
+        last_outcome: 'reviewer_approved',
+        stalled: false,
+      }),
     ]);
     expect(state.settled.ledgers).toEqual([]);
   });

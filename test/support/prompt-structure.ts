@@ -52,7 +52,11 @@ export const TAIL_SECTIONS: readonly SectionRule[] = [
   { name: 'guide', opening: /^Guide: .+$/, lines: [] },
   { name: 'learnings', opening: LEARNINGS_TITLE, lines: [LEARNING] },
   { name: 'facts', opening: /^\[Session Context\]$/, lines: [FACT, NOTES] },
-  { name: 'recent', opening: /^\[Recent Steps\]$/, lines: [/^- (SUCCESS|FAILURE|DENIED|REQUEST:|PINNED:) .*$/] },
+  {
+    name: 'recent',
+    opening: /^\[Recent Steps\]$/,
+    lines: [/^- (SUCCESS|FAILURE|DENIED|REQUEST:|PINNED:) .*$/],
+  },
   { name: 'leftOut', opening: /^Left out for space: .*$/, lines: [] },
 ];
 

@@ -41,7 +41,9 @@ export function untruths(text: string, trace: Trace): string[] {
   const [header, standsFor = '', ...rest] = text.split('\n');
   check(header === '[Compacted History]', `header ${header}`);
   check(
-    standsFor.startsWith(`Stands for ${trace.compacted} earlier entries of intent ${past[0]?.intent_id}, about `),
+    standsFor.startsWith(
+      `Stands for ${trace.compacted} earlier entries of intent ${past[0]?.intent_id}, about `,
+    ),
     standsFor,
   );
   const sections: Section[] = [];
@@ -71,7 +73,10 @@ export function untruths(text: string, trace: Trace): string[] {
     const known = FACTS[title];
     check(known !== undefined, `unknown section ${title}`);
     check(lines.length === shown, `${title} shows ${lines.length}, and says ${shown}`);
-    check(new Set(lines).size === lines.length || title === 'Requests between', `${title} says a thing twice`);
+    check(
+      new Set(lines).size === lines.length || title === 'Requests between',
+      `${title} says a thing twice`,
+    );
     if (known === undefined) continue;
     const facts = known(trace, past);
     const { count = total } = facts;
@@ -142,7 +147,9 @@ const FACTS: Readonly<Record<string, (trace: Trace, past: readonly TraceEntryInp
   'Completed steps'(trace, past) {
     const done = past.filter((entry) => isUse(entry) && effectOf(trace, entry) === 'changes');
     const steps = new Set(done.map((entry) => objectOf(trace, entry)).filter((object) => object !== ''));
-    const ran = past.filter((entry) => effectOf(trace, entry) === 'runs').map((entry) => flat(entry.payload?.command));
+    const ran = past
+      .filter((entry) => effectOf(trace, entry) === 'runs')
+      .map((entry) => flat(entry.payload?.command));
     return {
       count: new Set(done.map((entry) => `${toolOf(entry)} ${objectOf(trace, entry)}`)).size,
       holds: (line) =>
@@ -161,9 +168,14 @@ const FACTS: Readonly<Record<string, (trace: Trace, past: readonly TraceEntryInp
     };
   },
   Decisions(_, past) {
-    const said = past.filter(({ state, action_type }) => state === 'REASONING' || action_type === 'STATE_TRANSITION');
+    const said = past.filter(
+      ({ state, action_type }) => state === 'REASONING' || action_type === 'STATE_TRANSITION',
+    );
     const texts = new Set(said.map((entry) => flat(entry.payload?.reasoning).slice(0, 297)).filter(Boolean));
-    return { count: texts.size, holds: (line) => [...texts].some((text) => begins(text, line) || begins(line, text)) };
+    return {
+      count: texts.size,
+      holds: (line) => [...texts].some((text) => begins(text, line) || begins(line, text)),
+    };
   },
   'Files changed': (trace, past) => among(filesBy(trace, past, 'changes')),
   'Files read or used': (trace, past) => {

@@ -96,14 +96,21 @@ describe('a large output', () => {
     expect(JSON.stringify(entry).length).toBeLessThan(2500);
   });
 
-  it.each([200, 201, 4000, 4001])('a large output of %i characters can be read back as far as it is kept', (length) => {
-    const output_summary = Array.from({ length }, (_, index) => String(index % 10)).join('');
-    const { stored } = recordedOf(step(7, { result: { status: 'SUCCESS', output_summary } }));
-    if (length <= 200) expect(stored).toBeUndefined();
-    else if (length <= 4000) expect(stored).toEqual({ text: output_summary, length });
-    else
-      expect(stored).toEqual({ first: output_summary.slice(0, 1000), last: output_summary.slice(-1000), length });
-  });
+  it.each([200, 201, 4000, 4001])(
+    'a large output of %i characters can be read back as far as it is kept',
+    (length) => {
+      const output_summary = Array.from({ length }, (_, index) => String(index % 10)).join('');
+      const { stored } = recordedOf(step(7, { result: { status: 'SUCCESS', output_summary } }));
+      if (length <= 200) expect(stored).toBeUndefined();
+      else if (length <= 4000) expect(stored).toEqual({ text: output_summary, length });
+      else
+        expect(stored).toEqual({
+          first: output_summary.slice(0, 1000),
+          last: output_summary.slice(-1000),
+          length,
+        });
+    },
+  );
 
   it('a large output of a failure without a message gives its last line as the error', () => {
     const result = { status: 'FAILURE' as const, output_summary: `${'line\n'.repeat(100)}TypeError: no\n` };

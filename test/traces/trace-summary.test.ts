@@ -46,7 +46,8 @@ describe('the head of a summary', () => {
 });
 
 describe('the requests of a summary', () => {
-  const words = (name: string, count: number) => Array.from({ length: count }, (_, at) => `${name}${at}`).join(' ');
+  const words = (name: string, count: number) =>
+    Array.from({ length: count }, (_, at) => `${name}${at}`).join(' ');
   const lineOf = (text: string, title: string) =>
     text.split('\n').find((line) => line.startsWith(`${title} request: `)) ?? '';
 
@@ -63,7 +64,10 @@ describe('the requests of a summary', () => {
     const asks = [request(words('old', 500), 'ask-1'), request(words('new', 500), 'ask-2')];
     const entries = [...asks, ...steps(98)].map((entry, index) => ({
       ...entry,
-      payload: { ...entry.payload, ...(index > 1 && { tool_name: `tool-${index % 4}`, command: words('run', 20) }) },
+      payload: {
+        ...entry.payload,
+        ...(index > 1 && { tool_name: `tool-${index % 4}`, command: words('run', 20) }),
+      },
     }));
     const { text } = summaryOf(traceOf(entries), 600);
     for (const [title, id] of [
@@ -229,7 +233,14 @@ describe('the sections of a summary', () => {
   });
 
   it('a trace summary never lists tests, checks and scripts as completed', () => {
-    const ran = ['npm test', 'pytest -q', 'cd app && npx vitest run', 'python check.py', 'make', 'npm i && npm test'];
+    const ran = [
+      'npm test',
+      'pytest -q',
+      'cd app && npx vitest run',
+      'python check.py',
+      'make',
+      'npm i && npm test',
+    ];
     const commands = ran.map((command, index) =>
       used(`r${index}`, 'bash', { command }, { status: 'SUCCESS', output_summary: 'ok, 12 passed' }),
     );
@@ -259,7 +270,9 @@ describe('the sections of a summary', () => {
         shell('8', 'cat src/in.ts > src/out.ts', ['src/in.ts', 'src/out.ts']),
         shell('9', 'npx vitest run test/x.test.ts', ['test/x.test.ts']),
         shell('10', 'sed -i s/a/b/ src/sed.ts', ['src/sed.ts']),
-        ...Array.from({ length: 10 }, (_, index) => used(`l${index}`, 'bash', { command: 'ls' }, { status: 'SUCCESS' })),
+        ...Array.from({ length: 10 }, (_, index) =>
+          used(`l${index}`, 'bash', { command: 'ls' }, { status: 'SUCCESS' }),
+        ),
       ]),
     );
     expect(section(text, 'Files changed')).toEqual(
@@ -270,10 +283,21 @@ describe('the sections of a summary', () => {
   });
 
   it('a trace summary drops an error between two blocks when the same command has succeeded', () => {
-    const failed = used('f', 'bash', { command: 'npm test' }, { status: 'FAILURE', error_message: 'two failed' });
+    const failed = used(
+      'f',
+      'bash',
+      { command: 'npm test' },
+      { status: 'FAILURE', error_message: 'two failed' },
+    );
     const trace = traceOf([failed, ...steps(19)]);
-    expect(section(summaryOf(trace).text, 'Errors still unresolved')).toEqual(['- bash npm test failed: two failed']);
-    const other = addEntry(trace, recordedOf(used('o', 'bash', { command: 'ls' }, { status: 'SUCCESS' })), DEFAULT_RHYTHM);
+    expect(section(summaryOf(trace).text, 'Errors still unresolved')).toEqual([
+      '- bash npm test failed: two failed',
+    ]);
+    const other = addEntry(
+      trace,
+      recordedOf(used('o', 'bash', { command: 'ls' }, { status: 'SUCCESS' })),
+      DEFAULT_RHYTHM,
+    );
     expect(summaryOf(other).text).toBe(summaryOf(trace).text);
     const again = used('s', 'bash', { command: 'npm test' }, { status: 'SUCCESS' });
     expect(summaryOf(addEntry(other, recordedOf(again), DEFAULT_RHYTHM)).text).not.toContain('two failed');
@@ -383,7 +407,9 @@ describe('the bound of a summary', () => {
     const byWord = { name: 'words', count };
     const long = (index: number) => `${`because of ${index} `.repeat(20)}`;
     const entries = steps(60).map((entry, index) =>
-      index % 2 === 0 ? entry : { ...entry, payload: { reasoning: long(index) }, state: 'REASONING' as const },
+      index % 2 === 0
+        ? entry
+        : { ...entry, payload: { reasoning: long(index) }, state: 'REASONING' as const },
     );
     const text = summarise(traceOf(entries), byWord, 400)?.text ?? '';
     const [decisions, files, done] = ['Decisions', 'Files changed', 'Completed steps'].map((title) =>

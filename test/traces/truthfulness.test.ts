@@ -48,7 +48,9 @@ describe('summaries of recorded traces', () => {
     // These agents name the file that is open; a command with a name in it is about that one.
     if (tool_name === 'edit') return target_files;
     const names = command.match(/[\w-]+\.(py|enc|mpeg|m4v|avi)\b/g);
-    return names === null ? target_files : target_files.filter((file) => names.some((name) => file.endsWith(`/${name}`)));
+    return names === null
+      ? target_files
+      : target_files.filter((file) => names.some((name) => file.endsWith(`/${name}`)));
   };
 
   it.each(readdirSync(FOLDER))('every statement of each summary of %s is true', (name) => {
@@ -99,7 +101,10 @@ describe('summaries of generated traces', () => {
   });
   const ofShell = fc.record({
     action_type: fc.constant('TOOL_EXECUTION' as const),
-    payload: fc.record({ tool_name: fc.constant('bash'), command: fc.constantFrom(...Object.keys(COMMANDS)) }),
+    payload: fc.record({
+      tool_name: fc.constant('bash'),
+      command: fc.constantFrom(...Object.keys(COMMANDS)),
+    }),
     result,
   });
   const sentences = fc.array(
@@ -137,7 +142,9 @@ describe('summaries of generated traces', () => {
       ),
       { minLength: 5, maxLength: 70 },
     )
-    .map((all): TraceEntryInput[] => all.map((each, index) => ({ ...each, id: `e${index}`, intent_id: 'INT-1' })));
+    .map((all): TraceEntryInput[] =>
+      all.map((each, index) => ({ ...each, id: `e${index}`, intent_id: 'INT-1' })),
+    );
 
   const told = {
     effect: (tool: string, command: string | undefined) =>
@@ -187,7 +194,9 @@ describe('the reader of summaries', () => {
       files: () => ['a.ts'],
     };
     const summary = (...lines: string[]) =>
-      ['[Compacted History]', 'Stands for 1 earlier entries of intent INT-1, about 9 tokens.', ...lines].join('\n');
+      ['[Compacted History]', 'Stands for 1 earlier entries of intent INT-1, about 9 tokens.', ...lines].join(
+        '\n',
+      );
     const failed = 'Errors still unresolved (1 of 1):\n- edit a.ts failed: no';
     expect(untruths(summary(failed), trace)).toEqual([]);
     for (const lie of [
