@@ -14,6 +14,8 @@ export {
   ThroughlineClient,
   type TraceAppended,
   type TraceCompacted,
+  type TraceFound,
+  type TracePinned,
 } from './client/throughline-client.js';
 export type { Tools } from './client/tool-methods.js';
 export type { ToolReply } from './client/tool-replies.js';

@@ -191,7 +191,23 @@ command('inbox.added', { message: 'MSG-3', content: 'Nearly there' });
 command('iteration.started', { number: 3 });
 command('iteration.completed', { number: 3 });
 command('note.added', { note: 'NOT-4', content: 'Mind the depth', type: 'tip', iteration: 4, opens: true });
-command('trace.appended', { entries: [traced(31), traced(30)], malformed: 0 });
+command('trace.appended', {
+  entries: [
+    traced(31),
+    traced(30),
+    traced(32, {
+      state: 'REQUEST',
+      reasoning: 'Now the lexer. Never touch the grammar.',
+      constraints: ['Never touch the grammar.'],
+    }),
+    traced(33, {
+      output: '(output of 300 characters left out, trace entry entry-33)',
+      stored: { text: 'o'.repeat(300), length: 300 },
+    }),
+  ],
+  malformed: 0,
+  pins: [{ intent: 'intent-1', id: 'entry-31', text: 'keep it short' }],
+});
 dispatch(300, 'reviewer', { task_id: '1.1', assessment: 'approved' });
 dispatch(301, 'implementer', late, 4);
 

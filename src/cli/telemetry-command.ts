@@ -11,6 +11,8 @@ const sessionCounts = z.object({
   compiles: z.number(),
   errors: counts,
   ledgerModes: counts,
+  // Workers of an earlier version send none.
+  fallbacks: counts.default({}),
   rebuilds: z.number(),
   shortened: z.number(),
   tokensWanted: z.number(),
@@ -70,6 +72,7 @@ function added(all: readonly Counts[]): Counts {
     compiles: total((each) => each.compiles),
     errors: merged((each) => each.errors),
     ledgerModes: merged((each) => each.ledgerModes),
+    fallbacks: merged((each) => each.fallbacks),
     rebuilds: total((each) => each.rebuilds),
     shortened: total((each) => each.shortened),
     tokensWanted: total((each) => each.tokensWanted),

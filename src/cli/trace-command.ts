@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { ThroughlineClient, TraceAppended } from '../client/throughline-client.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
-import { MAX_ENTRIES, type TraceEntryInput } from '../contracts/trace-entry.js';
+import { MAX_ENTRIES, type StoredEntry, type TraceEntryInput } from '../contracts/trace-entry.js';
 import { counted } from '../shared/counted.js';
 import { cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
@@ -58,6 +58,58 @@ export function traceCommand(program: Command): void {
         `-- ${counted(reply.total, 'entry', 'entries')}, ${reply.compacted?.entries ?? 0} of them compacted`,
       );
     });
+
+  onEntry(trace.command('get'))
+    .description(
+      'Prints an entry as it is stored, with its output: up to 4,000 characters whole,\n' +
+        'of a longer one the first and the last 1,000.',
+    )
+    .addHelpText('after', examples('throughline trace get step-7 --session demo'))
+    .action(async (id: string, options: EntryOptions, command: Command) => {
+      const cli = cliOf(command);
+      const session = sessionOf(cli, options.session);
+      const found = await withClient(cli, (client) => client.getTraceEntry(session, id, options.intent));
+      if (options.json) return out(JSON.stringify(found));
+      for (const line of fieldLines(found.entry)) out(line);
+      note(`-- stored at ${found.at}, sequence ${found.sequence} of session ${session}`);
+    });
+
+  onEntry(trace.command('pin'))
+    .description('Keeps what an entry says as a constraint of its intent: it is the last thing to be cut.')
+    .addHelpText('after', examples('throughline trace pin step-7 --session demo'))
+    .action(async (id: string, options: EntryOptions, command: Command) => {
+      const cli = cliOf(command);
+      const session = sessionOf(cli, options.session);
+      const reply = await withClient(cli, (client) => client.pinTraceEntry(session, id, options.intent));
+      out(options.json ? JSON.stringify(reply) : `pinned for ${reply.pinned.intent}: ${reply.pinned.text}`);
+    });
+}
+
+interface EntryOptions {
+  readonly session?: string;
+  readonly intent?: string;
+  readonly json?: boolean;
+}
+
+/** For a command on one entry. */
+function onEntry(command: Command): Command {
+  return command
+    .argument('<id>', 'id of the entry, as `trace show` and prompts name it')
+    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
+    .option('--intent <id>', 'the intent, where several have such an entry')
+    .option('--json', 'print the reply as JSON');
+}
+
+/** An entry field by field, its output last. */
+function fieldLines({ stored, output, constraints, size: _, ...fields }: StoredEntry): string[] {
+  const lines = Object.entries({ ...fields, ...(constraints?.length && { constraints }) }).map(
+    ([name, value]) => `${`${name}:`.padEnd(12)} ${Array.isArray(value) ? value.join(', ') : value}`,
+  );
+  if (stored === undefined) return [...lines, ...(output === undefined ? [] : [`output:      ${output}`])];
+  const { text, first = '', last = '', length } = stored;
+  if (text !== undefined) return [...lines, 'output:', text];
+  const cut = `... (${length - first.length - last.length} of ${length} characters not kept) ...`;
+  return [...lines, 'output:', first, cut, last];
 }
 
 /** Appends any number of entries, as many at a time as one request may hold. */

@@ -10,12 +10,14 @@ import {
   type ToolName,
   TRACE_APPEND_SUBJECT,
   TRACE_COMPACT_SUBJECT,
+  TRACE_GET_SUBJECT,
+  TRACE_PIN_SUBJECT,
   TRACE_RECORD_SUBJECT,
   toolSubject,
 } from '../contracts/request-names.js';
 import type { ResultOf } from '../contracts/results.js';
 import type { RunInitInput } from '../contracts/run-request.js';
-import type { TraceEntryInput } from '../contracts/trace-entry.js';
+import type { PinnedText, StoredEntry, TraceEntryInput } from '../contracts/trace-entry.js';
 import type { ClientTransport } from '../ports/client-transport.js';
 import { HookEngine, PreCompactHook } from '../traces/hook-engine.js';
 import { createLearnings, type Learnings, type Proposals } from './learning-methods.js';
@@ -45,6 +47,19 @@ export interface TraceCompacted {
   /** Entries of the whole session that could not be read, and that named no intent. */
   readonly malformed: number;
   readonly withoutIntent: number;
+  readonly sequence: number;
+}
+
+/** A trace entry as its event keeps it. */
+export interface TraceFound {
+  readonly entry: StoredEntry;
+  /** Time of its event, ISO 8601. */
+  readonly at: string;
+  readonly sequence: number;
+}
+
+export interface TracePinned {
+  readonly pinned: PinnedText;
   readonly sequence: number;
 }
 
@@ -189,6 +204,18 @@ export class ThroughlineClient {
   /** The compacted history of an intent, and the entries since. */
   async compactTrace(session: string, intentId: string): Promise<TraceCompacted> {
     return (await this.#ofSession(TRACE_COMPACT_SUBJECT, { session, intentId })) as TraceCompacted;
+  }
+
+  /** An entry of a trace as its event keeps it: an output up to 4,000 characters, of a longer one both ends. */
+  async getTraceEntry(session: string, id: string, intentId?: string): Promise<TraceFound> {
+    const body = { session, id, ...(intentId !== undefined && { intentId }) };
+    return (await this.#ofSession(TRACE_GET_SUBJECT, body)) as TraceFound;
+  }
+
+  /** Keeps what an entry says as a constraint of its intent: its summary has it from now on. */
+  async pinTraceEntry(session: string, id: string, intentId?: string): Promise<TracePinned> {
+    const body = { session, id, ...(intentId !== undefined && { intentId }) };
+    return (await this.#ofSession(TRACE_PIN_SUBJECT, body)) as TracePinned;
   }
 
   /** A hook engine whose hook gives the compacted history of the active intent. */

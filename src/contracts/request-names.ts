@@ -8,6 +8,8 @@ export const TRACE_APPEND_SUBJECT = 'trace.append';
 /** The same without an answer, for volume: at most once, and nothing says what was wrong with an entry. */
 export const TRACE_RECORD_SUBJECT = 'trace.record';
 export const TRACE_COMPACT_SUBJECT = 'trace.compact';
+export const TRACE_GET_SUBJECT = 'trace.get';
+export const TRACE_PIN_SUBJECT = 'trace.pin';
 
 /** The tools that are decided on a session's state. */
 export const COMMAND_NAMES = [

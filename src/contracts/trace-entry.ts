@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { eventOf, timestamp } from './event.js';
 import { openObject } from './request-fields.js';
 
-/** Trace entries: what an agent did for an intent. Requests `trace.append` and `trace.compact`, and their event. */
+/** Trace entries: what an agent did for an intent. Requests `trace.*`, and their event. */
 
 export const TRACE_STATES = ['REQUEST', 'REASONING', 'ACTION'] as const;
 export const ACTION_TYPES = [
@@ -46,6 +46,8 @@ export const traceEntry = z.object({
       error_message: text(100_000).exactOptional(),
     })
     .exactOptional(),
+  /** Keeps what the entry says, its `reasoning` first, as a constraint of the intent. */
+  pin: z.boolean().exactOptional(),
 });
 
 /** An entry as a caller writes it. */
@@ -65,20 +67,51 @@ export const recordedEntry = z.object({
   /** What it was done to, where files and command do not tell: the task of a dispatch. */
   target: z.string().exactOptional(),
   files: z.array(z.string()).exactOptional(),
+  /** Further files that were left out. */
+  files_omitted: z.int().positive().exactOptional(),
   command: z.string().exactOptional(),
   reasoning: z.string().exactOptional(),
   output: z.string().exactOptional(),
   error: z.string().exactOptional(),
+  /** Of a request: its constraints. Earlier versions wrote none: they are read from `reasoning` then. */
+  constraints: z.array(z.string()).exactOptional(),
+  /** Further ones that were left out. */
+  constraints_omitted: z.int().positive().exactOptional(),
   /** Size of the entry as it came, in characters. */
   size: z.number(),
 });
 export type RecordedEntry = z.output<typeof recordedEntry>;
 
+/** What the event of an entry keeps besides, to be fetched: the fold does not keep it. */
+export const storedEntry = recordedEntry.extend({
+  /** The output that `output` stands for: whole, or its first and last characters. */
+  stored: z
+    .object({
+      text: z.string().exactOptional(),
+      first: z.string().exactOptional(),
+      last: z.string().exactOptional(),
+      /** Characters of the output as it came. */
+      length: z.number(),
+    })
+    .exactOptional(),
+});
+export type StoredEntry = z.output<typeof storedEntry>;
+
+/** A text that someone has made a constraint of an intent, by hand. */
+export const pinnedText = z.object({
+  intent: z.string(),
+  /** The entry that it comes from. */
+  id: z.string(),
+  text: z.string(),
+});
+export type PinnedText = z.output<typeof pinnedText>;
+
 export const traceEvents = [
   eventOf('trace.appended', {
-    entries: z.array(recordedEntry),
+    entries: z.array(storedEntry),
     /** Entries of the same request that could not be read. */
     malformed: z.int().nonnegative(),
+    pins: z.array(pinnedText).exactOptional(),
   }),
 ] as const;
 
@@ -98,3 +131,13 @@ export const traceCompactRequest = z.object({
   session: z.string(),
   intentId: id,
 });
+
+export const traceGetRequest = z.object({
+  session: z.string(),
+  /** Id of the entry, as the summary and the recent lines name it. */
+  id,
+  /** Where entries of several intents have the id. */
+  intentId: id.exactOptional(),
+});
+
+export const tracePinRequest = traceGetRequest;

@@ -8,4 +8,10 @@ export { explicitFact, RESULTS, reviewIssue, taskId, testRun } from '../contract
 export { runInitRequest, runStatusRequest } from '../contracts/run-request.js';
 export { sessionEvent } from '../contracts/session-events.js';
 export { TOOLS } from '../contracts/tool-requests.js';
-export { traceAppendRequest, traceCompactRequest, traceEntry } from '../contracts/trace-entry.js';
+export {
+  traceAppendRequest,
+  traceCompactRequest,
+  traceEntry,
+  traceGetRequest,
+  tracePinRequest,
+} from '../contracts/trace-entry.js';

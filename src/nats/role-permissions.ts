@@ -26,6 +26,8 @@ import {
   RUN_STATUS_SUBJECT,
   TRACE_APPEND_SUBJECT,
   TRACE_COMPACT_SUBJECT,
+  TRACE_GET_SUBJECT,
+  TRACE_PIN_SUBJECT,
   TRACE_RECORD_SUBJECT,
 } from '../contracts/request-names.js';
 import { TOOLS_SERVICE } from '../contracts/tool-requests.js';
@@ -149,6 +151,7 @@ const REQUESTS = [
   'tool.*',
   ...[RUN_INIT_SUBJECT, RUN_STATUS_SUBJECT],
   ...[TRACE_APPEND_SUBJECT, TRACE_RECORD_SUBJECT, TRACE_COMPACT_SUBJECT],
+  ...[TRACE_GET_SUBJECT, TRACE_PIN_SUBJECT],
 ];
 
 function reading(sessions: readonly Token[] | undefined): string[] {

@@ -8,7 +8,7 @@ import { factsOf, type SessionState, tracesOf } from '../session/session-state.j
 import { hashOf } from '../shared/hash.js';
 import { quoted } from '../shared/text.js';
 import { compactedReport, RECENT_STEPS, recentLines, summarise } from '../traces/trace-summary.js';
-import { compactedItem } from './compacted-item.js';
+import { compactedItems } from './compacted-items.js';
 import type { CompiledAs } from './compiled-prompt.js';
 import { describeConsidered } from './considered.js';
 import { barePacket, type DeltaPacket, deltaPacket } from './delta-packet.js';
@@ -92,6 +92,7 @@ export function compileDispatch(
   const { room, outputTokens } = dispatchRoom(budget, role, request.budget);
   const trace = activeIntentId === undefined ? undefined : tracesOf(state).intents.get(activeIntentId);
   const summary = trace === undefined ? null : summarise(trace, budget.tokenizer, budget.maxSummaryTokens);
+  const past = compactedItems(summary);
   const unreadable = unreadableLine(state, taskId, role);
   const packet = packetItems(deltaPacket(state, taskId, role), barePacket(state, taskId));
   const guided = (shown: DeltaPacket) => guideLine(state, taskId, role, shown);
@@ -105,9 +106,10 @@ export function compileDispatch(
   const worth = packetStretches(packet, role);
   const recent = (trace === undefined ? [] : recentLines(trace)).map((line) => ({ forms: beginnings(line) }));
   const at = { session: state.session, binary };
+  const trail = `${binary} trace show ${state.session} --intent ${shellWord(quoted(activeIntentId ?? ''))}`;
 
   const writeSystem = (shown: Shown<Section>) =>
-    [...shown.history.map(({ text }) => text), stable].join('\n\n');
+    [past.written(shown.history), stable].filter((part) => part !== '').join('\n\n');
   const writeTail = (shown: Shown<Section>) => {
     const fields = shownPacket(packet, shown);
     const sections = [
@@ -135,10 +137,16 @@ export function compileDispatch(
         },
         notesLeftOut(memory, shown, at),
         {
+          name: 'the lines of the compacted history',
+          items: past.items,
+          shown: shown.history,
+          command: trail,
+        },
+        {
           name: 'the recent steps',
           items: recent,
           shown: shown.recent,
-          command: `${binary} trace show ${state.session} --intent ${shellWord(quoted(activeIntentId ?? ''))}`,
+          command: trail,
         },
       ]),
       `Task prompt:\n${writtenTask(task, shown.task)}`,
@@ -152,7 +160,7 @@ export function compileDispatch(
       ledger: packet.ledger,
       replan: wholeItems(replanLines(state, taskId, role)),
       guide: wholeItems([guided(deltaPacket(state, taskId, role))]),
-      history: summary === null ? [] : [compactedItem(summary.text)],
+      history: past.items,
       learnings: memory.learnings,
       recent,
       task: task.lines,
@@ -164,8 +172,9 @@ export function compileDispatch(
       ...worth.first,
       { section: 'task', only: task.constraints },
       ...worth.next,
-      { section: 'history' },
+      { section: 'history', only: past.demands },
       ...BEST,
+      { section: 'history' },
       { section: 'task' },
       ...REST,
       ...worth.last,

@@ -13,7 +13,7 @@ import { taskCounts } from '../session/task-counts.js';
 import { recordOf } from '../shared/record-of.js';
 import { quoted } from '../shared/text.js';
 import { compactedReport, RECENT_STEPS, recentLines, summarise } from '../traces/trace-summary.js';
-import { compactedItem } from './compacted-item.js';
+import { compactedItems } from './compacted-items.js';
 import type { CompiledAs } from './compiled-prompt.js';
 import { describeConsidered } from './considered.js';
 import { describeFacts } from './described-facts.js';
@@ -160,6 +160,7 @@ export function compileIteration(
   );
   const trace = activeIntentId === undefined ? undefined : tracesOf(state).intents.get(activeIntentId);
   const summary = trace === undefined ? null : summarise(trace, tokenizer, maxSummaryTokens);
+  const past = compactedItems(summary);
   const tasks = taskLists(board, command);
   const lists = {
     ...tasks,
@@ -203,7 +204,7 @@ export function compileIteration(
   const filling: PromptPlan<Section> = {
     sections: {
       plan: items('plan', wholeItems(plan === '' ? [] : [plan])),
-      compacted: summary === null ? [] : [compactedItem(summary.text)],
+      compacted: past.items,
       goal: used.has('goal') || lists.spec.total === 0 ? lists.goal.items : [],
       spec: items('spec', lists.spec.items),
       history: items('history', lists.history.items),
@@ -222,7 +223,7 @@ export function compileIteration(
     order: [...BEST, ...specFirst(charter, lists.spec.outline), ...REST],
     write: (shown) =>
       [
-        ...shown.compacted.map(({ text }) => text),
+        past.written(shown.compacted),
         writeTemplate(shown),
         ...(shown.recent.length === 0
           ? []
@@ -243,7 +244,7 @@ export function compileIteration(
       listed('the plan', 'plan', `${binary} plan ${session}`),
       listed('the learnings', 'learnings', learningsCommand(binary, request.project ?? charter.project)),
       notesLeftOut({ ...memory, sections }, shown, { session, binary }),
-      listed('the compacted history', 'compacted', trail),
+      listed('the lines of the compacted history', 'compacted', trail),
       listed('the recent steps', 'recent', trail),
     ]);
   };

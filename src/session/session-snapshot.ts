@@ -7,7 +7,8 @@ import { NOTE_TYPES } from '../contracts/session-meta-events.js';
 import { STALL_SIGNALS, sessionSettings } from '../contracts/session-settings.js';
 import { SEVERITIES } from '../contracts/severity.js';
 import { priority, TASK_STATUSES } from '../contracts/task-events.js';
-import { recordedEntry } from '../contracts/trace-entry.js';
+import { pinnedText, recordedEntry } from '../contracts/trace-entry.js';
+import { keptListOf } from '../traces/kept-list.js';
 import type { SessionState } from './session-state.js';
 import { stateFromJson, stateToJson } from './session-state-json.js';
 
@@ -118,12 +119,17 @@ const recent = z.array(
   ]),
 );
 
+const keptTexts = keptListOf(z.string());
+const keyedText = z.object({ key: z.string(), text: z.string() });
+
 const counted = z.object({
   floor: z.number(),
   steps: z.string(),
   late: z.array(z.tuple([z.number(), z.number()])),
   late_floor: z.number(),
 });
+
+const dispatchCounts = z.record(z.enum([...ROLES, 'rejected']), z.number());
 
 const stateJson = z.object({
   limits: z.object({
@@ -132,7 +138,7 @@ const stateJson = z.object({
     compaction: z.object({ threshold: z.number(), block: z.number() }),
   }),
   last_event_at: z.string(),
-  counts: z.record(z.enum([...ROLES, 'rejected']), z.number()),
+  settled: z.object({ counts: dispatchCounts, ledgers: z.array(taskLedger) }),
   facts: z.array(
     z.object({
       ...words,
@@ -147,7 +153,6 @@ const stateJson = z.object({
       history: z.literal(true).exactOptional(),
     }),
   ),
-  ledgers: z.array(taskLedger),
   rejections: z.array(z.object({ ...rejected, answered: z.literal(true).exactOptional() })),
   reads: z.array(z.object({ task: z.string(), role: z.enum(ROLES), sequence: z.number() })),
   past: z.object({
@@ -227,18 +232,33 @@ const stateJson = z.object({
         tools: z.array(
           z.object({ tool: z.string(), success: z.number(), failure: z.number(), denied: z.number() }),
         ),
-        decisions: texts,
-        files: texts,
-        unresolved: z.array(z.object({ key: z.string(), text: z.string() })),
-        done: texts,
+        requests: z.object({
+          count: z.number(),
+          between: keptListOf(keyedText),
+          original: keyedText.exactOptional(),
+          newest: keyedText.exactOptional(),
+        }),
+        pinned: keptTexts,
+        constraints: keptTexts,
+        decisions: keptTexts,
+        steps: keptTexts,
+        runs: keptListOf(keyedText),
+        changed: keptTexts,
+        read: keptTexts,
+        denied: keptListOf(z.object({ file: z.string(), tool: z.string() })),
+        unresolved: keptListOf(keyedText),
         recent: z.array(recordedEntry),
         seen: texts,
-        ask: z.string().exactOptional(),
       }),
     ),
     without_intent: z.number(),
     malformed: z.number(),
-    pending: z.array(z.object({ at: z.string(), entry: recordedEntry })).exactOptional(),
+    pending: z.array(
+      z.union([
+        z.object({ at: z.string(), entry: recordedEntry }),
+        z.object({ at: z.string(), pin: pinnedText }),
+      ]),
+    ),
   }),
   results: resultKeys,
   run: z

@@ -1,5 +1,5 @@
 import type { SessionFact } from '../facts/fact-types.js';
-import type { TaskLedger } from '../ledger/task-ledger.js';
+import { type OutcomeName, outcomeName, type TaskLedger } from '../ledger/task-ledger.js';
 import { PastResults, type PastResultsJson } from '../search/past-results.js';
 import { type TracesJson, tracesFromJson, tracesToJson } from '../traces/session-traces.js';
 import type { BoardResult } from './board-results.js';
@@ -24,9 +24,11 @@ import type { Task } from './task-board.js';
 export interface SessionStateJson {
   readonly limits: SessionLimits;
   readonly last_event_at: string;
+  /** With the newest dispatches, for people: a state is read back from what is settled. */
   readonly counts: DispatchCounts;
+  readonly ledgers: readonly LedgerCounters[];
+  readonly settled: { readonly counts: DispatchCounts; readonly ledgers: readonly TaskLedger[] };
   readonly facts: readonly SessionFact[];
-  readonly ledgers: readonly TaskLedger[];
   readonly rejections: readonly KnownRejection[];
   readonly reads: readonly NewestRead[];
   readonly past: PastResultsJson;
@@ -45,15 +47,28 @@ export interface SessionStateJson {
   readonly last: { readonly task: number; readonly note: number; readonly message: number };
 }
 
+/** What a task has come to, in numbers. */
+export interface LedgerCounters {
+  readonly task: string;
+  readonly dispatches: number;
+  readonly approval_loops: number;
+  readonly required_fixes: number;
+  readonly blockers: number;
+  readonly stalled: boolean;
+  readonly last_outcome: OutcomeName;
+}
+
 export function stateToJson(state: SessionState): SessionStateJson {
   const settled = state.dispatches.settled();
+  const current = state.dispatches.current();
   const { board, notebook, history, charter, run } = state;
   return {
     limits: state.limits,
     last_event_at: state.lastEventAt,
-    counts: settled.counts,
+    counts: current.counts,
+    ledgers: [...current.ledgers.values()].map(ledgerCounters),
+    settled: { counts: settled.counts, ledgers: [...settled.ledgers.values()] },
     facts: settled.facts.all(),
-    ledgers: [...settled.ledgers.values()],
     rejections: settled.rejections,
     reads: [...settled.reads.values()],
     past: settled.past.toJSON(),
@@ -74,7 +89,7 @@ export function stateToJson(state: SessionState): SessionStateJson {
 export function stateFromJson(
   session: string,
   at: Pick<SessionState, 'sequence' | 'lastEvent' | 'lastCommand'>,
-  json: SessionStateJson,
+  json: Omit<SessionStateJson, 'counts' | 'ledgers'>,
 ): SessionState {
   return {
     session,
@@ -83,8 +98,8 @@ export function stateFromJson(
       dispatchFold(json.limits),
       dispatchMemory(
         json.facts,
-        json.counts,
-        json.ledgers,
+        json.settled.counts,
+        json.settled.ledgers,
         tracesFromJson(json.traces),
         resultsFromJson(json.results),
         json.rejections,
@@ -106,6 +121,18 @@ export function stateFromJson(
     history: { iterations: [...json.iterations] },
     ...at,
     lastEventAt: json.last_event_at,
+  };
+}
+
+function ledgerCounters(ledger: TaskLedger): LedgerCounters {
+  return {
+    task: ledger.task,
+    dispatches: ledger.dispatches,
+    approval_loops: ledger.approvalLoops,
+    required_fixes: ledger.requiredFixes.length,
+    blockers: ledger.blockers.length,
+    stalled: ledger.stalled,
+    last_outcome: outcomeName(ledger.last),
   };
 }
 

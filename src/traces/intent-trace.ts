@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { RecordedEntry } from '../contracts/trace-entry.js';
 import { clipText } from '../shared/text.js';
+import { constraintsOf } from './constraints.js';
+import { type KeptList, keep, NOTHING_KEPT, without } from './kept-list.js';
+import { changedFiles, changeOf, effectOf, isOfShell, namesPath, ownFiles } from './tool-effects.js';
 
 /**
- * What a session keeps of an intent's trace: the original ask, tallies of what has been compacted, and the entries
- * since. Entries are compacted in blocks, so what is made of the tallies changes only when a block is full. Bounded,
- * however long the trace; each change makes a new value.
+ * What a session keeps of an intent's trace: what was asked for, tallies of what has been compacted, and the entries since.
+ * Entries are compacted in blocks, so what is made of the tallies changes only when a block is full. Bounded, however long
+ * the trace; each change makes a new value.
  */
 export interface IntentTrace {
   readonly intent: string;
@@ -16,18 +19,26 @@ export interface IntentTrace {
   readonly compactedSize: number;
   readonly blocks: number;
   readonly tools: readonly ToolTally[];
-  /** Newest last. */
-  readonly decisions: readonly string[];
-  readonly files: readonly string[];
-  /** Errors that no later success of the same tool on the same target has settled. */
-  readonly unresolved: readonly UnresolvedError[];
-  /** What succeeded, and must not be done again; newest last. */
-  readonly done: readonly string[];
-  /** Entries since the last block, verbatim but for masked outputs. */
+  readonly requests: Requests;
+  /** What must hold: texts that were pinned by hand, which count at once, and sentences of requests. */
+  readonly pinned: KeptList<string>;
+  readonly constraints: KeptList<string>;
+  readonly decisions: KeptList<string>;
+  /** Steps that changed something, by their object. */
+  readonly steps: KeptList<string>;
+  /** What ran and whose newest outcome is a success. */
+  readonly runs: KeptList<KeyedText>;
+  readonly changed: KeptList<string>;
+  /** Read or used, and never known to be changed. */
+  readonly read: KeptList<string>;
+  /** Files that a tool was denied, until it succeeded on them. */
+  readonly denied: KeptList<DeniedFile>;
+  /** Errors that no later success of the same command, tool and file has settled. */
+  readonly unresolved: KeptList<KeyedText>;
+  /** Entries since the last block. The first request and the newest are whole; outputs are masked. */
   readonly recent: readonly RecordedEntry[];
   /** Marks of the newest entries' ids, to know a repeated one. */
   readonly seen: readonly string[];
-  readonly ask?: string;
 }
 
 export interface ToolTally {
@@ -37,9 +48,23 @@ export interface ToolTally {
   readonly denied: number;
 }
 
-export interface UnresolvedError {
+/** What was asked for: the first request and the newest whole, a line of each between. */
+export interface Requests {
+  readonly count: number;
+  readonly between: KeptList<KeyedText>;
+  readonly original?: KeyedText;
+  readonly newest?: KeyedText;
+}
+
+/** A text and what it is known by. */
+export interface KeyedText {
   readonly key: string;
   readonly text: string;
+}
+
+export interface DeniedFile {
+  readonly file: string;
+  readonly tool: string;
 }
 
 /** When entries are compacted. */
@@ -53,12 +78,21 @@ export interface CompactionRhythm {
 export const DEFAULT_RHYTHM: CompactionRhythm = { threshold: 20, block: 20 };
 
 const MAX_TOOLS = 30;
-const MAX_DECISIONS = 15;
-const MAX_FILES = 40;
-const MAX_UNRESOLVED = 15;
-const MAX_DONE = 20;
+const MAX_BETWEEN = 30;
+const MAX_PINNED = 20;
+const MAX_CONSTRAINTS = 40;
+const MAX_DECISIONS = 20;
+const MAX_FILES = 60;
+const MAX_DENIED = 20;
+const MAX_UNRESOLVED = 20;
+const MAX_STEPS = 30;
+const MAX_RUNS = 15;
 const MAX_SEEN = 400;
 const MAX_LINE = 300;
+const MAX_REQUEST_LINE = 200;
+const MAX_OBJECT = 160;
+/** Files that a line names. */
+const FILES_NAMED = 3;
 
 export function emptyTrace(intent: string): IntentTrace {
   return {
@@ -68,10 +102,16 @@ export function emptyTrace(intent: string): IntentTrace {
     compactedSize: 0,
     blocks: 0,
     tools: [],
-    decisions: [],
-    files: [],
-    unresolved: [],
-    done: [],
+    requests: { count: 0, between: NOTHING_KEPT },
+    pinned: NOTHING_KEPT,
+    constraints: NOTHING_KEPT,
+    decisions: NOTHING_KEPT,
+    steps: NOTHING_KEPT,
+    runs: NOTHING_KEPT,
+    changed: NOTHING_KEPT,
+    read: NOTHING_KEPT,
+    denied: NOTHING_KEPT,
+    unresolved: NOTHING_KEPT,
     recent: [],
     seen: [],
   };
@@ -81,43 +121,114 @@ export function emptyTrace(intent: string): IntentTrace {
 export function addEntry(trace: IntentTrace, entry: RecordedEntry, rhythm: CompactionRhythm): IntentTrace {
   const mark = markOf(entry.id);
   if (trace.seen.includes(mark)) return trace;
-  const ask = trace.ask ?? askOf(entry);
   const grown: IntentTrace = {
     ...trace,
     total: trace.total + 1,
-    recent: [...trace.recent, shortened(entry)],
+    recent: [...(isRequest(entry) ? trace.recent.map(lineOfRequest(trace)) : trace.recent), shortened(entry)],
     seen: [...trace.seen, mark].slice(-MAX_SEEN),
-    ...(ask !== undefined && { ask }),
   };
   const due = grown.blocks === 0 ? rhythm.threshold : rhythm.block;
   return grown.recent.length < due ? grown : compacted(grown);
 }
 
+/** The trace with a text as a constraint, at once. */
+export function pin(trace: IntentTrace, text: string): IntentTrace {
+  return { ...trace, pinned: keep(trace.pinned, [text], MAX_PINNED) };
+}
+
+/** The errors that stand: those of the blocks, without what has succeeded since. */
+export function unresolvedNow({ unresolved, recent }: IntentTrace): KeptList<KeyedText> {
+  const settled = new Set(recent.filter(({ status }) => status === 'SUCCESS').map(keyOf));
+  return without(unresolved, ({ key }) => settled.has(key));
+}
+
 function compacted(trace: IntentTrace): IntentTrace {
+  const folded = trace.recent.reduce(fold, trace);
   const { recent } = trace;
   return {
-    ...trace,
+    ...folded,
     compacted: trace.compacted + recent.length,
     compactedSize: trace.compactedSize + recent.reduce((sum, entry) => sum + entry.size, 0),
     blocks: trace.blocks + 1,
-    tools: recent.reduce(tally, trace.tools),
-    decisions: newest([...trace.decisions, ...recent.flatMap(decisionOf)], MAX_DECISIONS),
-    files: newest([...trace.files, ...recent.flatMap((entry) => entry.files ?? [])], MAX_FILES),
-    unresolved: recent.reduce(settle, trace.unresolved).slice(-MAX_UNRESOLVED),
-    done: newest([...trace.done, ...recent.flatMap(doneOf)], MAX_DONE),
     recent: [],
   };
 }
 
-/** An ask is kept beside the entries; in its entry a line of it is enough. */
-function shortened(entry: RecordedEntry): RecordedEntry {
-  const { reasoning } = entry;
-  if (reasoning === undefined || reasoning.length <= MAX_LINE) return entry;
-  return { ...entry, reasoning: clipText(reasoning, MAX_LINE) };
+function fold(trace: IntentTrace, entry: RecordedEntry): IntentTrace {
+  const { status, constraints = [], constraints_omitted, files_omitted } = entry;
+  const succeeded = status === 'SUCCESS';
+  const files = ownFiles(entry);
+  const changed = succeeded ? changedFiles(entry) : [];
+  const denied = status === 'DENIED' ? files.map((file) => ({ file, tool: toolOf(entry) })) : [];
+  const allChanged = marked(keep(trace.changed, changed, MAX_FILES), changed.length > 0 && files_omitted);
+  const read = succeeded ? files.filter((file) => !allChanged.items.includes(file)) : [];
+  const isChanged = (file: string) => changed.includes(file);
+  const key = keyOf(entry);
+  const isSame = (each: KeyedText) => each.key === key;
+  const others = without(trace.unresolved, isSame);
+  return {
+    ...trace,
+    tools: tally(trace.tools, entry),
+    requests: isRequest(entry) ? withRequest(trace.requests, entry) : trace.requests,
+    constraints: marked(keep(trace.constraints, constraints, MAX_CONSTRAINTS), constraints_omitted),
+    decisions: keep(trace.decisions, decisionOf(entry), MAX_DECISIONS),
+    steps: keep(trace.steps, succeeded ? stepOf(entry) : [], MAX_STEPS),
+    runs: keep(without(trace.runs, isSame), succeeded ? runOf(entry) : [], MAX_RUNS, ({ key }) => key),
+    changed: allChanged,
+    read: marked(keep(without(trace.read, isChanged), read, MAX_FILES), read.length > 0 && files_omitted),
+    denied: keep(
+      succeeded
+        ? without(trace.denied, (each) => each.tool === toolOf(entry) && files.includes(each.file))
+        : trace.denied,
+      denied,
+      MAX_DENIED,
+      (each) => `${each.tool} ${each.file}`,
+    ),
+    unresolved: succeeded
+      ? others
+      : keep(others, [{ key, text: errorOf(entry) }], MAX_UNRESOLVED, (each) => each.key),
+  };
 }
 
-function askOf({ state, action, reasoning }: RecordedEntry): string | undefined {
-  return state === 'REQUEST' || action === 'INTENT_SELECTION' ? reasoning : undefined;
+function marked<T>(list: KeptList<T>, omitted: number | false | undefined): KeptList<T> {
+  return omitted ? { ...list, more: true } : list;
+}
+
+function withRequest({ count, between, original, newest }: Requests, entry: RecordedEntry): Requests {
+  const asked = { key: entry.id, text: entry.reasoning ?? '' };
+  if (original === undefined) return { count: count + 1, between, original: asked };
+  const line = newest && { key: newest.key, text: clipText(newest.text, MAX_REQUEST_LINE) };
+  return {
+    count: count + 1,
+    between: keep(between, line ? [line] : [], MAX_BETWEEN, ({ key }) => key),
+    original,
+    newest: asked,
+  };
+}
+
+/** A request without words asks for nothing. */
+function isRequest({ state, action, reasoning }: RecordedEntry): boolean {
+  return (state === 'REQUEST' || action === 'INTENT_SELECTION') && reasoning !== undefined;
+}
+
+/** Only a request is kept whole, with its constraints: those of earlier versions have them in their words alone. */
+function shortened(entry: RecordedEntry): RecordedEntry {
+  const { reasoning } = entry;
+  if (reasoning === undefined) return entry;
+  if (!isRequest(entry))
+    return reasoning.length <= MAX_LINE ? entry : { ...entry, reasoning: clipText(reasoning, MAX_LINE) };
+  if (entry.constraints !== undefined) return entry;
+  const { size, ...before } = entry;
+  return { ...before, constraints: [...constraintsOf(reasoning).texts], size };
+}
+
+/** Of a request that is neither the first nor the newest any more, a line is enough. */
+function lineOfRequest({ requests, recent }: IntentTrace): (entry: RecordedEntry) => RecordedEntry {
+  const first = requests.original === undefined ? recent.find(isRequest) : undefined;
+  return (entry) =>
+    entry === first || entry.reasoning === undefined || entry.reasoning.length <= MAX_LINE
+      ? entry
+      : { ...entry, reasoning: clipText(entry.reasoning, MAX_LINE) };
 }
 
 function tally(tools: readonly ToolTally[], entry: RecordedEntry): readonly ToolTally[] {
@@ -152,18 +263,76 @@ function decisionOf({ state, action, reasoning }: RecordedEntry): string[] {
   return decides && reasoning !== undefined ? [clipText(reasoning, MAX_LINE)] : [];
 }
 
-function doneOf(entry: RecordedEntry): string[] {
-  if (entry.action !== 'TOOL_EXECUTION' || entry.status !== 'SUCCESS') return [];
-  const what = entry.output ?? entry.command ?? entry.files?.join(', ');
-  return [what === undefined ? toolOf(entry) : `${toolOf(entry)}: ${clipText(what, MAX_LINE)}`];
+/** "edited src/a.py": what an entry changed, and how. What only ran or read is not a step that can be done. */
+function stepOf(entry: RecordedEntry): string[] {
+  const { action, target, output, tool } = entry;
+  if (action !== 'TOOL_EXECUTION') return [];
+  // A dispatch says itself what came of its task.
+  if (target !== undefined && tool !== 'observer') return output === undefined ? [] : [`${tool}: ${output}`];
+  if (effectOf(entry) !== 'change') return [];
+  const object = objectOf(entry);
+  if (object === undefined) return [];
+  const did = isCommand(entry) ? undefined : changeOf(tool);
+  return [did === undefined ? `ran ${object}` : `${did} ${object}`];
 }
 
-function settle(open: readonly UnresolvedError[], entry: RecordedEntry): readonly UnresolvedError[] {
-  const key = markOf(`${toolOf(entry)} ${entry.target ?? entry.files?.join(',') ?? entry.command ?? ''}`);
-  const others = open.filter((each) => each.key !== key);
-  if (entry.status === 'SUCCESS') return others;
-  const why = entry.error ?? entry.output ?? entry.status.toLowerCase();
-  return [...others, { key, text: `${toolOf(entry)} ${entry.status.toLowerCase()}: ${why}` }];
+function runOf(entry: RecordedEntry): KeyedText[] {
+  const { action, target, output } = entry;
+  if (action !== 'TOOL_EXECUTION' || target !== undefined || effectOf(entry) !== 'run') return [];
+  const what = withTool(entry, objectOf(entry));
+  const said = output === undefined || output.startsWith('(output of ') ? what : `${what}: ${output}`;
+  return [{ key: keyOf(entry), text: clipText(said, MAX_LINE) }];
+}
+
+function errorOf(entry: RecordedEntry): string {
+  const { status, target, error, output } = entry;
+  const verb = status === 'DENIED' ? 'denied' : 'failed';
+  const why = error ?? output;
+  const object = target === undefined ? objectOf(entry) : undefined;
+  return [`${withTool(entry, object)} ${verb}`, ...(why === undefined ? [] : [why])].join(': ');
+}
+
+/** What it was done to: its files where the command is what a tool for editing was given, else the command. */
+function objectOf(entry: RecordedEntry): string | undefined {
+  const { command, tool } = entry;
+  const files = ownFiles(entry);
+  if (command !== undefined && (isCommand(entry) || files.length === 0)) {
+    const isNamed = !isCommand(entry) && tool !== undefined && command.startsWith(`${tool} `);
+    const words = isNamed ? command.slice(tool.length + 1) : command;
+    return words.length <= MAX_OBJECT || words.includes('(command of ') ? words : clipText(words, MAX_OBJECT);
+  }
+  if (files.length === 0) return undefined;
+  const rest = files.length - FILES_NAMED;
+  return `${files.slice(0, FILES_NAMED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}
+
+function withTool(entry: RecordedEntry, object: string | undefined): string {
+  const tool = toolOf(entry);
+  if (object === undefined) return tool;
+  return object === tool || object.startsWith(`${tool} `) ? object : `${tool} ${object}`;
+}
+
+function isCommand({ tool, command }: RecordedEntry): boolean {
+  return command !== undefined && isOfShell(tool, command);
+}
+
+/**
+ * Names what is done again when it is tried again: the tool, its command and its files. A tool for editing tries again with
+ * another command, and a command that names a path is the same one whatever file was open.
+ */
+function keyOf(entry: RecordedEntry): string {
+  const { target, tool, command } = entry;
+  const files = ownFiles(entry);
+  if (target !== undefined) return markOf(`${toolOf(entry)} ${target}`);
+  const isShell = isCommand(entry);
+  const parts = [
+    toolOf(entry),
+    isShell || files.length === 0 ? command : undefined,
+    isShell && command !== undefined && namesPath(command) ? undefined : files.join(','),
+    // Nothing says what it was done to: no success can settle it.
+    tool === undefined && command === undefined && files.length === 0 ? entry.error : undefined,
+  ];
+  return markOf(JSON.stringify(parts));
 }
 
 function toolOf({ tool, action }: RecordedEntry): string {
@@ -173,9 +342,4 @@ function toolOf({ tool, action }: RecordedEntry): string {
 /** Ten characters that stand for a text. */
 function markOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 10);
-}
-
-/** The newest distinct items, each where it came last. */
-function newest(items: readonly string[], max: number): readonly string[] {
-  return [...new Set(items.toReversed())].slice(0, max).reverse();
 }

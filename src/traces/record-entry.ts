@@ -1,12 +1,15 @@
 import { readRequest } from '../contracts/checked.js';
 import {
   type ActionType,
-  type RecordedEntry,
+  type PinnedText,
   type ResultStatus,
+  type StoredEntry,
+  type TraceEntry,
   traceEntry,
 } from '../contracts/trace-entry.js';
 import { hashOf } from '../shared/hash.js';
 import { clipText, quoted } from '../shared/text.js';
+import { constraintsOf } from './constraints.js';
 
 /** Turns trace entries as they come into entries as they are kept. */
 
@@ -14,11 +17,20 @@ const MAX_ASK = 4000;
 const MAX_TEXT = 300;
 const MAX_OUTPUT = 200;
 const MAX_FILES = 20;
+const MAX_PIN = 500;
+/** An output of so many characters is kept in the event; of a longer one the beginning and the end. */
+const MAX_STORED = 4000;
+const STORED_END = 1000;
+/** Characters of a long command that still say what it does. */
+const COMMAND_START = 120;
 
-export type Recorded = { readonly entry: RecordedEntry } | { readonly malformed: string };
+export type Recorded =
+  | { readonly entry: StoredEntry; readonly pin?: PinnedText }
+  | { readonly malformed: string };
 
 /**
- * One entry, bounded. An output or command that is too long is masked: a reference and its size stand in its place.
+ * One entry, bounded. An output that is too long is masked: a reference and its size stand in its place, and the event keeps
+ * it beside the line, as far as it may be fetched. Of a command that is too long the beginning stays.
  *
  * @param newId names an entry that came without an id
  */
@@ -31,31 +43,57 @@ export function recordEntry(input: unknown, newId: () => string): Recorded {
   const asks = state === 'REQUEST' || action_type === 'INTENT_SELECTION';
   const reasoning = shortened(payload.reasoning, asks ? MAX_ASK : MAX_TEXT);
   const tool = shortened(payload.tool_name, 100);
-  const files = payload.target_files?.slice(0, MAX_FILES).map((file) => clipText(quoted(file), MAX_TEXT));
-  const command = masked(payload.command, 'command', digestOf, MAX_TEXT);
-  const output = masked(
-    result.output_summary,
-    'output',
-    () => `trace entry ${clipText(quoted(id), 64)}`,
-    MAX_OUTPUT,
-  );
-  const error = shortened(result.error_message, MAX_TEXT);
+  const files = payload.target_files
+    ?.slice(0, MAX_FILES)
+    .map((file) => clipText(quoted(file), MAX_TEXT))
+    .filter((file) => file !== '');
+  const named = payload.target_files?.length ?? 0;
+  const command = commandOf(payload.command);
+  const output = outputOf(result.output_summary, id);
+  const isMasked = result.output_summary.length > MAX_OUTPUT;
+  const error = shortened(result.error_message, MAX_TEXT) ?? (isMasked ? lastWords(result) : undefined);
+  const constraints = constraintsOf((asks && payload.reasoning) || '');
+  const entry: StoredEntry = {
+    id,
+    intent: intent_id,
+    action: action_type,
+    status: result.status,
+    ...(at !== undefined && { at }),
+    ...(state !== undefined && { state }),
+    ...(tool !== undefined && { tool }),
+    ...(files !== undefined && files.length > 0 && { files }),
+    ...(named > MAX_FILES && { files_omitted: named - MAX_FILES }),
+    ...(command !== undefined && { command }),
+    ...(reasoning !== undefined && { reasoning }),
+    ...(output !== undefined && { output }),
+    ...(error !== undefined && { error }),
+    ...(asks && { constraints: [...constraints.texts] }),
+    ...(constraints.leftOut > 0 && { constraints_omitted: constraints.leftOut }),
+    size: JSON.stringify(read.value).length,
+    ...(isMasked && { stored: storedOf(result.output_summary) }),
+  };
+  const text = read.value.pin === true ? textOfEntry(entry) : '';
+  return intent_id === null || text === '' ? { entry } : { entry, pin: { intent: intent_id, id, text } };
+}
+
+/** What a stored entry says, in one line: what is kept of it when it is pinned. */
+export function textOfEntry({ reasoning, error, output, command, files }: StoredEntry): string {
+  return clipText(reasoning ?? error ?? output ?? command ?? files?.join(', ') ?? '', MAX_PIN);
+}
+
+/** Of a failure that has no message of its own: the last line of its output. */
+function lastWords({ status, output_summary }: NonNullable<TraceEntry['result']>): string | undefined {
+  if (status === 'SUCCESS') return undefined;
+  return shortened(output_summary.trimEnd().split('\n').at(-1), MAX_TEXT);
+}
+
+function storedOf(text: string): NonNullable<StoredEntry['stored']> {
+  const { length } = text;
+  if (length <= MAX_STORED) return { text: text.toWellFormed(), length };
   return {
-    entry: {
-      id,
-      intent: intent_id,
-      action: action_type,
-      status: result.status,
-      ...(at !== undefined && { at }),
-      ...(state !== undefined && { state }),
-      ...(tool !== undefined && { tool }),
-      ...(files !== undefined && files.length > 0 && { files }),
-      ...(command !== undefined && { command }),
-      ...(reasoning !== undefined && { reasoning }),
-      ...(output !== undefined && { output }),
-      ...(error !== undefined && { error }),
-      size: JSON.stringify(read.value).length,
-    },
+    first: text.slice(0, STORED_END).toWellFormed(),
+    last: text.slice(-STORED_END).toWellFormed(),
+    length,
   };
 }
 
@@ -64,19 +102,16 @@ function shortened(text: string | undefined, max: number): string | undefined {
   return line === '' ? undefined : line;
 }
 
-function masked(
-  text: string | undefined,
-  what: string,
-  reference: (text: string) => string,
-  max: number,
-): string | undefined {
-  if (text === undefined || text.length <= max) return shortened(text, max);
-  return `(${what} of ${text.length} characters left out, ${reference(text)})`;
+function outputOf(text: string, id: string): string | undefined {
+  if (text.length <= MAX_OUTPUT) return shortened(text, MAX_OUTPUT);
+  return `(output of ${text.length} characters left out, trace entry ${clipText(quoted(id), 64)})`;
 }
 
-/** The same command always has the same reference, so that a later success of it settles its error. */
-function digestOf(text: string): string {
-  return `sha256 ${hashOf(text)}`;
+/** A command that is cut says so; the same command always has the same reference, so that a later success settles its error. */
+function commandOf(text: string | undefined): string | undefined {
+  if (text === undefined || text.length <= MAX_TEXT) return shortened(text, MAX_TEXT);
+  const start = clipText(quoted(text.slice(0, MAX_TEXT)), COMMAND_START);
+  return `${start} (command of ${text.length} characters, sha256 ${hashOf(text)})`;
 }
 
 /** What an entry without a result tells by its action alone. */

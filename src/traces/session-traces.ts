@@ -1,9 +1,9 @@
 import { KEPT } from '../contracts/kept.js';
 import { type Verdict, verdictIn } from '../contracts/kinds.js';
 import type { DispatchOutcome, EventOf } from '../contracts/session-events.js';
-import type { RecordedEntry } from '../contracts/trace-entry.js';
+import type { PinnedText, RecordedEntry, StoredEntry } from '../contracts/trace-entry.js';
 import { clipText, quoted } from '../shared/text.js';
-import { addEntry, type CompactionRhythm, emptyTrace, type IntentTrace } from './intent-trace.js';
+import { addEntry, type CompactionRhythm, emptyTrace, type IntentTrace, pin } from './intent-trace.js';
 
 /**
  * Traces of a session, by intent; the one that was added to last stands at the end.
@@ -22,18 +22,17 @@ export interface Traces {
   appendedUntil: string;
 }
 
-interface PendingEntry {
+/** An entry, or a text that was pinned by hand. */
+type PendingEntry = {
   /** Time of the event that brought it, ISO 8601. */
   readonly at: string;
-  readonly entry: RecordedEntry;
-}
+} & ({ readonly entry: RecordedEntry } | { readonly pin: PinnedText });
 
 export interface TracesJson {
   readonly intents: readonly IntentTrace[];
   readonly without_intent: number;
   readonly malformed: number;
-  /** Earlier versions wrote none. */
-  readonly pending?: readonly PendingEntry[];
+  readonly pending: readonly PendingEntry[];
 }
 
 /** Intents that are remembered; an agent works on one at a time. */
@@ -54,10 +53,10 @@ export function copyOfTraces(traces: Traces): Traces {
 }
 
 export function tracesToJson({ intents, withoutIntent, malformed, pending }: Traces): TracesJson {
-  return { intents: [...intents.values()].map(ordered), without_intent: withoutIntent, malformed, pending };
+  return { intents: [...intents.values()], without_intent: withoutIntent, malformed, pending };
 }
 
-export function tracesFromJson({ intents, without_intent, malformed, pending = [] }: TracesJson): Traces {
+export function tracesFromJson({ intents, without_intent, malformed, pending }: TracesJson): Traces {
   return {
     ...emptyTraces(),
     intents: new Map(intents.map((trace) => [trace.intent, trace])),
@@ -76,13 +75,14 @@ export function addAppended(
   const { pending } = traces;
   traces.malformed += data.malformed;
   const place = pending.findLastIndex((each) => each.at <= at) + 1;
-  pending.splice(place, 0, ...data.entries.map((entry) => ({ at, entry })));
+  const pins = (data.pins ?? []).map((pin) => ({ at, pin }));
+  pending.splice(place, 0, ...data.entries.map((entry) => ({ at, entry: withoutStored(entry) })), ...pins);
   let size = pending.reduce((sum, each) => sum + sizeOf(each), 0);
   while (pending.length > MAX_PENDING || size > MAX_PENDING_SIZE) {
     const [oldest] = pending.splice(0, 1);
     if (oldest === undefined) return;
     size -= sizeOf(oldest);
-    traceEntry(traces, oldest.entry, rhythm);
+    addOne(traces, oldest, rhythm);
   }
 }
 
@@ -106,7 +106,17 @@ export function addPending(traces: Traces, rhythm: CompactionRhythm): void {
 }
 
 function addFirst(traces: Traces, count: number, rhythm: CompactionRhythm): void {
-  for (const { entry } of traces.pending.splice(0, count)) traceEntry(traces, entry, rhythm);
+  for (const each of traces.pending.splice(0, count)) addOne(traces, each, rhythm);
+}
+
+function addOne(traces: Traces, each: PendingEntry, rhythm: CompactionRhythm): void {
+  if ('entry' in each) traceEntry(traces, each.entry, rhythm);
+  else change(traces, each.pin.intent, (trace) => pin(trace, each.pin.text));
+}
+
+/** The state keeps the line of an output; the event has it for those who ask. */
+function withoutStored({ stored: _, ...entry }: StoredEntry): RecordedEntry {
+  return entry;
 }
 
 /** Adds an entry to the trace of its intent. */
@@ -116,16 +126,20 @@ function traceEntry(traces: Traces, { at: _at, ...entry }: RecordedEntry, rhythm
     traces.withoutIntent += 1;
     return;
   }
+  change(traces, intent, (trace) => addEntry(trace, entry, rhythm));
+}
+
+function change(traces: Traces, intent: string, changed: (trace: IntentTrace) => IntentTrace): void {
   const continued = [...traces.intents.keys()].at(-1) === intent;
-  const trace = addEntry(traces.intents.get(intent) ?? emptyTrace(intent), entry, rhythm);
+  const trace = changed(traces.intents.get(intent) ?? emptyTrace(intent));
   traces.intents.delete(intent);
   traces.intents.set(intent, trace);
   // A change of intent is rare; only then are all the others weighed.
   if (!continued) forgetOldest(traces.intents);
 }
 
-function sizeOf({ entry }: PendingEntry): number {
-  return JSON.stringify(entry).length;
+function sizeOf(each: PendingEntry): number {
+  return JSON.stringify('entry' in each ? each.entry : each.pin).length;
 }
 
 /** Forgets the intents that were added to least recently, beyond their number and their size together. */
@@ -160,9 +174,4 @@ export function entryOfDispatch(dispatch: DispatchOutcome): RecordedEntry | unde
     output: clipText(quoted(output), MOST.text),
     size: JSON.stringify(outcome).length,
   };
-}
-
-// The ask comes when it comes; in the bytes it stands last.
-function ordered({ ask, ...trace }: IntentTrace): IntentTrace {
-  return ask === undefined ? trace : { ...trace, ask };
 }

@@ -106,6 +106,7 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
     ['-s', SESSION, '--task', '2', '--prompt', 'x', '--intent', 'INT-1'],
     ['-s', SESSION, '--kind', 'iteration', '--template', join(folder, HOSTILE)],
   ],
+  init: [['-s', SESSION, '--spec', HOSTILE, '--tasks', join(folder, 'tasks.md')]],
   'import git': [
     ['-s', SESSION, '--repo', folder],
     ['-s', SESSION, '--repo', join(folder, HOSTILE)],
@@ -116,6 +117,8 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
     ['--role', 'publisher', '--session', HOSTILE],
   ],
   'trace append': [['-s', SESSION, '--file', join(folder, 'trace.jsonl')]],
+  'trace get': [[HOSTILE, '-s', SESSION]],
+  'trace pin': [[HOSTILE, '-s', SESSION]],
   'rejected show': [[rejected]],
   'rejected fix': [
     [unfixed, '--set', 'assessment=approved'],
@@ -273,9 +276,9 @@ function runsOf(leaf: Leaf): string[][] {
 /** Those that a test cannot run to their end in this process. All others must come to their work. */
 const NOT_RUN: ReadonlySet<string> = new Set(['up', 'serve', 'proposals review']);
 
-/** `--raw` is asked for by those who want the bytes. */
-function isFlag({ required, optional, long }: Option): boolean {
-  return !required && !optional && long !== '--raw';
+/** `--raw` is asked for by those who want the bytes, and `--watch` shows the same until it is told to stop. */
+function isFlag({ required, optional, long = '' }: Option): boolean {
+  return !required && !optional && !['--raw', '--watch'].includes(long);
 }
 
 describe('hostile text', () => {

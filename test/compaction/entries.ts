@@ -1,4 +1,4 @@
-import type { RecordedEntry, TraceEntryInput } from '../../src/contracts/trace-entry.js';
+import type { StoredEntry, TraceEntryInput } from '../../src/contracts/trace-entry.js';
 import { approximateTokenizer } from '../../src/shared/tokenizer.js';
 import {
   addEntry,
@@ -51,7 +51,7 @@ export function used(
   };
 }
 
-export function recordedOf(input: unknown): RecordedEntry {
+export function recordedOf(input: unknown): StoredEntry {
   const recorded = recordEntry(input, () => 'made-id');
   if ('malformed' in recorded) throw new Error(recorded.malformed);
   return recorded.entry;
@@ -76,7 +76,7 @@ export function summaryOf(trace: IntentTrace, maxTokens?: number): Summary {
 /** The lines of a summary under a title. */
 export function section(text: string, title: string): string[] {
   const lines = text.split('\n');
-  const start = lines.indexOf(title);
+  const start = lines.findIndex((line) => line.startsWith(`${title} (`));
   if (start < 0) return [];
   const end = lines.findIndex((line, index) => index > start && !line.startsWith('- '));
   return lines.slice(start + 1, end < 0 ? undefined : end);

@@ -11,7 +11,12 @@ import { isToken, parseDispatchSubject, token } from '../../src/contracts/names.
 import { runInitRequest, runStatusRequest } from '../../src/contracts/run-request.js';
 import { SESSION_EVENTS, type SessionEvent } from '../../src/contracts/session-events.js';
 import { isCommand, isToolName, TOOLS, type ToolName } from '../../src/contracts/tool-requests.js';
-import { traceAppendRequest, traceCompactRequest } from '../../src/contracts/trace-entry.js';
+import {
+  traceAppendRequest,
+  traceCompactRequest,
+  traceGetRequest,
+  tracePinRequest,
+} from '../../src/contracts/trace-entry.js';
 import { RuleBasedFactExtractor } from '../../src/facts/fact-extractor.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { DEFAULT_BUDGET } from '../../src/prompt/prompt-budget.js';
@@ -82,13 +87,19 @@ function handle(name: string, request: unknown, state: SessionState): void {
   } else if (isLearningRequest(name)) typed(() => checkedRequest(LEARNING_REQUESTS[name].arguments, request));
   else if (name === 'run-status') typed(() => checkedRequest(runStatusRequest, request));
   else if (name === 'trace-compact') typed(() => checkedRequest(traceCompactRequest, request));
+  else if (name === 'trace-get') typed(() => checkedRequest(traceGetRequest, request));
+  else if (name === 'trace-pin') typed(() => checkedRequest(tracePinRequest, request));
   else {
     const asked = typed(() => checkedRequest(traceAppendRequest, request));
     const entries = (asked?.entries ?? []).flatMap((each) => {
       const recorded = recordEntry(each, () => 'id');
-      return 'entry' in recorded ? [recorded.entry] : [];
+      return 'entry' in recorded ? [recorded] : [];
     });
-    appended({ type: 'trace.appended', data: { entries, malformed: 0 } });
+    const pins = entries.flatMap(({ pin }) => pin ?? []);
+    appended({
+      type: 'trace.appended',
+      data: { entries: entries.map(({ entry }) => entry), malformed: 0, pins },
+    });
   }
 }
 

@@ -68,7 +68,7 @@ describe('init', () => {
       code: 0,
       stderr: expect.stringMatching(/^-- line 9: .+ \(duplicate_id\)\n$/),
     });
-    expect(stdout).toContain('1 problem in the tasks.md\n');
+    expect(stdout).toContain('tasks.md: 1 line placed by a guess\n');
     const later = await up.cli(['status', '-s', session]);
     expect({ stdout: later.stdout, stderr: later.stderr }).toEqual({
       stdout,

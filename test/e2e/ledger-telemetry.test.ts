@@ -94,6 +94,7 @@ describe('the statistics of the compiler', () => {
       compiles: 22,
       rebuilds: 1,
       ledgerModes: { ledger: 20, ledger_plus_fallback: 2 },
+      fallbacks: { rebuild_failed: 2 },
     });
   });
 

@@ -73,7 +73,7 @@ describe('plan', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout.split('\n')).toEqual([
       'parser',
-      '2 of 7 tasks completed, 1 in progress, 4 pending',
+      'plan: 2 of 7 tasks completed, 1 in progress, 4 pending',
       'active task: 4~2',
       'drift: 4 is approved, but its line is open: tick it',
       '[x] 1      Write the lexer',
@@ -125,7 +125,7 @@ describe('--watch', () => {
     await using watched = watching(['status', session, '--watch']);
     await watched.shows(/active task: 2\.2/);
     await client.publishImplementer(session, implemented('2.2'));
-    await watched.shows(/2\.2 {2}implementer_completed/);
+    await watched.shows(/2\.2 \(plan: pending\) {2}implementer_completed/);
     expect(await watched.interrupt()).toBe(0);
   });
 
@@ -178,7 +178,7 @@ describe('init without a file', () => {
     const cwd = await projectOf(name, plan);
     const { code, stdout, stderr } = await up.cli(['init', '-s', name], { cwd });
     expect({ code, stderr }).toEqual({ code: 0, stderr: `-- found ${plan}\n` });
-    expect(stdout).toMatch(new RegExp(`^${spec ?? name}\n2 of 5 tasks completed`));
+    expect(stdout).toMatch(new RegExp(`^${spec ?? name}\nplan: 2 of 5 tasks completed`));
   });
 
   it('init without a file lists several plans, each with the exact command', async () => {
@@ -199,7 +199,7 @@ describe('init without a file', () => {
       await using terminal = await onTerminal(['init', '-s', name], { NATS_URL: up.url }, cwd);
       await terminal.shows('Which plan, 1 to 2?');
       terminal.type('2\n');
-      await terminal.shows(/^c\n2 of 5 tasks completed/m);
+      await terminal.shows(/^c\nplan: 2 of 5 tasks completed/m);
       expect((await terminal.ended()).code).toBe(0);
     },
   );

@@ -56,8 +56,79 @@ describe('trace.append', () => {
     const result = { status: 'SUCCESS' as const, output_summary };
     await system.client.appendTrace(session, [step(1, { result })]);
     const [stored] = await eventsOf(system, session);
-    expect(JSON.stringify(stored).length).toBeLessThan(600);
+    expect(JSON.stringify(stored).length).toBeLessThan(3000);
     expect(JSON.stringify(stored)).toContain('(output of 1000000 characters left out, trace entry step-1)');
+  });
+});
+
+describe('trace.get', () => {
+  const output = (length: number) => Array.from({ length }, (_, index) => String(index % 10)).join('');
+  const noisy = (id: number, length: number) =>
+    step(id, { result: { status: 'SUCCESS', output_summary: output(length) } });
+
+  it('trace.get gives an output of 4,000 characters whole, and of a longer one both ends', async () => {
+    const session = newSession('get');
+    await system.client.appendTrace(session, [noisy(1, 4000), noisy(2, 9000)]);
+    const whole = await system.client.getTraceEntry(session, 'step-1');
+    expect(whole).toMatchObject({ sequence: 1, entry: { id: 'step-1', stored: { text: output(4000) } } });
+    const ends = await system.client.getTraceEntry(session, 'step-2', 'INT-1');
+    expect(ends.entry.stored).toEqual({
+      first: output(9000).slice(0, 1000),
+      last: output(9000).slice(-1000),
+      length: 9000,
+    });
+  });
+
+  it('trace.get finds an entry of any event, however many outputs one request brought', async () => {
+    const session = newSession('get');
+    const all = Array.from({ length: 240 }, (_, index) => noisy(index, 3900));
+    const reply = await system.client.appendTrace(session, all);
+    expect(reply.appended).toBe(240);
+    expect((await eventsOf(system, session)).length).toBeGreaterThan(1);
+    expect((await system.client.getTraceEntry(session, 'step-0')).sequence).toBe(1);
+    expect((await system.client.getTraceEntry(session, 'step-239')).sequence).toBe(reply.sequence);
+    expect((await system.client.compactTrace(session, 'INT-1')).total).toBe(240);
+  });
+
+  it('trace.get refuses an id that is not there, and names the session', async () => {
+    const session = await sessionWith(1);
+    for (const refused of [
+      system.client.getTraceEntry(session, 'step-9'),
+      system.client.getTraceEntry(session, 'step-1', 'INT-9'),
+    ])
+      await expect(refused).rejects.toMatchObject({
+        code: 'not_found',
+        message: expect.stringContaining(`in session ${session}`),
+      });
+  });
+});
+
+describe('trace.pin', () => {
+  it('trace.pin keeps what an entry says in the summary at once, and once', async () => {
+    const session = await sessionWith(20);
+    await system.client.pinTraceEntry(session, 'step-7');
+    const reply = await system.client.pinTraceEntry(session, 'step-7', 'INT-1');
+    expect(reply.pinned).toEqual({ intent: 'INT-1', id: 'step-7', text: 'wrote part 7' });
+    const { summary, total } = await system.client.compactTrace(session, 'INT-1');
+    expect(summary).toContain('Constraints (1 of 1):\n- wrote part 7\n');
+    expect(total).toBe(20);
+  });
+
+  it('trace.pin is a field of an entry too', async () => {
+    const session = await sessionWith(20);
+    const payload = { reasoning: 'the port is 4222' };
+    await system.client.appendTrace(session, [step(21, { pin: true, payload })]);
+    const { summary } = await system.client.compactTrace(session, 'INT-1');
+    expect(summary).toContain('Constraints (1 of 1):\n- the port is 4222\n');
+  });
+
+  it('trace.pin refuses an entry that names no intent', async () => {
+    const session = newSession('pin');
+    await system.client.appendTrace(session, [step(1, { intent_id: null })]);
+    await expect(system.client.pinTraceEntry(session, 'step-1')).rejects.toMatchObject({
+      code: 'schema_invalid',
+      message: expect.stringContaining('names no intent'),
+    });
   });
 });
 
@@ -169,6 +240,35 @@ describe('prompt.compile of a dispatch', () => {
     expect([before.compacted, after.compacted?.blocks]).toEqual([null, 1]);
     expect(after.stablePrefixHash).toBe(before.stablePrefixHash);
     expect(after.fullPromptHash).not.toBe(before.fullPromptHash);
+  });
+
+  it('a dispatch prompt loses the lines of its summary one by one, and its demands last', async () => {
+    const session = newSession('trace');
+    const ask = {
+      ...step(0),
+      state: 'REQUEST' as const,
+      payload: { reasoning: 'Write it. Never touch the grammar.' },
+    };
+    await system.client.appendTrace(session, [ask, ...steps(39)]);
+    const compile = (inputTokens?: number) =>
+      system.client.compile({ session, ...TASK, ...INTENT, systemPrompt, budget: { inputTokens } });
+    const shownOf = ({ budget }: { budget: { sections: readonly { name: string; shown: number }[] } }) =>
+      budget.sections.find(({ name }) => name === 'history')?.shown ?? 0;
+    const whole = await compile();
+    let before = shownOf(whole);
+    const counts = new Set([before]);
+    for (let room = whole.budget.used; before > 1; room -= 20) {
+      const reply = await compile(room);
+      const shown = shownOf(reply);
+      expect(shown).toBeLessThanOrEqual(before);
+      if (shown > 1) expect(reply.prompt).toContain('- Never touch the grammar.');
+      if (shown > 0) expect(reply.prompt).toContain('- edit: 39 succeeded, 0 failed, 0 denied');
+      if (shown > 0 && shown < shownOf(whole))
+        expect(reply.prompt).toContain('of the lines of the compacted history (`throughline trace show');
+      counts.add(shown);
+      before = shown;
+    }
+    expect(counts.size).toBeGreaterThan(10);
   });
 
   it('a dispatch prompt keeps the bytes of its system message between two blocks', async () => {
@@ -347,7 +447,27 @@ describe('throughline trace', () => {
     expect(JSON.parse(shown.stdout)).toEqual(await system.client.compactTrace(session, 'INT-1'));
   });
 
+  it('throughline trace gets an entry with its output, and pins it', async () => {
+    const session = newSession('cli');
+    const result = { status: 'FAILURE' as const, output_summary: `line one\n${'x'.repeat(5000)}\nthe end` };
+    await run(['append', '-s', session], jsonLines([step(1, { result })]));
+    const got = await run(['get', 'step-1', '-s', session]);
+    expect(got.code).toBe(0);
+    expect(got.stdout).toMatch(
+      /^id: {10}step-1\n[\s\S]*error: {7}the end\noutput:\nline one\nx+\n\.\.\. \(3017 of 5017 characters not kept\) \.\.\.\nx+\nthe end\n$/,
+    );
+    expect(got.stderr).toContain(`sequence 1 of session ${session}`);
+    const json = await run(['get', 'step-1', '-s', session, '--json']);
+    expect(JSON.parse(json.stdout)).toEqual(await system.client.getTraceEntry(session, 'step-1'));
+    const pinned = await run(['pin', 'step-1', '-s', session]);
+    expect(pinned).toMatchObject({ code: 0, stdout: 'pinned for INT-1: the end\n' });
+    const shown = await run(['show', '-s', session, '--intent', 'INT-1']);
+    expect(shown.stdout).toContain('- PINNED: the end\n');
+  });
+
   it.each([
+    ['an unknown entry', ['get', 'step-9', '-s', 'refused'], '', /no trace entry "step-9".*\(not_found\)/],
+    ['to pin an unknown entry', ['pin', 'step-9', '-s', 'refused'], '', /no trace entry "step-9"/],
     ['no entries', ['append', '-s', 'refused'], '', /no entries.*\(usage\)/],
     ['lines of which none is an entry', ['append', '-s', 'refused'], '{}\n{', /entries: none can be read/],
     ['entries that cannot be read', ['append', '-s', 'refused'], '{}', /intent_id.*\(schema_invalid\)/],

@@ -121,7 +121,7 @@ describe('the ledgers of a snapshot', () => {
       expect(wrong).not.toBe(text);
       expect(decodeSnapshot('demo', wrong)).toMatchObject({
         ok: false,
-        reason: expect.stringContaining('state.ledgers.0.'),
+        reason: expect.stringContaining('state.settled.ledgers.0.'),
       });
     }
   });

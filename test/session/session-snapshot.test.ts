@@ -124,6 +124,20 @@ describe('the text of a snapshot', () => {
     expect(text.startsWith(head)).toBe(true);
   });
 
+  it('the text of a snapshot shows the counts and ledgers of now, the newest dispatches included', () => {
+    const { state } = JSON.parse(text);
+    expect(state.counts).toMatchObject({ implementer: 1, reviewer: 2, rejected: 1 });
+    expect(state.ledgers).toEqual([
+      expect.objectContaining({
+        task: '1',
+        dispatches: 3,
+        last_outcome: 'reviewer_approved',
+        stalled: false,
+      }),
+    ]);
+    expect(state.settled.ledgers).toEqual([]);
+  });
+
   it('the text of a snapshot says when it was made, and is of no use to another session', () => {
     const decoded = decodeSnapshot('demo', text);
     expect(decoded).toMatchObject({ ok: true, createdAt: NOW, state: { session: 'demo', sequence: 4 } });
@@ -152,7 +166,7 @@ describe('a snapshot that cannot be used', () => {
   it.each([
     ['cut off', whole.slice(0, -5), 'not JSON'],
     ['empty', '', 'not JSON'],
-    ['of an earlier version', changed((parsed) => ({ ...parsed, v: 1 })), 'v: '],
+    ['of an earlier version', changed((parsed) => ({ ...parsed, v: 2 })), 'v: '],
     ['of no session', changed(({ session: _, ...parsed }) => parsed), 'session: '],
     ['of a later version', changed((parsed) => ({ ...parsed, v: 4 })), 'v: '],
     ['without a version', changed(({ v: _, ...parsed }) => parsed), 'v: '],

@@ -75,7 +75,7 @@ const CONSUMER_VERBS = {
 };
 /** Requests that change nothing. */
 const LOOKING =
-  /-list$|-show$|^learning\.(list|search)$|^proposal\.(list|show)$|^run\.status|^trace\.compact|^prompt\./;
+  /-list$|-show$|^learning\.(list|search)$|^proposal\.(list|show)$|^run\.status|^trace\.(compact|get)|^prompt\./;
 
 /** What may be tried as a publish: on the victim, and on what is the attacker's own. */
 export function attemptsOn(victim: Names, own: Names): Attempt[] {

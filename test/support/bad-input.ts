@@ -12,11 +12,18 @@ import {
   RUN_STATUS_SUBJECT,
   TRACE_APPEND_SUBJECT,
   TRACE_COMPACT_SUBJECT,
+  TRACE_GET_SUBJECT,
+  TRACE_PIN_SUBJECT,
   TRACE_RECORD_SUBJECT,
 } from '../../src/contracts/request-names.js';
 import { runInitRequest, runStatusRequest } from '../../src/contracts/run-request.js';
 import { TOOL_NAMES, TOOLS, toolSubject } from '../../src/contracts/tool-requests.js';
-import { traceAppendRequest, traceCompactRequest } from '../../src/contracts/trace-entry.js';
+import {
+  traceAppendRequest,
+  traceCompactRequest,
+  traceGetRequest,
+  tracePinRequest,
+} from '../../src/contracts/trace-entry.js';
 import { ATTACKS, attacks } from './attacks.js';
 
 /** Everything that is sent to Throughline, and what can be wrong with it. */
@@ -86,6 +93,7 @@ export const TRACE_ENTRY = {
   action_type: 'TOOL_EXECUTION',
   payload: { tool_name: 'edit', target_files: ['a.ts'], command: 'x', reasoning: 'y' },
   result: { status: 'SUCCESS', output_summary: 'z', error_message: 'w' },
+  pin: true,
 };
 
 const LEARNING_GOOD: Readonly<Record<LearningRequest, Readonly<Record<string, unknown>>>> = {
@@ -197,6 +205,18 @@ export const REQUESTS: readonly Contract[] = [
     subject: TRACE_COMPACT_SUBJECT,
     schema: traceCompactRequest,
     good: { intentId: 'INT-1' },
+  },
+  {
+    name: 'trace-get',
+    subject: TRACE_GET_SUBJECT,
+    schema: traceGetRequest,
+    good: { id: 'e1', intentId: 'INT-1' },
+  },
+  {
+    name: 'trace-pin',
+    subject: TRACE_PIN_SUBJECT,
+    schema: tracePinRequest,
+    good: { id: 'e1', intentId: 'INT-1' },
   },
 ];
 

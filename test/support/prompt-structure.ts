@@ -52,7 +52,11 @@ export const TAIL_SECTIONS: readonly SectionRule[] = [
   { name: 'guide', opening: /^Guide: .+$/, lines: [] },
   { name: 'learnings', opening: LEARNINGS_TITLE, lines: [LEARNING] },
   { name: 'facts', opening: /^\[Session Context\]$/, lines: [FACT, NOTES] },
-  { name: 'recent', opening: /^\[Recent Steps\]$/, lines: [/^- (SUCCESS|FAILURE|DENIED) .*$/] },
+  {
+    name: 'recent',
+    opening: /^\[Recent Steps\]$/,
+    lines: [/^- (SUCCESS|FAILURE|DENIED|REQUEST:|PINNED:) .*$/],
+  },
   { name: 'leftOut', opening: /^Left out for space: .*$/, lines: [] },
 ];
 
@@ -62,8 +66,8 @@ export const SUMMARY: SectionRule = {
   opening: /^\[Compacted History\]$/,
   lines: [
     /^Stands for \d+ earlier entries of intent .*, about \d+ tokens\.$/,
-    /^Original ask: .*$/,
-    /^(Outcomes|Errors still unresolved|Decisions|Done, do not do again|Files touched):$/,
+    /^(Original|Newest) request: .*$/,
+    /^(Outcomes|Constraints|Requests between|Errors still unresolved|Completed steps|Runs that succeeded, to run again after a change|Decisions|Files (changed|read or used|denied)) \(\d+ of \d+( or more)?( tools)?(, newest first)?\):$/,
     ITEM,
   ],
 };

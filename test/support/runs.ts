@@ -71,11 +71,14 @@ const runReply = z.strictObject({
       held: z.string().optional(),
       drift: z.array(z.strictObject({ task: z.string(), kind: z.string(), message: z.string() })).optional(),
       problems: z.number(),
+      guesses: z.number(),
     })
     .nullable(),
   tasks: z.array(
     z.strictObject({
       task: z.string(),
+      board: z.string().optional(),
+      plan: z.string().optional(),
       dispatches: z.number(),
       last_outcome: z.string(),
       next_action: z.string(),
@@ -85,7 +88,17 @@ const runReply = z.strictObject({
     }),
   ),
   unreadable: z.array(z.looseObject({ task: z.string(), dispatch: z.number() })),
-  problems: z.array(z.strictObject({ code: z.string(), line: z.number(), message: z.string() })).optional(),
+  problems: z
+    .array(
+      z.strictObject({
+        code: z.string(),
+        line: z.number(),
+        lastLine: z.number().optional(),
+        placed: z.boolean(),
+        message: z.string(),
+      }),
+    )
+    .optional(),
   degraded: z.string().optional(),
   sequence: z.number(),
 });

@@ -93,7 +93,28 @@ describe('a large output', () => {
     const entry = recordedOf(step(7, { result: { status: 'SUCCESS', output_summary } }));
     expect(entry.output).toBe(`(output of ${MEGABYTE} characters left out, trace entry step-7)`);
     expect(entry.size).toBeGreaterThan(MEGABYTE);
-    expect(JSON.stringify(entry).length).toBeLessThan(400);
+    expect(JSON.stringify(entry).length).toBeLessThan(2500);
+  });
+
+  it.each([200, 201, 4000, 4001])(
+    'a large output of %i characters can be read back as far as it is kept',
+    (length) => {
+      const output_summary = Array.from({ length }, (_, index) => String(index % 10)).join('');
+      const { stored } = recordedOf(step(7, { result: { status: 'SUCCESS', output_summary } }));
+      if (length <= 200) expect(stored).toBeUndefined();
+      else if (length <= 4000) expect(stored).toEqual({ text: output_summary, length });
+      else
+        expect(stored).toEqual({
+          first: output_summary.slice(0, 1000),
+          last: output_summary.slice(-1000),
+          length,
+        });
+    },
+  );
+
+  it('a large output of a failure without a message gives its last line as the error', () => {
+    const result = { status: 'FAILURE' as const, output_summary: `${'line\n'.repeat(100)}TypeError: no\n` };
+    expect(recordedOf(step(7, { result })).error).toBe('TypeError: no');
   });
 
   it.each([
@@ -108,7 +129,9 @@ describe('a large output', () => {
     const commandOf = (id: string, command: string) =>
       recordedOf(used(id, 'bash', { command }, { status: 'SUCCESS' })).command;
     const long = `cat <<EOF${'y'.repeat(1000)}`;
-    expect(commandOf('a', long)).toMatch(/^\(command of 1009 characters left out, sha256 [0-9a-f]{16}\)$/);
+    expect(commandOf('a', long)).toMatch(
+      /^cat <<EOFy{108}\.\.\. \(command of 1009 characters, sha256 [0-9a-f]{16}\)$/,
+    );
     expect(commandOf('b', long)).toBe(commandOf('a', long));
     expect(commandOf('a', `${long}z`)).not.toBe(commandOf('a', long));
   });
@@ -127,7 +150,8 @@ describe('a large output', () => {
       },
       result: { status: 'FAILURE', output_summary: 'o'.repeat(2_000_000), error_message: long },
     });
-    expect(JSON.stringify(entry).length).toBeLessThan(8000);
+    expect(JSON.stringify(entry).length).toBeLessThan(12_000);
+    expect(entry.files_omitted).toBe(980);
     expect(entry.files).toHaveLength(20);
   });
 });

@@ -4,6 +4,7 @@ import { EVENT_VERSION } from '../../src/contracts/event.js';
 import type { SessionEvent, StoredEvent } from '../../src/contracts/session-events.js';
 import {
   ACTION_TYPES,
+  type PinnedText,
   RESULT_STATUSES,
   TRACE_STATES,
   type TraceEntryInput,
@@ -19,8 +20,12 @@ import { implementer, recorded, rejected, reviewer, stored, timeOf } from '../su
 const NOW = '2026-02-01T00:00:00.000Z';
 const bytes = (state: SessionState) => encodeSnapshot(state, NOW);
 
-function appended(entries: readonly TraceEntryInput[], malformed = 0): SessionEvent {
-  const data = { entries: entries.map(recordedOf), malformed };
+function appended(
+  entries: readonly TraceEntryInput[],
+  malformed = 0,
+  pins: readonly PinnedText[] = [],
+): SessionEvent {
+  const data = { entries: entries.map(recordedOf), malformed, ...(pins.length > 0 && { pins: [...pins] }) };
   return { v: EVENT_VERSION, type: 'trace.appended', at: timeOf(1), data };
 }
 
@@ -72,6 +77,19 @@ describe('trace entries in the fold', () => {
     expect(JSON.stringify(event)).toContain('"at":"2026-01-01T00:00:00Z"');
     expect(traceIn(foldedFrom([event]))?.recent).toHaveLength(1);
     expect(traceIn(foldedFrom([event]))?.recent[0]).not.toHaveProperty('at');
+  });
+
+  it('trace entries that were pinned are constraints of their intent at once', () => {
+    const pins = [{ intent: 'INT-1', id: 'step-1', text: 'keep it short' }];
+    const state = foldedFrom([appended([step(1)]), appended([], 0, pins), appended([], 0, pins)]);
+    expect(traceIn(state)).toMatchObject({ total: 1, pinned: { items: ['keep it short'] } });
+  });
+
+  it('trace entries leave their stored outputs in the event', () => {
+    const result = { status: 'SUCCESS' as const, output_summary: 'o'.repeat(3000) };
+    const event = appended([step(1, { result })]);
+    expect(JSON.stringify(event)).toContain('o'.repeat(3000));
+    expect(bytes(foldedFrom([event]))).not.toContain('ooo');
   });
 
   it('trace entries of more intents than are remembered push out the one that rested longest', () => {
@@ -127,9 +145,9 @@ describe('dispatches that name an intent', () => {
       done(6, { task_id: '3', status: 'completed', files_modified: ['src/b.ts'] }),
       appended(steps(14)),
     ]);
-    expect(traceIn(state)?.unresolved.map(({ text }) => text)).toEqual([
-      'reviewer failure: task 1 needs_changes',
-      'implementer failure: task 4 blocked: added the store',
+    expect(traceIn(state)?.unresolved.items.map(({ text }) => text)).toEqual([
+      'reviewer failed: task 1 needs_changes',
+      'implementer failed: task 4 blocked: added the store',
     ]);
   });
 
@@ -210,7 +228,7 @@ describe('snapshot and tail', () => {
       action_type: fc.constantFrom(...ACTION_TYPES),
       payload: fc.record(
         {
-          reasoning: fc.constantFrom('to see', 'ask\nfor it'),
+          reasoning: fc.constantFrom('to see', 'ask\nfor it', 'You must ask. Never wait.'),
           command: fc.constantFrom('npm test', 'x'.repeat(400)),
           target_files: fc.constantFrom(['a.ts'], ['b.ts', 'c.ts']),
           tool_name: fc.constantFrom('edit', 'bash'),
@@ -231,9 +249,17 @@ describe('snapshot and tail', () => {
   const dispatches = fc
     .tuple(fc.integer({ min: 1, max: 8 }), fc.constantFrom('INT-1', 'INT-3'))
     .map(([sequence, intent_id]) => recorded(sequence, implementer({ intent_id })));
+  const pins = fc.array(
+    fc.record({
+      intent: fc.constantFrom('INT-1', 'INT-3'),
+      id: fc.constant('e1'),
+      text: fc.constantFrom('keep it', 'hold on'),
+    }),
+    { maxLength: 2 },
+  );
   const appends = fc
-    .tuple(fc.array(entry, { minLength: 1, maxLength: 6 }), fc.nat(2))
-    .map(([entries, malformed]) => appended(entries, malformed));
+    .tuple(fc.array(entry, { minLength: 1, maxLength: 6 }), fc.nat(2), pins)
+    .map(([entries, malformed, pinned]) => appended(entries, malformed, pinned));
   const logs = fc.array(fc.oneof(appends, appends, dispatches), { minLength: 1, maxLength: 14 });
 
   function expectEveryCutToAgree(events: readonly StoredEvent[], limits = DEFAULT_LIMITS): void {

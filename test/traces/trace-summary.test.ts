@@ -7,7 +7,8 @@ import {
   type TraceEntryInput,
 } from '../../src/contracts/trace-entry.js';
 import { approximateTokenizer } from '../../src/shared/tokenizer.js';
-import { SUMMARY_HEADER, summarise } from '../../src/traces/trace-summary.js';
+import { addEntry, DEFAULT_RHYTHM, emptyTrace, pin } from '../../src/traces/intent-trace.js';
+import { recentLines, SUMMARY_HEADER, summarise } from '../../src/traces/trace-summary.js';
 import { recordedOf, section, step, steps, summaryOf, traceOf, used } from '../compaction/entries.js';
 import { hostileTexts } from '../support/builders.js';
 
@@ -38,17 +39,101 @@ describe('the head of a summary', () => {
     ['it comes in the middle', [...steps(10), request(ASK), ...steps(9, 11)]],
     ['another one follows', [request(ASK), request('now something else', 'ask-2'), ...steps(18)]],
     ['it was compacted long ago', [request(ASK), ...steps(219)]],
-  ])('a trace summary holds the original ask whole, before everything else, when %s', (_name, entries) => {
+  ])('a trace summary holds the original request whole, once, when %s', (_name, entries) => {
     const lines = summaryOf(traceOf(entries)).text.split('\n');
-    expect(lines[2]).toBe(`Original ask: ${ASK}`);
-    expect(lines.filter((line) => line.startsWith('Original ask'))).toHaveLength(1);
+    expect(lines.filter((line) => line.startsWith('Original request'))).toEqual([`Original request: ${ASK}`]);
+  });
+});
+
+describe('the requests of a summary', () => {
+  const words = (name: string, count: number) =>
+    Array.from({ length: count }, (_, at) => `${name}${at}`).join(' ');
+  const lineOf = (text: string, title: string) =>
+    text.split('\n').find((line) => line.startsWith(`${title} request: `)) ?? '';
+
+  it('a trace summary holds the original request and the newest whole, and a line of each between, newest first', () => {
+    const asks = ['first', 'second', 'third', 'fourth'].map((name) => request(`${name} thing to do`, name));
+    const { text } = summaryOf(traceOf([...asks, ...steps(16)]));
+    expect(lineOf(text, 'Original')).toBe('Original request: first thing to do');
+    expect(lineOf(text, 'Newest')).toBe('Newest request: fourth thing to do');
+    expect(section(text, 'Requests between')).toEqual(['- third thing to do', '- second thing to do']);
+    expect(text).toContain('Requests between (2 of 2, newest first):');
   });
 
-  it('a trace summary keeps an ask of 4,000 characters whole, whatever else must go', () => {
-    const ask = 'word '.repeat(800).trim();
-    const { text, tokensAfter } = summaryOf(traceOf([request(ask), ...steps(99)]));
-    expect(text).toContain(`Original ask: ${ask}`);
-    expect(tokensAfter).toBeLessThanOrEqual(1200);
+  it('a trace summary gives long requests 30 % of its room, and says where the whole ones are', () => {
+    const asks = [request(words('old', 500), 'ask-1'), request(words('new', 500), 'ask-2')];
+    const entries = [...asks, ...steps(98)].map((entry, index) => ({
+      ...entry,
+      payload: {
+        ...entry.payload,
+        ...(index > 1 && { tool_name: `tool-${index % 4}`, command: words('run', 20) }),
+      },
+    }));
+    const { text } = summaryOf(traceOf(entries), 600);
+    for (const [title, id] of [
+      ['Original', 'ask-1'],
+      ['Newest', 'ask-2'],
+    ] as const) {
+      const line = lineOf(text, title);
+      expect(line).toMatch(new RegExp(`\\.\\.\\. \\(cut; whole in trace entry ${id}\\)$`));
+      expect(approximateTokenizer.count(line)).toBeGreaterThan(60);
+    }
+  });
+
+  it('a trace summary gives a long original request what a short newest one leaves', () => {
+    const { text } = summaryOf(
+      traceOf([request(words('old', 200), 'ask-1'), request('go on', 'ask-2'), ...steps(98)]),
+      1200,
+    );
+    expect(lineOf(text, 'Newest')).toBe('Newest request: go on');
+    expect(approximateTokenizer.count(lineOf(text, 'Original'))).toBeGreaterThan(300);
+  });
+
+  it('a trace summary keeps the newest request whole among the recent entries', () => {
+    const long = words('new', 300);
+    const trace = traceOf([...steps(20), request(words('old', 300), 'a1'), request(long, 'a2')]);
+    const lines = recentLines(trace);
+    expect(lines[1]).toBe(`- REQUEST: ${long}`);
+    expect(lines[0]).toBe(`- REQUEST: ${words('old', 300)}`);
+  });
+});
+
+describe('the constraints of a summary', () => {
+  const RULES = 'Write it. Never touch the grammar. You must keep a log; use only two files.';
+
+  it('a trace summary pins the sentences of requests that say what must be, and they go last', () => {
+    const trace = traceOf([request(RULES), ...steps(99)]);
+    for (const room of [1200, 200, 90])
+      expect(section(summaryOf(trace, room).text, 'Constraints')).toEqual([
+        '- You must keep a log; use only two files.',
+        '- Never touch the grammar.',
+      ]);
+    expect(summaryOf(trace, 90).text).not.toContain('Files changed');
+  });
+
+  it('a trace summary keeps the constraints of a request that is much longer than what is kept of it', () => {
+    const long = `${'Write a part of it. '.repeat(400)}Do not delete the old one.`;
+    const { text } = summaryOf(traceOf([request(long), request('go on', 'ask-2'), ...steps(18)]));
+    expect(section(text, 'Constraints')).toEqual(['- Do not delete the old one.']);
+  });
+
+  it('a trace summary takes no rule from code in a request', () => {
+    const { text } = summaryOf(traceOf([request('Mend it.\n```\nit must never\n```\nSoon.'), ...steps(19)]));
+    expect(section(text, 'Constraints')).toEqual([]);
+  });
+
+  it('a trace summary reads the constraints of entries that were stored without them', () => {
+    let trace = emptyTrace('INT-1');
+    for (const { constraints: _, ...old } of [request(RULES), ...steps(19)].map(recordedOf))
+      trace = addEntry(trace, old, DEFAULT_RHYTHM);
+    expect(section(summaryOf(trace).text, 'Constraints')).toHaveLength(2);
+  });
+
+  it('a trace summary has a text that was pinned by hand at once, and below the first block the recent lines have it', () => {
+    expect(section(summaryOf(pin(traceOf(steps(20)), 'keep it short')).text, 'Constraints')).toEqual([
+      '- keep it short',
+    ]);
+    expect(recentLines(pin(traceOf(steps(1)), 'keep it short')).at(-1)).toBe('- PINNED: keep it short');
   });
 });
 
@@ -68,7 +153,7 @@ describe('the sections of a summary', () => {
         ...Array.from({ length: 13 }, (_, index) => outcome(`r${index}`, 'read', 'SUCCESS')),
       ]),
     );
-    expect(section(text, 'Outcomes:')).toEqual([
+    expect(section(text, 'Outcomes')).toEqual([
       '- edit: 2 succeeded, 0 failed, 1 denied',
       '- bash: 0 succeeded, 1 failed, 2 denied',
       '- scope_violation: 0 succeeded, 0 failed, 1 denied',
@@ -98,11 +183,11 @@ describe('the sections of a summary', () => {
         ...steps(8),
       ]),
     );
-    expect(section(text, 'Errors still unresolved:')).toEqual([
-      '- write failure: other-tool went wrong',
-      '- edit failure: other-target went wrong',
-      '- bash failure: again-later went wrong',
-      '- rm denied: outside the scope',
+    expect(section(text, 'Errors still unresolved')).toEqual([
+      '- rm / denied: outside the scope',
+      '- bash npm run lint failed: again-later went wrong',
+      '- edit b.ts failed: other-target went wrong',
+      '- write a.ts failed: other-tool went wrong',
     ]);
   });
 
@@ -113,11 +198,11 @@ describe('the sections of a summary', () => {
       used('good', 'bash', { command: 'make' }, { status: 'SUCCESS' }),
       ...steps(19, 20),
     ];
-    expect(summaryOf(traceOf(entries.slice(0, 39))).text).toContain('no rule');
+    expect(summaryOf(traceOf(entries.slice(0, 20))).text).toContain('no rule');
     expect(summaryOf(traceOf(entries)).text).not.toContain('no rule');
   });
 
-  it('a trace summary lists decisions, files and what is done and must not be done again, each once', () => {
+  it('a trace summary lists decisions, completed steps by their object, runs, and files told apart, each once', () => {
     const decision = (id: string, reasoning: string): TraceEntryInput => ({
       id,
       intent_id: 'INT-1',
@@ -140,13 +225,82 @@ describe('the sections of a summary', () => {
         ...Array.from({ length: 12 }, (_, index) => decision(`more-${index}`, 'keep the old grammar')),
       ]),
     );
-    expect(section(text, 'Decisions:')).toEqual(['- use a hand-written parser', '- keep the old grammar']);
-    expect(section(text, 'Files touched:')).toEqual(['- src/parser.ts', '- src/lexer.ts', '- src/gone.ts']);
-    expect(section(text, 'Done, do not do again:')).toEqual([
-      '- write: wrote the parser',
-      '- write: src/lexer.ts',
-      '- bash: npm test',
+    expect(section(text, 'Decisions')).toEqual(['- keep the old grammar', '- use a hand-written parser']);
+    expect(section(text, 'Files changed')).toEqual(['- src/lexer.ts', '- src/parser.ts']);
+    expect(text).not.toContain('src/gone.ts\n');
+    expect(section(text, 'Completed steps')).toEqual(['- wrote src/lexer.ts', '- wrote src/parser.ts']);
+    expect(section(text, 'Runs that succeeded, to run again after a change')).toEqual(['- bash npm test']);
+  });
+
+  it('a trace summary never lists tests, checks and scripts as completed', () => {
+    const ran = [
+      'npm test',
+      'pytest -q',
+      'cd app && npx vitest run',
+      'python check.py',
+      'make',
+      'npm i && npm test',
+    ];
+    const commands = ran.map((command, index) =>
+      used(`r${index}`, 'bash', { command }, { status: 'SUCCESS', output_summary: 'ok, 12 passed' }),
+    );
+    const { text } = summaryOf(traceOf([...commands, ...steps(14)]));
+    expect(section(text, 'Completed steps').every((line) => line.startsWith('- edited src/f'))).toBe(true);
+    expect(section(text, 'Runs that succeeded, to run again after a change')).toContain(
+      '- bash npm test: ok, 12 passed',
+    );
+  });
+
+  it('a trace summary tells changed, read and denied files apart', () => {
+    const went = (id: string, tool: string, file: string, status: 'SUCCESS' | 'FAILURE' | 'DENIED') =>
+      used(id, tool, { file }, { status });
+    const shell = (id: string, command: string, target_files: string[]): TraceEntryInput => ({
+      ...used(id, 'bash', { command }, { status: 'SUCCESS' }),
+      payload: { tool_name: 'bash', command, target_files },
+    });
+    const { text } = summaryOf(
+      traceOf([
+        went('1', 'read_file', 'src/read.ts', 'SUCCESS'),
+        went('2', 'read_file', 'src/both.ts', 'SUCCESS'),
+        went('3', 'str_replace', 'src/both.ts', 'SUCCESS'),
+        went('4', 'edit', 'src/failed.ts', 'FAILURE'),
+        went('5', 'edit', 'src/secret.ts', 'DENIED'),
+        went('6', 'edit', 'src/once.ts', 'DENIED'),
+        went('7', 'edit', 'src/once.ts', 'SUCCESS'),
+        shell('8', 'cat src/in.ts > src/out.ts', ['src/in.ts', 'src/out.ts']),
+        shell('9', 'npx vitest run test/x.test.ts', ['test/x.test.ts']),
+        shell('10', 'sed -i s/a/b/ src/sed.ts', ['src/sed.ts']),
+        ...Array.from({ length: 10 }, (_, index) =>
+          used(`l${index}`, 'bash', { command: 'ls' }, { status: 'SUCCESS' }),
+        ),
+      ]),
+    );
+    expect(section(text, 'Files changed')).toEqual(
+      ['sed', 'out', 'once', 'both'].map((name) => `- src/${name}.ts`),
+    );
+    expect(section(text, 'Files read or used')).toEqual(['- test/x.test.ts', '- src/in.ts', '- src/read.ts']);
+    expect(section(text, 'Files denied')).toEqual(['- src/secret.ts (edit)']);
+  });
+
+  it('a trace summary drops an error between two blocks when the same command has succeeded', () => {
+    const failed = used(
+      'f',
+      'bash',
+      { command: 'npm test' },
+      { status: 'FAILURE', error_message: 'two failed' },
+    );
+    const trace = traceOf([failed, ...steps(19)]);
+    expect(section(summaryOf(trace).text, 'Errors still unresolved')).toEqual([
+      '- bash npm test failed: two failed',
     ]);
+    const other = addEntry(
+      trace,
+      recordedOf(used('o', 'bash', { command: 'ls' }, { status: 'SUCCESS' })),
+      DEFAULT_RHYTHM,
+    );
+    expect(summaryOf(other).text).toBe(summaryOf(trace).text);
+    const again = used('s', 'bash', { command: 'npm test' }, { status: 'SUCCESS' });
+    expect(summaryOf(addEntry(other, recordedOf(again), DEFAULT_RHYTHM)).text).not.toContain('two failed');
   });
 
   it('a trace summary leaves out sections that have nothing to say', () => {
@@ -154,7 +308,7 @@ describe('the sections of a summary', () => {
     const { text } = summaryOf(traceOf(entries));
     expect(text).not.toContain('Errors still unresolved');
     expect(text).not.toContain('Decisions');
-    expect(text).not.toContain('Files touched');
+    expect(text).not.toContain('Files ');
   });
 });
 
@@ -192,9 +346,9 @@ describe('a summary that comes back as an entry', () => {
   });
 });
 
-/** A title, an item, or the ask; nothing that came in can make a line of its own. */
+/** A title, an item, or a request; nothing that came in can make a line of its own. */
 const KNOWN_LINE =
-  /^(- .*|Original ask: .*|Outcomes:|Errors still unresolved:|Decisions:|Done, do not do again:|Files touched:)$/;
+  /^(- .*|(Original|Newest) request: .*|(Outcomes|Constraints|Requests between|Errors still unresolved|Completed steps|Runs that succeeded, to run again after a change|Decisions|Files (changed|read or used|denied)) \(\d+ of \d+.*\):)$/;
 
 describe('the bound of a summary', () => {
   const texts = fc.oneof(hostileTexts, fc.string({ maxLength: 400 }), fc.constant('x'.repeat(3000)));
@@ -237,13 +391,45 @@ describe('the bound of a summary', () => {
     );
   });
 
-  it('the bound of a trace summary takes the oldest lines of the longest lists first', () => {
-    const trace = traceOf([request(ASK), ...steps(99)]);
+  it('the bound of a trace summary takes the oldest lines of each list first, and its title says how many there are', () => {
+    const trace = traceOf([request(ASK), ...steps(59)]);
     const { text } = summaryOf(trace, 150);
     expect(text).toContain(ASK);
-    expect(text).toContain('- edit: 99 succeeded, 0 failed');
-    const kept = section(text, 'Files touched:');
-    expect(kept.length).toBeLessThan(section(summaryOf(trace).text, 'Files touched:').length);
-    expect(kept.at(-1)).toBe('- src/f99.ts');
+    expect(text).toContain('- edit: 59 succeeded, 0 failed, 0 denied');
+    const kept = section(text, 'Files changed');
+    expect(kept.length).toBeLessThan(section(summaryOf(trace).text, 'Files changed').length);
+    expect(kept[0]).toBe('- src/f59.ts');
+    expect(text).toContain(`Files changed (${kept.length} of 59, newest first):`);
+  });
+
+  it('the bound of a trace summary is shared by tokens: a list of long lines has fewer of them', () => {
+    const count = (text: string) => text.split(/\s+/).length;
+    const byWord = { name: 'words', count };
+    const long = (index: number) => `${`because of ${index} `.repeat(20)}`;
+    const entries = steps(60).map((entry, index) =>
+      index % 2 === 0
+        ? entry
+        : { ...entry, payload: { reasoning: long(index) }, state: 'REASONING' as const },
+    );
+    const text = summarise(traceOf(entries), byWord, 400)?.text ?? '';
+    const [decisions, files, done] = ['Decisions', 'Files changed', 'Completed steps'].map((title) =>
+      count(section(text, title).join('\n')),
+    );
+    expect(count(text)).toBeLessThanOrEqual(400);
+    expect(decisions).toBeGreaterThan(60);
+    expect(Math.min(files ?? 0, done ?? 0)).toBeGreaterThan(55);
+  });
+
+  it('the bound of a trace summary never takes a tally', () => {
+    const tools = Array.from({ length: 25 }, (_, index) =>
+      used(`t${index}`, `tool-${index}`, { file: `${index}.ts` }, { status: 'SUCCESS' }),
+    );
+    const { text } = summaryOf(traceOf([request(ASK), ...tools, ...steps(14)]), 330);
+    expect(section(text, 'Outcomes')).toHaveLength(26);
+    expect(text).toContain('Outcomes (26 of 26 tools):');
+  });
+
+  it('the bound of a trace summary says that there were more than it remembers', () => {
+    expect(summaryOf(traceOf(steps(100))).text).toMatch(/Files changed \(\d+ of 60 or more, newest first\):/);
   });
 });

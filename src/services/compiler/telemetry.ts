@@ -11,6 +11,8 @@ export interface SessionTelemetry {
   compiles: number;
   errors: Record<string, number>;
   ledgerModes: Record<string, number>;
+  /** Prompts that went without the progress ledger, by reason. */
+  fallbacks: Record<string, number>;
   rebuilds: number;
   /** Prompts that something was left out of, to keep within their room. */
   shortened: number;
@@ -32,6 +34,8 @@ export class Telemetry {
     const counts = this.#of(session);
     counts.compiles += 1;
     bump(counts.ledgerModes, reply.kind === 'dispatch' ? reply.ledger.mode : 'none');
+    if (reply.kind === 'dispatch' && reply.ledger.reason !== undefined)
+      bump(counts.fallbacks, reply.ledger.reason);
     const { wanted, used } = reply.budget;
     if (used < wanted) counts.shortened += 1;
     counts.tokensWanted += wanted;
@@ -58,6 +62,7 @@ export class Telemetry {
       compiles: 0,
       errors: {},
       ledgerModes: {},
+      fallbacks: {},
       rebuilds: 0,
       shortened: 0,
       tokensWanted: 0,

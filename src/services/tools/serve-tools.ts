@@ -5,6 +5,8 @@ import {
   RUN_STATUS_SUBJECT,
   TRACE_APPEND_SUBJECT,
   TRACE_COMPACT_SUBJECT,
+  TRACE_GET_SUBJECT,
+  TRACE_PIN_SUBJECT,
   TRACE_RECORD_SUBJECT,
 } from '../../contracts/request-names.js';
 import {
@@ -112,6 +114,20 @@ export async function serveTools(
         bySession: true,
         description: 'the compacted history of an intent',
         handle: (request) => trace.compact(request),
+      },
+      {
+        name: 'trace-get',
+        subject: TRACE_GET_SUBJECT,
+        bySession: true,
+        description: 'an entry as its event keeps it, with its output',
+        handle: (request) => trace.get(request),
+      },
+      {
+        name: 'trace-pin',
+        subject: TRACE_PIN_SUBJECT,
+        bySession: true,
+        description: 'keep what an entry says as a constraint of its intent',
+        handle: (request) => trace.pin(request),
       },
     ]).concat(
       healthEndpoint(

@@ -1,19 +1,28 @@
 import { checkedRequest } from '../../contracts/checked.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
-import { token } from '../../contracts/names.js';
+import { type Token, token } from '../../contracts/names.js';
+import type { EventOf } from '../../contracts/session-events.js';
 import type { TokenizerName } from '../../contracts/session-settings.js';
-import { type RecordedEntry, traceAppendRequest, traceCompactRequest } from '../../contracts/trace-entry.js';
+import {
+  type PinnedText,
+  type StoredEntry,
+  traceAppendRequest,
+  traceCompactRequest,
+  traceGetRequest,
+  tracePinRequest,
+} from '../../contracts/trace-entry.js';
 import type { SessionReader } from '../../folding/session-folding.js';
 import type { Clock } from '../../ports/clock.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import { resolvedSettings } from '../../session/resolved-settings.js';
 import { tracesOf } from '../../session/session-state.js';
+import { clipText, quoted } from '../../shared/text.js';
 import type { Tokenizer } from '../../shared/tokenizer.js';
-import { recordEntry } from '../../traces/record-entry.js';
+import { recordEntry, textOfEntry } from '../../traces/record-entry.js';
 import { compactedReport, recentLines, summarise } from '../../traces/trace-summary.js';
 
-/** Answers `trace.append` and `trace.compact`. */
+/** Answers `trace.append`, `trace.compact`, `trace.get` and `trace.pin`. */
 export interface TraceServiceOptions {
   readonly log: SessionLog;
   readonly reader: SessionReader;
@@ -24,42 +33,85 @@ export interface TraceServiceOptions {
 }
 
 export interface TraceService {
-  /** Appends entries as one event. Those that cannot be read are skipped and counted; if none can, it is an error too. */
+  /**
+   * Appends entries, as one event unless they are large. Those that cannot be read are skipped and counted; if none can, it
+   * is an error too.
+   */
   append(request: unknown): Promise<object>;
   /**
    * The summary of an intent, the entries behind it in numbers, and the newer entries; all null or empty below the
    * threshold.
    */
   compact(request: unknown): Promise<object>;
+  /** An entry as its event keeps it. `not_found` for none of the id. */
+  get(request: unknown): Promise<object>;
+  /** Keeps what an entry says as a constraint of its intent. */
+  pin(request: unknown): Promise<object>;
 }
+
+/** Characters of the entries of one event, about: with what surrounds it, it must fit one message. */
+const EVENT_SIZE = 400_000;
+/** Events that are read at a time in search of an entry. */
+const PAGE = 200;
 
 export function createTraceService(options: TraceServiceOptions): TraceService {
   const { log, reader, clock, newId, tokenizers } = options;
+  const append = async (session: Token, data: EventOf<'trace.appended'>['data']): Promise<number> => {
+    const event = { v: EVENT_VERSION, type: 'trace.appended', at: clock(), data } as const;
+    const appended = await log.append(session, event);
+    // Without an expected sequence nothing can conflict.
+    return appended.outcome === 'appended' ? appended.sequence : 0;
+  };
+
+  /** The newest entry of an id; the id may be cut, as a summary shows it. */
+  const find = async (session: Token, id: string, intentId: string | undefined): Promise<Found> => {
+    let found: Found | undefined;
+    for (let after = 0; ; ) {
+      const { events, through } = await log.read(session, { after, type: 'trace.appended', limit: PAGE });
+      for (const { sequence, event } of events) {
+        if (event.type !== 'trace.appended') continue;
+        const entry = event.data.entries.findLast(
+          (each) =>
+            (each.id === id || clipText(quoted(each.id), 64) === id) &&
+            (intentId === undefined || each.intent === intentId),
+        );
+        if (entry !== undefined) found = { entry, at: event.at, sequence };
+      }
+      if (events.length === 0 || through <= after) break;
+      after = through;
+    }
+    if (found !== undefined) return found;
+    throw new ThroughlineError(
+      'not_found',
+      `id: no trace entry ${JSON.stringify(id)} in session ${session}; ` +
+        `"throughline trace show ${session} --intent INTENT" shows the newest`,
+    );
+  };
+
   return {
     async append(input) {
       const { session: name, entries: given } = checkedRequest(traceAppendRequest, input);
       const session = token(name, 'session');
-      const entries: RecordedEntry[] = [];
+      const entries: StoredEntry[] = [];
+      const pins: PinnedText[] = [];
       const malformed: { index: number; message: string }[] = [];
       for (const [index, each] of given.entries()) {
         const recorded = recordEntry(each, newId);
-        if ('entry' in recorded) entries.push(recorded.entry);
-        else malformed.push({ index, message: recorded.malformed });
+        if ('entry' in recorded) {
+          entries.push(recorded.entry);
+          if (recorded.pin !== undefined) pins.push(recorded.pin);
+        } else malformed.push({ index, message: recorded.malformed });
       }
       // Even without a single readable one: the session counts malformed entries.
-      const appended = await log.append(session, {
-        v: EVENT_VERSION,
-        type: 'trace.appended',
-        at: clock(),
-        data: { entries, malformed: malformed.length },
-      });
+      const [first = [], ...others] = inEvents(entries);
+      const more = pins.length > 0 ? { pins } : {};
+      let sequence = await append(session, { entries: first, malformed: malformed.length, ...more });
+      for (const each of others) sequence = await append(session, { entries: each, malformed: 0 });
       if (entries.length === 0) {
         throw new ThroughlineError('schema_invalid', `entries: none can be read; ${malformed[0]?.message}`, {
           details: { malformed },
         });
       }
-      // Without an expected sequence nothing can conflict.
-      const sequence = appended.outcome === 'appended' ? appended.sequence : 0;
       return { appended: entries.length, malformed, sequence };
     },
     async compact(input) {
@@ -80,5 +132,49 @@ export function createTraceService(options: TraceServiceOptions): TraceService {
         sequence: state.sequence,
       };
     },
+    async get(input) {
+      const { session, id, intentId } = checkedRequest(traceGetRequest, input);
+      const { entry, ...where } = await find(token(session, 'session'), id, intentId);
+      return { ...where, entry };
+    },
+    async pin(input) {
+      const { session: name, id, intentId } = checkedRequest(tracePinRequest, input);
+      const session = token(name, 'session');
+      const { entry } = await find(session, id, intentId);
+      const text = textOfEntry(entry);
+      if (entry.intent === null || text === '') {
+        const why = entry.intent === null ? 'names no intent' : 'says nothing';
+        throw new ThroughlineError(
+          'schema_invalid',
+          `id: the entry ${JSON.stringify(id)} ${why}; pin another one`,
+        );
+      }
+      const pin = { intent: entry.intent, id: entry.id, text };
+      const sequence = await append(session, { entries: [], malformed: 0, pins: [pin] });
+      return { pinned: pin, sequence };
+    },
   };
+}
+
+interface Found {
+  readonly entry: StoredEntry;
+  /** Time of its event, ISO 8601. */
+  readonly at: string;
+  readonly sequence: number;
+}
+
+/** The entries in as many events as they need. */
+function inEvents(entries: readonly StoredEntry[]): StoredEntry[][] {
+  const events: StoredEntry[][] = [];
+  let size = Number.POSITIVE_INFINITY;
+  for (const entry of entries) {
+    const more = JSON.stringify(entry).length;
+    if (size + more > EVENT_SIZE) {
+      events.push([]);
+      size = 0;
+    }
+    events.at(-1)?.push(entry);
+    size += more;
+  }
+  return events;
 }

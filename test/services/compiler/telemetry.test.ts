@@ -52,6 +52,7 @@ describe('telemetry', () => {
         compiles: 3,
         errors: { prompt_overflow: 1, schema_invalid: 2 },
         ledgerModes: { ledger: 2, ledger_plus_fallback: 1 },
+        fallbacks: { rebuild_failed: 1 },
         rebuilds: 1,
         shortened: 1,
         tokensWanted: 600,
