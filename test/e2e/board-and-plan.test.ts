@@ -107,7 +107,7 @@ describe('board and plan', () => {
     expect(start.prompt).toContain('\nPlan: 2 of 5 done, next 2.2 ');
     expect(iteration.prompt).toContain('\nBoard: 1 ready | 1 waiting | 1 completed\nPlan: 2 of 5 done, ');
     // A result of a plan task stands beside it.
-    expect(status.stdout).toContain('  2.2 (plan: in-progress)  implementer_failed → retry (1 dispatch)\n');
+    expect(status.stdout).toContain('  2.2 (plan: pending)  implementer_failed → retry (1 dispatch)\n');
     expect(status.stdout).toContain('  TAS-1 (board: completed)  reviewer_approved → ');
     expect(iteration.prompt).toMatch(/\nPlan: .* \(last result: implementer_failed\)\n/);
     expect(iteration.prompt).toContain('[TAS-2] Write the parser (last result: implementer_completed)');

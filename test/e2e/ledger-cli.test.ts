@@ -226,6 +226,7 @@ describe('telemetry', () => {
       compiles: 2,
       errors: { dispatch_rejected: 1, prompt_overflow: 1 },
       ledgerModes: { ledger: 2 },
+      fallbacks: {},
       rebuilds: 0,
       shortened: 0,
       tokensWanted: expect.any(Number),
