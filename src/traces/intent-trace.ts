@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isRole, kindOf } from '../contracts/kinds.js';
 import type { RecordedEntry } from '../contracts/trace-entry.js';
 import { clipText } from '../shared/text.js';
 import { constraintsOf } from './constraints.js';
@@ -267,8 +268,9 @@ function decisionOf({ state, action, reasoning }: RecordedEntry): string[] {
 function stepOf(entry: RecordedEntry): string[] {
   const { action, target, output, tool } = entry;
   if (action !== 'TOOL_EXECUTION') return [];
-  // A dispatch says itself what came of its task.
-  if (target !== undefined && tool !== 'observer') return output === undefined ? [] : [`${tool}: ${output}`];
+  // A dispatch says itself what came of its task; what only records does nothing.
+  const isNote = isRole(tool) && kindOf(tool).part === 'note';
+  if (target !== undefined && !isNote) return output === undefined ? [] : [`${tool}: ${output}`];
   if (effectOf(entry) !== 'change') return [];
   const object = objectOf(entry);
   if (object === undefined) return [];
