@@ -1,5 +1,6 @@
 import type { CommandName, ToolArguments } from '../../contracts/tool-requests.js';
 import type { SessionState } from '../session-state.js';
+import { findFacts } from './fact-commands.js';
 import * as iterations from './iteration-commands.js';
 import * as lifecycle from './lifecycle-commands.js';
 import * as notebook from './notebook-commands.js';
@@ -35,6 +36,7 @@ const DECIDE: {
   'session-complete': lifecycle.completeSession,
   'session-restart': lifecycle.restartSession,
   'session-show': lifecycle.showSession,
+  'fact-find': findFacts,
 };
 
 /** Decides a command on a state. A completed session takes no further events until it is restarted. */
