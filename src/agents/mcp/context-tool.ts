@@ -5,9 +5,13 @@ import type { McpTool, Memory } from './memory.js';
 
 /** `context`: the next prompt, of a task or of the session. */
 export const contextTool: McpTool<'context'> = async (memory, input) => {
-  const { prompt, tokenEstimate: tokens, sequence } = await compiled(memory, input);
+  const { kind, prompt: made, tokenEstimate: tokens, sequence } = await compiled(memory, input);
+  const prompt = kind === 'dispatch' ? `${made.trimEnd()}\n\n${HAND_IN}` : made;
   return { text: prompt, data: { prompt, tokens, sequence } };
 };
+
+/** The prompt asks for a block, which is for agents that have no tools. */
+const HAND_IN = 'You have the tool report: hand the result in with it, in place of the result object.';
 
 /** The prompt of a task; without a task what an agent reads first in the session. */
 export async function compiled(

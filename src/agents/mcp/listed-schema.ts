@@ -21,7 +21,8 @@ export function listedSchema(schema: z.ZodType, io: 'input' | 'output'): ListedS
 function short(schema: object): ListedSchema {
   return Object.fromEntries(
     Object.entries(schema)
-      .filter(([key]) => KEPT.has(key))
+      // What an enumeration holds says its type.
+      .filter(([key]) => KEPT.has(key) && !(key === 'type' && 'enum' in schema))
       .map(([key, value]) => [key, key === 'properties' ? mapped(value) : inner(value)]),
   );
 }

@@ -28,7 +28,7 @@ const shownTask = z.object({
   claimed_by: z.string().optional(),
 });
 
-const READS = { readOnlyHint: true, openWorldHint: false };
+const READS = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
 const ADDS = { destructiveHint: false, openWorldHint: false };
 
 /** One tool. The server checks what comes in, so that a refusal says what to do. */

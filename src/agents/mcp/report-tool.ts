@@ -42,7 +42,7 @@ function answerOf(result: DispatchResult): McpAnswer<'report'> {
           : oneLine(repairsInWords({ repairs: made, ...(repairsOmitted && { repairsOmitted }) }));
       const text = [
         `Stored as dispatch ${dispatch}: ${role}, task ${task}, ${counted(facts.length, 'fact')}.`,
-        ...(repairs === '' ? [] : [`Read with repairs: ${repairs}.`]),
+        ...(repairs === '' ? [] : [`It was ${repairs}.`]),
         `context with after: ${dispatch} gives a prompt that knows it.`,
       ].join(' ');
       return { text, data: { status, dispatch, facts: facts.length, ...(repairs !== '' && { repairs }) } };
