@@ -6,6 +6,8 @@ import { rolldown } from 'rolldown';
 
 /** Packages that go into the bundle. Any other comes from node_modules, when a command needs it. */
 const BUNDLED = [
+  '@modelcontextprotocol/core',
+  '@modelcontextprotocol/server',
   'commander',
   'jsonrepair',
   'lru-cache',

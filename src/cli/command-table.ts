@@ -134,6 +134,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./trace-command.js')).traceCommand,
   },
   {
+    name: 'mcp',
+    takes: '[options]',
+    summary: 'serve the memory of a session to coding agents, by MCP',
+    load: async () => (await import('./mcp-command.js')).mcpCommand,
+  },
+  {
     name: 'doctor',
     takes: '[options]',
     summary: 'check the whole installation and say what to fix',

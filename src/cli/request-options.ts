@@ -117,4 +117,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   separate: 'keep both',
   dispatch: 'its DISPATCH sequence, as `publish` prints it',
   timeoutMs: 'most milliseconds to wait for it',
+  text: 'its id, or words that all stand in it',
+  task: 'only facts from this task',
+  closed: 'also those that a later dispatch has closed',
 };

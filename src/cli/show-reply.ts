@@ -36,6 +36,15 @@ const session = z
   .looseObject({ name: z.string(), status: z.string() })
   // The counts of the board, by their earlier name.
   .transform(({ tasks: _, ...fields }) => fields);
+const fact = z.looseObject({
+  id: z.string(),
+  subject: text,
+  relation: text,
+  object: text,
+  task: text,
+  dispatch: z.number(),
+  closed_by: z.number().optional(),
+});
 
 const reply = z.object({
   task: task.nullable().optional(),
@@ -47,6 +56,7 @@ const reply = z.object({
   iteration: iteration.nullable().optional(),
   iterations: z.array(iteration).optional(),
   session: session.optional(),
+  facts: z.array(fact).optional(),
   deleted: z.string().optional(),
 });
 
@@ -67,6 +77,7 @@ export function showReply(value: unknown, coloured: boolean): string {
   if (shown.messages) return list(pc, shown.messages, showMessage, 'no unread messages');
   if (shown.iteration) return showIteration(pc, shown.iteration);
   if (shown.iterations) return list(pc, shown.iterations, showIteration, 'no iterations');
+  if (shown.facts) return list(pc, shown.facts, showFact, 'no such facts');
   if (shown.session) return showFields(pc, shown.session);
   return JSON.stringify(value);
 }
@@ -107,6 +118,12 @@ function showIteration(pc: Colors, each: z.infer<typeof iteration>): string {
       : pc.dim('overtaken');
   const worked = each.tasks_worked.length === 0 ? '' : ` [${each.tasks_worked.join(', ')}]`;
   return `${pc.bold(`#${each.number}`)} ${each.started_at} ${state} ${each.summary ?? '(no summary)'}${worked}`;
+}
+
+function showFact(pc: Colors, each: z.infer<typeof fact>): string {
+  const { id, subject, relation, object, task, dispatch, closed_by } = each;
+  const closed = closed_by === undefined ? '' : pc.dim(` (closed by dispatch ${closed_by})`);
+  return `${pc.bold(id)} ${subject} ${relation} ${object} [task:${task}] dispatch ${dispatch}${closed}`;
 }
 
 /** A record as one line a field; a record inside it on one line. */

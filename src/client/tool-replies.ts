@@ -1,5 +1,6 @@
 import type { DispatchResult } from '../contracts/dispatch-result.js';
 import type { ToolName } from '../contracts/request-names.js';
+import type { FoundFact } from '../session/commands/fact-commands.js';
 import type { SessionOverview } from '../session/commands/lifecycle-commands.js';
 import type { TaskView } from '../session/commands/task-commands.js';
 import type { Iteration } from '../session/iterations.js';
@@ -36,6 +37,8 @@ interface Replies {
   readonly 'note-list': { readonly notes: readonly Note[] };
   readonly 'inbox-list': { readonly messages: readonly InboxMessage[] };
   readonly 'iteration-list': { readonly iterations: readonly Iteration[] };
+  /** The valid ones first, each the newest first; `total` is of all that fit. */
+  readonly 'fact-find': { readonly facts: readonly FoundFact[]; readonly total: number };
 }
 
 /** The reply of a tool that neither lists nor deletes: the entry that it worked on, as it is afterwards. */

@@ -65,6 +65,11 @@ export const SETTINGS = {
     optional('`default`'),
     'project for `learnings` and `proposals` commands that name none',
   ),
+  mcpToken: setting(
+    'THROUGHLINE_MCP_TOKEN',
+    secret,
+    'bearer token that `throughline mcp --http` wants; if unset, it makes one and prints it',
+  ),
   logLevel: setting(
     'THROUGHLINE_LOG_LEVEL',
     oneOf(LOG_LEVELS, 'info'),

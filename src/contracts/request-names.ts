@@ -38,6 +38,7 @@ export const COMMAND_NAMES = [
   'session-complete',
   'session-restart',
   'session-show',
+  'fact-find',
 ] as const;
 export type CommandName = (typeof COMMAND_NAMES)[number];
 

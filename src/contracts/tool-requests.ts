@@ -138,6 +138,17 @@ export const TOOLS = {
     reason: content.optional(),
   }),
   'session-show': tool('show the figures of the session', '', {}),
+  'fact-find': tool(
+    'find facts, where they come from and what closed them',
+    '--text "parser test" --closed',
+    {
+      /** The id of a fact, four or more characters of its beginning, or words that all stand in it. */
+      text: text(1000).optional(),
+      task: text(128).optional(),
+      closed: flag,
+      limit: z.int().min(1, 'must be 1 to 200').max(200, 'must be 1 to 200').default(20),
+    },
+  ),
   'dispatch-show': tool('show what became of a result, once the session has it', '--dispatch 7', {
     /** From a publisher's PubAck. */
     dispatch: z.int().positive('must be a DISPATCH sequence, 1 or more'),

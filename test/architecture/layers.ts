@@ -127,9 +127,13 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     holds: 'the SDK',
     imports: ['contracts', 'learnings', 'ledger', 'ports', 'session', 'shared', 'traces'],
   },
+  agents: {
+    holds: 'how coding agents plug in: which session is theirs, and the MCP server',
+    imports: ['client', 'contracts', 'session', 'shared', 'version.ts'],
+  },
   cli: {
     holds: 'the command line',
-    imports: [...SERVER_SIDE, 'client', 'config', 'nats', 'nats-server', 'services', 'version.ts'],
+    imports: [...SERVER_SIDE, 'agents', 'client', 'config', 'nats', 'nats-server', 'services', 'version.ts'],
   },
   entries: {
     holds:
@@ -161,6 +165,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
 const EXCLUSIVE: readonly (readonly [name: string, folder: string])[] = [
   ['nats', 'nats'],
   ['@secretlint/secretlint-rule-preset-recommend', 'redaction'],
+  ['@modelcontextprotocol/server', 'agents'],
 ];
 
 /** The one file that reads the environment. */

@@ -70,7 +70,9 @@ describe('the package', () => {
     expect(files).toContain('dist/index.d.ts');
     expect(files.filter((path) => path.endsWith('.map'))).toEqual([]);
     expect(files).toContain('LICENSE');
-    const strays = files.filter((path) => !/^(dist\/|README\.md$|LICENSE$|package\.json$)/.test(path));
+    const strays = files.filter(
+      (path) => !/^(dist\/|server\.json$|README\.md$|LICENSE$|package\.json$)/.test(path),
+    );
     expect(strays).toEqual([]);
   });
 

@@ -130,6 +130,7 @@ describe('a completed session', () => {
     'session-complete': {},
     'session-restart': {},
     'session-show': {},
+    'fact-find': {},
   };
   const answered: CommandName[] = [
     'task-list',
@@ -138,6 +139,7 @@ describe('a completed session', () => {
     'iteration-list',
     'session-complete',
     'session-show',
+    'fact-find',
   ];
 
   /** Each of the calls would append an event to it, were it open. */

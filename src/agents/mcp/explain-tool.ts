@@ -1,0 +1,101 @@
+import type { ConsideredFact } from '../../contracts/compile-request.js';
+import type { FoundFact } from '../../session/commands/fact-commands.js';
+import { counted } from '../../shared/counted.js';
+import { quoted } from '../../shared/text.js';
+import { textOfTask } from './context-tool.js';
+import type { McpInput } from './mcp-tools.js';
+import type { McpTool, Memory } from './memory.js';
+import { said } from './recall-tool.js';
+
+const MOST = 10;
+
+/** `explain`: where a fact comes from, what closed it and, for a task, why its prompt shows it or does not. */
+export const explainTool: McpTool<'explain'> = async (memory, input) => {
+  const client = await memory.client();
+  const { session } = memory;
+  const found = await client.tools.factFind({ session, text: input.fact, closed: true, limit: MOST });
+  if (found.facts.length === 0) {
+    return {
+      text: `No fact holds ${JSON.stringify(input.fact)}: recall finds facts by what they are about.`,
+      data: { facts: [] },
+    };
+  }
+  const asked = input.task !== undefined || input.prompt !== undefined;
+  const considered = asked ? await consideredFor(memory, input) : undefined;
+  const told = found.facts.map((fact) => {
+    const why = considered && inPrompt(fact, considered.get(fact.id), input);
+    return { fact, ...(why !== undefined && { why }) };
+  });
+  const more =
+    found.total > told.length
+      ? [`${counted(found.total - told.length, 'more fact')} fit: say more of it.`]
+      : [];
+  const hint = asked ? [] : ['With task, it says why the prompt of that task shows the fact or does not.'];
+  return {
+    text: [...told.map(({ fact, why }) => lineOf(fact, why)), ...more, ...hint].join('\n'),
+    data: { facts: told.map(({ fact, why }) => dataOf(fact, why)) },
+  };
+};
+
+async function consideredFor(
+  { session, project, client: connect }: Memory,
+  { task, prompt }: McpInput<'explain'>,
+): Promise<ReadonlyMap<string, ConsideredFact>> {
+  const client = await connect();
+  const common = { session, project, explain: true };
+  const { considered } = await (task === undefined
+    ? client.compile({ kind: 'session-start', ...common, taskPrompt: prompt })
+    : client.compile({
+        ...common,
+        taskId: task,
+        taskPrompt: prompt ?? (await textOfTask(client, session, task)),
+      }));
+  return new Map((considered?.facts ?? []).map((fact) => [fact.id, fact]));
+}
+
+function inPrompt(fact: FoundFact, known: ConsideredFact | undefined, { task }: McpInput<'explain'>): string {
+  if (fact.closed_by !== undefined) return 'not shown: it is closed';
+  if (known === undefined) {
+    return fact.task === task
+      ? 'not among the facts: it is of this task, and the ledger in its prompt tells it'
+      : 'not shown: others fit the task better';
+  }
+  const words = known.words.length === 0 ? '' : ` (${known.words.map(quoted).join(', ')})`;
+  if (known.shown) return `shown for ${BECAUSE[known.because]}${words}`;
+  return `not shown: ${LEFT[known.left ?? 'rank']}${known.duplicateOf === undefined ? '' : ` (${known.duplicateOf})`}`;
+}
+
+const BECAUSE: Readonly<Record<ConsideredFact['because'], string>> = {
+  words: 'words of the task',
+  file: 'a likely or open file',
+  similar: 'a result like the task',
+  recent: 'being new',
+};
+
+const LEFT: Readonly<Record<NonNullable<ConsideredFact['left']>, string>> = {
+  rank: 'others came first',
+  'near-duplicate': 'another fact says nearly the same',
+  'one task': 'its task has enough places already',
+  held: 'the places are held for findings and conventions',
+  'likely file': 'a likely file says it already',
+  budget: 'the room was used up',
+};
+
+function lineOf(fact: FoundFact, why: string | undefined): string {
+  const { id, role, task, dispatch, at, closed_by, closed_at } = fact;
+  const closed = closed_by === undefined ? 'valid' : `closed by dispatch ${closed_by} at ${closed_at}`;
+  const from = `said by dispatch ${dispatch} (${role}, task ${quoted(task)}) at ${at}; ${closed}`;
+  return `- ${said(fact)} [${id}]: ${from}${why === undefined ? '' : `; prompt: ${why}`}`;
+}
+
+function dataOf(fact: FoundFact, why: string | undefined) {
+  const { id, task, dispatch, closed_by } = fact;
+  return {
+    id,
+    text: said(fact),
+    task,
+    dispatch,
+    ...(closed_by !== undefined && { closed_by }),
+    ...(why !== undefined && { prompt: why }),
+  };
+}

@@ -1,0 +1,106 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import {
+  createMcpHandler,
+  hostHeaderValidationResponse,
+  localhostAllowedHostnames,
+  localhostAllowedOrigins,
+  originValidationResponse,
+} from '@modelcontextprotocol/server';
+import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
+import { createMcpServer } from './mcp-server.js';
+import type { Memory } from './memory.js';
+
+/**
+ * The server over streamable HTTP, for programs on this machine: it listens on loopback alone, takes requests of local pages
+ * and of no others, and wants a bearer token.
+ */
+
+const HOST = '127.0.0.1';
+export const MCP_PATH = '/mcp';
+
+export interface McpHttp {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * @param port 0 for any that is free
+ * @throws ThroughlineError `config_invalid` when nothing can listen on that port
+ */
+export async function serveMcpHttp(memory: Memory, port: number, token: string): Promise<McpHttp> {
+  const handler = createMcpHandler(() => createMcpServer(memory));
+  const answer = async (request: Request): Promise<Response> =>
+    hostHeaderValidationResponse(request, localhostAllowedHostnames()) ??
+    originValidationResponse(request, localhostAllowedOrigins()) ??
+    unauthorized(request, token) ??
+    (new URL(request.url).pathname === MCP_PATH
+      ? handler.fetch(request)
+      : new Response(`not found: use ${MCP_PATH}\n`, { status: 404 }));
+  const server = createServer((incoming, outgoing) => {
+    void exchange(incoming, outgoing, answer).catch(() => outgoing.destroy());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) => {
+      const why = systemCode(cause) ?? messageOf(cause);
+      reject(
+        new ThroughlineError(
+          'config_invalid',
+          `--http ${port}: cannot listen there (${why}): give another port`,
+          { cause },
+        ),
+      );
+    });
+    server.listen(port, HOST, resolve);
+  });
+  const address = server.address();
+  const open = typeof address === 'object' && address !== null ? address.port : port;
+  return {
+    url: `http://${HOST}:${open}${MCP_PATH}`,
+    async close() {
+      await handler.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function unauthorized(request: Request, token: string): Response | undefined {
+  const given = /^Bearer +(.+)$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? '';
+  // Hashes have one length, which the comparison needs.
+  if (timingSafeEqual(sha256(given), sha256(token))) return undefined;
+  return new Response('send the header "Authorization: Bearer TOKEN" with the token of this server\n', {
+    status: 401,
+    headers: { 'WWW-Authenticate': 'Bearer' },
+  });
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** One request and its response, between the server of node and a handler of web requests. */
+async function exchange(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  answer: (request: Request) => Promise<Response>,
+): Promise<void> {
+  const gone = new AbortController();
+  outgoing.once('close', () => gone.abort());
+  const response = await answer(requestOf(incoming, gone.signal));
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+  if (response.body === null) outgoing.end();
+  else await pipeline(Readable.fromWeb(response.body), outgoing);
+}
+
+function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request {
+  const { method = 'GET', url = '/', rawHeaders } = incoming;
+  const headers = new Headers();
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2)
+    headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
+  const body =
+    method === 'GET' || method === 'HEAD' ? {} : { body: Readable.toWeb(incoming), duplex: 'half' as const };
+  return new Request(new URL(url, `http://${HOST}`), { method, headers, signal, ...body });
+}

@@ -1,0 +1,149 @@
+import { z } from 'zod';
+import { ROLES, verdictsOf } from '../../contracts/kinds.js';
+import { explicitFact, reviewIssue, taskId, testRun } from '../../contracts/results.js';
+import { NOTE_TYPES } from '../../contracts/session-meta-events.js';
+import { TASK_STATUSES } from '../../contracts/task-events.js';
+import { TOOLS } from '../../contracts/tool-requests.js';
+
+/**
+ * The tools that a model sees, in the order in which they are listed: what each says of itself, what it takes, and what it
+ * answers. Every word here is in the context of every agent, at every turn: a test counts the tokens.
+ */
+
+const role = z.enum(ROLES);
+const texts = z.array(z.string());
+const dispatch = z.int().positive('must be a dispatch number, as report gives it');
+const { content, priority, dependsOn } = TOOLS['task-add'].shape;
+const prompt = z
+  .string()
+  .trim()
+  .min(1, 'must not be empty')
+  .max(200_000, 'must be at most 200000 characters');
+
+const shownTask = z.object({
+  id: z.string(),
+  content: z.string(),
+  status: z.string(),
+  waits_for: texts.optional(),
+  claimed_by: z.string().optional(),
+});
+
+const READS = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
+const ADDS = { destructiveHint: false, openWorldHint: false };
+
+/** One tool. The server checks what comes in, so that a refusal says what to do. */
+function tool<const Input extends z.ZodRawShape, const Output extends z.ZodRawShape>(
+  description: string,
+  annotations: typeof READS | typeof ADDS,
+  input: Input,
+  output: Output,
+) {
+  return { description, annotations, input: z.object(input), output: z.object(output) };
+}
+
+export const MCP_TOOLS = {
+  context: tool(
+    'Get what earlier agents did, decided and found. With task: the prompt for that task, with open findings and likely files. Without: the start of the session. Call it before you work.',
+    READS,
+    {
+      task: taskId.optional().describe('TAS-4, or an id of the plan'),
+      prompt: prompt.optional().describe('what you will do: facts are chosen by it'),
+      role: role.optional(),
+      after: dispatch.optional().describe('wait for this dispatch of report'),
+      tokens: z.int().min(1, 'must be 1 to 2000000').max(2_000_000, 'must be 1 to 2000000').optional(),
+    },
+    { prompt: z.string(), tokens: z.int(), sequence: z.int() },
+  ),
+  report: tool(
+    'Store the result of a task, once it is done or cannot be done. Answers when it is stored and read.',
+    ADDS,
+    {
+      role: role.optional(),
+      task_id: taskId,
+      status: z.enum(verdictsOf('implementer')).optional().describe('of an implementer'),
+      assessment: z.enum(verdictsOf('reviewer')).optional().describe('of a reviewer'),
+      summary: z.string().optional(),
+      files_modified: texts.optional(),
+      tests: z.array(testRun).optional(),
+      follow_up_actions: texts.optional(),
+      blockers: texts.optional(),
+      issues: z.array(reviewIssue).optional(),
+      required_fixes: texts.optional(),
+      facts: z.array(explicitFact).optional().describe('what others must know'),
+      result_id: z.string().optional().describe('same id: counts once'),
+    },
+    { status: z.string(), dispatch: z.int(), facts: z.int().optional(), repairs: z.string().optional() },
+  ),
+  task: tool(
+    'Board and plan. next: the next ready task; claim: take it; add: a task (content); status: set id to status; list: all.',
+    ADDS,
+    {
+      action: z.enum(['next', 'claim', 'add', 'status', 'list']),
+      id: z.string().optional(),
+      status: z.enum(TASK_STATUSES).optional(),
+      content: content.optional(),
+      priority: priority.optional().describe('0 critical to 4'),
+      dependsOn: z.array(z.string()).optional() satisfies z.ZodType<z.input<typeof dependsOn>>,
+      reason: z.string().optional(),
+      agent: z.string().optional().describe('your name'),
+    },
+    { tasks: z.array(shownTask), plan: z.looseObject({}).nullable().optional() },
+  ),
+  note: tool(
+    'Write for later agents: note or decision (content), or message (to the next agent). inbox: unread messages; read: mark id as read; list: all notes.',
+    ADDS,
+    {
+      action: z.enum(['note', 'decision', 'message', 'inbox', 'read', 'list']),
+      content: content.optional(),
+      type: z.enum(NOTE_TYPES).optional(),
+      id: z.string().optional(),
+    },
+    { entries: z.array(z.object({ id: z.string(), content: z.string(), type: z.string().optional() })) },
+  ),
+  recall: tool(
+    'Search what is known: facts and files of the session, learnings of the project.',
+    READS,
+    {
+      query: z.string().trim().min(1, 'must not be empty').max(10_000, 'must be at most 10000 characters'),
+      scope: z.enum(['all', 'session', 'project']).optional(),
+      limit: z.int().min(1, 'must be 1 to 50').max(50, 'must be 1 to 50').optional(),
+    },
+    {
+      facts: z.array(z.object({ id: z.string(), text: z.string(), task: z.string(), dispatch: z.int() })),
+      files: texts,
+      learnings: texts,
+    },
+  ),
+  explain: tool(
+    'Why a fact is in a prompt or not, which dispatch said it, what closed it.',
+    READS,
+    {
+      fact: z
+        .string()
+        .trim()
+        .min(1, 'must not be empty')
+        .max(1000, 'must be at most 1000 characters')
+        .describe('its id, or words in it'),
+      task: taskId.optional().describe('of the prompt'),
+      prompt: prompt.optional(),
+    },
+    {
+      facts: z.array(
+        z.object({
+          id: z.string(),
+          text: z.string(),
+          task: z.string(),
+          dispatch: z.int(),
+          closed_by: z.int().optional(),
+          prompt: z.string().optional(),
+        }),
+      ),
+    },
+  ),
+} as const;
+
+export type McpToolName = keyof typeof MCP_TOOLS;
+/** What a tool works on. */
+export type McpInput<Name extends McpToolName> = z.output<(typeof MCP_TOOLS)[Name]['input']>;
+/** What a tool answers, beside its text. */
+export type McpOutput<Name extends McpToolName> = z.output<(typeof MCP_TOOLS)[Name]['output']>;

@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { parseDispatchBody } from '../../contracts/dispatch-body.js';
+import type { DispatchResult } from '../../contracts/dispatch-result.js';
+import { ThroughlineError, withRemedy } from '../../contracts/errors.js';
+import { isRole, ROLES, type Role } from '../../contracts/kinds.js';
+import { publishItOn } from '../../contracts/reading/misplaced-result.js';
+import { repairsInWords } from '../../contracts/reading/repairs.js';
+import { counted } from '../../shared/counted.js';
+import { oneLine } from '../../shared/text.js';
+import type { McpAnswer, McpTool } from './memory.js';
+
+/** How long a result is tried: well within the minute that clients wait for a tool. */
+const PATIENCE_MS = 15_000;
+
+/** `report`: publishes a result, waits, and says what became of it. What cannot be read is not sent at all. */
+export const reportTool: McpTool<'report'> = async ({ session, client: connect }, input) => {
+  const { role = input.assessment === undefined ? 'implementer' : 'reviewer', ...given } = input;
+  if (!isRole(role)) {
+    throw new ThroughlineError('schema_invalid', `role is ${JSON.stringify(role)}: use ${ROLES.join(', ')}`);
+  }
+  const id = given.result_id || randomUUID();
+  const text = JSON.stringify({ ...given, result_id: id });
+  const read = parseDispatchBody(new TextEncoder().encode(text), role, Number.POSITIVE_INFINITY);
+  if (!read.ok) throw unreadable(`nothing was stored: ${read.reason}`, read.fix, read.meant);
+  const client = await connect();
+  try {
+    const stored = await client.publishText(session, role, text, { wait: true, timeoutMs: PATIENCE_MS });
+    return answerOf(stored.result);
+  } catch (error) {
+    throw namedAgain(error, id);
+  }
+};
+
+function answerOf(result: DispatchResult): McpAnswer<'report'> {
+  const { status, dispatch } = result;
+  switch (result.status) {
+    case 'recorded': {
+      const { facts, role, task, repairs: made, repairsOmitted } = result;
+      const repairs =
+        made === undefined
+          ? ''
+          : oneLine(repairsInWords({ repairs: made, ...(repairsOmitted && { repairsOmitted }) }));
+      const text = [
+        `Stored as dispatch ${dispatch}: ${role}, task ${task}, ${counted(facts.length, 'fact')}.`,
+        ...(repairs === '' ? [] : [`It was ${repairs}.`]),
+        `context with after: ${dispatch} gives a prompt that knows it.`,
+      ].join(' ');
+      return { text, data: { status, dispatch, facts: facts.length, ...(repairs !== '' && { repairs }) } };
+    }
+    case 'rejected':
+      throw unreadable(`dispatch ${dispatch} could not be used: ${result.reason}`, result.fix, result.meant);
+    case 'repeated':
+      return {
+        text: `Dispatch ${dispatch} repeats a result that had counted before: nothing changed, and nothing is left to do.`,
+        data: { status, dispatch },
+      };
+    case 'counted':
+      return {
+        text: `Stored as dispatch ${dispatch}: newer results have taken its place.`,
+        data: { status, dispatch },
+      };
+  }
+}
+
+function unreadable(why: string, fix: string | undefined, meant: Role | undefined): ThroughlineError {
+  const said = withRemedy(why, fix);
+  const here =
+    meant === undefined ? said : said.replaceAll(publishItOn(meant), () => `call report with role ${meant}`);
+  return new ThroughlineError('dispatch_rejected', here);
+}
+
+/** It may be stored all the same: only under the same id is it safe to report again. */
+function namedAgain(error: unknown, id: string): unknown {
+  if (!(error instanceof ThroughlineError) || error.code !== 'unavailable') return error;
+  const { dispatch } = error.details ?? {};
+  const why =
+    typeof dispatch === 'number'
+      ? `it is stored as dispatch ${dispatch}, but not read yet`
+      : 'it may not be stored';
+  return new ThroughlineError(
+    'unavailable',
+    `${why}: Throughline did not answer in time. Report it again later with result_id ${id}: it then counts once`,
+    { cause: error },
+  );
+}

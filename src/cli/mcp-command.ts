@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import type { Command } from 'commander';
+import { agentSession } from '../agents/agent-session.js';
+import type { Memory } from '../agents/mcp/memory.js';
+import type { ThroughlineClient } from '../client/throughline-client.js';
+import { token } from '../contracts/names.js';
+import { Shutdown } from '../runtime/shutdown.js';
+import { type Cli, cliOf, examples, note, out } from './command-context.js';
+import { wholeNumber } from './option-parsers.js';
+import { runUntilSignal } from './signals.js';
+
+interface McpOptions {
+  readonly session?: string;
+  readonly http?: number;
+}
+
+export function mcpCommand(program: Command): void {
+  program
+    .command('mcp')
+    .description(
+      'Serves the memory of a session to coding agents, by the Model Context Protocol: on standard input and output, or by\n' +
+        'HTTP on this machine. It starts without a NATS server; a tool says so when it cannot reach one.',
+    )
+    .option(
+      '-s, --session <name>',
+      'session (default: THROUGHLINE_SESSION, else .throughline.json, else the git branch)',
+    )
+    .option(
+      '--http <port>',
+      'serve HTTP on this port of 127.0.0.1; 0 takes any free one',
+      wholeNumber(0, 65_535),
+    )
+    .addHelpText('after', examples('throughline mcp', 'throughline mcp --session demo --http 8765'))
+    .action(async (options: McpOptions, command: Command) => {
+      const cli = cliOf(command);
+      const { memory, close } = memoryOf(cli, options.session);
+      if (options.http === undefined) await serveInput(memory, close);
+      else await serveHttp(cli, memory, close, options.http);
+    });
+}
+
+/** The memory of a session, connected when it is first needed. */
+function memoryOf(
+  cli: Cli,
+  given: string | undefined,
+): { readonly memory: Memory; readonly close: () => Promise<void> } {
+  const found = agentSession({ env: cli.config.env, directory: process.cwd() });
+  const session = given === undefined ? found.session : token(given, '--session');
+  let connected: Promise<ThroughlineClient> | undefined;
+  const client = () => {
+    connected ??= import('./open-client.js').then(({ openClient }) => openClient(cli));
+    // The next call tries again.
+    connected.catch(() => {
+      connected = undefined;
+    });
+    return connected;
+  };
+  const close = async () => (await connected?.catch(() => undefined))?.close();
+  return { memory: { ...found, session, client }, close };
+}
+
+/** Until the client closes its end. */
+async function serveInput(memory: Memory, close: () => Promise<void>): Promise<void> {
+  const ended = new Promise((resolve) => process.stdin.once('end', resolve).once('close', resolve));
+  const { serveMcpInput } = await import('../agents/mcp/mcp-input.js');
+  const server = serveMcpInput(memory, (error) => note(`throughline mcp: ${error.message}`));
+  await ended;
+  await server.close();
+  await close();
+}
+
+async function serveHttp(cli: Cli, memory: Memory, close: () => Promise<void>, port: number): Promise<void> {
+  const shutdown = new Shutdown();
+  await runUntilSignal(cli, shutdown, async () => {
+    shutdown.add('the client', close);
+    const { serveMcpHttp } = await import('../agents/mcp/mcp-http.js');
+    const own = cli.config.mcpToken ?? randomBytes(24).toString('base64url');
+    const server = await serveMcpHttp(memory, port, own);
+    shutdown.add('the HTTP server', () => server.close());
+    if (cli.config.mcpToken === undefined)
+      note(
+        `-- send the header "Authorization: Bearer ${own}"; THROUGHLINE_MCP_TOKEN sets a token of your own`,
+      );
+    out(`throughline mcp ready ${server.url} session ${memory.session}`);
+  });
+}

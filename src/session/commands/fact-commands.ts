@@ -1,0 +1,70 @@
+import type { Role } from '../../contracts/kinds.js';
+import type { Severity } from '../../contracts/severity.js';
+import type { ToolArguments } from '../../contracts/tool-requests.js';
+import { factId } from '../../facts/fact-id.js';
+import type { SessionFact } from '../../facts/fact-types.js';
+import { factsOf, type SessionState } from '../session-state.js';
+import { answer, type Decision } from './session-decision.js';
+
+/** A fact with where it comes from and, once closed, what closed it. */
+export interface FoundFact {
+  readonly id: string;
+  readonly subject: string;
+  readonly relation: string;
+  readonly object: string;
+  readonly severity?: Severity;
+  readonly fix?: string;
+  /** The task, role and `DISPATCH` sequence of the result that said it. */
+  readonly task: string;
+  readonly role: Role;
+  readonly dispatch: number;
+  /** When that result arrived, ISO 8601 in UTC. */
+  readonly at: string;
+  /** The dispatch that closed it, and when that arrived. */
+  readonly closed_by?: number;
+  readonly closed_at?: string;
+}
+
+const SHORTEST_ID = 4;
+
+/** Facts of the session by id or words: the valid ones first, each the newest first. */
+export function findFacts(_state: SessionState, args: ToolArguments<'fact-find'>): Decision {
+  return answer((state) => {
+    const store = factsOf(state);
+    const asked = (args.text ?? '').toLowerCase();
+    const fitting = (args.closed ? store.all() : store.getValid()).filter(
+      (fact) => (args.task === undefined || fact.sourceTaskId === args.task) && holds(fact, asked),
+    );
+    const sorted = fitting.toSorted((a, b) => closedLast(a, b) || b.sourceSequence - a.sourceSequence);
+    return { facts: sorted.slice(0, args.limit).map(found), total: fitting.length };
+  });
+}
+
+function holds(fact: SessionFact, asked: string): boolean {
+  if (asked.length >= SHORTEST_ID && factId(fact).startsWith(asked)) return true;
+  const { subject, relation, object, fix = '' } = fact;
+  const said = `${subject} ${relation} ${object} ${fix}`.toLowerCase();
+  return asked.split(/\s+/).every((word) => said.includes(word));
+}
+
+function closedLast(a: SessionFact, b: SessionFact): number {
+  return Number(a.closedBy !== undefined) - Number(b.closedBy !== undefined);
+}
+
+function found(fact: SessionFact): FoundFact {
+  const { subject, relation, object, severity, fix, closedBy, validTo } = fact;
+  return {
+    id: factId(fact),
+    subject,
+    relation,
+    object,
+    ...(severity !== undefined && { severity }),
+    ...(fix !== undefined && { fix }),
+    task: fact.sourceTaskId,
+    role: fact.sourceRole,
+    dispatch: fact.sourceSequence,
+    at: fact.validFrom,
+    ...(closedBy !== undefined && { closed_by: closedBy }),
+    ...(validTo !== undefined && { closed_at: validTo }),
+  };
+}

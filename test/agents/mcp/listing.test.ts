@@ -1,0 +1,91 @@
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  createMcpHandler,
+  PROTOCOL_VERSION_META_KEY,
+} from '@modelcontextprotocol/server';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { describe, expect, it } from 'vitest';
+import { createMcpServer } from '../../../src/agents/mcp/mcp-server.js';
+import { MCP_TOOLS } from '../../../src/agents/mcp/mcp-tools.js';
+import type { Memory } from '../../../src/agents/mcp/memory.js';
+import { token } from '../../../src/contracts/names.js';
+
+/** What every agent carries in its context at every turn. */
+
+const MOST_TOKENS = 1500;
+const PROTOCOLS = ['2025-11-25', '2026-07-28'];
+
+function memory(session: string): Memory {
+  return {
+    session: token(session, 'session'),
+    client: () => Promise.reject(new Error('a listing needs no server')),
+  };
+}
+
+/** The list of tools as it is sent. */
+async function listed(protocol: string, session = 'demo'): Promise<string> {
+  const handler = createMcpHandler(() => createMcpServer(memory(session)));
+  const envelope = {
+    [PROTOCOL_VERSION_META_KEY]: protocol,
+    [CLIENT_INFO_META_KEY]: { name: 'test', version: '1' },
+    [CLIENT_CAPABILITIES_META_KEY]: {},
+  };
+  const params = protocol === '2026-07-28' ? { _meta: envelope } : {};
+  const request = new Request('http://localhost/mcp', {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': protocol,
+      'mcp-method': 'tools/list',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params }),
+  });
+  const body = await (await handler.fetch(request)).text();
+  const start = body.indexOf('"tools":') + '"tools":'.length;
+  let depth = 0;
+  for (let at = start; at < body.length; at += 1) {
+    if (body[at] === '[') depth += 1;
+    if (body[at] === ']') depth -= 1;
+    if (depth === 0) return body.slice(start, at + 1);
+  }
+  throw new Error(`no list of tools: ${body}`);
+}
+
+describe('the tools of the MCP server', () => {
+  it.each(PROTOCOLS)(
+    'the definitions of all six tools take less than 1,500 tokens in protocol %s',
+    async (protocol) => {
+      const sent = await listed(protocol);
+      expect(JSON.parse(sent).map(({ name }: { name: string }) => name)).toEqual([
+        'context',
+        'report',
+        'task',
+        'note',
+        'recall',
+        'explain',
+      ]);
+      expect(countTokens(sent)).toBeLessThan(MOST_TOKENS);
+    },
+  );
+
+  it.each(PROTOCOLS)(
+    'the list of tools is the same byte for byte at every call and in every session, in protocol %s',
+    async (protocol) => {
+      expect(await listed(protocol)).toBe(await listed(protocol, 'other'));
+    },
+  );
+
+  it('both protocols list the same tools', async () => {
+    const [old, current] = await Promise.all(PROTOCOLS.map((protocol) => listed(protocol)));
+    expect(current).toBe(old);
+  });
+
+  it('tools that only read say so, and none is destructive', () => {
+    const reading = Object.entries(MCP_TOOLS).filter(([, { annotations }]) => 'readOnlyHint' in annotations);
+    expect(reading.map(([name]) => name)).toEqual(['context', 'recall', 'explain']);
+    const writing = Object.values(MCP_TOOLS).filter(({ annotations }) => !('readOnlyHint' in annotations));
+    for (const { annotations } of writing) expect(annotations).toHaveProperty('destructiveHint', false);
+  });
+});

@@ -1,0 +1,176 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectMcp, MCP_WAYS, mcpUrl, startMcpHttp } from '../support/mcp-clients.js';
+import { newSession, systemOfFile } from '../support/system.js';
+
+/** `throughline mcp` as agents use it: by the official client SDKs, on a real NATS server. */
+
+const NO_SERVER = { NATS_URL: 'nats://127.0.0.1:9' };
+const [STDIO] = MCP_WAYS;
+const named = MCP_WAYS.map(
+  (way) => [`SDK ${way.sdk}, protocol ${way.protocol}, ${way.transport}`, way] as const,
+);
+const system = await systemOfFile({ env: { THROUGHLINE_TASKS_ROOTS: tmpdir() } });
+const env = { NATS_URL: system.url };
+/** Outside of any project and git repository. */
+let cwd: string;
+
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'throughline-mcp-'));
+});
+afterAll(() => rm(cwd, { recursive: true, force: true }));
+
+describe('throughline mcp', () => {
+  it.each(named)('an agent works through a task: %s', async (_, way) => {
+    const session = newSession('agent');
+    await using agent = await connectMcp(way, { session, env, cwd });
+    if (way.sdk === '2.x') expect(agent.protocol).toBe(way.protocol);
+
+    const { tools } = await agent.client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(['context', 'report', 'task', 'note', 'recall', 'explain']);
+    expect((await agent.call('context', {})).text).toContain(`Session: ${session}`);
+    await agent.call('task', { action: 'add', content: 'Write the parser' });
+    expect(await agent.call('task', { action: 'claim', agent: 'me' })).toMatchObject({
+      text: 'TAS-1 [P2] in_progress: Write the parser (claimed by me)',
+      data: { tasks: [{ id: 'TAS-1', claimed_by: 'me' }] },
+    });
+
+    const done = await agent.call('report', {
+      task_id: 'TAS-1',
+      status: 'completed',
+      summary: 'Parser done',
+      files_modified: ['src/parser.ts'],
+    });
+    expect(done.data).toMatchObject({ status: 'recorded', facts: expect.any(Number) });
+    const review = await agent.call('report', {
+      task_id: 'TAS-1',
+      assessment: 'needs_changes',
+      required_fixes: ['Return an empty list for empty input'],
+    });
+    const { data, text } = await agent.call('context', { task: 'TAS-1', after: review.data?.dispatch });
+    expect(text).toContain('"required_fixes":["Return an empty list for empty input"]');
+    expect(text).toContain('Task prompt:\nWrite the parser');
+    expect(data?.prompt).toBe(text);
+
+    const recalled = await agent.call('recall', { query: 'empty input' });
+    expect(recalled.text).toContain('Return an empty list for empty input');
+    const approved = await agent.call('report', {
+      role: 'reviewer',
+      task_id: 'TAS-1',
+      assessment: 'approved',
+    });
+    expect(await agent.call('explain', { fact: 'empty input' })).toMatchObject({
+      data: { facts: [{ dispatch: review.data?.dispatch, closed_by: approved.data?.dispatch }] },
+    });
+
+    expect(await agent.call('note', { action: 'decision', content: 'We use biome' })).toMatchObject({
+      data: { entries: [{ id: 'NOT-1', type: 'decision' }] },
+    });
+    const { resources } = await agent.client.listResources();
+    expect(resources.map(({ uri }) => uri)).toEqual([
+      'throughline://session',
+      'throughline://plan',
+      'throughline://learnings',
+    ]);
+    const plan = await agent.client.readResource({ uri: 'throughline://plan' });
+    expect(plan.contents).toMatchObject([{ text: expect.stringContaining('TAS-1: reviewer_approved') }]);
+    const { prompts } = await agent.client.listPrompts();
+    expect(prompts.map(({ name }) => name)).toEqual(['implementer', 'reviewer']);
+    const prompt = await agent.client.getPrompt({ name: 'reviewer', arguments: { task: 'TAS-1' } });
+    expect(prompt.messages).toMatchObject([
+      { content: { text: expect.stringContaining('You are the reviewer') } },
+    ]);
+  });
+
+  it('what is wrong with a call comes back as text that says what to do next', async () => {
+    await using agent = await connectMcp(STDIO, { session: newSession('wrong'), env, cwd });
+    const wrong = async (name: string, args: Record<string, unknown>) => {
+      const { text, isError } = await agent.call(name, args);
+      expect(isError).toBe(true);
+      return text;
+    };
+    expect(await wrong('report', { task_id: '1' })).toMatch(/^nothing was stored: status is missing/);
+    expect(await wrong('report', { role: 'boss', task_id: '1' })).toContain(
+      'use implementer, reviewer, observer',
+    );
+    expect(await wrong('report', { role: 'implementer', task_id: '1', assessment: 'approved' })).toContain(
+      'call report with role reviewer',
+    );
+    expect(await wrong('task', { action: 'status', id: 'TAS-9', status: 'completed' })).toMatch(
+      /no task "TAS-9"; .* \(not_found\)\. Use an id that exists/,
+    );
+    expect(await wrong('task', { action: 'status', id: '2.1', status: 'completed' })).toContain('use report');
+    expect(await wrong('task', { action: 'erase' })).toContain('use one of next, claim, add, status, list');
+    expect(await wrong('note', { action: 'note' })).toContain('content is missing');
+    expect(await wrong('context', { taskid: '1' })).toContain(
+      'context takes task, prompt, role, after, tokens',
+    );
+    expect(await wrong('context', { task: '1', tokens: 10 })).toContain('Call again with more tokens');
+  });
+
+  it('a result that is reported again under its id counts once', async () => {
+    await using agent = await connectMcp(STDIO, { session: newSession('twice'), env, cwd });
+    const result = { task_id: '1', status: 'completed', summary: 'Done', result_id: 'r1' };
+    expect((await agent.call('report', result)).data).toMatchObject({ status: 'recorded' });
+    expect(await agent.call('report', result)).toMatchObject({
+      data: { status: 'repeated' },
+      isError: false,
+    });
+  });
+
+  it('it starts and lists its tools without a NATS server, and a tool says that none can be reached', async () => {
+    await using agent = await connectMcp(STDIO, { session: 'nowhere', env: NO_SERVER, cwd });
+    expect((await agent.client.listTools()).tools).toHaveLength(6);
+    const { text, isError } = await agent.call('context', {});
+    expect(isError).toBe(true);
+    expect(text).toMatch(/\(unavailable\)\. Go on with your work without it.*throughline up/);
+  });
+
+  it('a session without a name is that of the project, whose plan is followed from the first question on', async () => {
+    const project = await mkdtemp(join(cwd, 'project-'));
+    await writeFile(join(project, 'tasks.md'), '- [x] 1. Write the lexer\n- [ ] 2. Write the parser\n');
+    const session = newSession('project');
+    await writeFile(join(project, '.throughline.json'), JSON.stringify({ session, plan: 'tasks.md' }));
+    await using agent = await connectMcp(STDIO, { env, cwd: project });
+    expect((await agent.call('context', {})).text).toContain(`Session: ${session}`);
+    expect(await agent.call('task', { action: 'next' })).toMatchObject({
+      text: 'No task of the board is ready.\nPlan tasks: 1 of 2 completed, active task 2.',
+      data: { tasks: [], plan: { completed: 1, total: 2, active: '2' } },
+    });
+  });
+});
+
+describe('throughline mcp --http', () => {
+  const initialize = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+  };
+  const post = (url: URL, headers: Record<string, string>) =>
+    fetch(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...headers,
+      },
+      body: JSON.stringify(initialize),
+    });
+
+  it('only requests with its token are answered, and none of a page from elsewhere', async () => {
+    await using server = await startMcpHttp({ session: 'demo', env: NO_SERVER, cwd });
+    const url = mcpUrl(server);
+    expect(url.hostname).toBe('127.0.0.1');
+    const authorization = 'Bearer a-token-for-tests';
+    expect((await post(url, { authorization })).status).toBe(200);
+    expect((await post(url, {})).status).toBe(401);
+    expect((await post(url, { authorization: 'Bearer wrong' })).status).toBe(401);
+    expect((await post(url, { authorization, origin: 'https://example.com' })).status).toBe(403);
+    expect((await post(url, { authorization, origin: 'http://localhost:3000' })).status).toBe(200);
+    expect((await post(new URL('/other', url), { authorization })).status).toBe(404);
+    expect((await server.stop()).code).toBe(0);
+  });
+});
