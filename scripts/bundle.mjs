@@ -9,6 +9,8 @@ const BUNDLED = [
   '@modelcontextprotocol/core',
   '@modelcontextprotocol/server',
   'commander',
+  'diff',
+  'jsonc-parser',
   'jsonrepair',
   'lru-cache',
   'nats',

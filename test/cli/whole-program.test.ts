@@ -8,6 +8,7 @@ import { createProgram } from '../../src/cli/program.js';
 const WITHOUT_JSON: Readonly<Record<string, string>> = {
   up: 'prints one line when it is ready, and runs until it is stopped',
   serve: 'prints one line when it is ready, and runs until it is stopped',
+  mcp: 'speaks JSON-RPC, or prints one line when it is ready, and runs until it is stopped',
   'template print': 'prints a template, byte for byte',
 };
 

@@ -81,7 +81,7 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
   'session-complete': { force: true, reason: 'enough' },
   'session-restart': { reason: 'more' },
   'session-show': {},
-  'fact-find': { text: 'parser', limit: 5 },
+  'fact-find': { text: 'parser', task: '1', closed: true, limit: 5 },
   'dispatch-show': { dispatch: 1, timeoutMs: 0 },
   'plan-show': { id: '2.1', status: 'blocked' },
 };

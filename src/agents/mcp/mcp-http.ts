@@ -68,9 +68,10 @@ export async function serveMcpHttp(memory: Memory, port: number, token: string):
 }
 
 function unauthorized(request: Request, token: string): Response | undefined {
-  const given = /^Bearer +(.+)$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? '';
+  const [scheme = '', given = ''] = (request.headers.get('authorization') ?? '').split(' ');
   // Hashes have one length, which the comparison needs.
-  if (timingSafeEqual(sha256(given), sha256(token))) return undefined;
+  const isKnown = timingSafeEqual(sha256(given), sha256(token));
+  if (isKnown && /^bearer$/i.test(scheme)) return undefined;
   return new Response('send the header "Authorization: Bearer TOKEN" with the token of this server\n', {
     status: 401,
     headers: { 'WWW-Authenticate': 'Bearer' },
