@@ -18,6 +18,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./up-command.js')).upCommand,
   },
   {
+    name: 'down',
+    takes: '[options]',
+    summary: 'end what `up` has started on a store',
+    load: async () => (await import('./down-command.js')).downCommand,
+  },
+  {
     name: 'serve',
     takes: '[options]',
     summary: 'start services on a running NATS server',
@@ -126,6 +132,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'trace',
     summary: 'show what an agent did for an intent, with its compacted history',
     load: async () => (await import('./trace-command.js')).traceCommand,
+  },
+  {
+    name: 'hook',
+    takes: '<client>',
+    summary: 'answer an event of a coding agent',
+    load: async () => (await import('./hook-command.js')).hookCommand,
   },
   {
     name: 'doctor',
