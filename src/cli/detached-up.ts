@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { openSync, readFileSync } from 'node:fs';
 import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, systemCode, ThroughlineError } from '../contracts/errors.js';
 import { stopOrphan } from '../nats-server/orphaned-server.js';
@@ -55,11 +54,12 @@ async function startedReady(storeDir: string, args: readonly string[]): Promise<
     child.once('error', (error) => resolve(messageOf(error)));
     child.once('exit', (code, signal) => resolve(`it ended (${signal ?? code})`));
   });
+  const { stdout } = child;
   const ready = new Promise<undefined>((resolve) => {
-    createInterface({ input: child.stdout }).once('line', () => resolve(undefined));
+    stdout?.once('data', () => resolve(undefined));
   });
   const how = await Promise.race([ready, ended]);
-  child.stdout.destroy();
+  stdout?.destroy();
   child.unref();
   if (how === undefined) return undefined;
   const said = readFileSync(logFile, 'utf8').slice(before).trim();

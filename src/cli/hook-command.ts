@@ -9,7 +9,7 @@ import { DEFAULT_URL } from './default-url.js';
 import { examples } from './output.js';
 
 /** Where the settings cannot be read. */
-const DEFAULT_MS = 250;
+const DEFAULT_MS = 220;
 
 export function hookCommand(program: Command): void {
   program

@@ -1,15 +1,18 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { keepTrying } from '../client/keep-trying.js';
+import type { ThroughlineClient } from '../client/throughline-client.js';
 import { ThroughlineError } from '../contracts/errors.js';
+import { healthSubject } from '../contracts/names.js';
 import { START_ONE } from '../nats/connection/nats-errors.js';
 import { withoutSecrets } from '../nats/connection/shown-url.js';
 import { hasStuckStream } from '../nats/jetstream/probe-stream.js';
 import { startNatsServer } from '../nats-server/server-process.js';
 import { growHeapSlowly } from '../runtime/heap.js';
 import { Shutdown } from '../runtime/shutdown.js';
-import { serve } from '../services/serve.js';
+import { SERVICE_NAMES, serve } from '../services/serve.js';
 import { withLogger } from './cli-logger.js';
-import { type Cli, cliOf, examples, note, out } from './command-context.js';
+import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';
 import { serverToStart } from './nats-server-command.js';
 import { wholeNumber } from './option-parsers.js';
 import { offerToStopOrphan } from './orphaned-server-prompt.js';
@@ -105,12 +108,24 @@ async function detached(cli: Cli, options: UpOptions, given: string | undefined)
     ...(options.port === undefined ? [] : ['--port', String(options.port)]),
     ...(options.monitorPort === undefined ? [] : ['--monitor-port', String(options.monitorPort)]),
   ]);
+  if (found) await untilServed({ ...cli, url });
   out(`throughline ready ${url} store ${storeDir}`);
   note(
     found
       ? `-- it was running already, process ${pid}`
       : `-- it runs as process ${pid}: "throughline down" ends it`,
   );
+}
+
+/** The server of an `up` that is starting is there a moment before its services. */
+async function untilServed(cli: Cli): Promise<void> {
+  const tries = { timeoutMs: cli.config.requestTimeoutMs };
+  const asked = async (client: ThroughlineClient) => {
+    await Promise.all(
+      SERVICE_NAMES.map((name) => keepTrying(() => client.request(healthSubject(name), {}), tries)),
+    );
+  };
+  await withClient(cli, asked, tries);
 }
 
 /** The user named a server that does not answer: `up` then starts none. */

@@ -154,7 +154,7 @@ export const SETTINGS = {
   ),
   hookMs: setting(
     'THROUGHLINE_HOOK_MS',
-    wholeNumber(50, 60_000, 250),
+    wholeNumber(50, 60_000, 220),
     'longest time of a hook from its start, in milliseconds: then it ends without an answer, and the agent goes on',
   ),
 } as const satisfies Readonly<Record<string, Setting<unknown>>>;
