@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { logHook } from '../agents/hooks/hook-state.js';
 import { HOOK_CLIENTS, hookClient } from '../agents/hooks/hook-table.js';
 import { runHook } from '../agents/hooks/run-hook.js';
-import { type Config, loadConfig } from '../config/config.js';
+import { type Config, loadConfig, stateDirOf } from '../config/config.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { DEFAULT_URL } from './default-url.js';
 import { examples } from './output.js';
@@ -45,7 +45,7 @@ export async function hook(name: string, url?: string): Promise<void> {
   } catch (error) {
     fault = error;
   }
-  const stateDir = config?.stateDir ?? loadConfig({}).stateDir;
+  const stateDir = stateDirOf();
   const log = (line: string) => logHook(stateDir, line);
   const withinMs = config?.hookMs ?? DEFAULT_MS;
   const leftMs = () => withinMs - performance.now();

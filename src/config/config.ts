@@ -60,7 +60,7 @@ export function loadConfig(env: Variables = process.env, fixed: Partial<Fixed> =
     tasksRoots: tasksRoots?.split(delimiter).filter((root) => root !== '') ?? [process.cwd()],
     embedder: embedderOf(values, limits),
     cacheDir: cacheDirOf(env, homedir()),
-    stateDir: stateDirOf(env, homedir()),
+    stateDir: stateDirOf(env),
     env,
   });
 }
@@ -115,11 +115,14 @@ export function nearestVariable(name: string): string | undefined {
   return nearestName(name, VARIABLES);
 }
 
-/** Always absolute: a relative `XDG_STATE_HOME` is ignored, as its specification asks. */
-function stateDirOf(env: Variables, home: string): string {
+/**
+ * Where hooks keep things, whatever else the environment says. Always absolute: a relative `XDG_STATE_HOME` is ignored, as
+ * its specification asks.
+ */
+export function stateDirOf(env: Variables = process.env): string {
   if (env.THROUGHLINE_STATE_DIR) return resolve(env.THROUGHLINE_STATE_DIR);
   const xdg = env.XDG_STATE_HOME;
-  return join(xdg && isAbsolute(xdg) ? xdg : join(home, '.local', 'state'), 'throughline');
+  return join(xdg && isAbsolute(xdg) ? xdg : join(homedir(), '.local', 'state'), 'throughline');
 }
 
 function embedderOf(

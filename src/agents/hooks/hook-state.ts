@@ -66,8 +66,13 @@ export function hookState(folder: string, server: string): HookState {
       // In the order of their time; whole or not at all.
       const name = `${Date.now().toString(36).padStart(9, '0')}-${randomBytes(6).toString('hex')}`;
       const draft = join(spool, `${name}.draft`);
-      writeFileSync(draft, JSON.stringify(waiting), { mode: 0o600 });
-      renameSync(draft, join(spool, `${name}.json`));
+      try {
+        writeFileSync(draft, JSON.stringify(waiting), { mode: 0o600 });
+        renameSync(draft, join(spool, `${name}.json`));
+      } catch (error) {
+        rmSync(draft, { force: true });
+        throw error;
+      }
       return names.length + 1;
     },
     waiting() {
@@ -80,7 +85,8 @@ export function hookState(folder: string, server: string): HookState {
     markSentBack(key) {
       mkdirSync(marks, { recursive: true, mode: PRIVATE });
       try {
-        writeFileSync(join(marks, keyOf(key)), '', { flag: 'wx', mode: 0o600 });
+        // Not empty: a full disk must refuse it.
+        writeFileSync(join(marks, keyOf(key)), key, { flag: 'wx', mode: 0o600 });
         return true;
       } catch (error) {
         if (systemCode(error) === 'EEXIST') return false;
