@@ -21,11 +21,12 @@ const BUNDLED = [
 ];
 
 /**
- * What is loaded together is one file: first what every command needs, then what asks a service, then what also checks
- * a result. Each as the modules that it begins with; a module belongs to the first that reaches it.
+ * What is loaded together is one file: first what a hook needs that only writes a file, then what every command needs,
+ * then what asks a service, then what also checks a result. Each as the modules that it begins with; a module belongs to the first that reaches it.
  */
 const TOGETHER = [
-  ['program', ['cli/bin.js']],
+  ['hook', ['cli/bin.js', 'cli/hook-command.js']],
+  ['program', ['cli/program.js']],
   ['client', ['cli/open-client.js', 'cli/compile-command.js']],
   ['publish', ['cli/publish-command.js']],
 ];

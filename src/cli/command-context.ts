@@ -7,14 +7,13 @@ import { type Token, token } from '../contracts/names.js';
 import type { Made, NatsPorts } from '../nats/open-nats.js';
 import type { Cli } from './cli-context.js';
 import { commandLogger } from './command-logger.js';
+import { DEFAULT_URL } from './default-url.js';
 import { note } from './output.js';
 
 export type { Cli } from './cli-context.js';
 export { examples, note, out, outForAgent } from './output.js';
 
 /** What every command uses. Commands load what only some need. */
-
-const DEFAULT_URL = 'nats://127.0.0.1:4222';
 
 /** Reads configuration and the options that all commands share. */
 export function cliOf(command: Command): Cli {

@@ -18,6 +18,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./up-command.js')).upCommand,
   },
   {
+    name: 'down',
+    takes: '[options]',
+    summary: 'end what `up` has started on a store',
+    load: async () => (await import('./down-command.js')).downCommand,
+  },
+  {
     name: 'serve',
     takes: '[options]',
     summary: 'start services on a running NATS server',
@@ -138,6 +144,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     takes: '[options]',
     summary: 'serve the memory of a session to coding agents, by MCP',
     load: async () => (await import('./mcp-command.js')).mcpCommand,
+  },
+  {
+    name: 'hook',
+    takes: '<client>',
+    summary: 'answer an event of a coding agent',
+    load: async () => (await import('./hook-command.js')).hookCommand,
   },
   {
     name: 'doctor',

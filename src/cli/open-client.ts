@@ -6,7 +6,10 @@ import { silentLogger } from '../ports/logger.js';
 import type { Cli } from './cli-context.js';
 
 /** Connects as a client of the services. What the connection reports is said once, by the request that fails. */
-export async function openClient({ url, config }: Cli, tries?: Persistence): Promise<ThroughlineClient> {
+export async function openClient(
+  { url, config }: Pick<Cli, 'url' | 'config'>,
+  tries?: Persistence,
+): Promise<ThroughlineClient> {
   const { access, requestTimeoutMs, afterTimeoutMs } = config;
   const connecting = (timeoutMs?: number) =>
     connectNats({

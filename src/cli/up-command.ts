@@ -1,15 +1,18 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { keepTrying } from '../client/keep-trying.js';
+import type { ThroughlineClient } from '../client/throughline-client.js';
 import { ThroughlineError } from '../contracts/errors.js';
+import { healthSubject } from '../contracts/names.js';
 import { START_ONE } from '../nats/connection/nats-errors.js';
 import { withoutSecrets } from '../nats/connection/shown-url.js';
 import { hasStuckStream } from '../nats/jetstream/probe-stream.js';
 import { startNatsServer } from '../nats-server/server-process.js';
 import { growHeapSlowly } from '../runtime/heap.js';
 import { Shutdown } from '../runtime/shutdown.js';
-import { serve } from '../services/serve.js';
+import { SERVICE_NAMES, serve } from '../services/serve.js';
 import { withLogger } from './cli-logger.js';
-import { type Cli, cliOf, examples, out } from './command-context.js';
+import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';
 import { serverToStart } from './nats-server-command.js';
 import { wholeNumber } from './option-parsers.js';
 import { offerToStopOrphan } from './orphaned-server-prompt.js';
@@ -22,10 +25,11 @@ interface UpOptions {
   readonly monitorPort?: number;
   readonly nats?: string;
   readonly yes?: boolean;
+  readonly detach?: boolean;
 }
 
 const DEFAULT_PORT = 4222;
-const DEFAULT_STORE = '.throughline';
+export const DEFAULT_STORE = '.throughline';
 
 export function upCommand(program: Command): void {
   program
@@ -45,17 +49,27 @@ export function upCommand(program: Command): void {
       'HTTP monitoring port of that server (default: none)',
       wholeNumber(1, 65_535),
     )
+    .option(
+      '--detach',
+      'return when everything is ready, and let it run; finds the one that runs already. "throughline down" ends it',
+    )
     .option('--yes', 'without asking, stop a NATS server that a killed `up` left on the store')
     .addHelpText(
       'after',
-      examples('throughline up', 'throughline up --port 14222 --store /var/lib/throughline'),
+      examples(
+        'throughline up',
+        'throughline up --detach',
+        'throughline up --port 14222 --store /var/lib/throughline',
+      ),
     )
     .action(async (options: UpOptions, command: Command) => {
-      growHeapSlowly();
-      const cli = withLogger(cliOf(command));
+      const shared = cliOf(command);
       // It may stand before the command as well.
       const { nats } = command.optsWithGlobals<UpOptions>();
-      const given = nats ?? cli.config.natsUrl;
+      const given = nats ?? shared.config.natsUrl;
+      if (options.detach) return detached(shared, options, given);
+      growHeapSlowly();
+      const cli = withLogger(shared);
       const shutdown = new Shutdown();
       await runUntilSignal(cli, shutdown, async (failed) => {
         if (given !== undefined) refuseServerOptions(options);
@@ -75,6 +89,43 @@ export function upCommand(program: Command): void {
         );
       });
     });
+}
+
+async function detached(cli: Cli, options: UpOptions, given: string | undefined): Promise<void> {
+  if (given !== undefined) {
+    throw new ThroughlineError(
+      'usage',
+      '--detach is only for a server that "up" starts: unset NATS_URL and leave out --nats, or run "throughline serve"',
+    );
+  }
+  const storeDir = resolve(options.store ?? DEFAULT_STORE);
+  // Told here: who starts it may never see its log.
+  await serverToStart(cli.config);
+  await offerToStopOrphan(storeDir, options.yes === true);
+  const { startDetached } = await import('./detached-up.js');
+  const { url, pid, found } = await startDetached(storeDir, [
+    ...['--store', storeDir],
+    ...(options.port === undefined ? [] : ['--port', String(options.port)]),
+    ...(options.monitorPort === undefined ? [] : ['--monitor-port', String(options.monitorPort)]),
+  ]);
+  if (found) await untilServed({ ...cli, url });
+  out(`throughline ready ${url} store ${storeDir}`);
+  note(
+    found
+      ? `-- it was running already, process ${pid}`
+      : `-- it runs as process ${pid}: "throughline down" ends it`,
+  );
+}
+
+/** The server of an `up` that is starting is there a moment before its services. */
+async function untilServed(cli: Cli): Promise<void> {
+  const tries = { timeoutMs: cli.config.requestTimeoutMs };
+  const asked = async (client: ThroughlineClient) => {
+    await Promise.all(
+      SERVICE_NAMES.map((name) => keepTrying(() => client.request(healthSubject(name), {}), tries)),
+    );
+  };
+  await withClient(cli, asked, tries);
 }
 
 /** The user named a server that does not answer: `up` then starts none. */

@@ -152,6 +152,16 @@ export const SETTINGS = {
     optional('`~/.cache/throughline`'),
     'where an installed nats-server is kept',
   ),
+  stateDir: setting(
+    'THROUGHLINE_STATE_DIR',
+    optional('`~/.local/state/throughline`'),
+    'where hooks keep what they have not sent yet, and their log',
+  ),
+  hookMs: setting(
+    'THROUGHLINE_HOOK_MS',
+    wholeNumber(50, 60_000, 220),
+    'longest time of a hook from its start, in milliseconds: then it ends without an answer, and the agent goes on',
+  ),
 } as const satisfies Readonly<Record<string, Setting<unknown>>>;
 
 type Settings = typeof SETTINGS;

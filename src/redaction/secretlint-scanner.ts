@@ -1,5 +1,6 @@
 import { rules } from '@secretlint/secretlint-rule-preset-recommend';
-import { AWS_SECRET_HINT, findPattern, SECRET_PATTERNS } from './secret-patterns.js';
+import { hintOf } from './secret-hints.js';
+import { findPattern, SECRET_PATTERNS } from './secret-patterns.js';
 import { NO_SCANNER, type Secret, type SecretScanner } from './secret-scanner.js';
 
 /**
@@ -32,40 +33,6 @@ const PREFIX = '@secretlint/secretlint-rule-';
 const NOT_USED = 'filter-comments';
 /** An account number is not a secret. */
 const NO_SECRET = 'AWSAccountID';
-
-const URL_WITH_USER = String.raw`:\/\/[^\s/]*@`;
-
-/**
- * Patterns of which every secret of a rule holds one; each begins with one rare character. A rule without a hint would
- * be run on every text; a test makes sure that there is none. A rule that reads files of a kind only, and so finds
- * nothing in a text, has an empty list.
- */
-export const RULE_HINTS: Readonly<Record<string, readonly string[]>> = {
-  aws: ['A(?:3T|KIA|GPA|IDA|ROA|IPA|NPA|NVA|SIA)[A-Z0-9]{8}', AWS_SECRET_HINT],
-  gcp: [],
-  privatekey: ['-----BEGIN'],
-  npm: ['_(?<=npm_)', '-(?=basic@github)'],
-  basicauth: [URL_WITH_USER],
-  slack: ['-(?<=xox[abopr]-|xapp-)', String.raw`\.(?=[Ss][Ll][Aa][Cc][Kk]\.)`],
-  sendgrid: [String.raw`\.(?<=SG\.)`],
-  shopify: ['_(?<=shp(?:pa|ca|at|ss)_)'],
-  github: ['_(?<=gh[oprsu]_|github_pat_)'],
-  gitlab: ['-(?<=glpat-)'],
-  grafana: ['_(?<=glc_|glsa_)'],
-  openai: ['-(?<=sk-)(?=proj-|svcacct-|admin-|[A-Za-z0-9]{20})'],
-  anthropic: ['-(?<=sk-)(?=ant-)'],
-  groq: ['_(?<=gsk_)'],
-  huggingface: ['_(?<=hf_)'],
-  linear: ['_(?<=lin_api_)'],
-  notion: ['_(?<=ntn_)'],
-  '1password': ['_(?<=ops_)'],
-  'database-connection-string': [URL_WITH_USER],
-  'hashicorp-vault': [String.raw`\.(?<=hv[bsr]\.)`],
-  vercel: ['_(?<=vc[aikpr]_)'],
-  databricks: ['d(?=api[A-Fa-f0-9]{8})'],
-  docker: ['_(?<=dckr_pat_)'],
-  figma: ['_(?<=figd_)'],
-};
 
 /** The scanner, or none where the configuration says so. */
 export function scannerFor({ redact }: { readonly redact: boolean }): SecretScanner {
@@ -107,20 +74,6 @@ export function secretlintScanner(): SecretScanner {
 /** Short names of the rules that are run. */
 export function ruleNames(): string[] {
   return rules.map((rule: RuleCreator) => nameOf(rule.meta.id)).filter((name: string) => name !== NOT_USED);
-}
-
-/** One pattern for all hints, those with the same first character together: that is what makes it fast. */
-function hintOf(names: readonly string[]): RegExp {
-  const hints = [
-    ...names.flatMap((name) => RULE_HINTS[name] ?? ['(?:)']),
-    ...SECRET_PATTERNS.map(({ hint }) => hint),
-  ];
-  const rest = new Map<string, string[]>();
-  for (const hint of new Set(hints)) {
-    const [first = ''] = /^(?:\\.|\[[^\]]*\]|[^(])/.exec(hint) ?? [];
-    rest.set(first, [...(rest.get(first) ?? []), hint.slice(first.length)]);
-  }
-  return new RegExp([...rest].map(([first, more]) => `${first}(?:${more.join('|')})`).join('|'));
 }
 
 function nameOf(id: string): string {

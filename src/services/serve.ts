@@ -42,6 +42,9 @@ const NAMES: Readonly<Record<ServiceName, string>> = {
   learnings: LEARNINGS_SERVICE,
 };
 
+/** What all of them are called on NATS. */
+export const SERVICE_NAMES: readonly string[] = Object.values(NAMES);
+
 /** Connects to NATS and starts the services; `shutdown` stops them again. */
 export async function serve(
   url: string,

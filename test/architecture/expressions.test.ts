@@ -61,7 +61,7 @@ const all = await expressionsOfSrc(async (path) => {
   if ('secretlintScanner' in module && typeof module.secretlintScanner === 'function')
     module.secretlintScanner();
 });
-const { RULE_HINTS } = await import('../../src/redaction/secretlint-scanner.js');
+const { RULE_HINTS } = await import('../../src/redaction/secret-hints.js');
 const { SECRET_PATTERNS } = await import('../../src/redaction/secret-patterns.js');
 const hints = [...Object.values(RULE_HINTS).flat(), ...SECRET_PATTERNS.map(({ hint }) => hint)];
 

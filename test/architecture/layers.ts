@@ -128,8 +128,8 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     imports: ['contracts', 'learnings', 'ledger', 'ports', 'session', 'shared', 'traces'],
   },
   agents: {
-    holds: 'how coding agents plug in: which session is theirs, and the MCP server',
-    imports: ['client', 'contracts', 'session', 'shared', 'version.ts'],
+    holds: 'how coding agents plug in: hooks, MCP, connect',
+    imports: ['client', 'config', 'contracts', 'redaction', 'session', 'shared', 'traces', 'version.ts'],
   },
   cli: {
     holds: 'the command line',

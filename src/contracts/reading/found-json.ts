@@ -3,15 +3,13 @@ import { messageOf } from '../errors.js';
 import { kindOf, ROLES, type VerdictField } from '../kinds.js';
 import { mendedJson } from './mended-json.js';
 import { Repairs, WHOLE } from './repairs.js';
+import { BEGIN, END, FENCE } from './result-marks.js';
 
 /**
  * Finds the JSON of a result in a body: the body itself, what stands between one pair of markers, or in the one fenced
  * block of a text. JSON that does not parse is mended once.
  */
 
-const BEGIN = 'BEGIN_DISPATCH_RESULT';
-const END = 'END_DISPATCH_RESULT';
-const FENCE = '```';
 const OPENING_FENCE = /^```[a-z0-9]*\s*$/i;
 
 /** Ends a text that is cut off. */

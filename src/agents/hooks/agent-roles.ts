@@ -1,0 +1,34 @@
+import { isRole, kindOf, ROLES, type Role } from '../../contracts/kinds.js';
+
+/** Agents whose name says that they owe a result. */
+const OWED: readonly Role[] = ROLES.filter((role) => kindOf(role).part !== 'note');
+
+/**
+ * The role of an agent: what `agents` says of its name, else its name where that is `implementer` or `reviewer`, with or
+ * without the name of a plugin before it, as in `throughline:reviewer`.
+ *
+ * @param name empty for the agent that the user talks to, which `agents` calls `main`
+ */
+export function roleOfAgent(name: string, agents: Readonly<Record<string, string>> = {}): Role | undefined {
+  const bare = name.slice(name.lastIndexOf(':') + 1);
+  const given = name === '' ? agents.main : (agents[name] ?? agents[bare]);
+  if (given !== undefined) return isRole(given) ? given : undefined;
+  return OWED.find((role) => role === bare.toLowerCase());
+}
+
+/** Begins what an agent is told that is sent back: by this it is known again when it comes as a prompt. */
+const SENT_BACK = 'Throughline: your result is missing.';
+
+/** Whether a prompt is what an agent is told that is sent back. */
+export function isSentBack(prompt: string): boolean {
+  return prompt.includes(SENT_BACK);
+}
+
+/** What an agent is told that returned no result: why, and the contract. */
+export function sentBackText(role: Role, fault: string): string {
+  return [
+    `${SENT_BACK} It could not be recorded: ${fault}.`,
+    `End with your result, that of the ${role}: one JSON object between the lines BEGIN_DISPATCH_RESULT and END_DISPATCH_RESULT. Its fields: ${kindOf(role).prompt.result}.`,
+    'Use the task_id that you were given, and say only what is true. Do no other work for this.',
+  ].join('\n');
+}

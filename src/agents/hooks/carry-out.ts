@@ -1,0 +1,263 @@
+import { randomUUID } from 'node:crypto';
+import type { ThroughlineClient } from '../../client/throughline-client.js';
+import { codeOf, messageOf } from '../../contracts/errors.js';
+import type { Role } from '../../contracts/kinds.js';
+import { lastResult } from '../../contracts/reading/last-result.js';
+import { BEGIN } from '../../contracts/reading/result-marks.js';
+import type { TraceEntryInput } from '../../contracts/trace-entry.js';
+import { RECENT_STEPS } from '../../traces/trace-summary.js';
+import type { AgentSession } from '../agent-session.js';
+import { isSentBack, roleOfAgent, sentBackText } from './agent-roles.js';
+import type { HookCall } from './hook-call.js';
+import type { HookState, Waiting } from './hook-state.js';
+import type { HookClient } from './hook-table.js';
+import { intentOf, requestEntry, toolEntry } from './hook-trace.js';
+import { namedTask } from './named-task.js';
+
+/** What a hook works with. */
+export interface HookTools {
+  /** The name of the client, and its entry in the table. */
+  readonly name: string;
+  readonly client: HookClient;
+  readonly at: AgentSession;
+  readonly state: HookState;
+  /** Connects, once: only what asks the server pays for it. */
+  readonly connect: () => Promise<ThroughlineClient>;
+  /** Takes secrets out of a value of JSON. */
+  readonly redact: <T>(value: T) => Promise<T>;
+  readonly log: (line: string) => void;
+  /** Milliseconds that are left. */
+  readonly leftMs: () => number;
+}
+
+/** What goes to the client, as the value that its table writes; `undefined` for nothing. */
+export type HookAnswer = string | Readonly<Record<string, unknown>> | undefined;
+
+/** Things that wait from which on a tool's hook sends them: the hooks of the others only write a file. */
+export const BATCH = 20;
+
+/** Entries of one request: fewer than it may hold. The rest goes with the next hook. */
+const AT_ONCE = 200;
+
+/** Does what an event is for. @throws whatever goes wrong: the caller says nothing then */
+export async function carryOut(call: HookCall, tools: HookTools): Promise<HookAnswer> {
+  const { state } = tools;
+  switch (call.event.moment) {
+    case 'session-start': {
+      const client = await tools.connect();
+      const [answer] = await Promise.all([sessionStart(call, tools, client), flush(tools, client)]);
+      return answer;
+    }
+    case 'prompt':
+      return promptSubmitted(call, tools);
+    case 'before-agent':
+      return beforeAgent(call, tools);
+    case 'after-tool': {
+      const waiting = await keepEntry(toolEntry(call, named(call, tools)), tools);
+      if (waiting >= BATCH) await flush(tools, await tools.connect());
+      return undefined;
+    }
+    case 'said':
+      if (call.message !== undefined) state.remember(agentKey(call, tools), await tools.redact(call.message));
+      return undefined;
+    case 'agent-stop':
+    case 'stop':
+      return stopped(call, tools);
+    case 'before-compaction': {
+      const client = await tools.connect();
+      await flush(tools, client);
+      return call.event.answer === 'context' ? compactedHistory(call, tools, client) : undefined;
+    }
+    case 'session-end':
+      await flush(tools, await tools.connect());
+      return undefined;
+  }
+}
+
+async function sessionStart(call: HookCall, tools: HookTools, client: ThroughlineClient): Promise<string> {
+  const { session, project } = tools.at;
+  const compacted = call.source === 'compact' ? compactedHistory(call, tools, client) : undefined;
+  const room = tools.client.contextTokens;
+  const compiled = () =>
+    client.compile({
+      kind: 'session-start',
+      session,
+      // Half of it is for the history.
+      budget: { inputTokens: compacted === undefined ? room : Math.ceil(room / 2) },
+      ...(project !== undefined && { project }),
+    });
+  let reply = await compiled();
+  if (reply.sequence === 0 && (await openSession(tools, client))) reply = await compiled();
+  return [await compacted, reply.prompt].filter((text) => text !== undefined && text !== '').join('\n\n');
+}
+
+/** Tells a new session what `.throughline.json` says of it; whether there was anything. */
+async function openSession({ at, log }: HookTools, client: ThroughlineClient): Promise<boolean> {
+  const { session, project, plan } = at;
+  if (project === undefined && plan === undefined) return false;
+  try {
+    if (project !== undefined) await client.tools.sessionOpen({ session, project });
+    if (plan !== undefined) await client.initRun({ session, spec: session, tasksPath: plan });
+  } catch (error) {
+    // The prompt is there all the same.
+    log(`${codeOf(error)}: the session was not opened: ${messageOf(error)}`);
+  }
+  return true;
+}
+
+/** What this conversation did so far; undefined where nothing is known of it. */
+async function compactedHistory(
+  call: HookCall,
+  tools: HookTools,
+  client: ThroughlineClient,
+): Promise<string | undefined> {
+  const trace = await client.compactTrace(tools.at.session, intentOf(tools.name, call.conversation));
+  const recent = trace.recent.length === 0 ? [] : [[RECENT_STEPS, ...trace.recent].join('\n')];
+  const text = [trace.summary ?? '', ...recent].filter((part) => part !== '').join('\n\n');
+  return text === '' ? undefined : text;
+}
+
+async function promptSubmitted(call: HookCall, tools: HookTools): Promise<HookAnswer> {
+  // In some clients what an agent is told that was sent back comes as a prompt: no person has asked that.
+  if (isSentBack(call.prompt)) return undefined;
+  tools.state.unmark(agentKey(call, tools));
+  await keepEntry(requestEntry(call, named(call, tools)), tools);
+  const client = await tools.connect();
+  const task = call.event.answer === undefined ? undefined : namedTask(call.prompt);
+  const [context] = await Promise.all([
+    task === undefined ? undefined : taskContext(task, call.prompt, tools, client),
+    flush(tools, client),
+  ]);
+  return context;
+}
+
+/** What the dispatch prompt of a task says beside the task itself; undefined where the session knows nothing of it. */
+async function taskContext(
+  taskId: string,
+  taskPrompt: string,
+  { at, client: { contextTokens } }: HookTools,
+  client: ThroughlineClient,
+): Promise<string | undefined> {
+  const reply = await client.compile({
+    kind: 'dispatch',
+    ...dispatchOf(at, taskId, taskPrompt, 'implementer'),
+    budget: { inputTokens: contextTokens },
+  });
+  if (reply.sequence === 0) return undefined;
+  const tail = reply.messages.at(-1)?.content ?? '';
+  // Last in the prompt, and of all sections the only one that is not ours.
+  const [known = ''] = tail.split('\n\nTask prompt:\n', 1);
+  return known;
+}
+
+async function beforeAgent(call: HookCall, tools: HookTools): Promise<HookAnswer> {
+  const fields = tools.client.agentTools[call.tool];
+  if (fields === undefined) return undefined;
+  const prompt = call.input[fields.prompt];
+  // One with the contract was compiled already.
+  if (typeof prompt !== 'string' || prompt.includes(BEGIN)) return undefined;
+  const task = namedTask(prompt);
+  if (task === undefined) return undefined;
+  const name = call.input[fields.agentName];
+  const role = typeof name === 'string' && name !== '' ? roleOfAgent(name, tools.at.agents) : undefined;
+  const client = await tools.connect();
+  const reply = await client.compile({
+    kind: 'dispatch',
+    ...dispatchOf(tools.at, task, prompt, role ?? 'implementer'),
+  });
+  return { ...call.input, [fields.prompt]: reply.prompt };
+}
+
+function dispatchOf({ session, project }: AgentSession, taskId: string, taskPrompt: string, role: Role) {
+  return { session, taskId, taskPrompt, role, ...(project !== undefined && { project }) };
+}
+
+async function stopped(call: HookCall, tools: HookTools): Promise<HookAnswer> {
+  const { state, at, name } = tools;
+  const key = agentKey(call, tools);
+  const block = lastResult(call.message ?? state.recall(key) ?? '');
+  const role = roleOfAgent(call.agentName, at.agents);
+  let fault = 'the last message holds no result block';
+  const mayGoBack =
+    role !== undefined && call.event.answer === 'again' && !call.again && !state.isSentBack(key);
+  let goesBack = mayGoBack;
+  if (block !== undefined) {
+    // Schemas take longer to load than all else here.
+    const { resultId, returnedResult, withResultId } = await import('./hook-results.js');
+    const found = returnedResult(block, role);
+    fault = found.fault ?? '';
+    goesBack = mayGoBack && fault !== '';
+    if ('text' in found && !goesBack) {
+      const id = resultId({ ...call, client: name }, found.text);
+      const text = withResultId(found.text, id);
+      const messageId = `${at.session}:${id}`;
+      await keepSafe({ kind: 'result', session: at.session, role: found.role, text, messageId }, tools);
+    }
+  }
+  await flush(tools, await tools.connect());
+  if (!goesBack || role === undefined) return undefined;
+  // On a disk that takes no mark it would be sent back again and again: then not at all.
+  return state.markSentBack(key) ? sentBackText(role, fault) : undefined;
+}
+
+/** Names an agent of a conversation. */
+function agentKey({ conversation, agent }: HookCall, { name }: HookTools): string {
+  return JSON.stringify([name, conversation, agent]);
+}
+
+function named({ conversation }: HookCall, { name }: HookTools) {
+  return { id: randomUUID(), at: new Date().toISOString(), intent: intentOf(name, conversation) };
+}
+
+async function keepEntry(entry: TraceEntryInput, tools: HookTools): Promise<number> {
+  return keepSafe({ kind: 'trace', session: tools.at.session, entry }, tools);
+}
+
+/** Keeps it without secrets: it lies on a disk. */
+async function keepSafe(waiting: Waiting, { state, redact }: HookTools): Promise<number> {
+  return state.keep(await redact(waiting));
+}
+
+/** Sends what waits: results first, then the entries of each session at once. What fails for now stays. */
+export async function flush(
+  { state, log, leftMs }: Pick<HookTools, 'state' | 'log' | 'leftMs'>,
+  client: ThroughlineClient,
+): Promise<void> {
+  const entries = new Map<string, { name: string; entry: TraceEntryInput }[]>();
+  for (const { name, what } of state.waiting()) {
+    if (what.kind === 'trace') {
+      entries.set(what.session, [...(entries.get(what.session) ?? []), { name, entry: what.entry }]);
+      continue;
+    }
+    const { session, role, text, messageId } = what;
+    const options = { messageId, timeoutMs: Math.max(1, leftMs()) };
+    await settled(() => client.publishText(session, role, text, options), [name]);
+  }
+  for (const [session, all] of entries) {
+    const some = all.slice(0, AT_ONCE);
+    await settled(
+      () =>
+        client.appendTrace(
+          session,
+          some.map(({ entry }) => entry),
+        ),
+      some.map(({ name }) => name),
+    );
+  }
+
+  async function settled(send: () => Promise<unknown>, names: readonly string[]): Promise<void> {
+    try {
+      await send();
+    } catch (error) {
+      // Any other refusal would be the same the next time.
+      if (PASSING.has(codeOf(error))) throw error;
+      log(`${codeOf(error)}: ${names.length} not sent: ${messageOf(error)}`);
+    }
+    for (const name of names) state.forget(name);
+  }
+}
+
+const PASSING: ReadonlySet<string> = new Set([
+  ...['unavailable', 'internal', 'rate_limited', 'permission_denied', 'auth_failed'],
+  ...['not_caught_up', 'store_full', 'conflict'],
+]);

@@ -1,0 +1,82 @@
+import { isObject } from '../../shared/is-object.js';
+import type { HookClient, HookEvent } from './hook-table.js';
+
+/** What a client tells a hook, in our words. What it leaves out is missing, or empty where it is text. */
+export interface HookCall {
+  readonly event: HookEvent;
+  readonly conversation: string;
+  readonly turn: string;
+  /** Where the agent works; empty where the client does not say. */
+  readonly directory: string;
+  /** Names the sub-agent; empty in the agent that the user talks to. */
+  readonly agent: string;
+  readonly agentName: string;
+  readonly source: string;
+  readonly prompt: string;
+  readonly tool: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly response: unknown;
+  readonly error: string;
+  readonly message: string | undefined;
+  /** The agent was sent back already, by this hook or another. */
+  readonly again: boolean;
+}
+
+/**
+ * Reads a payload of a client.
+ *
+ * @returns why it is not used, for a text that cannot be read or an event that is not taken
+ */
+export function readCall(client: HookClient, text: string): HookCall | { readonly unused: string } {
+  let payload: unknown;
+  try {
+    payload = JSON.parse(text);
+  } catch {
+    return { unused: `the input is not JSON (${text.length} characters)` };
+  }
+  if (!isObject(payload)) return { unused: 'the input is not a JSON object' };
+  const { fields } = client;
+  const name = textOf(payload[fields.event]);
+  const event = client.events.find((each) => each.name === name);
+  if (event === undefined)
+    return { unused: `event ${JSON.stringify(name.slice(0, 80))} is not one that is taken` };
+  const field = (key: keyof typeof fields) => textOf(payload[fields[key]]);
+  const said = payload[event.message ?? fields.message];
+  const again = payload[fields.again];
+  return {
+    event,
+    conversation: field('conversation'),
+    turn: field('turn'),
+    directory: field('directory') || textOf(firstOf(payload.workspace_roots)),
+    agent: field('agent'),
+    agentName: field('agentName'),
+    source: field('source'),
+    prompt: field('prompt'),
+    tool: field('tool'),
+    input: objectOf(payload[fields.input]),
+    response: payload[fields.response],
+    error: field('error'),
+    message: typeof said === 'string' ? said : undefined,
+    again: again === true || (typeof again === 'number' && again > 0),
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function firstOf(value: unknown): unknown {
+  return Array.isArray(value) ? value[0] : undefined;
+}
+
+/** Some clients give the input of a tool as a text of JSON. */
+function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+  if (isObject(value)) return value;
+  if (typeof value !== 'string') return {};
+  try {
+    const read: unknown = JSON.parse(value);
+    return isObject(read) ? read : {};
+  } catch {
+    return { command: value };
+  }
+}

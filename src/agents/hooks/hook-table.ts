@@ -1,0 +1,256 @@
+/**
+ * The hooks of every client: which of its events we take, what is done then, and in which words the answer is written.
+ * One event more is one entry here; docs/reference/hooks.md is written from this table, and `throughline connect` reads it.
+ */
+
+/** What happens in the agent, whatever its client calls it. */
+export const MOMENTS = {
+  'session-start':
+    'gives the `session-start` prompt as context; after a compaction also the compacted history of this conversation. A new session gets its project and plan',
+  prompt:
+    'keeps the prompt as a REQUEST in the trace; one that names a task gets what the dispatch prompt of that task knows',
+  'before-agent': 'replaces the prompt of a sub-agent that names a task by the dispatch prompt of that task',
+  'after-tool': 'keeps tool, files, command and status for the trace, without a connection to the server',
+  said: 'remembers the message, for a client whose stop event does not have it',
+  'agent-stop': 'publishes the last result block of the last message; without one, sends the agent back once',
+  stop: 'the same for the agent that the user talks to',
+  'before-compaction': 'sends what is kept, so that nothing is lost',
+  'session-end': 'sends what is kept',
+} as const;
+export type Moment = keyof typeof MOMENTS;
+
+/** What an event may answer: context for the model, another input of a tool, or that the agent is to go on. */
+export type AnswerKind = 'context' | 'input' | 'again';
+
+export interface HookEvent {
+  /** As the client calls it. */
+  readonly name: string;
+  readonly moment: Moment;
+  /** Left out for an event that only tells. */
+  readonly answer?: AnswerKind;
+  /** Pattern of tool names; left out for all. */
+  readonly matcher?: string;
+  /** The tool has failed. */
+  readonly failed?: true;
+  /** The field of the last message, where it is another than in the client's other events. */
+  readonly message?: string;
+}
+
+/** The names of the fields of a payload. */
+export interface PayloadFields {
+  readonly event: string;
+  /** Names the conversation. */
+  readonly conversation: string;
+  /** Names the turn: the same from a prompt to the next one. */
+  readonly turn: string;
+  readonly directory: string;
+  readonly agent: string;
+  readonly agentName: string;
+  readonly source: string;
+  readonly prompt: string;
+  readonly tool: string;
+  readonly input: string;
+  readonly response: string;
+  readonly error: string;
+  readonly message: string;
+  /** True, or a count above 0, in an agent that was sent back. */
+  readonly again: string;
+}
+
+/** A tool that hands work to a sub-agent: the fields of its input. */
+export interface AgentTool {
+  readonly prompt: string;
+  readonly agentName: string;
+}
+
+export interface HookClient {
+  /** For people. */
+  readonly title: string;
+  /** The version that the table was checked against, and how. */
+  readonly checked: string;
+  readonly events: readonly HookEvent[];
+  readonly fields: PayloadFields;
+  readonly agentTools: Readonly<Record<string, AgentTool>>;
+  /** Most tokens of the context of one answer. */
+  readonly contextTokens: number;
+  /** Most characters of one answer; a longer one is not given. */
+  readonly maxAnswer: number;
+  /** How an answer is written: exactly the keys that the client knows. */
+  readonly write: Readonly<Record<AnswerKind, (value: unknown, event: string) => object>>;
+  /** What the client cannot do. */
+  readonly cannot: readonly string[];
+}
+
+const FIELDS: PayloadFields = {
+  event: 'hook_event_name',
+  conversation: 'session_id',
+  turn: 'prompt_id',
+  directory: 'cwd',
+  agent: 'agent_id',
+  agentName: 'agent_type',
+  source: 'source',
+  prompt: 'prompt',
+  tool: 'tool_name',
+  input: 'tool_input',
+  response: 'tool_response',
+  error: 'error',
+  message: 'last_assistant_message',
+  again: 'stop_hook_active',
+};
+
+const specific = (hookEventName: string, more: object) => ({
+  hookSpecificOutput: { hookEventName, ...more },
+});
+const additionalContext = (value: unknown, event: string) => specific(event, { additionalContext: value });
+const block = (reason: unknown) => ({ decision: 'block', reason });
+
+export const HOOK_CLIENTS = {
+  claude: {
+    title: 'Claude Code',
+    checked: 'hook types of `@anthropic-ai/claude-agent-sdk` 0.3.330',
+    events: [
+      { name: 'SessionStart', moment: 'session-start', answer: 'context' },
+      { name: 'UserPromptSubmit', moment: 'prompt', answer: 'context' },
+      { name: 'PreToolUse', moment: 'before-agent', answer: 'input', matcher: 'Agent|Task' },
+      { name: 'PostToolUse', moment: 'after-tool' },
+      { name: 'PostToolUseFailure', moment: 'after-tool', failed: true },
+      { name: 'SubagentStop', moment: 'agent-stop', answer: 'again' },
+      { name: 'Stop', moment: 'stop', answer: 'again' },
+      { name: 'PreCompact', moment: 'before-compaction' },
+      { name: 'SessionEnd', moment: 'session-end' },
+    ],
+    fields: FIELDS,
+    agentTools: {
+      Agent: { prompt: 'prompt', agentName: 'subagent_type' },
+      Task: { prompt: 'prompt', agentName: 'subagent_type' },
+    },
+    contextTokens: 8000,
+    maxAnswer: 49_000,
+    write: {
+      context: additionalContext,
+      input: (value, event) => specific(event, { updatedInput: value }),
+      again: block,
+    },
+    cannot: ['give context before a compaction: it comes with the `SessionStart` after it'],
+  },
+  codex: {
+    title: 'Codex CLI',
+    checked: '0.169.0, and the hook schemas of its source',
+    events: [
+      { name: 'SessionStart', moment: 'session-start', answer: 'context' },
+      { name: 'UserPromptSubmit', moment: 'prompt', answer: 'context' },
+      { name: 'PreToolUse', moment: 'before-agent', answer: 'input', matcher: 'spawn_agent' },
+      { name: 'PostToolUse', moment: 'after-tool' },
+      { name: 'SubagentStop', moment: 'agent-stop', answer: 'again' },
+      { name: 'Stop', moment: 'stop', answer: 'again' },
+      { name: 'PreCompact', moment: 'before-compaction' },
+      { name: 'SessionEnd', moment: 'session-end' },
+    ],
+    fields: { ...FIELDS, turn: 'turn_id' },
+    agentTools: { spawn_agent: { prompt: 'message', agentName: 'agent_type' } },
+    // It keeps about 2500 tokens of a context; more goes into a file.
+    contextTokens: 2000,
+    maxAnswer: 9000,
+    write: {
+      context: additionalContext,
+      // It takes another input only from a hook that allows the call.
+      input: (value, event) => specific(event, { permissionDecision: 'allow', updatedInput: value }),
+      again: block,
+    },
+    cannot: [
+      'run a hook that the user has not trusted: it is skipped without a word',
+      'take an answer with a key that it does not know: the whole answer is dropped',
+    ],
+  },
+  gemini: {
+    title: 'Gemini CLI',
+    checked: '0.61.0, by the hook reference in its package',
+    events: [
+      { name: 'SessionStart', moment: 'session-start', answer: 'context' },
+      { name: 'BeforeAgent', moment: 'prompt', answer: 'context' },
+      { name: 'BeforeTool', moment: 'before-agent', answer: 'input', matcher: 'invoke_agent' },
+      { name: 'AfterTool', moment: 'after-tool' },
+      { name: 'AfterAgent', moment: 'stop', answer: 'again' },
+      { name: 'PreCompress', moment: 'before-compaction' },
+      { name: 'SessionEnd', moment: 'session-end' },
+    ],
+    fields: { ...FIELDS, message: 'prompt_response' },
+    agentTools: { invoke_agent: { prompt: 'prompt', agentName: 'agent_name' } },
+    contextTokens: 8000,
+    maxAnswer: 49_000,
+    write: {
+      context: additionalContext,
+      input: (value, event) => specific(event, { tool_input: value }),
+      again: (reason) => ({ decision: 'deny', reason }),
+    },
+    cannot: [
+      'tell when a sub-agent stops: its result comes with the message of the main agent',
+      'say after a compaction that there was one',
+    ],
+  },
+  cursor: {
+    title: 'Cursor',
+    checked: 'its documentation of November 2026; not run',
+    events: [
+      { name: 'sessionStart', moment: 'session-start', answer: 'context' },
+      { name: 'beforeSubmitPrompt', moment: 'prompt' },
+      { name: 'preToolUse', moment: 'before-agent', answer: 'input', matcher: 'Task' },
+      { name: 'postToolUse', moment: 'after-tool' },
+      { name: 'postToolUseFailure', moment: 'after-tool', failed: true },
+      { name: 'afterAgentResponse', moment: 'said', message: 'text' },
+      { name: 'subagentStop', moment: 'agent-stop', answer: 'again', message: 'summary' },
+      { name: 'stop', moment: 'stop', answer: 'again' },
+      { name: 'preCompact', moment: 'before-compaction' },
+      { name: 'sessionEnd', moment: 'session-end' },
+    ],
+    fields: {
+      ...FIELDS,
+      conversation: 'conversation_id',
+      turn: 'generation_id',
+      agent: 'subagent_id',
+      agentName: 'subagent_type',
+      response: 'tool_output',
+      error: 'error_message',
+      again: 'loop_count',
+    },
+    agentTools: { Task: { prompt: 'prompt', agentName: 'subagent_type' } },
+    contextTokens: 8000,
+    maxAnswer: 49_000,
+    write: {
+      context: (value) => ({ additional_context: value }),
+      input: (value) => ({ permission: 'allow', updated_input: value }),
+      again: (reason) => ({ followup_message: reason }),
+    },
+    cannot: ['give context with a prompt: only the start of a session can'],
+  },
+  opencode: {
+    title: 'opencode',
+    checked: '1.18.33, through the plugin that `throughline connect opencode` writes',
+    events: [
+      { name: 'session.start', moment: 'session-start', answer: 'context' },
+      { name: 'chat.message', moment: 'prompt', answer: 'context' },
+      { name: 'tool.execute.before', moment: 'before-agent', answer: 'input', matcher: 'task' },
+      { name: 'tool.execute.after', moment: 'after-tool' },
+      { name: 'experimental.text.complete', moment: 'stop', answer: 'again' },
+      { name: 'experimental.session.compacting', moment: 'before-compaction', answer: 'context' },
+      { name: 'session.end', moment: 'session-end' },
+    ],
+    fields: { ...FIELDS, turn: 'message_id' },
+    agentTools: { task: { prompt: 'prompt', agentName: 'subagent_type' } },
+    contextTokens: 8000,
+    maxAnswer: 49_000,
+    write: {
+      context: (context) => ({ context }),
+      input: (input) => ({ input }),
+      again: (again) => ({ again }),
+    },
+    cannot: ['wait for a hook at the end of a run: what is kept then is sent by the next hook'],
+  },
+} as const satisfies Readonly<Record<string, HookClient>>;
+
+export type HookClientName = keyof typeof HOOK_CLIENTS;
+
+/** The entry of a client; `undefined` for a name that is none. */
+export function hookClient(name: string): HookClient | undefined {
+  return Object.hasOwn(HOOK_CLIENTS, name) ? HOOK_CLIENTS[name as HookClientName] : undefined;
+}

@@ -1,0 +1,110 @@
+import { isAbsolute, relative } from 'node:path';
+import type { TraceEntryInput } from '../../contracts/trace-entry.js';
+import { isObject } from '../../shared/is-object.js';
+import type { HookCall } from './hook-call.js';
+
+/** Trace entries of what an agent is asked and does. Everything is bounded: a tool may be given a whole file. */
+
+const MAX_PROMPT = 20_000;
+const MAX_COMMAND = 20_000;
+const MAX_ERROR = 2000;
+const MAX_NAME = 200;
+const MAX_FILES = 50;
+const MAX_PATH = 1000;
+
+interface Named {
+  readonly id: string;
+  readonly at: string;
+  readonly intent: string;
+}
+
+/** Names the conversation with an agent as an intent: one trace each. */
+export function intentOf(client: string, conversation: string): string {
+  return `${client}-${conversation || 'unknown'}`.slice(0, 128);
+}
+
+/** What the user asked. */
+export function requestEntry({ prompt }: HookCall, { id, at, intent }: Named): TraceEntryInput {
+  return {
+    id,
+    timestamp: at,
+    intent_id: intent,
+    state: 'REQUEST',
+    action_type: 'INTENT_SELECTION',
+    payload: { reasoning: prompt.slice(0, MAX_PROMPT) },
+  };
+}
+
+/** What a tool did: its name, files, command and status, and neither what it was given nor what it gave. */
+export function toolEntry(call: HookCall, { id, at, intent }: Named): TraceEntryInput {
+  const files = filesOf(call);
+  const command = commandOf(call.input);
+  const fault = faultOf(call);
+  return {
+    id,
+    timestamp: at,
+    intent_id: intent,
+    state: 'ACTION',
+    action_type: 'TOOL_EXECUTION',
+    payload: {
+      tool_name: call.tool.slice(0, MAX_NAME),
+      ...(files.length > 0 && { target_files: files }),
+      ...(command !== undefined && { command: command.slice(0, MAX_COMMAND) }),
+    },
+    result: {
+      status: fault === undefined ? 'SUCCESS' : 'FAILURE',
+      ...(fault !== undefined && fault !== '' && { error_message: fault.slice(0, MAX_ERROR) }),
+    },
+  };
+}
+
+const FILE_FIELDS = [
+  'file_path',
+  'filePath',
+  'absolute_path',
+  'notebook_path',
+  'path',
+  'file',
+  'paths',
+  'files',
+];
+const COMMAND_FIELDS = ['command', 'cmd', 'script'];
+const PATCHED = /^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm;
+
+function filesOf({ input, directory }: HookCall): string[] {
+  const named = FILE_FIELDS.flatMap((field) => input[field]).filter((each) => typeof each === 'string');
+  const patch = commandOf(input) ?? input.input ?? input.patch;
+  const patched = typeof patch === 'string' ? [...patch.matchAll(PATCHED)].map(([, file = '']) => file) : [];
+  const all = [...named, ...patched].map((file) => inProject(file.trim(), directory));
+  return [...new Set(all)].filter((file) => file !== '' && file.length <= MAX_PATH).slice(0, MAX_FILES);
+}
+
+/** As the project calls it; a file elsewhere keeps its whole path. */
+function inProject(file: string, directory: string): string {
+  if (!isAbsolute(file) || !isAbsolute(directory)) return file;
+  const within = relative(directory, file);
+  return within.startsWith('..') || isAbsolute(within) ? file : within;
+}
+
+function commandOf(input: HookCall['input']): string | undefined {
+  for (const field of COMMAND_FIELDS) {
+    const value = input[field];
+    if (typeof value === 'string' && value !== '') return value;
+    // Some tools take a command as a list of its words.
+    if (Array.isArray(value) && value.every((word) => typeof word === 'string')) return value.join(' ');
+  }
+  return undefined;
+}
+
+/** What went wrong; empty where only that is known, `undefined` for a success. */
+function faultOf({ event, error, response }: HookCall): string | undefined {
+  if (error !== '') return error;
+  if (event.failed) return '';
+  if (!isObject(response)) return undefined;
+  const said = response.error;
+  if (typeof said === 'string' && said !== '') return said;
+  if (isObject(said)) return typeof said.message === 'string' ? said.message : '';
+  const { exit_code: code = response.exitCode, is_error: isError, success } = response;
+  if (typeof code === 'number' && code !== 0) return `exit code ${code}`;
+  return isError === true || success === false ? '' : undefined;
+}

@@ -1,0 +1,82 @@
+import type { ThroughlineClient } from '../../client/throughline-client.js';
+import type { Config } from '../../config/config.js';
+import { codeOf, messageOf } from '../../contracts/errors.js';
+import { mayHoldSecret } from '../../redaction/secret-hints.js';
+import { agentSession } from '../agent-session.js';
+import { carryOut, type HookAnswer } from './carry-out.js';
+import { type HookCall, readCall } from './hook-call.js';
+import { hookState } from './hook-state.js';
+import type { HookClient } from './hook-table.js';
+
+/** Where a hook runs. */
+export interface HookPlace {
+  readonly config: Config;
+  /** The server that things are sent to. */
+  readonly url: string;
+  /** Where the process runs: the agent works there, unless its client says otherwise. */
+  readonly directory: string;
+  readonly connect: () => Promise<ThroughlineClient>;
+  readonly log: (line: string) => void;
+  /** Milliseconds that are left. */
+  readonly leftMs: () => number;
+}
+
+/**
+ * One hook: what a client wrote comes in, and what it should read goes out, empty for nothing. Never throws: what goes
+ * wrong is a line of the log.
+ */
+export async function runHook(
+  name: string,
+  client: HookClient,
+  payload: string,
+  place: HookPlace,
+): Promise<string> {
+  const call = readCall(client, payload);
+  if ('unused' in call) {
+    place.log(`${name}: ${call.unused}`);
+    return '';
+  }
+  const log = (line: string) => place.log(`${name} ${call.event.name}: ${line}`);
+  try {
+    const { config, url, connect, leftMs } = place;
+    const directory = call.directory || place.directory;
+    const at = agentSession({ env: config.env, directory });
+    const answer = await carryOut(
+      { ...call, directory },
+      {
+        ...{ name, client, at, connect, log, leftMs },
+        state: hookState(config.stateDir, url),
+        redact: (value) => (config.redact ? redacted(value) : Promise.resolve(value)),
+      },
+    );
+    return written(call, client, answer, log);
+  } catch (error) {
+    log(`${codeOf(error)}: ${messageOf(error)}`);
+    return '';
+  }
+}
+
+/** The answer as the client reads it; empty where it would be too long. */
+function written(
+  { event }: HookCall,
+  { write, maxAnswer }: HookClient,
+  answer: HookAnswer,
+  log: (line: string) => void,
+): string {
+  if (answer === undefined || answer === '' || event.answer === undefined) return '';
+  const text = JSON.stringify(write[event.answer](answer, event.name));
+  if (text.length <= maxAnswer) return text;
+  log(`the answer has ${text.length} characters, the client takes ${maxAnswer}: it is left out`);
+  return '';
+}
+
+/** Without secrets. The rules are loaded for a text that may hold one. */
+async function redacted<T>(value: T): Promise<T> {
+  if (!mayHoldSecret(JSON.stringify(value))) return value;
+  const [{ redactJson }, { secretlintScanner }] = await Promise.all([
+    import('../../redaction/redactor.js'),
+    import('../../redaction/secretlint-scanner.js'),
+  ]);
+  // Only strings are changed.
+  return redactJson(value, secretlintScanner()).value as T;
+}

@@ -1,0 +1,83 @@
+import { text } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import { logHook } from '../agents/hooks/hook-state.js';
+import { HOOK_CLIENTS, hookClient } from '../agents/hooks/hook-table.js';
+import { runHook } from '../agents/hooks/run-hook.js';
+import { type Config, loadConfig, stateDirOf } from '../config/config.js';
+import { messageOf, ThroughlineError } from '../contracts/errors.js';
+import { DEFAULT_URL } from './default-url.js';
+import { examples } from './output.js';
+
+/** Where the settings cannot be read. */
+const DEFAULT_MS = 220;
+
+export function hookCommand(program: Command): void {
+  program
+    .command('hook')
+    .description(
+      'Takes an event of a coding agent on standard input and prints what the agent should read. Clients call it, as\n' +
+        '"throughline connect" sets up. It never fails: what goes wrong is a line in hook.log under THROUGHLINE_STATE_DIR.',
+    )
+    .argument('<client>', Object.keys(HOOK_CLIENTS).join(', '))
+    .addHelpText(
+      'after',
+      examples(`echo '{"hook_event_name":"SessionStart","session_id":"1"}' | throughline hook claude`),
+    )
+    .action(async (client: string, _: object, command: Command) => {
+      if (process.stdin.isTTY && hookClient(client) === undefined)
+        throw new ThroughlineError(
+          'usage',
+          `${JSON.stringify(client)} is not a client: use one of ${Object.keys(HOOK_CLIENTS).join(', ')}`,
+        );
+      await hook(client, command.optsWithGlobals<{ nats?: string }>().nats);
+    });
+}
+
+/**
+ * Runs one hook and ends the process, with code 0 whatever happens: any other code stops some agents. The time is counted
+ * from the start of the process.
+ */
+export async function hook(name: string, url?: string): Promise<void> {
+  let config: Config | undefined;
+  let fault: unknown;
+  try {
+    config = loadConfig();
+  } catch (error) {
+    fault = error;
+  }
+  const stateDir = stateDirOf();
+  const log = (line: string) => logHook(stateDir, line);
+  const withinMs = config?.hookMs ?? DEFAULT_MS;
+  const leftMs = () => withinMs - performance.now();
+  const end = (answer: string): void => {
+    if (answer === '') process.exit(0);
+    process.stdout.write(answer, () => process.exit(0));
+  };
+  const give = (why: string) => {
+    log(`${name}: ${why}`);
+    end('');
+  };
+  process.on('uncaughtException', (error) => give(`internal: ${messageOf(error)}`));
+  setTimeout(() => give(`not done within ${withinMs} ms: gave up`), Math.max(0, leftMs()));
+  const client = hookClient(name);
+  if (client === undefined) return give('not a client of this version');
+  if (config === undefined) return give(messageOf(fault));
+  const known = config;
+  const server = url ?? known.natsUrl ?? DEFAULT_URL;
+  const connect = async () => {
+    const { openClient } = await import('./open-client.js');
+    return openClient({ config: known, url: server });
+  };
+  const answer = await runHook(name, client, await text(process.stdin), {
+    ...{ config: known, url: server, directory: process.cwd(), log, leftMs, connect: once(connect) },
+  });
+  end(answer);
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

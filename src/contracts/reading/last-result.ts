@@ -1,0 +1,52 @@
+import { BEGIN, END, FENCE } from './result-marks.js';
+
+/** The part of a message in which an agent's result stands. */
+export interface ResultText {
+  /** A body that can be published as it is. */
+  readonly text: string;
+  /** It stands between markers: without them it may be an example. */
+  readonly marked: boolean;
+}
+
+/**
+ * The last result block of a message: what counts of one that holds several, since a client may join the answers of
+ * several tries. Words about the markers are no block. Undefined for a message without one.
+ */
+export function lastResult(message: string): ResultText | undefined {
+  return lastMarked(message) ?? lastFenced(message) ?? whole(message);
+}
+
+function lastMarked(message: string): ResultText | undefined {
+  for (let end = message.length, at = last(message, BEGIN, end); at >= 0; at = last(message, BEGIN, end)) {
+    const closes = message.indexOf(END, at);
+    // Of one that is cut off, what is there.
+    const block = message.slice(at, closes < 0 || closes >= end ? end : closes + END.length);
+    if (block.includes('{')) return { text: block, marked: true };
+    end = at;
+  }
+  return undefined;
+}
+
+/** Where a word stands last before an end; -1 for nowhere. */
+function last(message: string, word: string, end: number): number {
+  return end === 0 ? -1 : message.lastIndexOf(word, end - 1);
+}
+
+function lastFenced(message: string): ResultText | undefined {
+  const blocks: string[] = [];
+  let from: number | undefined;
+  let at = 0;
+  for (const line of message.split('\n')) {
+    const isFence = line.trimStart().startsWith(FENCE);
+    if (isFence && from !== undefined) blocks.push(message.slice(from, at).trim());
+    if (isFence) from = from === undefined ? at + line.length + 1 : undefined;
+    at += line.length + 1;
+  }
+  const block = blocks.findLast((each) => each.startsWith('{'));
+  return block === undefined ? undefined : { text: block, marked: false };
+}
+
+function whole(message: string): ResultText | undefined {
+  const text = message.trim();
+  return text.startsWith('{') && text.endsWith('}') ? { text, marked: false } : undefined;
+}

@@ -1,0 +1,210 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { BATCH } from '../../../src/agents/hooks/carry-out.js';
+import { hookPlace, payloadsOf } from './hooks.js';
+
+const RESULT =
+  'BEGIN_DISPATCH_RESULT\n{"task_id":"1","status":"completed","summary":"s"}\nEND_DISPATCH_RESULT';
+const base = { session_id: 's1', cwd: '/p' };
+const stop = (message: string, more: object = {}) => ({
+  ...base,
+  hook_event_name: 'SubagentStop',
+  stop_hook_active: false,
+  agent_id: 'a1',
+  agent_type: 'implementer',
+  last_assistant_message: message,
+  ...more,
+});
+const tool = (command: string) => ({
+  ...base,
+  hook_event_name: 'PostToolUse',
+  tool_name: 'Bash',
+  tool_input: { command },
+  tool_response: {},
+});
+
+/** Everything that lies on the disk, as one text. */
+function onDisk(folder: string): string {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((each) => each.isFile())
+    .map((each) => readFileSync(join(each.parentPath, each.name), 'utf8'))
+    .join('\n');
+}
+
+describe('an agent that stops', () => {
+  it('the last result block is published with a result_id, and the same again counts once', async () => {
+    const place = hookPlace();
+    expect(await place.run('claude', stop(`old ${RESULT.replace('"1"', '"0"')} new ${RESULT}`))).toBe('');
+    await place.run('claude', stop(`other words ${RESULT}`));
+    await place.run('claude', stop(RESULT, { agent_id: 'a2' }));
+    const ids = place.published.map((body) => /"result_id":"([^"]+)"/.exec(body)?.[1]);
+    expect(place.published[0]).toContain('"task_id":"1"');
+    expect(ids[0]).toMatch(/^claude-[\w-]{32}$/);
+    expect(ids[1]).toBe(ids[0]);
+    expect(ids[2]).not.toBe(ids[0]);
+    expect(place.asked.filter(({ subject }) => subject === 'dispatch.demo.implementer')).toHaveLength(3);
+  });
+
+  it('an implementer without a result is sent back once, with the contract and why', async () => {
+    const place = hookPlace();
+    const first = JSON.parse(await place.run('claude', stop('Done.')));
+    expect(first).toEqual({
+      decision: 'block',
+      reason: expect.stringMatching(
+        /holds no result block[\s\S]*BEGIN_DISPATCH_RESULT[\s\S]*task_id, status/,
+      ),
+    });
+    for (let round = 0; round < 5; round += 1) expect(await place.run('claude', stop('Done.'))).toBe('');
+    expect(await place.run('claude', stop('Done.', { agent_id: 'a2' }))).toContain('block');
+  });
+
+  it('an agent that another hook has sent back is not sent back again', async () => {
+    const place = hookPlace();
+    expect(await place.run('claude', stop('Done.', { stop_hook_active: true }))).toBe('');
+    expect(await place.run('codex', stop('Done.', { stop_hook_active: true }))).toBe('');
+  });
+
+  it('an unreadable block sends the agent back with what is wrong; the second time it is published as it is', async () => {
+    const place = hookPlace();
+    const bad = 'BEGIN_DISPATCH_RESULT\n{"status":"completed"}\nEND_DISPATCH_RESULT';
+    expect(await place.run('claude', stop(bad))).toContain('task_id');
+    expect(place.published).toEqual([]);
+    expect(await place.run('claude', stop(bad))).toBe('');
+    expect(place.published).toEqual([expect.stringContaining('"status":"completed"')]);
+  });
+
+  it('an agent of another name owes nothing, and its example in a fence is no result', async () => {
+    const place = hookPlace();
+    expect(await place.run('claude', stop('Done.', { agent_type: 'Explore' }))).toBe('');
+    const example = '```json\n{"task_id":"1","status":"completed"}\n```';
+    expect(await place.run('claude', stop(example, { agent_type: 'Explore' }))).toBe('');
+    expect(place.published).toEqual([]);
+    await place.run('claude', stop(RESULT, { agent_type: 'Explore' }));
+    expect(place.published).toHaveLength(1);
+  });
+
+  it('a review of an agent without a role is published as a review', async () => {
+    const place = hookPlace();
+    const review = 'BEGIN_DISPATCH_RESULT {"task_id":"1","assessment":"approved"} END_DISPATCH_RESULT';
+    await place.run('claude', stop(review, { agent_type: 'general-purpose' }));
+    expect(place.asked.map(({ subject }) => subject)).toContain('dispatch.demo.reviewer');
+  });
+
+  it('without a server it is not sent back, and its result goes out with the next hook', async () => {
+    const place = hookPlace();
+    place.setDown(true);
+    expect(await place.run('claude', stop('Done.'))).toBe('');
+    expect(await place.run('claude', stop(RESULT))).toBe('');
+    expect(place.lines).toEqual(Array(2).fill(expect.stringContaining('unavailable: no server')));
+    place.setDown(false);
+    await place.run('claude', { ...base, hook_event_name: 'SessionEnd', reason: 'other' });
+    expect(place.published).toEqual([expect.stringContaining('"task_id":"1"')]);
+  });
+
+  it('a client whose stop event has no message is asked for the last one that it told', async () => {
+    const place = hookPlace();
+    for (const payload of payloadsOf('cursor').filter(({ hook_event_name: event }) =>
+      /^(after|stop)/.test(event),
+    ))
+      await place.run('cursor', payload);
+    expect(place.published).toEqual([expect.stringContaining('"task_id":"2.1"')]);
+  });
+
+  it('the reason that comes back as a prompt neither allows another round nor counts as a request', async () => {
+    const place = hookPlace({ env: {} });
+    const { reason } = JSON.parse(await place.run('claude', stop('Done.')));
+    await place.run('claude', {
+      ...base,
+      hook_event_name: 'UserPromptSubmit',
+      agent_id: 'a1',
+      prompt: reason,
+    });
+    expect(await place.run('claude', stop('Done.'))).toBe('');
+    expect(place.asked.filter(({ subject }) => subject.startsWith('trace.append'))).toEqual([]);
+  });
+});
+
+describe('an agent at work', () => {
+  it(`tools only write a file, and each ${BATCH} of them are sent together`, async () => {
+    const place = hookPlace();
+    for (let count = 1; count < BATCH; count += 1) await place.run('claude', tool(`step ${count}`));
+    expect(place.asked).toEqual([]);
+    await place.run('claude', tool('the last step'));
+    expect(place.asked).toEqual([
+      { subject: 'trace.append.demo', body: { session: 'demo', entries: expect.any(Array) } },
+    ]);
+    expect(JSON.stringify(place.asked).split('"TOOL_EXECUTION"')).toHaveLength(BATCH + 1);
+    expect(onDisk(place.stateDir)).toBe('');
+  });
+
+  it('an entry says tool, files, command and status, and nothing of what the tool was given or gave', async () => {
+    const place = hookPlace();
+    for (const payload of payloadsOf('claude')) {
+      if (payload.hook_event_name.startsWith('PostToolUse')) await place.run('claude', payload);
+    }
+    const kept = onDisk(place.stateDir);
+    expect(kept).toContain('"target_files":["src/printer.ts"]');
+    expect(kept).toContain('"command":"npm test"');
+    expect(kept).toContain('"status":"FAILURE","error_message":"Exit code 1"');
+    expect(kept).not.toContain('old_string');
+    expect(kept).not.toContain('Run the tests');
+  });
+
+  it('the files of a patch are named', async () => {
+    const place = hookPlace();
+    for (const payload of payloadsOf('codex')) {
+      if (payload.hook_event_name === 'PostToolUse') await place.run('codex', payload);
+    }
+    expect(onDisk(place.stateDir)).toContain('"target_files":["src/printer.rs"]');
+  });
+
+  it('secrets reach neither the disk nor the server', async () => {
+    const secret = 'Bearer abcdefghijklmnopqrstuvwxyz0123456789';
+    const place = hookPlace();
+    await place.run('claude', tool(`curl -H "Authorization: ${secret}" x`));
+    expect(onDisk(place.stateDir)).toContain('<redacted:bearer-token>');
+    await place.run('claude', { ...base, hook_event_name: 'UserPromptSubmit', prompt: `use ${secret}` });
+    await place.run('claude', stop(RESULT.replace('"s"', `"${secret}"`)));
+    expect(JSON.stringify(place.asked)).not.toContain('abcdefghijklmnopqrstuvwxyz0123456789');
+    expect(place.published).toHaveLength(1);
+  });
+
+  it('a sub-agent that is given a task gets the dispatch prompt of its role in place of the words', async () => {
+    const place = hookPlace({ context: 'the slice of 2.1' });
+    const before = payloadsOf('claude').filter(({ hook_event_name: event }) => event === 'PreToolUse');
+    const [task, other] = await Promise.all(before.map((payload) => place.run('claude', payload)));
+    expect(JSON.parse(task ?? '')).toEqual({
+      hookSpecificOutput: {
+        hookEventName: 'PreToolUse',
+        updatedInput: {
+          description: 'Write the printer',
+          prompt: 'the slice of 2.1',
+          subagent_type: 'throughline:implementer',
+        },
+      },
+    });
+    expect(other).toBe('');
+    expect(place.asked).toEqual([
+      {
+        subject: 'prompt.compile.demo',
+        // No budget: that of the role holds.
+        body: {
+          kind: 'dispatch',
+          session: 'demo',
+          taskId: '2.1',
+          taskPrompt: 'Do task 2.1: write the printer',
+          role: 'implementer',
+        },
+      },
+    ]);
+  });
+
+  it('after a compaction the history of the conversation comes before what the session knows', async () => {
+    const place = hookPlace();
+    const start = payloadsOf('claude').find(({ source }) => source === 'compact');
+    expect(JSON.parse(await place.run('claude', start)).hookSpecificOutput.additionalContext).toBe(
+      'so far\n\n[Recent Steps]\na step\n\nwhat is known',
+    );
+  });
+});

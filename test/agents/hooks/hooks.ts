@@ -1,0 +1,76 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { HOOK_CLIENTS, type HookClientName } from '../../../src/agents/hooks/hook-table.js';
+import { runHook } from '../../../src/agents/hooks/run-hook.js';
+import { ThroughlineClient } from '../../../src/client/throughline-client.js';
+import { loadConfig } from '../../../src/config/config.js';
+import { ThroughlineError } from '../../../src/contracts/errors.js';
+
+export type Payload = Readonly<Record<string, unknown>> & { readonly hook_event_name: string };
+
+/** Recorded shapes of payloads, every event of a client. */
+export function payloadsOf(client: HookClientName): readonly Payload[] {
+  const file = new URL(`../../fixtures/hooks/${client}.json`, import.meta.url);
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+export const CLIENT_NAMES = Object.keys(HOOK_CLIENTS) as HookClientName[];
+
+interface Asked {
+  readonly subject: string;
+  readonly body: unknown;
+}
+
+/** Hooks in this process, with a server that only notes what it is asked. */
+export function hookPlace(
+  options: { readonly context?: string; readonly env?: Record<string, string> } = {},
+) {
+  const { context = 'what is known' } = options;
+  const stateDir = mkdtempSync(join(tmpdir(), 'throughline-hooks-'));
+  onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }));
+  const asked: Asked[] = [];
+  const published: string[] = [];
+  const lines: string[] = [];
+  let isDown = false;
+  const unavailable = () => new ThroughlineError('unavailable', 'no server');
+  const client = new ThroughlineClient({
+    async publish(subject, body) {
+      if (isDown) throw unavailable();
+      asked.push({ subject, body });
+      published.push(String(body));
+      return { sequence: published.length };
+    },
+    async request(subject, body) {
+      if (isDown) throw unavailable();
+      asked.push({ subject, body });
+      const messages = [{ content: 'system' }, { content: `${context}\n\nTask prompt:\nthe task` }];
+      return { prompt: context, messages, sequence: 1, summary: 'so far', recent: ['a step'], appended: 1 };
+    },
+    send() {},
+    async close() {},
+  });
+  const config = loadConfig({ THROUGHLINE_STATE_DIR: stateDir, THROUGHLINE_SESSION: 'demo', ...options.env });
+  const place = {
+    ...{ config, url: 'nats://nowhere', directory: stateDir, leftMs: () => 1000 },
+    connect: async () => {
+      if (isDown) throw unavailable();
+      return client;
+    },
+    log: (line: string) => lines.push(line),
+  };
+  return {
+    ...{ asked, published, lines, stateDir },
+    setDown(down: boolean) {
+      isDown = down;
+    },
+    run: (name: HookClientName, payload: unknown) =>
+      runHook(
+        name,
+        HOOK_CLIENTS[name],
+        typeof payload === 'string' ? payload : JSON.stringify(payload),
+        place,
+      ),
+  };
+}

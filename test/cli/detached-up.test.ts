@@ -1,0 +1,108 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { freePort } from '../../src/nats-server/free-port.js';
+import { isRunning } from '../../src/nats-server/process-identity.js';
+import { storeUse } from '../../src/nats-server/store-lock.js';
+import { cli, startCli } from '../support/cli.js';
+import { soon } from '../support/soon.js';
+
+const stores: string[] = [];
+afterEach(async () => {
+  for (const store of stores.splice(0)) {
+    await cli(['down', '--store', store]);
+    await rm(store, { recursive: true, force: true, maxRetries: 5 });
+  }
+});
+
+async function newStore(): Promise<string> {
+  const store = await mkdtemp(join(tmpdir(), 'throughline-detached-'));
+  stores.push(store);
+  return store;
+}
+
+const detach = async (store: string, port?: number) =>
+  cli(['up', '--detach', '--store', store, '--port', String(port ?? (await freePort('127.0.0.1')))]);
+
+/** Process numbers of server and `up`. */
+async function processesOn(store: string): Promise<number[]> {
+  const use = await storeUse(store);
+  return use?.by === 'server' ? [use.starter.pid, use.server.pid] : [];
+}
+
+describe('up --detach', () => {
+  it('it returns when the services answer, a second call finds it, and down ends it and its server', async () => {
+    const store = await newStore();
+    const first = await detach(store);
+    expect(first).toMatchObject({ code: 0, stderr: expect.stringContaining('"throughline down" ends it') });
+    const [, url = ''] = /^throughline ready (\S+) store /.exec(first.stdout) ?? [];
+    const used = await cli(['publish', 'implementer', '-s', 'demo', '--wait'], {
+      env: { NATS_URL: url },
+      input: '{"task_id":"1","status":"completed","summary":"done"}',
+    });
+    expect(used.code).toBe(0);
+    const processes = await processesOn(store);
+    expect(processes).toHaveLength(2);
+
+    const second = await detach(store);
+    expect(second).toEqual({
+      code: 0,
+      stdout: first.stdout,
+      stderr: `-- it was running already, process ${processes[0]}\n`,
+    });
+    expect(await processesOn(store)).toEqual(processes);
+
+    const down = await cli(['down', '--store', store, '--json']);
+    expect(JSON.parse(down.stdout)).toEqual({ stopped: true, url, store });
+    expect(processes.filter((pid) => isRunning({ pid }))).toEqual([]);
+    const again = await cli(['down', '--store', store]);
+    expect(again).toMatchObject({ code: 0, stdout: `nothing runs on the store ${store}\n` });
+  });
+
+  it('of several calls at the same moment all find the same server, with its services', async () => {
+    const store = await newStore();
+    const port = await freePort('127.0.0.1');
+    const calls = await Promise.all(Array.from({ length: 3 }, () => detach(store, port)));
+    expect(new Set(calls.map(({ code, stdout }) => `${code} ${stdout}`))).toEqual(
+      new Set([`0 throughline ready nats://127.0.0.1:${port} store ${store}\n`]),
+    );
+    expect(await processesOn(store)).toHaveLength(2);
+    const health = await cli(['health'], { env: { NATS_URL: `nats://127.0.0.1:${port}` } });
+    expect(health.code).toBe(0);
+  });
+
+  it('it finds an up that runs in a terminal, which down ends as well', async () => {
+    const store = await newStore();
+    const port = String(await freePort('127.0.0.1'));
+    await using up = await startCli(['up', '--store', store, '--port', port]);
+    expect((await detach(store)).stderr).toContain(`running already, process ${up.pid}`);
+    expect((await cli(['down', '--store', store])).code).toBe(0);
+    expect(await up.exited).toEqual({ code: 0, signal: null });
+  });
+
+  it('down ends the server that a killed up has left', async () => {
+    const store = await newStore();
+    await detach(store);
+    const [up = 0, server = 0] = await processesOn(store);
+    process.kill(up, 'SIGKILL');
+    await soon(() => expect(isRunning({ pid: up })).toBe(false));
+    expect((await cli(['down', '--store', store])).stdout).toMatch(/^throughline stopped/);
+    expect(isRunning({ pid: server })).toBe(false);
+  });
+
+  it('what goes wrong is told, and nothing stays behind', async () => {
+    const store = await newStore();
+    const taken = await newStore();
+    const port = await freePort('127.0.0.1');
+    await detach(taken, port);
+    const failed = await detach(store, port);
+    expect(failed.code).toBe(1);
+    expect(failed.stderr).toContain(`port ${port} on 127.0.0.1 is in use`);
+    expect(await storeUse(store)).toBeUndefined();
+    const given = await cli(['up', '--detach', '--store', store], {
+      env: { NATS_URL: 'nats://127.0.0.1:1' },
+    });
+    expect(given).toMatchObject({ code: 2, stderr: expect.stringContaining('unset NATS_URL') });
+  });
+});

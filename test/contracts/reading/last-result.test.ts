@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { lastResult } from '../../../src/contracts/reading/last-result.js';
+
+const block = (json: string) => `BEGIN_DISPATCH_RESULT\n${json}\nEND_DISPATCH_RESULT`;
+
+describe('the last result of a message', () => {
+  it('the last of several blocks counts, also where nothing stands between two answers', () => {
+    const message = `First.${block('{"task_id":"1"}')}Again: ${block('{"task_id":"2"}')}. Bye.`;
+    expect(lastResult(message)).toEqual({ text: block('{"task_id":"2"}'), marked: true });
+  });
+
+  it('words about the markers are no block', () => {
+    const words = 'I put it between BEGIN_DISPATCH_RESULT and END_DISPATCH_RESULT.';
+    expect(lastResult(words)).toBeUndefined();
+    expect(lastResult(`${block('{"a":1}')} ${words}`)?.text).toBe(block('{"a":1}'));
+  });
+
+  it('a block that is cut off is given as far as it goes', () => {
+    expect(lastResult('Done. BEGIN_DISPATCH_RESULT {"task_id":"1"')).toEqual({
+      text: 'BEGIN_DISPATCH_RESULT {"task_id":"1"',
+      marked: true,
+    });
+  });
+
+  it('without markers the last fenced object counts, and a message that is an object', () => {
+    const fenced = '```json\n{"a":1}\n```\ntext\n```\n{"b":2}\n```\n```sh\nls\n```';
+    expect(lastResult(fenced)).toEqual({ text: '{"b":2}', marked: false });
+    expect(lastResult(' {"c":3}\n')).toEqual({ text: '{"c":3}', marked: false });
+    expect(lastResult('done')).toBeUndefined();
+  });
+
+  it('whatever stands before a block, the block is found as it is', () => {
+    const before = fc.oneof(
+      fc.string(),
+      fc.constantFrom('BEGIN_DISPATCH_RESULT', 'END_DISPATCH_RESULT', '{', '```\n'),
+    );
+    fc.assert(
+      fc.property(fc.array(before), fc.json(), (parts, value) => {
+        const text = block(`{"v":${value.replaceAll('_DISPATCH_RESULT', '')}}`);
+        expect(lastResult(parts.join(' ') + text)?.text).toBe(text);
+      }),
+    );
+  });
+});

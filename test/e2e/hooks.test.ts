@@ -1,0 +1,281 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { freePort } from '../../src/nats-server/free-port.js';
+import { factsOf, tracesOf } from '../../src/session/session-state.js';
+import { type Payload, payloadsOf } from '../agents/hooks/hooks.js';
+import { BIN, type CliResult, cleanEnv, cli } from '../support/cli.js';
+import { allDealtWith, freshState, newSession, soon, systemOfFile } from '../support/system.js';
+import { mountTmpfs, TMPFS_MISSING } from '../support/tmpfs.js';
+
+const system = await systemOfFile();
+
+const releases: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const release of releases.splice(0).reverse()) await release();
+});
+
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'throughline-hooks-'));
+  releases.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  return folder;
+}
+
+/** Hooks of one session, each a process, as a client runs them. On a busy machine they may take their time. */
+async function hooksOf(name: string) {
+  const session = newSession(name);
+  const state = await newFolder();
+  const env = {
+    NATS_URL: system.url,
+    THROUGHLINE_SESSION: session,
+    THROUGHLINE_STATE_DIR: state,
+    THROUGHLINE_HOOK_MS: '20000',
+  };
+  const run = async (client: string, payload: object) => {
+    const { code, stdout, stderr } = await cli(['hook', client], { env, input: JSON.stringify(payload) });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    return stdout;
+  };
+  return { session, state, env, run };
+}
+
+/** The lines of the log of hooks. */
+async function log(state: string): Promise<string[]> {
+  const text = await readFile(join(state, 'hook.log'), 'utf8').catch(() => '');
+  return text.split('\n').filter((line) => line !== '');
+}
+
+const eventsNamed = (client: 'claude' | 'codex', event: string) =>
+  payloadsOf(client).filter(({ hook_event_name: name }) => name === event);
+
+describe('hooks of an agent', () => {
+  it('a session of Claude Code leaves its result, what it did and what it was asked', async () => {
+    const { session, run, state } = await hooksOf('claude');
+    const answers: string[] = [];
+    for (const payload of payloadsOf('claude')) answers.push(await run('claude', payload));
+    await allDealtWith(system.ports);
+    const folded = await freshState(system, session);
+    const facts = factsOf(folded).all();
+    expect(facts.map(({ subject, relation, object }) => `${subject} ${relation} ${object}`)).toContain(
+      'task:2.1 summary Printer written',
+    );
+    const [intent] = tracesOf(folded).intents.keys();
+    expect(intent).toMatch(/^claude-3f8c0a52/);
+    expect(tracesOf(folded).intents.get(intent ?? '')).toMatchObject({
+      total: 5,
+      ask: 'Please do task 2.1: write the printer',
+    });
+    // One sub-agent forgot its result.
+    expect(answers.filter((answer) => answer.includes('"decision":"block"'))).toHaveLength(1);
+    expect(await log(state)).toEqual([]);
+
+    const prompt = await run('claude', eventsNamed('claude', 'UserPromptSubmit')[0] as Payload);
+    expect(JSON.parse(prompt).hookSpecificOutput.additionalContext).toContain('Task: 2.1');
+    const compacted = eventsNamed('claude', 'SessionStart').find(({ source }) => source === 'compact');
+    const { additionalContext } = JSON.parse(await run('claude', compacted as Payload)).hookSpecificOutput;
+    expect(additionalContext).toContain('[Recent Steps]');
+    expect(additionalContext).toContain('Printer written');
+  });
+
+  it('an agent of Codex that never returns a result is sent back once', async () => {
+    const { run } = await hooksOf('codex');
+    const [stop] = eventsNamed('codex', 'SubagentStop');
+    const answers: string[] = [];
+    for (let round = 0; round < 4; round += 1)
+      answers.push(await run('codex', { ...stop, last_assistant_message: 'Done.' }));
+    expect(answers.filter((answer) => answer !== '')).toEqual([
+      expect.stringContaining('"decision":"block"'),
+    ]);
+  });
+
+  it('what hooks keep without a server is sent by the first one that finds it, and a result counts once', async () => {
+    const { session, state, env, run } = await hooksOf('late');
+    const port = await freePort('127.0.0.1');
+    const relay = await listening(port, (socket) => socket.destroy());
+    const away = { ...env, NATS_URL: `nats://127.0.0.1:${port}` };
+    const [stop] = eventsNamed('claude', 'SubagentStop');
+    for (let round = 0; round < 2; round += 1)
+      await cli(['hook', 'claude'], { env: away, input: JSON.stringify(stop) });
+    await relay();
+    expect(await log(state)).toHaveLength(2);
+    // The same server, now reachable under that address.
+    const upstream = await forwarding(port, new URL(system.url).port);
+    await cli(['hook', 'claude'], {
+      env: away,
+      input: JSON.stringify(eventsNamed('claude', 'PreCompact')[0]),
+    });
+    await allDealtWith(system.ports);
+    await upstream();
+    expect((await freshState(system, session)).dispatches.current().counts).toMatchObject({ implementer: 1 });
+    await run('claude', stop as Payload);
+    await allDealtWith(system.ports);
+    expect((await freshState(system, session)).dispatches.current().counts).toMatchObject({ implementer: 1 });
+  });
+
+  it('a project file names session, project and plan of a new session', async () => {
+    const { run, env } = await hooksOf('project');
+    const folder = await newFolder();
+    const session = newSession('planned');
+    await writeFile(join(folder, '.throughline.json'), JSON.stringify({ session, project: 'shop' }));
+    const { THROUGHLINE_SESSION: _, ...others } = env;
+    const input = JSON.stringify({ ...eventsNamed('claude', 'SessionStart')[0], cwd: folder });
+    await cli(['hook', 'claude'], { env: others, input });
+    expect((await freshState(system, session)).charter.project).toBe('shop');
+    await run('claude', { hook_event_name: 'SessionEnd' });
+  });
+
+  it.skipIf(process.platform !== 'linux')(
+    '100 hooks at once leave exactly the processes that were there before',
+    async () => {
+      const { state, env } = await hooksOf('crowd');
+      // In their environment all of them, and what they might start, have this.
+      const marked = () => processesWith(`THROUGHLINE_STATE_DIR=${state}`);
+      expect(await marked()).toEqual([]);
+      const payloads = payloadsOf('claude');
+      const runs = Array.from({ length: 100 }, (_, index) =>
+        cli(['hook', 'claude'], { env, input: JSON.stringify(payloads[index % payloads.length]) }),
+      );
+      await soon(async () => expect((await marked()).length).toBeGreaterThan(3));
+      const codes = (await Promise.all(runs)).map(({ code }) => code);
+      expect(new Set(codes)).toEqual(new Set([0]));
+      expect(await marked()).toEqual([]);
+    },
+  );
+});
+
+describe('a hook never harms the agent', () => {
+  const start = JSON.stringify(eventsNamed('claude', 'SessionStart')[0]);
+
+  /** Runs a hook with the time that it has by default, several times: one is enough to show how long it takes. */
+  async function harmless(
+    env: Readonly<Record<string, string>>,
+    input = start,
+    args: readonly string[] = ['hook', 'claude'],
+  ): Promise<void> {
+    const state = env.THROUGHLINE_STATE_DIR ?? (await newFolder());
+    const times: number[] = [];
+    for (let round = 1; round <= 5; round += 1) {
+      const bare = await timed(() => ended(spawn(process.execPath, ['-e', '0'], { stdio: 'ignore' })));
+      let result: CliResult | undefined;
+      const took = await timed(async () => {
+        result = await cli(args, { env: { ...env, THROUGHLINE_STATE_DIR: state }, input });
+      });
+      expect(result).toEqual({ code: 0, stdout: '', stderr: '' });
+      // Where a bare process takes longer than on an idle machine, so does this one.
+      times.push(took - Math.max(0, bare - 60));
+      if (env.THROUGHLINE_STATE_DIR === undefined) expect(await log(state)).toHaveLength(round);
+    }
+    expect(Math.min(...times)).toBeLessThan(300);
+  }
+
+  it('without a server it ends in time without an answer, and says so in the log', async () => {
+    await harmless({ NATS_URL: `nats://127.0.0.1:${await freePort('127.0.0.1')}` });
+  });
+
+  it('with a server that says nothing it ends in time without an answer', async () => {
+    const port = await freePort('127.0.0.1');
+    releases.push(await listening(port, () => {}));
+    await harmless({ NATS_URL: `nats://127.0.0.1:${port}` });
+  });
+
+  it.each([
+    ['no input', ''],
+    ['no JSON', 'hello {'],
+    ['an event of another time', '{"hook_event_name":"Elicitation"}'],
+  ])('with %s it ends in time without an answer', async (_, input) => {
+    await harmless({ NATS_URL: system.url }, input);
+  });
+
+  it('with a wrong setting, or a client that is none, it ends in time without an answer', async () => {
+    await harmless({ THROUGHLINE_SNAPSHOT_EVERY: 'often' });
+    await harmless({}, start, ['hook', 'nobody']);
+  });
+
+  it('with an input that never ends it gives up in time', async () => {
+    const state = await newFolder();
+    const child = spawn(process.execPath, [BIN, 'hook', 'claude'], {
+      env: cleanEnv({ THROUGHLINE_STATE_DIR: state }),
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    child.stdin.write('{"hook');
+    expect(await ended(child)).toBe(0);
+    expect(await log(state)).toEqual([expect.stringContaining('not done within 220 ms: gave up')]);
+  });
+
+  it.skipIf(TMPFS_MISSING !== undefined)('on a full disk it ends in time without an answer', async () => {
+    await using disk = await mountTmpfs();
+    await mkdir(join(disk.path, 'state', 'hooks', 'sent-back'), { recursive: true });
+    await disk.fill();
+    const stop = JSON.stringify({
+      ...eventsNamed('claude', 'SubagentStop')[0],
+      last_assistant_message: 'Done.',
+    });
+    const env = { NATS_URL: system.url, THROUGHLINE_STATE_DIR: join(disk.path, 'state') };
+    await harmless(env, stop);
+    await harmless(env, JSON.stringify(eventsNamed('claude', 'PostToolUse')[0]));
+  });
+
+  it('a folder that cannot be written stops neither the agent nor what it is told', async () => {
+    const { env } = await hooksOf('read-only');
+    const folder = join(await newFolder(), 'file');
+    await writeFile(folder, 'no folder');
+    const { code, stdout } = await cli(['hook', 'claude'], {
+      env: { ...env, THROUGHLINE_STATE_DIR: folder },
+      input: start,
+    });
+    expect({ code, stdout }).toMatchObject({ code: 0 });
+  });
+});
+
+/** A listener on a port; the answer closes it together with its connections. */
+async function listening(port: number, onSocket: (socket: Socket) => void) {
+  const open = new Set<Socket>();
+  const server = createServer((socket) => {
+    open.add(socket);
+    socket.on('error', () => {});
+    onSocket(socket);
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return async () => {
+    for (const socket of open) socket.destroy();
+    server.close();
+    await once(server, 'close');
+  };
+}
+
+async function forwarding(port: number, to: string) {
+  return listening(port, (socket) => {
+    const behind = connect(Number(to), '127.0.0.1');
+    behind.on('error', () => socket.destroy());
+    socket.on('close', () => behind.destroy());
+    socket.pipe(behind).pipe(socket);
+  });
+}
+
+async function ended(child: ChildProcess): Promise<number | null> {
+  const [code] = await once(child, 'close');
+  return code;
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+/** Processes of this machine that have a variable with this value. */
+async function processesWith(variable: string): Promise<string[]> {
+  const all = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const found = await Promise.all(
+    all.map(async (pid) => {
+      const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
+      return environment.split('\0').includes(variable) ? [pid] : [];
+    }),
+  );
+  return found.flat();
+}
