@@ -128,9 +128,13 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     holds: 'the SDK',
     imports: ['contracts', 'learnings', 'ledger', 'ports', 'session', 'shared', 'traces'],
   },
+  agents: {
+    holds: 'how coding agents plug in; `connect`: edits of the configuration of each client',
+    imports: ['contracts', 'prompt', 'shared'],
+  },
   cli: {
     holds: 'the command line',
-    imports: [...SERVER_SIDE, 'client', 'config', 'nats', 'nats-server', 'services', 'version.ts'],
+    imports: [...SERVER_SIDE, 'agents', 'client', 'config', 'nats', 'nats-server', 'services', 'version.ts'],
   },
   entries: {
     holds:
