@@ -116,7 +116,7 @@ function line({ title, version, project, user, works }: ConnectedClient): string
 async function versionOf(path: string): Promise<string> {
   try {
     const { stdout } = await run(path, ['--version'], { timeout: VERSION_TIMEOUT_MS, cwd: homedir() });
-    return /\d+\.\d+[\w.+-]*/.exec(stdout)?.[0] ?? 'unknown version';
+    return /\b\d{1,5}\.\d{1,5}(?:\.[\w+-]{1,30})?/.exec(stdout)?.[0] ?? 'unknown version';
   } catch {
     return 'unknown version';
   }

@@ -153,9 +153,10 @@ function hookCommand(client: ConnectClientName): string {
   return `throughline hook ${client}`;
 }
 
-function mcpServer(more: object = {}) {
+/** The MCP server, as Claude Code, Gemini and Cursor name it. */
+export function mcpServer(more: object = {}) {
   return {
-    path: ['mcpServers', 'throughline'],
+    path: ['mcpServers', 'throughline'] as const,
     value: { command: 'throughline', args: ['mcp'], ...more },
     isOurs: (value: unknown) => isObject(value) && value.command === 'throughline',
   };
@@ -202,8 +203,10 @@ function itemsOf(events: readonly ClientEvent[], item: (event: ClientEvent) => o
 
 /** A hook runs our command, by whatever path. */
 function isOurHook(client: ConnectClientName) {
-  const command = new RegExp(`\\bthroughline("|')? hook ${client}\\b`);
-  return (hook: unknown) => isObject(hook) && typeof hook.command === 'string' && command.test(hook.command);
+  return (hook: unknown) =>
+    isObject(hook) &&
+    typeof hook.command === 'string' &&
+    /\bthroughline["']? hook (\w+)/.exec(hook.command)?.[1] === client;
 }
 
 /** A group of hooks is ours where all of its hooks are; else those of ours in it. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { parse } from 'jsonc-parser';
+import { parse, stripComments } from 'jsonc-parser';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { ConfigFile } from './client-table.js';
 import { hasAll, hasAny, withEntries, withoutEntries } from './json-entries.js';
@@ -69,7 +69,7 @@ export function disconnectedText(
     case 'json': {
       const rest = withoutEntries(text, file.entries, file.path);
       const isEmpty = isDeepStrictEqual(parse(rest, [], { allowTrailingComma: true }), file.empty);
-      return before === undefined && isEmpty && !/\/[/*]/.test(withoutStrings(rest)) ? undefined : rest;
+      return before === undefined && isEmpty && stripComments(rest) === rest ? undefined : rest;
     }
     case 'toml': {
       const rest = withoutBlock(text, file.block, file.path);
@@ -88,9 +88,4 @@ function isConnected(file: ConfigFile, before: string, text: string): boolean {
     if (error instanceof ThroughlineError) return false;
     throw error;
   }
-}
-
-/** A file with comments holds something. A `//` in a text is none. */
-function withoutStrings(json: string): string {
-  return json.replace(/"(?:[^"\\]|\\.)*"/g, '""');
 }

@@ -7,7 +7,8 @@ import { isObject } from '../../shared/is-object.js';
  * Our tables in a file of TOML: one block of text at its end, between two lines of ours. Nothing else is touched, and
  * each edit is checked: everything outside the block must parse to the same values as before.
  */
-const BEGIN = '# >>> throughline: written by "throughline connect"; --remove takes it out';
+const BEGIN_MARK = '# >>> throughline';
+const BEGIN = `${BEGIN_MARK}: written by "throughline connect"; --remove takes it out`;
 const END = '# <<< throughline';
 
 export interface TomlBlock {
@@ -58,23 +59,35 @@ export function withoutBlock(text: string, { isOurs }: TomlBlock, name: string):
   return result;
 }
 
-function blockIn(text: string) {
-  const lines = /(?:^|\r?\n)# >>> throughline[^\n]*\n([\s\S]*?)(?:^|\n)# <<< throughline[^\n]*(?:\n|$)/m;
-  const found = lines.exec(text);
-  if (found === null) return undefined;
+/** The text before the block with the line end that parts them, what is in it, and the text after it. */
+function blockIn(text: string): { before: string; inside: string; after: string } | undefined {
+  const lines = linesOf(text);
+  const begin = lines.findIndex((line) => line.startsWith(BEGIN_MARK));
+  const end = lines.findIndex((line, at) => at > begin && line.startsWith(END));
+  if (begin === -1 || end === -1) return undefined;
+  const before = lines.slice(0, begin).join('');
+  const parted = before.endsWith('\r\n') ? 2 : before.endsWith('\n') ? 1 : 0;
   return {
-    before: text.slice(0, found.index),
-    inside: found[1] ?? '',
-    after: text.slice(found.index + found[0].length),
+    before: before.slice(0, before.length - parted),
+    inside: lines.slice(begin + 1, end).join(''),
+    after: lines.slice(end + 1).join(''),
   };
 }
 
 /** The tables of a text: each header with the lines up to the next one. Ours hold no text of several lines. */
 function tablesIn(text: string): { readonly header: string; readonly lines: string }[] {
-  return text
-    .split(/^(?=\s*\[)/m)
-    .map((lines) => ({ header: /^\s*(\[.*)$/m.exec(lines)?.[1]?.trim() ?? '', lines }))
-    .filter(({ lines }) => lines.trim() !== '');
+  const tables: { header: string; lines: string }[] = [];
+  for (const line of linesOf(text)) {
+    const last = tables.at(-1);
+    if (line.trimStart().startsWith('[')) tables.push({ header: line.trim(), lines: line });
+    else if (last !== undefined) last.lines += line;
+    else if (line.trim() !== '') tables.push({ header: '', lines: line });
+  }
+  return tables;
+}
+
+function linesOf(text: string): string[] {
+  return text.split(/(?<=\n)/);
 }
 
 const ADDED =
