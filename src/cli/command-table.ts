@@ -30,6 +30,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./serve-command.js')).serveCommand,
   },
   {
+    name: 'connect',
+    takes: '[options] [client]',
+    summary: 'connect a coding agent by hooks and MCP, or take it out again',
+    load: async () => (await import('./connect-command.js')).connectCommand,
+  },
+  {
     name: 'publish',
     takes: '[options] <role>',
     summary: 'publish what an agent returned',

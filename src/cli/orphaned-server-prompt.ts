@@ -1,7 +1,6 @@
-import { createInterface } from 'node:readline/promises';
 import { orphanOn, stopOrphan } from '../nats-server/orphaned-server.js';
+import { agreed } from './agreed.js';
 import { note } from './command-context.js';
-import { Interrupted } from './interrupted.js';
 
 /**
  * Stops the server that an `up` which was killed left on a store: with `yes`, or when the person at the terminal says
@@ -15,22 +14,4 @@ export async function offerToStopOrphan(storeDir: string, yes: boolean): Promise
   if (!yes && !(await agreed(`${what}. Stop it and continue? [y/N] `))) return;
   await stopOrphan(orphan);
   note(`-- ${what}; it has been stopped`);
-}
-
-async function agreed(question: string): Promise<boolean> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return false;
-  // Not as a terminal: Ctrl-C stays a signal, by which the whole command ends.
-  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
-  const ended = new AbortController();
-  const onSignal = () => ended.abort();
-  process.once('SIGINT', onSignal);
-  lines.once('close', onSignal);
-  try {
-    return /^\s*y(es)?\s*$/i.test(await lines.question(question, { signal: ended.signal }));
-  } catch {
-    throw new Interrupted(130);
-  } finally {
-    process.off('SIGINT', onSignal);
-    lines.close();
-  }
 }

@@ -1,0 +1,91 @@
+import { isDeepStrictEqual } from 'node:util';
+import { parse, stripComments } from 'jsonc-parser';
+import { ThroughlineError } from '../../contracts/errors.js';
+import type { ConfigFile } from './client-table.js';
+import { hasAll, hasAny, withEntries, withoutEntries } from './json-entries.js';
+import { hasAnyBlock, hasBlock, withBlock, withoutBlock } from './toml-block.js';
+
+/** What we have in a file: all of it, another version of it, or nothing. */
+export type EntryState = 'connected' | 'outdated' | 'absent';
+
+const OWN = '// Written by "throughline connect';
+
+/** What of us stands in a file; `text` is `undefined` for one that is not there. */
+export function entryState(file: ConfigFile, text: string | undefined): EntryState {
+  if (text === undefined || text.trim() === '') return 'absent';
+  const { path } = file;
+  switch (file.kind) {
+    case 'json':
+      if (!hasAny(text, file.entries, path)) return 'absent';
+      return hasAll(text, file.entries, path) ? 'connected' : 'outdated';
+    case 'toml':
+      if (!hasAnyBlock(text)) return 'absent';
+      return hasBlock(text, file.block) ? 'connected' : 'outdated';
+    case 'own':
+      if (!text.startsWith(OWN)) return 'absent';
+      return text === file.text ? 'connected' : 'outdated';
+  }
+}
+
+/**
+ * The text of a file with us in it.
+ *
+ * @throws ThroughlineError `config_invalid` for a file that we cannot write into
+ */
+export function connectedText(file: ConfigFile, text: string | undefined): string {
+  const isBlank = text === undefined || text.trim() === '';
+  switch (file.kind) {
+    case 'json':
+      return withEntries(
+        isBlank ? `${JSON.stringify(file.empty, null, 2)}\n` : text,
+        file.entries,
+        file.path,
+      );
+    case 'toml':
+      return withBlock(text ?? '', file.block, file.path);
+    case 'own':
+      if (isBlank || entryState(file, text) !== 'absent') return file.text;
+      throw new ThroughlineError(
+        'config_invalid',
+        `${file.path}: "throughline connect" did not write this file: move it away, then run this again`,
+      );
+  }
+}
+
+/**
+ * The text of a file without us: byte for byte that of before where nothing else has changed since.
+ *
+ * @param before its text from before the first edit; `undefined` where there was no file
+ * @returns undefined for a file that is to be removed: it is ours, or held nothing else
+ */
+export function disconnectedText(
+  file: ConfigFile,
+  text: string,
+  before: string | undefined,
+): string | undefined {
+  if (entryState(file, text) === 'absent') return text;
+  if (before !== undefined && isConnected(file, before, text)) return before;
+  switch (file.kind) {
+    case 'json': {
+      const rest = withoutEntries(text, file.entries, file.path);
+      const isEmpty = isDeepStrictEqual(parse(rest, [], { allowTrailingComma: true }), file.empty);
+      return before === undefined && isEmpty && stripComments(rest) === rest ? undefined : rest;
+    }
+    case 'toml': {
+      const rest = withoutBlock(text, file.block, file.path);
+      return before === undefined && rest.trim() === '' ? undefined : rest;
+    }
+    case 'own':
+      return undefined;
+  }
+}
+
+function isConnected(file: ConfigFile, before: string, text: string): boolean {
+  try {
+    return connectedText(file, before) === text;
+  } catch (error) {
+    // A backup of something else: then only our entries are taken out.
+    if (error instanceof ThroughlineError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,95 @@
+import { basename, join } from 'node:path';
+import { projectOf } from '../../contracts/names.js';
+import {
+  CONNECT_CLIENTS,
+  CONNECT_NAMES,
+  type ConfigFile,
+  type ConnectClientName,
+  type Where,
+} from './client-table.js';
+import { connectedText, disconnectedText, type EntryState, entryState } from './config-edit.js';
+import { isOnlyProject, type ProjectFields, projectText } from './project-file.js';
+
+/** What connecting and taking out does to files, before it is done. */
+export interface FileChange {
+  readonly path: string;
+  /** `undefined`: the file is not there. */
+  readonly before: string | undefined;
+  /** `undefined`: the file is to be removed. */
+  readonly after: string | undefined;
+  /** What becomes of the copy of the file from before the first edit. */
+  readonly backup: 'make' | 'drop' | 'leave';
+}
+
+/** Where plans read: the text of a file, or `undefined` where there is none. */
+export type ReadText = (path: string) => string | undefined;
+
+export const PROJECT_FILE_NAME = '.throughline.json';
+
+/** The copy of a file from before the first edit. */
+export function backupOf(path: string): string {
+  return `${path}.before-throughline`;
+}
+
+/**
+ * The files that connecting changes; none where everything stands there already.
+ *
+ * @throws ThroughlineError `config_invalid` for a file that cannot be written into
+ */
+export function connectPlan(
+  client: ConnectClientName,
+  where: Where,
+  read: ReadText,
+  given: ProjectFields,
+): FileChange[] {
+  const files = CONNECT_CLIENTS[client].files(where).map((file): FileChange => {
+    const before = read(file.path);
+    const isFirst = before !== undefined && entryState(file, before) === 'absent';
+    const backup = isFirst && read(backupOf(file.path)) === undefined ? 'make' : 'leave';
+    return { path: file.path, before, after: connectedText(file, before), backup };
+  });
+  return [...files, ...(where.scope === 'project' ? [projectChange(where, read, given)] : [])].filter(
+    isChange,
+  );
+}
+
+/** The files that taking a client out changes; none where it is not connected. */
+export function removePlan(client: ConnectClientName, where: Where, read: ReadText): FileChange[] {
+  const files = CONNECT_CLIENTS[client].files(where).flatMap((file): FileChange[] => {
+    const before = read(file.path);
+    if (before === undefined) return [];
+    const copy = read(backupOf(file.path));
+    const after = disconnectedText(file, before, copy);
+    return [{ path: file.path, before, after, backup: copy === undefined ? 'leave' : 'drop' }];
+  });
+  const others = CONNECT_NAMES.filter((name) => name !== client);
+  const isLast = others.every((name) => clientState(name, where, read) === 'absent');
+  const path = join(where.project, PROJECT_FILE_NAME);
+  const before = where.scope === 'project' && isLast && files.some(isChange) ? read(path) : undefined;
+  const goes = before !== undefined && isOnlyProject(before);
+  return [...files, ...(goes ? [{ path, before, after: undefined, backup: 'leave' as const }] : [])].filter(
+    isChange,
+  );
+}
+
+/** What of us stands in the files of a client: `connected` only where all of it does. */
+export function clientState(client: ConnectClientName, where: Where, read: ReadText): EntryState {
+  const states = CONNECT_CLIENTS[client]
+    .files(where)
+    .map((file: ConfigFile) => entryState(file, read(file.path)));
+  if (states.every((state) => state === 'connected')) return 'connected';
+  return states.every((state) => state === 'absent') ? 'absent' : 'outdated';
+}
+
+function projectChange(where: Where, read: ReadText, given: ProjectFields): FileChange {
+  const path = join(where.project, PROJECT_FILE_NAME);
+  const before = read(path);
+  const name = projectOf(basename(where.project));
+  const plan = where.exists(join(where.project, 'tasks.md')) ? 'tasks.md' : undefined;
+  const defaults = { session: name, project: name, ...(plan !== undefined && { plan }) };
+  return { path, before, after: projectText(before, given, defaults, path), backup: 'leave' };
+}
+
+function isChange({ before, after }: FileChange): boolean {
+  return before !== after;
+}

@@ -1,0 +1,292 @@
+import { isDeepStrictEqual } from 'node:util';
+import { findNodeAtLocation, type Node, type ParseError, parseTree } from 'jsonc-parser';
+import { ThroughlineError } from '../../contracts/errors.js';
+
+/**
+ * What we have in a file of JSON, comments allowed: fields of objects, and items in lists. Edits insert and remove text;
+ * every other byte stays. What is inserted goes behind all that is there, so that taking it out gives the text of before.
+ */
+export interface JsonEntries {
+  readonly fields: readonly JsonField[];
+  /** The lists under one object, such as `hooks`; left out where there are none. */
+  readonly lists?: JsonLists;
+}
+
+export interface JsonField {
+  readonly path: readonly string[];
+  readonly value: unknown;
+  /** Whether a value under this path is ours: one that is not is never changed. */
+  readonly isOurs: (value: unknown) => boolean;
+}
+
+interface JsonLists {
+  readonly under: string;
+  /** By name of the list, its one item of ours. */
+  readonly items: Readonly<Record<string, unknown>>;
+  /** Whether an item, or one item of a list inside it, is ours. */
+  readonly isOurs: (item: unknown) => boolean;
+  /** A field of an item whose list has items of ours among others. */
+  readonly inner?: string;
+}
+
+/**
+ * The text with all entries, each once and as it must be.
+ *
+ * @param name of the file, for messages
+ * @throws ThroughlineError `config_invalid` for a text that is not JSON, or holds something else in our places
+ */
+export function withEntries(text: string, entries: JsonEntries, name: string): string {
+  if (hasAll(text, entries, name)) return text;
+  let result = withoutEntries(text, entries, name);
+  for (const { path, value, isOurs } of entries.fields) {
+    const there = valueAt(result, path, name);
+    if (there !== undefined && !isOurs(there)) throw taken(name, path);
+    result = added(result, path, value, name);
+  }
+  const { under, items } = entries.lists ?? { under: '', items: {} };
+  for (const [list, item] of Object.entries(items)) {
+    const node = nodeAt(result, [under, list], name);
+    result =
+      node === undefined
+        ? added(result, [under, list], [item], name)
+        : insertLast(result, listNode(node, name, `${under}.${list}`), undefined, item);
+  }
+  return result;
+}
+
+/** Whether every entry is there, once and as it must be, and none of ours beside them. */
+export function hasAll(text: string, { fields, lists }: JsonEntries, name: string): boolean {
+  if (!fields.every(({ path, value }) => isDeepStrictEqual(valueAt(text, path, name), value))) return false;
+  if (lists === undefined) return true;
+  const { items } = lists;
+  const found = ours(text, lists, name);
+  const wanted = Object.entries(items);
+  return (
+    found.length === wanted.length &&
+    wanted.every(([list, item]) =>
+      found.some((each) => each.list === list && isDeepStrictEqual(each.node.value, item)),
+    )
+  );
+}
+
+/** Whether anything of ours is there. */
+export function hasAny(text: string, { fields, lists }: JsonEntries, name: string): boolean {
+  return (
+    fields.some(({ path, isOurs }) => isOurs(valueAt(text, path, name))) ||
+    (lists !== undefined && ours(text, lists, name).length > 0)
+  );
+}
+
+/** The text without anything of ours, and without the objects and lists that held nothing else. */
+export function withoutEntries(text: string, { fields, lists }: JsonEntries, name: string): string {
+  let result = text;
+  for (const { path, isOurs } of fields) {
+    const node = nodeAt(result, path, name);
+    if (node !== undefined && isOurs(plain(node))) result = removed(result, node, name);
+  }
+  for (; lists !== undefined; ) {
+    const [first] = ours(result, lists, name);
+    if (first === undefined) break;
+    result = removed(result, first.node.node, name);
+  }
+  return result;
+}
+
+interface Found {
+  readonly list: string;
+  readonly node: { readonly node: Node; readonly value: unknown };
+}
+
+/** The items of ours in all lists, those inside another item too. */
+function ours(text: string, { under, isOurs, inner }: JsonLists, name: string): Found[] {
+  const object = nodeAt(text, [under], name);
+  if (object === undefined) return [];
+  if (object.type !== 'object') throw wrongType(name, under, 'an object');
+  return (object.children ?? []).flatMap((property) => {
+    const [key, value] = property.children ?? [];
+    if (key === undefined || value?.type !== 'array') return [];
+    return (value.children ?? []).flatMap((item) => {
+      const nodes = [item, ...innerItems(item, inner)];
+      const whole = isOurs(plain(item)) ? [item] : nodes.slice(1).filter((node) => isOurs(plain(node)));
+      return whole.map((node) => ({ list: String(key.value), node: { node, value: plain(node) } }));
+    });
+  });
+}
+
+function innerItems(item: Node, inner: string | undefined): Node[] {
+  const list = inner === undefined ? undefined : findNodeAtLocation(item, [inner]);
+  return list?.type === 'array' ? (list.children ?? []) : [];
+}
+
+function added(text: string, path: readonly string[], value: unknown, name: string): string {
+  const [first = '', ...rest] = path;
+  const parent = treeOf(text, name);
+  const node = findNodeAtLocation(parent, [first]);
+  if (rest.length === 0) return insertLast(text, parent, first, value);
+  if (node === undefined) {
+    return insertLast(
+      text,
+      parent,
+      first,
+      rest.reduceRight<unknown>((inside, key) => ({ [key]: inside }), value),
+    );
+  }
+  if (node.type !== 'object') throw wrongType(name, first, 'an object');
+  return insertLast(text, node, rest[0] ?? '', value);
+}
+
+/** Puts a value behind the last one of an object or a list. */
+function insertLast(text: string, parent: Node, key: string | undefined, value: unknown): string {
+  const eol = eolOf(text);
+  const last = parent.children?.at(-1);
+  const outer = lineIndent(text, parent.offset);
+  const unit = unitOf(text);
+  const indent =
+    last !== undefined && startsLine(text, last.offset) ? lineIndent(text, last.offset) : outer + unit;
+  const json = JSON.stringify(value, null, unit).replaceAll('\n', `${eol}${indent}`);
+  const entry = `${eol}${indent}${key === undefined ? '' : `${JSON.stringify(key)}: `}${json}`;
+  const from = last === undefined ? parent.offset + 1 : endOf(last);
+  const { comma, end } = trivia(text, from);
+  const tail = text.slice(end, endOf(parent) - 1).includes('\n') ? '' : `${eol}${outer}`;
+  const between = last === undefined || comma !== undefined ? '' : ',';
+  return `${text.slice(0, from)}${between}${text.slice(from, end)}${entry}${comma === undefined ? '' : ','}${tail}${text.slice(end)}`;
+}
+
+/** Takes out a field or an item, and what holds nothing else. */
+function removed(text: string, value: Node, name: string): string {
+  let node = value.parent?.type === 'property' ? value.parent : value;
+  for (let holder = node.parent; holder !== undefined; holder = node.parent) {
+    const property = holder.parent;
+    if (property?.type !== 'property' || holder.children?.length !== 1 || hasComment(text, holder, node))
+      break;
+    node = property;
+  }
+  const parent = node.parent;
+  if (parent === undefined) throw new ThroughlineError('config_invalid', `${name}: it is not an object`);
+  const siblings = parent.children ?? [];
+  const at = siblings.indexOf(node);
+  const previous = siblings[at - 1];
+  const { comma } = trivia(text, endOf(node));
+  if (at < siblings.length - 1 && comma !== undefined) {
+    const after = text.slice(comma + 1);
+    const alone = /^[ \t]*\r?\n/.test(after);
+    const start = alone ? blankBefore(text, node.offset) : node.offset;
+    return text.slice(0, start) + (alone ? after : after.replace(/^[ \t]+/, ''));
+  }
+  const start = blankBefore(text, node.offset);
+  const before = previous === undefined ? undefined : trivia(text, endOf(previous)).comma;
+  // The comma of before goes, unless the last value has one too: then that one does.
+  const head =
+    before === undefined || comma !== undefined
+      ? text.slice(0, start)
+      : text.slice(0, before) + text.slice(before + 1, start);
+  const tail = text.slice(comma === undefined ? endOf(node) : comma + 1);
+  const first = siblings.find((each) => each !== node);
+  const line = `${eolOf(text)}${lineIndent(text, parent.offset)}`;
+  const wasOneLine = first === undefined || !startsLine(text, first.offset);
+  const joined = wasOneLine && tail.startsWith(line) && !endsInComment(text, previous, parent, start);
+  return head + (joined ? tail.slice(line.length) : tail);
+}
+
+/** What follows a value: its comma, and where the last comma or comment before the next value ends. */
+function trivia(text: string, from: number): { readonly comma: number | undefined; readonly end: number } {
+  const next = /\s*(?:(,)|\/\/[^\r\n]*|\/\*[\s\S]*?\*\/)/y;
+  next.lastIndex = from;
+  let comma: number | undefined;
+  let end = from;
+  for (let found = next.exec(text); found !== null; found = next.exec(text)) {
+    if (found[1] !== undefined && comma !== undefined) break;
+    end = next.lastIndex;
+    if (found[1] !== undefined) comma = end - 1;
+  }
+  return { comma, end };
+}
+
+function hasComment(text: string, holder: Node, node: Node): boolean {
+  const around = text.slice(holder.offset, node.offset) + text.slice(endOf(node), endOf(holder));
+  return /\/[/*]/.test(around);
+}
+
+function endsInComment(text: string, previous: Node | undefined, parent: Node, start: number): boolean {
+  return text.slice(previous === undefined ? parent.offset : endOf(previous), start).includes('//');
+}
+
+function listNode(node: Node, name: string, path: string): Node {
+  if (node.type === 'array') return node;
+  throw wrongType(name, path, 'a list');
+}
+
+function nodeAt(text: string, path: readonly string[], name: string): Node | undefined {
+  return findNodeAtLocation(treeOf(text, name), [...path]);
+}
+
+function valueAt(text: string, path: readonly string[], name: string): unknown {
+  const node = nodeAt(text, path, name);
+  return node === undefined ? undefined : plain(node);
+}
+
+function treeOf(text: string, name: string): Node {
+  const errors: ParseError[] = [];
+  const tree = parseTree(text, errors, { allowTrailingComma: true });
+  const [error] = errors;
+  if (tree === undefined || error !== undefined) {
+    const line = text.slice(0, error?.offset ?? 0).split('\n').length;
+    throw new ThroughlineError(
+      'config_invalid',
+      `${name}: line ${line} is not JSON: repair it, then run this again`,
+    );
+  }
+  if (tree.type !== 'object') throw wrongType(name, 'the file', 'an object');
+  return tree;
+}
+
+function plain(node: Node): unknown {
+  if (node.type === 'array') return (node.children ?? []).map(plain);
+  if (node.type !== 'object') return node.value;
+  return Object.fromEntries(
+    (node.children ?? []).flatMap(({ children: [key, value] = [] }) =>
+      key === undefined || value === undefined ? [] : [[String(key.value), plain(value)]],
+    ),
+  );
+}
+
+function endOf(node: Node): number {
+  return node.offset + node.length;
+}
+
+/** Where the blank text before a place begins. */
+function blankBefore(text: string, offset: number): number {
+  return text.slice(0, offset).trimEnd().length;
+}
+
+function startsLine(text: string, offset: number): boolean {
+  return /(^|\n)[ \t]*$/.test(text.slice(0, offset));
+}
+
+function lineIndent(text: string, offset: number): string {
+  const line = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset);
+  return /^[ \t]*/.exec(line)?.[0] ?? '';
+}
+
+/** One step of indentation, as the file has it. */
+function unitOf(text: string): string {
+  return /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ';
+}
+
+function eolOf(text: string): string {
+  return text.includes('\r\n') ? '\r\n' : '\n';
+}
+
+function wrongType(name: string, path: string, type: string): ThroughlineError {
+  return new ThroughlineError(
+    'config_invalid',
+    `${name}: ${path} is not ${type}: repair it, then run this again`,
+  );
+}
+
+function taken(name: string, path: readonly string[]): ThroughlineError {
+  return new ThroughlineError(
+    'config_invalid',
+    `${name}: ${path.join('.')} is an entry that "throughline connect" did not write: give it another name, or remove it`,
+  );
+}

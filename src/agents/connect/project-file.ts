@@ -1,0 +1,52 @@
+import { applyEdits, modify, type ParseError, parse } from 'jsonc-parser';
+import { ThroughlineError } from '../../contracts/errors.js';
+import { isObject } from '../../shared/is-object.js';
+
+/** What `throughline connect` writes at the top of a project: what its agents work on. */
+export interface ProjectFields {
+  readonly session?: string;
+  readonly project?: string;
+  /** Path of a plan, from the folder of the file. */
+  readonly plan?: string;
+}
+
+const FIELDS = ['session', 'project', 'plan'] as const;
+
+/**
+ * The text of the file: fields that are given are set, and defaults fill in those that are missing. The rest stays.
+ *
+ * @throws ThroughlineError `config_invalid` for a file that is not a JSON object
+ */
+export function projectText(
+  text: string | undefined,
+  given: ProjectFields,
+  defaults: ProjectFields,
+  path: string,
+): string {
+  let result = text === undefined || text.trim() === '' ? '{}\n' : text;
+  const errors: ParseError[] = [];
+  const there: unknown = parse(result, errors);
+  if (!isObject(there) || errors.length > 0) {
+    throw new ThroughlineError(
+      'config_invalid',
+      `${path}: it is not a JSON object: write {"session": "NAME"}`,
+    );
+  }
+  for (const field of FIELDS) {
+    const value = given[field] ?? there[field] ?? defaults[field];
+    if (value === undefined || value === there[field]) continue;
+    const formattingOptions = {
+      insertSpaces: true,
+      tabSize: 2,
+      eol: result.includes('\r\n') ? '\r\n' : '\n',
+    };
+    result = applyEdits(result, modify(result, [field], value, { formattingOptions }));
+  }
+  return result;
+}
+
+/** Whether a file holds only what `throughline connect` writes: then it goes with the last client. */
+export function isOnlyProject(text: string): boolean {
+  const value: unknown = parse(text);
+  return isObject(value) && Object.keys(value).every((key) => FIELDS.some((field) => field === key));
+}

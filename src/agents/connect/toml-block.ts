@@ -1,0 +1,127 @@
+import { isDeepStrictEqual } from 'node:util';
+import { parse, type TomlTable } from 'smol-toml';
+import { messageOf, ThroughlineError } from '../../contracts/errors.js';
+import { isObject } from '../../shared/is-object.js';
+
+/**
+ * Our tables in a file of TOML: one block of text at its end, between two lines of ours. Nothing else is touched, and
+ * each edit is checked: everything outside the block must parse to the same values as before.
+ */
+const BEGIN_MARK = '# >>> throughline';
+const BEGIN = `${BEGIN_MARK}: written by "throughline connect"; --remove takes it out`;
+const END = '# <<< throughline';
+
+export interface TomlBlock {
+  readonly tables: string;
+  /** A header of a table of ours, as it stands in the file. */
+  readonly isOurs: (header: string) => boolean;
+}
+
+/**
+ * The text with the block at its end.
+ *
+ * @throws ThroughlineError `config_invalid` for a text that is not TOML, or that has our tables in another form
+ */
+export function withBlock(text: string, block: TomlBlock, name: string): string {
+  if (hasBlock(text, block)) return text;
+  const rest = withoutBlock(text, block, name);
+  const eol = eolOf(text);
+  const lines = [BEGIN, ...block.tables.trimEnd().split('\n'), END].join(eol);
+  const result = `${rest}${rest === '' ? '' : eol}${lines}${eol}`;
+  const [before, after] = [tableOf(rest, name), tableOf(result, name, ADDED)];
+  if (!holds(after, before)) throw changed(name);
+  return result;
+}
+
+/** Whether the block stands there, as it must be. */
+export function hasBlock(text: string, block: TomlBlock): boolean {
+  const found = blockIn(text);
+  return (
+    found !== undefined &&
+    isDeepStrictEqual(found.inside.trim().split(/\r?\n/), block.tables.trim().split('\n'))
+  );
+}
+
+export function hasAnyBlock(text: string): boolean {
+  return blockIn(text) !== undefined;
+}
+
+/** The text without the block. A table of others that was written into it stays. */
+export function withoutBlock(text: string, { isOurs }: TomlBlock, name: string): string {
+  tableOf(text, name);
+  const found = blockIn(text);
+  if (found === undefined) return text;
+  const foreign = tablesIn(found.inside).filter(({ header }) => !isOurs(header));
+  const kept = foreign.map(({ lines }) => lines).join('');
+  const result = found.before + kept + found.after;
+  // What is left is the file without our tables: it must be TOML, and hold nothing that was not there.
+  if (!holds(tableOf(text, name), tableOf(result, name))) throw changed(name);
+  return result;
+}
+
+/** The text before the block with the line end that parts them, what is in it, and the text after it. */
+function blockIn(text: string): { before: string; inside: string; after: string } | undefined {
+  const lines = linesOf(text);
+  const begin = lines.findIndex((line) => line.startsWith(BEGIN_MARK));
+  const end = lines.findIndex((line, at) => at > begin && line.startsWith(END));
+  if (begin === -1 || end === -1) return undefined;
+  const before = lines.slice(0, begin).join('');
+  const parted = before.endsWith('\r\n') ? 2 : before.endsWith('\n') ? 1 : 0;
+  return {
+    before: before.slice(0, before.length - parted),
+    inside: lines.slice(begin + 1, end).join(''),
+    after: lines.slice(end + 1).join(''),
+  };
+}
+
+/** The tables of a text: each header with the lines up to the next one. Ours hold no text of several lines. */
+function tablesIn(text: string): { readonly header: string; readonly lines: string }[] {
+  const tables: { header: string; lines: string }[] = [];
+  for (const line of linesOf(text)) {
+    const last = tables.at(-1);
+    if (line.trimStart().startsWith('[')) tables.push({ header: line.trim(), lines: line });
+    else if (last !== undefined) last.lines += line;
+    else if (line.trim() !== '') tables.push({ header: '', lines: line });
+  }
+  return tables;
+}
+
+function linesOf(text: string): string[] {
+  return text.split(/(?<=\n)/);
+}
+
+const ADDED =
+  'our tables cannot stand beside what is there: write hooks and servers as [[hooks.EVENT]] and [mcp_servers.NAME] tables';
+
+function tableOf(text: string, name: string, why = 'it is not TOML: repair it'): TomlTable {
+  try {
+    return parse(text);
+  } catch (cause) {
+    const [line = ''] = messageOf(cause).split('\n');
+    throw new ThroughlineError('config_invalid', `${name}: ${why} (${line})`, { cause });
+  }
+}
+
+/** Whether a value has all of another: the fields of objects, and the items of lists in their order. */
+function holds(whole: unknown, part: unknown): boolean {
+  if (Array.isArray(part)) return Array.isArray(whole) && hasInOrder(whole, part);
+  if (part instanceof Date || !isObject(part)) return isDeepStrictEqual(whole, part);
+  return isObject(whole) && Object.entries(part).every(([key, value]) => holds(whole[key], value));
+}
+
+function hasInOrder(whole: readonly unknown[], part: readonly unknown[]): boolean {
+  let at = 0;
+  for (const item of whole) if (isDeepStrictEqual(item, part[at])) at += 1;
+  return at >= part.length;
+}
+
+function changed(name: string): ThroughlineError {
+  return new ThroughlineError(
+    'config_invalid',
+    `${name}: the edit would change what is not ours, so nothing was written: edit the lines between "# >>> throughline" and "${END}" by hand`,
+  );
+}
+
+function eolOf(text: string): string {
+  return text.includes('\r\n') ? '\r\n' : '\n';
+}

@@ -1,0 +1,248 @@
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  realpath,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { CONNECT_NAMES } from '../../src/agents/connect/client-table.js';
+import { cli } from '../support/cli.js';
+import { onTerminal, PTY_MISSING } from '../support/pty.js';
+
+/** A project and a home of its own; with the programs that the path has. */
+async function place(...programs: string[]) {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'throughline-connect-')));
+  const [project, home, bin] = ['app', 'home', 'bin'].map((name) => join(root, name)) as [
+    string,
+    string,
+    string,
+  ];
+  for (const folder of [project, home, bin]) await mkdir(folder);
+  for (const name of programs) {
+    await writeFile(join(bin, name), '#!/bin/sh\necho "$0 1.2.3"\n');
+    await chmod(join(bin, name), 0o755);
+  }
+  const env = {
+    HOME: home,
+    PATH: `${bin}${delimiter}/usr/bin${delimiter}/bin`,
+    NATS_URL: 'nats://127.0.0.1:9',
+  };
+  return {
+    project,
+    home,
+    env,
+    connect: (...args: string[]) => cli(['connect', ...args], { cwd: project, env }),
+    write: async (name: string, text: string) => {
+      await mkdir(join(project, name, '..'), { recursive: true });
+      await writeFile(join(project, name), text);
+    },
+    read: (name: string) => readFile(join(project, name), 'utf8'),
+    /** Every file of the project and the home with its text. */
+    async files() {
+      const names = await readdir(root, { recursive: true, withFileTypes: true });
+      const files = names.filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name));
+      return Object.fromEntries(
+        await Promise.all(files.map(async (name) => [name, await readFile(name, 'utf8')])),
+      );
+    },
+    [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
+  };
+}
+
+const SETTINGS = `{
+  // Mine, and it stays.
+  "permissions": { "allow": ["Bash(ls:*)"] },
+  "hooks": {
+    "Stop": [
+      { "hooks": [{ "type": "command", "command": "say done" }] } // rings
+    ]
+  }
+}
+`;
+
+describe.each(CONNECT_NAMES)('connecting %s', (client) => {
+  it.each([[[]], [['--user']]])(
+    `${client} is connected once, and taken out without a trace, with options %j`,
+    async (scope) => {
+      await using at = await place('throughline', 'claude', 'codex', 'gemini', 'cursor', 'opencode');
+      const before = await at.files();
+      const first = await at.connect(client, '--yes', ...scope);
+      expect(first).toMatchObject({ code: 0 });
+      expect(first.stdout).toContain(client === 'opencode' ? '+++ ' : `throughline hook ${client}`);
+      const connected = await at.files();
+      const second = await at.connect(client, '--yes', ...scope);
+      expect(second).toMatchObject({ code: 0, stdout: '' });
+      expect(second.stderr).toContain('connected already');
+      expect(await at.files()).toEqual(connected);
+      expect(Object.values(connected).join('')).toContain('mcp');
+
+      expect(await at.connect(client, '--remove', '--yes', ...scope)).toMatchObject({ code: 0 });
+      expect(await at.files()).toEqual(before);
+      expect((await at.connect(client, '--remove', '--yes', ...scope)).stderr).toContain(
+        'nothing to take out',
+      );
+    },
+  );
+});
+
+describe('connecting a client', () => {
+  it('connecting shows the exact change and keeps all else byte for byte, with one copy of the file of before', async () => {
+    await using at = await place('throughline', 'claude');
+    await at.write('.claude/settings.json', SETTINGS);
+    const dry = await at.connect('claude', '--dry-run');
+    expect(dry.code).toBe(0);
+    expect(await at.read('.claude/settings.json')).toBe(SETTINGS);
+    const written = await at.connect('claude', '--yes');
+    expect(written.stdout).toBe(dry.stdout);
+    const text = await at.read('.claude/settings.json');
+    const kept = text.split('\n').filter((line) => SETTINGS.split('\n').includes(line));
+    expect(kept).toEqual(expect.arrayContaining(['  // Mine, and it stays.']));
+    expect(text).toContain('"command": "say done" }] }, // rings');
+    expect(await at.read('.claude/settings.json.before-throughline')).toBe(SETTINGS);
+    expect((await at.connect('claude', '--remove', '--yes')).code).toBe(0);
+    expect(await at.read('.claude/settings.json')).toBe(SETTINGS);
+    expect(await readdir(join(at.project, '.claude'))).toEqual(['settings.json']);
+  });
+
+  it('connecting an older version of our entries replaces them', async () => {
+    await using at = await place('throughline', 'claude');
+    await at.write('.claude/settings.json', SETTINGS);
+    await at.connect('claude', '--yes');
+    const connected = await at.read('.claude/settings.json');
+    await at.write(
+      '.claude/settings.json',
+      connected.replace('"PreCompact"', '"Notification"').replace('10', '11'),
+    );
+    expect((await at.connect('ls', '--json')).stdout).toContain('"outdated"');
+    await at.connect('claude', '--yes');
+    const again = await at.read('.claude/settings.json');
+    expect(JSON.stringify(Object.keys(JSON.parse(again.replace(/\/\/.*/g, '')).hooks).sort())).toBe(
+      JSON.stringify(Object.keys(JSON.parse(connected.replace(/\/\/.*/g, '')).hooks).sort()),
+    );
+  });
+
+  it('.throughline.json names session, project and plan, keeps what is there, and goes with the last client', async () => {
+    await using at = await place('throughline', 'codex', 'gemini');
+    await at.write('tasks.md', '- [ ] 1 Parse\n');
+    await at.connect('codex', '--yes');
+    expect(JSON.parse(await at.read('.throughline.json'))).toEqual({
+      session: 'app',
+      project: 'app',
+      plan: 'tasks.md',
+    });
+    await at.connect('gemini', '--yes', '--session', 'login');
+    expect(JSON.parse(await at.read('.throughline.json'))).toMatchObject({
+      session: 'login',
+      plan: 'tasks.md',
+    });
+    await at.connect('codex', '--remove', '--yes');
+    expect(await readdir(at.project)).toContain('.throughline.json');
+    await at.connect('gemini', '--remove', '--yes');
+    expect(await readdir(at.project)).toEqual(['tasks.md']);
+  });
+
+  it('a client that is not installed is connected all the same, and said', async () => {
+    await using at = await place('throughline');
+    const { code, stderr } = await at.connect('gemini', '--yes');
+    expect(code).toBe(0);
+    expect(stderr).toContain('Gemini CLI is not installed here');
+  });
+
+  it('what is left to the user is said, and how services are started', async () => {
+    await using at = await place('codex');
+    const { stderr } = await at.connect('codex', '--yes');
+    expect(stderr).toContain('type `/hooks` in Codex and trust the hooks');
+    expect(stderr).toContain('"throughline" is not on your PATH');
+    expect(stderr).toContain('throughline up --detach');
+  });
+
+  it('without a terminal to ask on nothing is written', async () => {
+    await using at = await place('throughline', 'codex');
+    const { code, stderr } = await at.connect('codex');
+    expect(code).toBe(2);
+    expect(stderr).toContain('--yes');
+    expect(await readdir(at.project)).toEqual([]);
+  });
+
+  it.skipIf(PTY_MISSING !== undefined)('on a terminal it asks, and writes after a yes alone', async () => {
+    await using at = await place('throughline', 'codex');
+    for (const [answer, files] of [
+      ['n\r', []],
+      ['y\r', ['config.toml']],
+    ] as const) {
+      const env = { ...at.env, CODEX_HOME: join(at.home, 'codex') };
+      await using screen = await onTerminal(['connect', 'codex', '--user'], env);
+      await screen.shows('Write 1 file? [y/N]');
+      screen.type(answer);
+      if (files.length > 0) {
+        await screen.shows('Start a server and all services in the background? [y/N]');
+        screen.type('n\r');
+      }
+      expect((await screen.ended()).code).toBe(0);
+      const found = await readdir(join(at.home, 'codex')).catch(() => []);
+      expect(found).toEqual(files);
+    }
+  });
+
+  it.each([
+    ['claude', '.mcp.json', '{"mcpServers": [', 'is not JSON'],
+    ['claude', '.mcp.json', '{"mcpServers": {"throughline": {"command": "mine"}}}', 'did not write'],
+    ['claude', '.claude/settings.json', '{"hooks": []}', 'hooks is not an object'],
+    ['codex', '.codex/config.toml', 'hooks = { Stop = [] }\n', 'cannot stand beside'],
+    ['codex', '.codex/config.toml', 'a = [\n', 'is not TOML'],
+    ['opencode', '.opencode/plugin/throughline.js', 'export default 1;\n', 'did not write this file'],
+  ])(
+    'a file of %s that cannot be written into is named, and nothing is written: %s %s',
+    async (client, name, text, why) => {
+      await using at = await place('throughline', client);
+      await at.write(name, text);
+      const before = await at.files();
+      const { code, stderr } = await at.connect(client, '--yes');
+      expect(code).toBe(2);
+      expect(stderr).toContain(name);
+      expect(stderr).toContain(why);
+      expect(await at.files()).toEqual(before);
+    },
+  );
+
+  it('a configuration that is a symbolic link stays one', async () => {
+    await using at = await place('throughline', 'codex');
+    const real = join(at.home, 'dotfiles.toml');
+    await writeFile(real, 'model = "x"\n', { mode: 0o600 });
+    await mkdir(join(at.project, '.codex'));
+    await symlink(real, join(at.project, '.codex/config.toml'));
+    await at.connect('codex', '--yes');
+    expect(await readlink(join(at.project, '.codex/config.toml'))).toBe(real);
+    expect(await readFile(real, 'utf8')).toContain('throughline hook codex');
+    await at.connect('codex', '--remove', '--yes');
+    expect(await readFile(real, 'utf8')).toBe('model = "x"\n');
+  });
+});
+
+describe('connect ls', () => {
+  it('the list says what is installed, what is connected where, and what stands in the way', async () => {
+    await using at = await place('throughline', 'codex');
+    await at.connect('codex', '--yes', '--user');
+    const { stdout, stderr } = await at.connect('ls');
+    expect(stdout).toMatch(/Codex CLI +1\.2\.3 +user: connected, does not work/);
+    expect(stdout).toMatch(/Claude Code +not installed +not connected/);
+    expect(stderr).toContain('Codex does not trust the hooks yet');
+    const listed = JSON.parse((await at.connect('ls', '--json')).stdout);
+    expect(listed.map((each: { client: string }) => each.client)).toEqual(CONNECT_NAMES);
+  });
+
+  it('an unknown client is refused with the names of those that are known', async () => {
+    await using at = await place();
+    const { code, stderr } = await at.connect('vim');
+    expect(code).toBe(2);
+    expect(stderr).toContain('codex');
+  });
+});

@@ -1,0 +1,32 @@
+import { readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { claudePlugin } from '../../src/agents/connect/claude-plugin.js';
+import { CLIENT_EVENTS } from '../../src/agents/connect/client-events.js';
+import { VERSION } from '../../src/version.js';
+import { ROOT } from './pages.js';
+
+const FOLDER = `${ROOT}plugins/claude-code`;
+
+/** The plugin is written from the code: `npm run docs` writes it, and these tests compare. */
+describe('the plugin for Claude Code', () => {
+  const files = claudePlugin(VERSION);
+
+  it.each(Object.keys(files))('the file %s of the plugin is as the code has it', async (name) => {
+    await expect(files[name]).toMatchFileSnapshot(`${FOLDER}/${name}`);
+  });
+
+  it('the folder of the plugin holds these files and no others', () => {
+    const found = readdirSync(FOLDER, { recursive: true, withFileTypes: true })
+      .filter((each) => each.isFile())
+      .map((each) => `${each.parentPath}/${each.name}`.slice(FOLDER.length).replace(/^\//, ''));
+    expect(found.sort()).toEqual(Object.keys(files).sort());
+  });
+
+  it('the plugin takes every event that connecting takes, and both agents are asked for the result block', () => {
+    const { hooks } = JSON.parse(files['hooks/hooks.json'] ?? '');
+    expect(Object.keys(hooks)).toEqual(CLIENT_EVENTS.claude.map(({ name }) => name));
+    for (const name of ['agents/implementer.md', 'agents/reviewer.md']) {
+      expect(files[name]).toContain('BEGIN_DISPATCH_RESULT');
+    }
+  });
+});
