@@ -2,11 +2,25 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connectThroughline } from '../../dist/index.js';
-import { startServer, startThroughline, throughlineBin } from './host.mjs';
+import { startServer, startThroughline, temporaryDir, throughlineBin } from './host.mjs';
 import { median } from './stats.mjs';
 
 const RESULT = JSON.stringify({ task_id: '1', status: 'completed', summary: 'Parser done' });
 const REQUEST = { session: 'bench', taskId: '2', taskPrompt: 'Write the printer' };
+
+/** An event of a coding agent: the start of a session, which is given its prompt, and a tool, which only leaves a file. */
+const EVENTS = {
+  start: { hook_event_name: 'SessionStart', session_id: 'bench', source: 'startup' },
+  tool: {
+    ...{ hook_event_name: 'PostToolUse', session_id: 'bench' },
+    ...{ tool_name: 'Bash', tool_input: { command: 'npm test' }, tool_response: {} },
+  },
+  stop: {
+    ...{ hook_event_name: 'SubagentStop', session_id: 'bench', agent_id: '1', agent_type: 'implementer' },
+    last_assistant_message: `BEGIN_DISPATCH_RESULT\n${RESULT}\nEND_DISPATCH_RESULT`,
+  },
+};
+const hookOf = (id, event, what) => ({ id, args: ['hook', 'claude'], input: JSON.stringify(event), what });
 
 /** Each with what it gets on standard input. All but the first talk to a running server and its services. */
 const COMMANDS = [
@@ -16,11 +30,14 @@ const COMMANDS = [
     id: 'compile',
     args: ['compile', '--session', REQUEST.session, '--task', REQUEST.taskId, '--prompt', REQUEST.taskPrompt],
   },
+  hookOf('hook-start', EVENTS.start, 'the start of a session'),
+  hookOf('hook-tool', EVENTS.tool, 'after a tool'),
+  hookOf('hook-stop', EVENTS.stop, 'an agent that returns a result'),
 ];
 
-export const commandGoals = COMMANDS.map(({ id, args }) => ({
+export const commandGoals = COMMANDS.map(({ id, args, what }) => ({
   id: `startup.${id}`,
-  work: `\`throughline ${args[0]}\`, the whole process${id === 'version' ? '' : ' against a running server'}`,
+  work: `\`throughline ${args[0]}\`${what === undefined ? '' : `, ${what}`}, the whole process${id === 'version' ? '' : ' against a running server'}`,
   against: '`node -e 0`',
   atMost: 2.5,
   unit: 'times',
@@ -30,7 +47,14 @@ export const commandGoals = COMMANDS.map(({ id, args }) => ({
 export async function measureCommands({ rounds, progress, shutdown }) {
   const { url } = await startServer(shutdown);
   await startThroughline(['serve'], url, shutdown);
-  const env = { ...process.env, NATS_URL: url };
+  const env = {
+    ...process.env,
+    NATS_URL: url,
+    THROUGHLINE_SESSION: REQUEST.session,
+    THROUGHLINE_STATE_DIR: await temporaryDir(shutdown),
+    // A hook that gives up would look fast.
+    THROUGHLINE_HOOK_MS: '20000',
+  };
   const bare = { id: 'node', spawned: ['-e', '0'] };
   const runs = [bare, ...COMMANDS.map((each) => ({ ...each, spawned: [throughlineBin, ...each.args] }))];
   const times = new Map(runs.map(({ id }) => [id, []]));

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { HOOK_CLIENTS, type HookClient, MOMENTS } from '../../src/agents/hooks/hook-table.js';
 import { SETTINGS } from '../../src/config/settings.js';
 import { STALL_SIGNALS, sessionSettings, TOKENIZERS } from '../../src/contracts/session-settings.js';
 import { resolvedSettings } from '../../src/session/resolved-settings.js';
@@ -56,6 +57,112 @@ The first of these that is there: \`NATS_URL\`, \`NATS_SERVER_BIN\`, \`nats-serv
 it is.
 `;
     await expect(page).toMatchFileSnapshot(`${ROOT}docs/reference/configuration.md`);
+  });
+
+  it('the reference gives every hook of every client', async () => {
+    const answers = {
+      context: 'context',
+      input: 'the changed input of the tool',
+      again: 'go on, with the reason',
+    };
+    const clients = Object.entries(HOOK_CLIENTS).map(([name, client]: [string, HookClient]) => {
+      const rows = client.events.map(({ name: event, moment, answer, matcher }) => {
+        const of = matcher === undefined ? '' : ` (tools \`${matcher.replaceAll('|', '\\|')}\`)`;
+        return `| \`${event}\`${of} | ${moment} | ${answer === undefined ? '–' : answers[answer]} |`;
+      });
+      const samples = [
+        ...new Set(client.events.flatMap(({ name: event, answer }) => (answer ? [{ event, answer }] : []))),
+      ];
+      const kinds = [...new Set(samples.map(({ answer }) => answer))].map((kind) => {
+        const event = samples.find(({ answer }) => answer === kind)?.event ?? '';
+        const value = kind === 'input' ? { prompt: '…' } : '…';
+        return `- ${answers[kind]}: \`${JSON.stringify(client.write[kind](value, event))}\``;
+      });
+      return `## ${client.title}: \`throughline hook ${name}\`
+
+Checked against ${client.checked}. At most ${client.contextTokens} tokens of context and ${client.maxAnswer} characters in one answer.
+
+| event | moment | answer |
+|---|---|---|
+${rows.join('\n')}
+
+${kinds.join('\n')}
+
+It cannot ${client.cannot.join('; it cannot ')}.
+`;
+    });
+    const page = `# Hooks
+
+\`throughline hook CLIENT\` takes one event of a coding agent on standard input and prints what the agent should read.
+Clients call it, by their settings. This page is written from
+[src/agents/hooks/hook-table.ts](../../src/agents/hooks/hook-table.ts).
+
+## What happens when
+
+| moment | what it does |
+|---|---|
+${Object.entries(MOMENTS)
+  .map(([name, does]) => `| ${name} | ${does} |`)
+  .join('\n')}
+
+## Which session
+
+The first of these that is there: \`THROUGHLINE_SESSION\`, \`session\` in the \`.throughline.json\` of the project, the git
+branch, the name of the folder. Signs that a name cannot hold become \`-\`: the branch \`feature/login\` is the session
+\`feature-login\`. \`.throughline.json\` lies at the top of the project, or in a folder of it:
+
+\`\`\`json
+{
+  "session": "checkout",
+  "project": "shop",
+  "plan": "specs/checkout/tasks.md",
+  "agents": { "builder": "implementer", "main": "observer" }
+}
+\`\`\`
+
+All fields are optional. A new session is given \`project\` and \`plan\` by its first hook. \`agents\` says which role an agent
+has, by its name; \`main\` is the agent that the user talks to. Agents named \`implementer\` and \`reviewer\` have that role
+without it, also as \`plugin:reviewer\`.
+
+## Results
+
+An agent ends with one JSON object between the lines \`BEGIN_DISPATCH_RESULT\` and \`END_DISPATCH_RESULT\`. The last such
+block of its last message is published, of every agent. It gets a \`result_id\` from the conversation, the agent and
+its text, so that it counts once however often the client sends the event.
+
+An agent with the role implementer or reviewer that returns no result, or one that cannot be read, is sent back once, and
+told why and what to return. It is not sent back a second time, nor when another hook has sent it back, nor when no
+server answers. A block that cannot be read the second time either is published as it is: the next prompt of the task
+says so.
+
+## Tasks
+
+A prompt names a task by \`TAS-12\`, or by the word task and an id with a digit: \`task 2.1\`, \`task_id: T014\`. A sub-agent
+that is given such a prompt gets the dispatch prompt of that task instead, in the budget of its role: its slice of the
+memory, and not all of it. A prompt that has the contract already stays as it is.
+
+## Traces
+
+What a tool did is kept as a trace entry of the conversation: tool, files, command and status; not what the tool was given
+or gave. Secrets are taken out before anything is written. Entries wait in a folder, and are sent by the next hook that
+talks to the server, at the latest when 20 of them wait: the hook of a tool needs no connection otherwise.
+
+\`\`\`sh
+throughline trace show checkout --intent claude-3f8c0a52-7a0e-4b57-9d0c-5a2f4a0c7f11
+\`\`\`
+
+## A hook never harms the agent
+
+- It ends with code 0, whatever happens. After \`THROUGHLINE_HOOK_MS\` it ends without an answer, and the agent goes on.
+- Without a server, with a slow one, on a full disk or with an input that it does not know, it prints nothing. What went
+  wrong is one line in \`hook.log\` under \`THROUGHLINE_STATE_DIR\` (\`~/.local/state/throughline\`).
+- Results and trace entries that could not be sent wait there, and go out with the next hook that reaches the server: at
+  most 2000 of them.
+- It starts no process. One server and its services are started by \`throughline up --detach\`, found by every further
+  call, and ended by \`throughline down\`.
+
+${clients.join('\n')}`;
+    await expect(page).toMatchFileSnapshot(`${ROOT}docs/reference/hooks.md`);
   });
 
   it('the reference gives the import rules of every folder as they are', async () => {

@@ -2,17 +2,19 @@ import { randomUUID } from 'node:crypto';
 import type { ThroughlineClient } from '../../client/throughline-client.js';
 import { codeOf, messageOf } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
-import { lastResult } from '../../contracts/reading/last-result.js';
+import { lastResult, type ResultText } from '../../contracts/reading/last-result.js';
 import { BEGIN } from '../../contracts/reading/result-marks.js';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
 import { RECENT_STEPS } from '../../traces/trace-summary.js';
 import type { AgentSession } from '../agent-session.js';
 import { isSentBack, roleOfAgent, sentBackText } from './agent-roles.js';
 import type { HookCall } from './hook-call.js';
+import { plainRole, resultId, withResultId } from './hook-results.js';
 import type { HookState, Waiting } from './hook-state.js';
 import type { HookClient } from './hook-table.js';
 import { intentOf, requestEntry, toolEntry } from './hook-trace.js';
 import { namedTask } from './named-task.js';
+import type { ReturnedResult } from './returned-result.js';
 
 /** What a hook works with. */
 export interface HookTools {
@@ -111,10 +113,32 @@ async function compactedHistory(
   tools: HookTools,
   client: ThroughlineClient,
 ): Promise<string | undefined> {
-  const trace = await client.compactTrace(tools.at.session, intentOf(tools.name, call.conversation));
-  const recent = trace.recent.length === 0 ? [] : [[RECENT_STEPS, ...trace.recent].join('\n')];
-  const text = [trace.summary ?? '', ...recent].filter((part) => part !== '').join('\n\n');
-  return text === '' ? undefined : text;
+  const { session } = tools.at;
+  const intent = intentOf(tools.name, call.conversation);
+  const { summary, recent } = await client.compactTrace(session, intent);
+  // Half of the context, at four characters a token; the steps have what the summary leaves, the newest first.
+  let room = tools.client.contextTokens * 2;
+  const fits = (line: string) => {
+    room -= line.length + 1;
+    return room >= 0;
+  };
+  const lines = summary === null ? [] : summary.split('\n');
+  const head = lines.slice(0, firstNot(lines, fits));
+  const newest = recent.toReversed();
+  const steps = newest.slice(0, firstNot(newest, fits)).reverse();
+  const left = lines.length - head.length + recent.length - steps.length;
+  const text = [
+    ...(head.length === 0 ? [] : [head.join('\n')]),
+    ...(steps.length === 0 ? [] : [[RECENT_STEPS, ...steps].join('\n')]),
+    ...(left === 0 ? [] : [`${left} more lines: throughline trace show ${session} --intent ${intent}`]),
+  ];
+  return text.length === 0 ? undefined : text.join('\n\n');
+}
+
+/** How many come before the first that does not pass. */
+function firstNot<T>(items: readonly T[], passes: (item: T) => boolean): number {
+  const at = items.findIndex((item) => !passes(item));
+  return at < 0 ? items.length : at;
 }
 
 async function promptSubmitted(call: HookCall, tools: HookTools): Promise<HookAnswer> {
@@ -182,9 +206,7 @@ async function stopped(call: HookCall, tools: HookTools): Promise<HookAnswer> {
     role !== undefined && call.event.answer === 'again' && !call.again && !state.isSentBack(key);
   let goesBack = mayGoBack;
   if (block !== undefined) {
-    // Schemas take longer to load than all else here.
-    const { resultId, returnedResult, withResultId } = await import('./hook-results.js');
-    const found = returnedResult(block, role);
+    const found = await readResult(block, role);
     fault = found.fault ?? '';
     goesBack = mayGoBack && fault !== '';
     if ('text' in found && !goesBack) {
@@ -198,6 +220,14 @@ async function stopped(call: HookCall, tools: HookTools): Promise<HookAnswer> {
   if (!goesBack || role === undefined) return undefined;
   // On a disk that takes no mark it would be sent back again and again: then not at all.
   return state.markSentBack(key) ? sentBackText(role, fault) : undefined;
+}
+
+async function readResult(block: ResultText, expected: Role | undefined): Promise<ReturnedResult> {
+  const role = plainRole(block, expected);
+  if (role !== undefined) return { role, text: block.text };
+  // Schemas take longer to load than all else here: most results need none.
+  const { returnedResult } = await import('./returned-result.js');
+  return returnedResult(block, expected);
 }
 
 /** Names an agent of a conversation. */

@@ -1,39 +1,44 @@
 import { createHash } from 'node:crypto';
-import { parseDispatchBody } from '../../contracts/dispatch-body.js';
-import { withRemedy } from '../../contracts/errors.js';
-import { ROLES, type Role } from '../../contracts/kinds.js';
+import { kindOf, ROLES, type Role, verdictsOf } from '../../contracts/kinds.js';
 import type { ResultText } from '../../contracts/reading/last-result.js';
 import { isObject } from '../../shared/is-object.js';
 
-/** The result of an agent in its last message. */
-export type ReturnedResult =
-  | { readonly role: Role; readonly text: string; readonly fault?: string }
-  /** None, and why. */
-  | { readonly fault: string };
-
-/** Larger ones are for the service to refuse: the hook only looks at what it may send. */
-const MAX_BYTES = 8 * 1024 * 1024;
+const MAX_TASK_ID = 128;
 
 /**
- * Reads the last result block of a message as the extractor will.
+ * The role whose result a block plainly is: JSON with the id of its task, a verdict of that role, and no field that
+ * the role does not have. The service reads such a one whatever its fields hold; undefined for any other, which needs a closer look.
  *
- * @param expected the role of the agent. Without one the block says by its fields whose it is, and must stand between
- * markers: anything else may be an example
+ * @param expected the role of the agent, where it has one
  */
-export function returnedResult(found: ResultText, expected: Role | undefined): ReturnedResult {
-  if (expected === undefined && !found.marked)
-    return { fault: 'the last message holds no block between markers' };
-  const body = new TextEncoder().encode(found.text);
-  const tries: readonly [Role, ...Role[]] = expected === undefined ? ROLES : [expected];
-  const faults: string[] = [];
-  for (const role of tries) {
-    const parsed = parseDispatchBody(body, role, MAX_BYTES);
-    if (parsed.ok) return { role, text: found.text };
-    faults.push(withRemedy(parsed.reason, parsed.fix));
+export function plainRole({ text, marked }: ResultText, expected: Role | undefined): Role | undefined {
+  if (expected === undefined && !marked) return undefined;
+  const result = objectIn(text)?.value;
+  const id = result?.task_id;
+  if (result === undefined || typeof id !== 'string' || id.trim() === '' || id.length > MAX_TASK_ID)
+    return undefined;
+  return (expected === undefined ? ROLES : [expected]).find((role) => {
+    const { verdictField, fields } = kindOf(role);
+    if (verdictField === undefined) return false;
+    const own: readonly string[] = ['task_id', verdictField, ...fields, 'facts', 'result_id'];
+    const said = result[verdictField];
+    return (
+      verdictsOf(role).some((verdict) => verdict === said) &&
+      Object.keys(result).every((key) => own.includes(key))
+    );
+  });
+}
+
+/** The one object of a block, and where it stands; undefined for a block that is not plain JSON. */
+function objectIn(text: string) {
+  const from = text.indexOf('{');
+  const to = text.lastIndexOf('}') + 1;
+  try {
+    const value: unknown = JSON.parse(text.slice(from, to));
+    return isObject(value) ? { value, from, to } : undefined;
+  } catch {
+    return undefined;
   }
-  const [fault = ''] = faults;
-  // Between markers it was meant as a result: published, its refusal is seen in the next prompt.
-  return found.marked ? { role: tries[0], text: found.text, fault } : { fault };
 }
 
 /** Who returned a result. */
@@ -52,13 +57,8 @@ export function resultId({ client, conversation, turn, agent }: ReturnedBy, text
 
 /** The body with its `result_id`. One that has its own keeps it; one that is not plain JSON goes as it is. */
 export function withResultId(text: string, id: string): string {
-  const from = text.indexOf('{');
-  const to = text.lastIndexOf('}') + 1;
-  try {
-    const result: unknown = JSON.parse(text.slice(from, to));
-    if (!isObject(result) || result.result_id !== undefined) return text;
-    return `${text.slice(0, from)}${JSON.stringify({ ...result, result_id: id })}${text.slice(to)}`;
-  } catch {
-    return text;
-  }
+  const found = objectIn(text);
+  if (found === undefined || found.value.result_id !== undefined) return text;
+  const { value, from, to } = found;
+  return `${text.slice(0, from)}${JSON.stringify({ ...value, result_id: id })}${text.slice(to)}`;
 }

@@ -113,7 +113,7 @@ export function hookState(folder: string, server: string): HookState {
   };
 }
 
-/** Adds one line to the log of hooks, `<folder>/hook.log`. Never throws: a full disk is no fault of the agent. */
+/** Adds one line to the log of hooks, `<folder>/hook.log`. Never throws: a full disk must not stop the agent. */
 export function logHook(folder: string, line: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: PRIVATE });

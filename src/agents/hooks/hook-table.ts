@@ -71,8 +71,9 @@ export interface HookClient {
   readonly events: readonly HookEvent[];
   readonly fields: PayloadFields;
   readonly agentTools: Readonly<Record<string, AgentTool>>;
-  /** Most tokens of the context of one answer. */
+  /** Most tokens of the context of one answer, and most characters; a longer one is not given. */
   readonly contextTokens: number;
+  readonly maxContext: number;
   /** Most characters of one answer; a longer one is not given. */
   readonly maxAnswer: number;
   /** How an answer is written: exactly the keys that the client knows. */
@@ -125,6 +126,7 @@ export const HOOK_CLIENTS = {
       Task: { prompt: 'prompt', agentName: 'subagent_type' },
     },
     contextTokens: 8000,
+    maxContext: 40_000,
     maxAnswer: 49_000,
     write: {
       context: additionalContext,
@@ -150,7 +152,8 @@ export const HOOK_CLIENTS = {
     agentTools: { spawn_agent: { prompt: 'message', agentName: 'agent_type' } },
     // It keeps about 2500 tokens of a context; more goes into a file.
     contextTokens: 2000,
-    maxAnswer: 9000,
+    maxContext: 9000,
+    maxAnswer: 49_000,
     write: {
       context: additionalContext,
       // It takes another input only from a hook that allows the call.
@@ -177,6 +180,7 @@ export const HOOK_CLIENTS = {
     fields: { ...FIELDS, message: 'prompt_response' },
     agentTools: { invoke_agent: { prompt: 'prompt', agentName: 'agent_name' } },
     contextTokens: 8000,
+    maxContext: 40_000,
     maxAnswer: 49_000,
     write: {
       context: additionalContext,
@@ -215,6 +219,7 @@ export const HOOK_CLIENTS = {
     },
     agentTools: { Task: { prompt: 'prompt', agentName: 'subagent_type' } },
     contextTokens: 8000,
+    maxContext: 40_000,
     maxAnswer: 49_000,
     write: {
       context: (value) => ({ additional_context: value }),
@@ -238,6 +243,7 @@ export const HOOK_CLIENTS = {
     fields: { ...FIELDS, turn: 'message_id' },
     agentTools: { task: { prompt: 'prompt', agentName: 'subagent_type' } },
     contextTokens: 8000,
+    maxContext: 40_000,
     maxAnswer: 49_000,
     write: {
       context: (context) => ({ context }),

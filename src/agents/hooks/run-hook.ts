@@ -56,17 +56,18 @@ export async function runHook(
   }
 }
 
-/** The answer as the client reads it; empty where it would be too long. */
+/** The answer as the client reads it; empty where the client would cut it, or move it into a file. */
 function written(
   { event }: HookCall,
-  { write, maxAnswer }: HookClient,
+  { write, maxAnswer, maxContext }: HookClient,
   answer: HookAnswer,
   log: (line: string) => void,
 ): string {
   if (answer === undefined || answer === '' || event.answer === undefined) return '';
   const text = JSON.stringify(write[event.answer](answer, event.name));
-  if (text.length <= maxAnswer) return text;
-  log(`the answer has ${text.length} characters, the client takes ${maxAnswer}: it is left out`);
+  const most = event.answer === 'context' ? maxContext : maxAnswer;
+  if (text.length <= most) return text;
+  log(`the answer has ${text.length} characters, the client takes ${most}: it is left out`);
   return '';
 }
 

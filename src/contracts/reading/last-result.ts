@@ -10,7 +10,7 @@ export interface ResultText {
 
 /**
  * The last result block of a message: what counts of one that holds several, since a client may join the answers of
- * several tries. Words about the markers are no block. Undefined for a message without one.
+ * several tries. Words about the markers do not make a block. Undefined for a message without one.
  */
 export function lastResult(message: string): ResultText | undefined {
   return lastMarked(message) ?? lastFenced(message) ?? whole(message);

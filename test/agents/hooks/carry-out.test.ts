@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BATCH } from '../../../src/agents/hooks/carry-out.js';
-import { hookPlace, payloadsOf } from './hooks.js';
+import { HOOK_CLIENTS } from '../../../src/agents/hooks/hook-table.js';
+import { CLIENT_NAMES, hookPlace, payloadsOf } from './hooks.js';
 
 const RESULT =
   'BEGIN_DISPATCH_RESULT\n{"task_id":"1","status":"completed","summary":"s"}\nEND_DISPATCH_RESULT';
@@ -74,7 +75,7 @@ describe('an agent that stops', () => {
     expect(place.published).toEqual([expect.stringContaining('"status":"completed"')]);
   });
 
-  it('an agent of another name owes nothing, and its example in a fence is no result', async () => {
+  it('an agent of another name owes nothing, and its example in a fence is not published', async () => {
     const place = hookPlace();
     expect(await place.run('claude', stop('Done.', { agent_type: 'Explore' }))).toBe('');
     const example = '```json\n{"task_id":"1","status":"completed"}\n```';
@@ -198,6 +199,19 @@ describe('an agent at work', () => {
         },
       },
     ]);
+  });
+
+  it.each(
+    CLIENT_NAMES,
+  )('a long history stays within half of the context of %s, and says what is left out', async (name) => {
+    const recent = Array.from({ length: 400 }, (_, index) => `${index} ${'x'.repeat(200)}`);
+    const place = hookPlace({ recent });
+    const [start] = payloadsOf(name);
+    const answer = await place.run(name, { ...start, source: 'compact' });
+    expect(answer.length).toBeLessThan(HOOK_CLIENTS[name].contextTokens * 2 + 500);
+    expect(answer).toContain('399 xxx');
+    expect(answer).toMatch(/\d+ more lines: throughline trace show demo --intent/);
+    expect(place.lines).toEqual([]);
   });
 
   it('after a compaction the history of the conversation comes before what the session knows', async () => {

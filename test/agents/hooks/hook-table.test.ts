@@ -55,12 +55,12 @@ describe('the table of hooks', () => {
   it.each(CLIENT_NAMES)(
     'an answer that %s would not take whole is left out, with a line in the log',
     async (name) => {
-      const { maxAnswer } = HOOK_CLIENTS[name];
+      const { maxContext } = HOOK_CLIENTS[name];
       const start = payloadsOf(name)[0] as Payload;
-      const fits = hookPlace({ context: 'x'.repeat(maxAnswer - 500) });
-      expect((await fits.run(name, start)).length).toBeLessThanOrEqual(maxAnswer);
+      const fits = hookPlace({ context: 'x'.repeat(maxContext - 500) });
+      expect((await fits.run(name, start)).length).toBeLessThanOrEqual(maxContext);
       expect(fits.lines).toEqual([]);
-      const long = hookPlace({ context: '"'.repeat(maxAnswer) });
+      const long = hookPlace({ context: '"'.repeat(maxContext) });
       expect(await long.run(name, start)).toBe('');
       expect(long.lines).toEqual([expect.stringContaining('is left out')]);
     },
@@ -69,13 +69,13 @@ describe('the table of hooks', () => {
   it.each(CLIENT_NAMES)('the context that %s asks for stays below what it takes', async (name) => {
     const place = hookPlace();
     await place.run(name, payloadsOf(name)[0]);
-    const { contextTokens, maxAnswer } = HOOK_CLIENTS[name];
+    const { contextTokens, maxContext } = HOOK_CLIENTS[name];
     expect(place.asked).toContainEqual({
       subject: 'prompt.compile.demo',
       body: expect.objectContaining({ budget: { inputTokens: contextTokens } }),
     });
     // Four characters a token, and one more for each that JSON writes as two.
-    expect(contextTokens * 4).toBeLessThan(maxAnswer);
+    expect(contextTokens * 4).toBeLessThan(maxContext);
   });
 
   it.each(['', '{', '[]', 'null', '{"hook_event_name":5}', '{"hook_event_name":"Elicitation"}', '{}'])(

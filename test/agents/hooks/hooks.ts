@@ -25,9 +25,14 @@ interface Asked {
 
 /** Hooks in this process, with a server that only notes what it is asked. */
 export function hookPlace(
-  options: { readonly context?: string; readonly env?: Record<string, string> } = {},
+  options: {
+    readonly context?: string;
+    readonly recent?: readonly string[];
+    readonly env?: Record<string, string>;
+  } = {},
+,
 ) {
-  const { context = 'what is known' } = options;
+  const { context = 'what is known', recent = ['a step'] } = options;
   const stateDir = mkdtempSync(join(tmpdir(), 'throughline-hooks-'));
   onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }));
   const asked: Asked[] = [];
@@ -46,7 +51,7 @@ export function hookPlace(
       if (isDown) throw unavailable();
       asked.push({ subject, body });
       const messages = [{ content: 'system' }, { content: `${context}\n\nTask prompt:\nthe task` }];
-      return { prompt: context, messages, sequence: 1, summary: 'so far', recent: ['a step'], appended: 1 };
+      return { prompt: context, messages, sequence: 1, summary: 'so far', recent, appended: 1 };
     },
     send() {},
     async close() {},

@@ -10,7 +10,7 @@ describe('the last result of a message', () => {
     expect(lastResult(message)).toEqual({ text: block('{"task_id":"2"}'), marked: true });
   });
 
-  it('words about the markers are no block', () => {
+  it('words about the markers do not make a block', () => {
     const words = 'I put it between BEGIN_DISPATCH_RESULT and END_DISPATCH_RESULT.';
     expect(lastResult(words)).toBeUndefined();
     expect(lastResult(`${block('{"a":1}')} ${words}`)?.text).toBe(block('{"a":1}'));
