@@ -119,6 +119,8 @@ describe('the package', () => {
         'traceAppendRequest',
         'traceCompactRequest',
         'traceEntry',
+        'traceGetRequest',
+        'tracePinRequest',
       ],
     ],
     ['throughline/server', ['SERVICES', 'startThroughline']],
