@@ -121,6 +121,8 @@ describe('the package', () => {
         'traceAppendRequest',
         'traceCompactRequest',
         'traceEntry',
+        'traceGetRequest',
+        'tracePinRequest',
       ],
     ],
     ['throughline/server', ['SERVICES', 'startThroughline']],
