@@ -93,7 +93,7 @@ It cannot ${client.cannot.join('; it cannot ')}.
     });
     const page = `# Hooks
 
-\`throughline hook CLIENT\` takes one event of a coding agent on standard input and prints what the agent should read.
+The command \`throughline hook CLIENT\` takes one event of a coding agent on standard input and prints what the agent should read.
 Clients call it, by their settings. This page is written from
 [src/agents/hooks/hook-table.ts](../../src/agents/hooks/hook-table.ts).
 

@@ -30,7 +30,6 @@ export function hookPlace(
     readonly recent?: readonly string[];
     readonly env?: Record<string, string>;
   } = {},
-,
 ) {
   const { context = 'what is known', recent = ['a step'] } = options;
   const stateDir = mkdtempSync(join(tmpdir(), 'throughline-hooks-'));
