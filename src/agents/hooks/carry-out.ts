@@ -119,8 +119,9 @@ async function compactedHistory(
   // Half of the context, at four characters a token; the steps have what the summary leaves, the newest first.
   let room = tools.client.contextTokens * 2;
   const fits = (line: string) => {
+    if (line.length >= room) return false;
     room -= line.length + 1;
-    return room >= 0;
+    return true;
   };
   const lines = summary === null ? [] : summary.split('\n');
   const head = lines.slice(0, firstNot(lines, fits));
