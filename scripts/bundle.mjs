@@ -40,6 +40,8 @@ const bundle = await rolldown({
   input: { bin: fileAt('dist/cli/bin.js') },
   platform: 'node',
   external: isExternal,
+  // What is only for loaders of before modules asks for its parts by name, when it is run.
+  resolve: { mainFields: ['module', 'main'] },
   plugins: [{ name: 'throughline', load: knownVersion, buildEnd: divide }],
 });
 await bundle.write({

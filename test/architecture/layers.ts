@@ -128,8 +128,19 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     imports: ['contracts', 'learnings', 'ledger', 'ports', 'session', 'shared', 'traces'],
   },
   agents: {
-    holds: 'how coding agents plug in: `hooks`, `mcp`, and `connect`, which edits the configuration of each client',
-    imports: ['client', 'config', 'contracts', 'prompt', 'redaction', 'session', 'shared', 'traces', 'version.ts'],
+    holds:
+      'how coding agents plug in: `hooks`, `mcp`, and `connect`, which edits the configuration of each client',
+    imports: [
+      'client',
+      'config',
+      'contracts',
+      'prompt',
+      'redaction',
+      'session',
+      'shared',
+      'traces',
+      'version.ts',
+    ],
   },
   cli: {
     holds: 'the command line',

@@ -27,7 +27,12 @@ export async function startEndpoint() {
 }
 
 function responses() {
-  const item = { type: 'message', id: 'm1', role: 'assistant', content: [{ type: 'output_text', text: SAID }] };
+  const item = {
+    type: 'message',
+    id: 'm1',
+    role: 'assistant',
+    content: [{ type: 'output_text', text: SAID }],
+  };
   const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
   return [
     { type: 'response.created', response: { id: 'r1' } },

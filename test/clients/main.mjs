@@ -1,7 +1,16 @@
 // `npm run test:clients`: each client, headless and with an empty home, is connected, says one sentence, and is taken out
 // again. Installs the clients (860 MB) once, into THROUGHLINE_TEST_CLIENTS or a folder of the system's temporary ones.
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -102,18 +111,28 @@ async function tried(name, client) {
   const env = { HOME: home, PATH: path, NATS_URL: 'nats://127.0.0.1:9', ...client.env(endpoint.url, home) };
   const faults = [];
   try {
-    const connected = await run(process.execPath, [BIN, 'connect', name, '--user', '--yes'], { env, cwd: project });
+    const connected = await run(process.execPath, [BIN, 'connect', name, '--user', '--yes'], {
+      env,
+      cwd: project,
+    });
     if (connected.code !== 0) faults.push(`connect ended with ${connected.code}: ${connected.output}`);
     const ran = await run(program, client.args, { env, cwd: project, timeout: 120_000 });
-    if (!ran.output.includes('All is done.')) faults.push(`it ended with ${ran.code}: ${ran.output.slice(-400)}`);
+    if (!ran.output.includes('All is done.'))
+      faults.push(`it ended with ${ran.code}: ${ran.output.slice(-400)}`);
     const calls = readFileSync(log, 'utf8')
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line));
     if (!calls.some(({ args }) => args[0] === 'mcp')) faults.push('it did not start the MCP server');
-    const seen = calls.filter(({ args }) => args[0] === 'hook').map(({ input }) => JSON.parse(input).hook_event_name);
-    for (const event of client.events) if (!seen.includes(event)) faults.push(`no hook ran for ${event}: ${seen}`);
-    const removed = await run(process.execPath, [BIN, 'connect', name, '--user', '--remove', '--yes'], { env, cwd: project });
+    const seen = calls
+      .filter(({ args }) => args[0] === 'hook')
+      .map(({ input }) => JSON.parse(input).hook_event_name);
+    for (const event of client.events)
+      if (!seen.includes(event)) faults.push(`no hook ran for ${event}: ${seen}`);
+    const removed = await run(process.execPath, [BIN, 'connect', name, '--user', '--remove', '--yes'], {
+      env,
+      cwd: project,
+    });
     if (removed.code !== 0) faults.push(`--remove ended with ${removed.code}: ${removed.output}`);
     for (const [file, text] of Object.entries(before)) faults.push(...leftovers(file, text, home));
   } finally {

@@ -201,18 +201,19 @@ describe('an agent at work', () => {
     ]);
   });
 
-  it.each(
-    CLIENT_NAMES,
-  )('a long history stays within half of the context of %s, and says what is left out', async (name) => {
-    const recent = Array.from({ length: 400 }, (_, index) => `${index} ${'x'.repeat(200)}`);
-    const place = hookPlace({ recent });
-    const [start] = payloadsOf(name);
-    const answer = await place.run(name, { ...start, source: 'compact' });
-    expect(answer.length).toBeLessThan(HOOK_CLIENTS[name].contextTokens * 2 + 500);
-    expect(answer).toContain('399 xxx');
-    expect(answer).toMatch(/\d+ more lines: throughline trace show demo --intent/);
-    expect(place.lines).toEqual([]);
-  });
+  it.each(CLIENT_NAMES)(
+    'a long history stays within half of the context of %s, and says what is left out',
+    async (name) => {
+      const recent = Array.from({ length: 400 }, (_, index) => `${index} ${'x'.repeat(200)}`);
+      const place = hookPlace({ recent });
+      const [start] = payloadsOf(name);
+      const answer = await place.run(name, { ...start, source: 'compact' });
+      expect(answer.length).toBeLessThan(HOOK_CLIENTS[name].contextTokens * 2 + 500);
+      expect(answer).toContain('399 xxx');
+      expect(answer).toMatch(/\d+ more lines: throughline trace show demo --intent/);
+      expect(place.lines).toEqual([]);
+    },
+  );
 
   it('after a compaction the history of the conversation comes before what the session knows', async () => {
     const place = hookPlace();
