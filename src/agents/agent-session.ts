@@ -107,7 +107,7 @@ function branchOf(git: string | undefined): string | undefined {
               .replace(/^gitdir:\s*/, '')
               .trim(),
           );
-    return /^ref: refs\/heads\/(.+?)\s*$/.exec(readFileSync(join(folder, 'HEAD'), 'utf8'))?.[1];
+    return /^ref: refs\/heads\/(\S+)/.exec(readFileSync(join(folder, 'HEAD'), 'utf8'))?.[1];
   } catch (error) {
     if (systemCode(error) === undefined) throw error;
     return undefined;

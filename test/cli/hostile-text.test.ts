@@ -61,7 +61,8 @@ function leavesOf(command: Command, path: readonly string[] = []): Leaf[] {
   if (command.commands.length === 0) return [{ path: path.join(' '), command }];
   return command.commands.flatMap((each) => leavesOf(each, [...path, each.name()]));
 }
-const LEAVES = leavesOf(await createProgram());
+// A hook ends its process whatever happens, this one too; what it prints is of the service.
+const LEAVES = leavesOf(await createProgram()).filter(({ path }) => path !== 'hook');
 
 let system: System;
 let folder: string;
@@ -94,6 +95,7 @@ const given = (): Readonly<Record<string, string>> => ({
 const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => ({
   // Those that run until they are told to stop are run into a wrong option.
   up: [['--port', HOSTILE]],
+  mcp: [['--http', HOSTILE]],
   serve: [['--only', HOSTILE]],
   publish: [
     ['reviewer', '-s', SESSION, '--file', join(folder, 'result.json')],
@@ -274,7 +276,7 @@ function runsOf(leaf: Leaf): string[][] {
 }
 
 /** Those that a test cannot run to their end in this process. All others must come to their work. */
-const NOT_RUN: ReadonlySet<string> = new Set(['up', 'serve', 'mcp', 'hook', 'proposals review']);
+const NOT_RUN: ReadonlySet<string> = new Set(['up', 'serve', 'mcp', 'proposals review']);
 
 /** `--raw` is asked for by those who want the bytes, and `--watch` shows the same until it is told to stop. */
 function isFlag({ required, optional, long = '' }: Option): boolean {

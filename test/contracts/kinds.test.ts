@@ -26,6 +26,12 @@ const MAY_NAME_A_ROLE = new Set([
   // What a commit is taken for.
   'cli/import-command.ts',
   'cli/git-history.ts',
+  // Who works is an implementer, unless something says otherwise.
+  'agents/hooks/carry-out.ts',
+  'agents/mcp/report-tool.ts',
+  // A prompt and a field for each of the two kinds that agents return.
+  'agents/mcp/mcp-server.ts',
+  'agents/mcp/mcp-tools.ts',
 ]);
 
 /** A result as its schema reads it. */

@@ -67,7 +67,9 @@ describe('hooks of an agent', () => {
     expect(intent).toMatch(/^claude-3f8c0a52/);
     expect(tracesOf(folded).intents.get(intent ?? '')).toMatchObject({
       total: 5,
-      ask: 'Please do task 2.1: write the printer',
+      recent: expect.arrayContaining([
+        expect.objectContaining({ state: 'REQUEST', reasoning: 'Please do task 2.1: write the printer' }),
+      ]),
     });
     // One sub-agent forgot its result.
     expect(answers.filter((answer) => answer.includes('"decision":"block"'))).toHaveLength(1);

@@ -71,7 +71,7 @@ describe('the package', () => {
     expect(files.filter((path) => path.endsWith('.map'))).toEqual([]);
     expect(files).toContain('LICENSE');
     const strays = files.filter(
-      (path) => !/^(dist\/|server\.json$|README\.md$|LICENSE$|package\.json$)/.test(path),
+      (path) => !/^(dist\/|plugins\/|server\.json$|README\.md$|LICENSE$|package\.json$)/.test(path),
     );
     expect(strays).toEqual([]);
   });
