@@ -330,6 +330,8 @@ class BlockReader {
     }
     if (digits !== undefined) parent.list?.items.push({ block, number: Number(digits) });
     const { list } = parent;
+    // The item goes on with the list that another block would end.
+    parent.list = undefined;
     this.#enter(block, before + gap);
     parent.list = list;
   }

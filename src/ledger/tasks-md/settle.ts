@@ -1,5 +1,6 @@
 import { type Draft, type Findings, type Heading, type Mention, problem } from './draft.js';
 import { outerId } from './ids.js';
+import type { Mark } from './marks.js';
 import { nameTasks } from './name-tasks.js';
 import type { LineRole, ParsedTask, ParsedTasks, TaskProblem } from './parsed-tasks.js';
 import { settleStatuses } from './status.js';
@@ -21,7 +22,7 @@ export function settle(findings: Findings, lineCount: number): ParsedTasks {
 
   const parents = findParents(kept, confirmed);
   const groups = new Set(parents.values());
-  reportUnconfirmed(findings.headings, kept, problems);
+  reportUnconfirmed(findings.headings, drafts, problems);
   const sections = readSections(kept, parents, groups, sectionsOf(findings), problems);
   const names = nameTasks(kept, parents, problems);
   const statuses = settleStatuses(kept, parents, names, problems);
@@ -66,7 +67,7 @@ export function settle(findings: Findings, lineCount: number): ParsedTasks {
   });
   if (tasks.length === 0) problems.push(problem('no_tasks', 0, 'the file holds no task'));
   problems.sort((left, right) => left.line - right.line);
-  return { tasks, problems, lines: rolesOf(kept, sections, problems, lineCount) };
+  return { tasks, problems, lines: rolesOf(drafts, kept, sections, problems, lineCount) };
 }
 
 /** The ids that a task depends on, as their tasks are called; one that no task has is reported. */
@@ -114,6 +115,7 @@ const [PART, TASK, REPORTED] = [1, 2, 3];
 
 /** What each line is. The line of a task is a task whatever else it holds. */
 function rolesOf(
+  found: readonly Draft[],
   drafts: readonly Draft[],
   sections: Iterable<Heading>,
   problems: readonly TaskProblem[],
@@ -128,7 +130,8 @@ function rolesOf(
     filled = Math.max(filled, end);
   }
   for (const { line } of sections) roles[line] = PART;
-  for (const { statuses, alsoAt } of drafts) {
+  for (const { line, statuses, alsoAt } of found) {
+    roles[line] = PART;
     for (const { line } of statuses) roles[line] = PART;
     for (const line of alsoAt) roles[line] = PART;
   }
@@ -223,11 +226,14 @@ function mergeOverviews(drafts: readonly Draft[], confirmed: ReadonlySet<Heading
     dropped.add(overview);
     const { box, mark } = overview.head;
     const said = box?.mark ?? mark;
-    if (said !== undefined) detail.statuses.push({ from: 'overview', line: overview.line, mark: said });
+    if (said !== undefined) overview.statuses.unshift({ from: 'overview', line: overview.line, mark: said });
     if (overview.origin !== 'heading') {
       for (let line = overview.line; line < overview.end; line += 1) detail.alsoAt.push(line);
     }
-    detail.statuses.push(...overview.statuses);
+    // Each mark once: a plan may say the same task a thousand times.
+    const isNew = ({ from, mark }: Draft['statuses'][number]): boolean =>
+      !detail.statuses.some((each) => each.from === from && sameMark(each.mark, mark));
+    for (const stated of overview.statuses) if (isNew(stated)) detail.statuses.push(stated);
     for (const field of ['requirements', 'files', 'leverage', 'dependsOn', 'details'] as const) {
       detail[field].push(...overview[field].filter((each) => !detail[field].includes(each)));
     }
@@ -371,4 +377,8 @@ function headingTask(from: Heading | undefined, confirmed: ReadonlySet<Heading>)
     if (heading.draft !== undefined && confirmed.has(heading)) return heading.draft;
   }
   return undefined;
+}
+
+function sameMark(one: Mark, other: Mark): boolean {
+  return one.status === other.status && one.hold === other.hold;
 }

@@ -30,6 +30,8 @@ it.each([
   ['5,000 tasks in a loose nested list', nested, 5000],
   ['a line of 200,000 characters', long, 1],
   ['300 levels', deep, 1000],
+  ['30,000 empty items of an ordered list', '1. \n'.repeat(30_000), 0],
+  ['one heading 4,800 times', '### Phase 1: TODO\n'.repeat(4800), 1],
 ])('the parser reads %s within a second', (_, text, count) => {
   const elapsed = cpuMs(() => expect(parseTasksMd(text).tasks).toHaveLength(count));
   expect(elapsed).toBeLessThan(1000);
