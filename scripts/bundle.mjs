@@ -16,6 +16,7 @@ const BUNDLED = [
   'nats',
   'nkeys.js',
   'picocolors',
+  'smol-toml',
   'tweetnacl',
   'zod',
 ];
