@@ -69,17 +69,18 @@ describe('the parts that need no server', () => {
 });
 
 describe('the command line', () => {
-  it('the command line loads commander alone before it knows the command', () => {
-    expect(packagesOf('cli/bin.ts')).toEqual(['commander']);
+  it('the command line loads no package for a hook, and commander alone before it knows another command', () => {
+    expect(packagesOf('cli/bin.ts')).toEqual([]);
+    expect(packagesOf('cli/program.ts')).toEqual(['commander']);
   });
 
   it('the command line compiles a prompt without logger, schemas and scanners', () => {
-    const compiling = ['cli/bin.ts', 'cli/compile-command.ts', 'cli/open-client.ts'];
+    const compiling = ['cli/program.ts', 'cli/compile-command.ts', 'cli/open-client.ts'];
     expect(packagesOf(...compiling)).toEqual(['commander', 'lru-cache', 'nats']);
   });
 
   it('the command line publishes a result with the schemas that check it, and nothing else', () => {
-    const publishing = ['cli/bin.ts', 'cli/publish-command.ts', 'cli/open-client.ts'];
+    const publishing = ['cli/program.ts', 'cli/publish-command.ts', 'cli/open-client.ts'];
     expect(packagesOf(...publishing)).toEqual(['commander', 'jsonrepair', 'lru-cache', 'nats', 'zod']);
   });
 });
