@@ -6,28 +6,28 @@ import { natsTransport } from './nats/connection/nats-client-transport.js';
 import { silentLogger } from './ports/logger.js';
 
 export type { Learnings, Proposals } from './client/learning-methods.js';
-export type { LearningReply, ProposalView } from './client/learning-replies.js';
 export type { Published, PublishedBy, PublishOptions } from './client/persistent-publish.js';
-export type { RunInitReply, RunStatusReply } from './client/run-replies.js';
 export {
   type ClientOptions,
   ThroughlineClient,
-  type TraceAppended,
-  type TraceCompacted,
-  type TraceFound,
-  type TracePinned,
 } from './client/throughline-client.js';
 export type { Tools } from './client/tool-methods.js';
-export type { ToolReply } from './client/tool-replies.js';
-export type { BudgetReport, SectionReport } from './contracts/budget-report.js';
+export type {
+  CompileHints,
+  CompileReplyTo,
+  CompileRequestInput as CompileRequest,
+} from './contracts/compile-request.js';
+export { ERROR_CODES, type ErrorCode } from './contracts/error-codes.js';
+export { ThroughlineError } from './contracts/errors.js';
+export type { Role } from './contracts/kinds.js';
+export type { LearningEvidence, LearningType, ProposalMethod } from './contracts/learning-events.js';
+export type { LearningInput, LearningRequest } from './contracts/learning-requests.js';
+export type { BudgetReport, SectionReport } from './contracts/replies/budget-report.js';
 export type {
   CompiledFact,
   CompiledFile,
   CompiledLearning,
-  CompileHints,
   CompileReply,
-  CompileReplyTo,
-  CompileRequestInput as CompileRequest,
   Considered,
   ConsideredFact,
   ConsideredFile,
@@ -35,13 +35,17 @@ export type {
   ExplainedFact,
   IterationReply,
   SessionStartReply,
-} from './contracts/compile-request.js';
-export type { DispatchResult } from './contracts/dispatch-result.js';
-export { ERROR_CODES, type ErrorCode } from './contracts/error-codes.js';
-export { ThroughlineError } from './contracts/errors.js';
-export type { Role } from './contracts/kinds.js';
-export type { LearningEvidence, LearningType, ProposalMethod } from './contracts/learning-events.js';
-export type { LearningInput, LearningRequest } from './contracts/learning-requests.js';
+} from './contracts/replies/compile-reply.js';
+export type { DispatchResult } from './contracts/replies/dispatch-result.js';
+export type { LearningReply, ProposalView } from './contracts/replies/learning-reply.js';
+export type { ToolReply } from './contracts/replies/replies.js';
+export type { RunInitReply, RunStatusReply } from './contracts/replies/run-reply.js';
+export type {
+  TraceAppended,
+  TraceCompacted,
+  TraceFound,
+  TracePinned,
+} from './contracts/replies/trace-reply.js';
 export type { ResultOf } from './contracts/results.js';
 export type { RunInitInput } from './contracts/run-request.js';
 export type { ToolInput, ToolName } from './contracts/tool-requests.js';

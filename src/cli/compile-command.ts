@@ -1,8 +1,9 @@
 import { type Command, Option } from 'commander';
-import type { CompileReply, CompileRequest, CompileRequestInput } from '../contracts/compile-request.js';
+import type { CompileRequest, CompileRequestInput } from '../contracts/compile-request.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { FACT_TAGS, type FactTag } from '../contracts/fact-tags.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
+import type { CompileReply } from '../contracts/replies/compile-reply.js';
 import { counted } from '../shared/counted.js';
 import { cliOf, examples, note, out, outForAgent, sessionOf, withClient } from './command-context.js';
 import { explanation } from './explained-prompt.js';

@@ -1,10 +1,10 @@
+import { repairsInWords } from '../contracts/reading/repairs.js';
 import type {
   CompiledLearning,
   CompileReply,
   ConsideredFact,
   ConsideredFile,
-} from '../contracts/compile-request.js';
-import { repairsInWords } from '../contracts/reading/repairs.js';
+} from '../contracts/replies/compile-reply.js';
 import { counted } from '../shared/counted.js';
 import { clipText, oneLine } from '../shared/text.js';
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { LearningReply } from '../client/learning-replies.js';
 import type { ThroughlineClient } from '../client/throughline-client.js';
 import { LEARNING_REQUESTS, type LearningRequest } from '../contracts/learning-requests.js';
+import type { LearningReply } from '../contracts/replies/learning-reply.js';
 import { type Cli, cliOf, coloured, examples, note, out, withClient } from './command-context.js';
 import { deciderIn, deciding, onProject, type ProjectOptions, projectIn } from './project-options.js';
 import { addFields, fieldsIn } from './request-options.js';
@@ -56,9 +56,7 @@ export function addRequest<Subject extends LearningRequest>(
         ...fieldsIn(command.opts(), options, { renamed: RENAMED }),
       };
       const reply = await withClient(cli, async (client) => {
-        // The request's own reply: the table gives the subject.
-        const answered = client.request(subject, asked) as Promise<LearningReply<Subject>>;
-        return answered.catch(async (fault: unknown) => {
+        return client.requestLearning(subject, asked).catch(async (fault: unknown) => {
           throw await explain(fault, client, asked);
         });
       });

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { LearningReply } from '../client/learning-replies.js';
+import type { LearningReply } from '../contracts/replies/learning-reply.js';
 import { counted } from '../shared/counted.js';
 import { examples } from './command-context.js';
 import { addRequest } from './learning-request.js';

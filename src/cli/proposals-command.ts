@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { LearningReply } from '../client/learning-replies.js';
 import type { ThroughlineClient } from '../client/throughline-client.js';
 import { ThroughlineError } from '../contracts/errors.js';
+import type { LearningReply } from '../contracts/replies/learning-reply.js';
 import { sameText } from '../learnings/learning-text.js';
 import { oneLine } from '../shared/text.js';
 import { examples } from './command-context.js';

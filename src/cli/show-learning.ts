@@ -1,6 +1,6 @@
 import type picocolors from 'picocolors';
-import type { LearningReply, ProposalView } from '../client/learning-replies.js';
 import type { LearningEvidence, LearningSource } from '../contracts/learning-events.js';
+import type { LearningReply, ProposalView } from '../contracts/replies/learning-reply.js';
 import type { Proposal, RankedLearning } from '../learnings/learning-types.js';
 import type { ListedLearning, Retirement } from '../learnings/learnings-state.js';
 import { oneLine } from '../shared/text.js';

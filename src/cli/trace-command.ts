@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import type { ThroughlineClient, TraceAppended } from '../client/throughline-client.js';
+import type { ThroughlineClient } from '../client/throughline-client.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
-import { MAX_ENTRIES, type StoredEntry, type TraceEntryInput } from '../contracts/trace-entry.js';
+import type { TraceAppended, TraceFound } from '../contracts/replies/trace-reply.js';
+import { MAX_ENTRIES, type TraceEntryInput } from '../contracts/trace-entry.js';
 import { counted } from '../shared/counted.js';
 import { cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
@@ -101,7 +102,7 @@ function onEntry(command: Command): Command {
 }
 
 /** An entry field by field, its output last. */
-function fieldLines({ stored, output, constraints, size: _, ...fields }: StoredEntry): string[] {
+function fieldLines({ stored, output, constraints, size: _, ...fields }: TraceFound['entry']): string[] {
   const lines = Object.entries({ ...fields, ...(constraints?.length && { constraints }) }).map(
     ([name, value]) => `${`${name}:`.padEnd(12)} ${Array.isArray(value) ? value.join(', ') : value}`,
   );

@@ -1,6 +1,6 @@
 import type { LearningInput } from '../contracts/learning-requests.js';
+import type { LearningReply } from '../contracts/replies/learning-reply.js';
 import { LEARNING_REQUEST_SUBJECTS, type LearningRequest } from '../contracts/request-names.js';
-import type { LearningReply } from './learning-replies.js';
 
 /**
  * One method a request of a group: `learning.propose` is `propose`. The input may be left out where nothing in it is

@@ -1,10 +1,20 @@
 import { setMaxListeners } from 'node:events';
-import type { CompactedReport, CompileReplyTo, CompileRequestInput } from '../contracts/compile-request.js';
-import type { DispatchResult } from '../contracts/dispatch-result.js';
+import type { CompileReplyTo, CompileRequestInput } from '../contracts/compile-request.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { Role } from '../contracts/kinds.js';
 import { COMPILE_SUBJECT, isToken, sessionRequest } from '../contracts/names.js';
+import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
+import type { LearningReply } from '../contracts/replies/learning-reply.js';
+import type { ReplySubject, ReplyTo, ToolReply } from '../contracts/replies/replies.js';
+import type { RunInitReply, RunStatusReply } from '../contracts/replies/run-reply.js';
+import type {
+  TraceAppended,
+  TraceCompacted,
+  TraceFound,
+  TracePinned,
+} from '../contracts/replies/trace-reply.js';
 import {
+  type LearningRequest,
   RUN_INIT_SUBJECT,
   RUN_STATUS_SUBJECT,
   type ToolName,
@@ -13,11 +23,10 @@ import {
   TRACE_GET_SUBJECT,
   TRACE_PIN_SUBJECT,
   TRACE_RECORD_SUBJECT,
-  toolSubject,
 } from '../contracts/request-names.js';
 import type { ResultOf } from '../contracts/results.js';
 import type { RunInitInput } from '../contracts/run-request.js';
-import type { PinnedText, StoredEntry, TraceEntryInput } from '../contracts/trace-entry.js';
+import type { TraceEntryInput } from '../contracts/trace-entry.js';
 import type { ClientTransport } from '../ports/client-transport.js';
 import { HookEngine, PreCompactHook } from '../traces/hook-engine.js';
 import { createLearnings, type Learnings, type Proposals } from './learning-methods.js';
@@ -27,45 +36,16 @@ import {
   type PublishOptions,
   publishPersistently,
 } from './persistent-publish.js';
-import type { RunInitReply, RunStatusReply } from './run-replies.js';
 import { createTools, type Tools } from './tool-methods.js';
-import type { ToolReply } from './tool-replies.js';
-
-export interface TraceAppended {
-  readonly appended: number;
-  readonly malformed: readonly { readonly index: number; readonly message: string }[];
-  readonly sequence: number;
-}
-
-export interface TraceCompacted {
-  /** Null below the threshold. */
-  readonly summary: string | null;
-  readonly compacted: CompactedReport | null;
-  /** Entries since, one line each. */
-  readonly recent: readonly string[];
-  readonly total: number;
-  /** Entries of the whole session that could not be read, and that named no intent. */
-  readonly malformed: number;
-  readonly withoutIntent: number;
-  readonly sequence: number;
-}
-
-/** A trace entry as its event keeps it. */
-export interface TraceFound {
-  readonly entry: StoredEntry;
-  /** Time of its event, ISO 8601. */
-  readonly at: string;
-  readonly sequence: number;
-}
-
-export interface TracePinned {
-  readonly pinned: PinnedText;
-  readonly sequence: number;
-}
 
 export interface ClientOptions {
   /** Longest wait for an answer, in milliseconds. Also limits the wait for a prompt with `after`. Default 10 000. */
   readonly timeoutMs?: number;
+  /**
+   * Whether replies are checked against their schemas: one that cannot be read is the error `reply_invalid`. Default
+   * true. Without it no schema is loaded, which short-lived processes may prefer.
+   */
+  readonly checkReplies?: boolean;
 }
 
 /** Share of the wait for an answer that a service may wait for the dispatch named in `after`. */
@@ -79,6 +59,7 @@ const AFTER_SHARE = 0.8;
 export class ThroughlineClient {
   readonly #transport: ClientTransport;
   readonly #timeoutMs: number;
+  readonly #checkReplies: boolean;
   readonly #closing = new AbortController();
   /** Tasks, notes, inbox, iterations and the session itself: one method a tool. */
   readonly tools: Tools;
@@ -91,8 +72,11 @@ export class ThroughlineClient {
     // One listener for each result that waits.
     setMaxListeners(0, this.#closing.signal);
     this.#timeoutMs = options.timeoutMs ?? 10_000;
+    this.#checkReplies = options.checkReplies ?? true;
     this.tools = createTools((name, input) => this.requestTool(name, input));
-    const { learnings, proposals } = createLearnings((subject, input) => this.request(subject, input));
+    const { learnings, proposals } = createLearnings((subject, input) =>
+      this.requestLearning(subject, input),
+    );
     this.learnings = learnings;
     this.proposals = proposals;
   }
@@ -173,27 +157,43 @@ export class ThroughlineClient {
   /** Asks for the next prompt. The kind of the request is that of the reply. */
   async compile<Request extends CompileRequestInput>(request: Request): Promise<CompileReplyTo<Request>> {
     const waiting = request.after === undefined ? {} : { afterTimeoutMs: this.#afterTimeoutMs };
-    return (await this.#ofSession(COMPILE_SUBJECT, { ...waiting, ...request })) as CompileReplyTo<Request>;
+    const reply = await this.#reply(COMPILE_SUBJECT, { ...waiting, ...request });
+    const kind = request.kind ?? 'dispatch';
+    if (reply.kind !== kind)
+      throw new ThroughlineError(
+        'reply_invalid',
+        `a request for kind ${kind} was answered with kind ${reply.kind}`,
+      );
+    // The type of the reply of a kind that is not known here.
+    return reply as CompileReplyTo<Request>;
   }
 
   /** Calls a tool by its name, with unchecked input; `tools` has a method for each. */
   async requestTool<Name extends ToolName>(name: Name, input: object): Promise<ToolReply<Name>> {
-    return (await this.#ofSession(toolSubject(name), input)) as ToolReply<Name>;
+    return this.#reply(`tool.${name}`, input);
+  }
+
+  /** Sends a request about learnings by its subject, with unchecked input; `learnings` and `proposals` have a method for each. */
+  async requestLearning<Subject extends LearningRequest>(
+    subject: Subject,
+    input: object,
+  ): Promise<LearningReply<Subject>> {
+    return this.#reply(subject, input);
   }
 
   /** Tracks the progress of a session in the `tasks.md` of a run. */
   async initRun(request: RunInitInput): Promise<RunInitReply> {
-    return (await this.#ofSession(RUN_INIT_SUBJECT, request)) as RunInitReply;
+    return this.#reply(RUN_INIT_SUBJECT, request);
   }
 
   /** Progress of a run, and what each task needs next. */
   async runStatus(session: string): Promise<RunStatusReply> {
-    return (await this.#ofSession(RUN_STATUS_SUBJECT, { session })) as RunStatusReply;
+    return this.#reply(RUN_STATUS_SUBJECT, { session });
   }
 
   /** Adds entries to the trace of an intent, and waits until they are stored. */
   async appendTrace(session: string, entries: readonly TraceEntryInput[]): Promise<TraceAppended> {
-    return (await this.#ofSession(TRACE_APPEND_SUBJECT, { session, entries })) as TraceAppended;
+    return this.#reply(TRACE_APPEND_SUBJECT, { session, entries });
   }
 
   /** The same without waiting, for volume: an entry may get lost, and nothing says what was wrong with one. */
@@ -203,19 +203,19 @@ export class ThroughlineClient {
 
   /** The compacted history of an intent, and the entries since. */
   async compactTrace(session: string, intentId: string): Promise<TraceCompacted> {
-    return (await this.#ofSession(TRACE_COMPACT_SUBJECT, { session, intentId })) as TraceCompacted;
+    return this.#reply(TRACE_COMPACT_SUBJECT, { session, intentId });
   }
 
   /** An entry of a trace as its event keeps it: an output up to 4,000 characters, of a longer one both ends. */
   async getTraceEntry(session: string, id: string, intentId?: string): Promise<TraceFound> {
     const body = { session, id, ...(intentId !== undefined && { intentId }) };
-    return (await this.#ofSession(TRACE_GET_SUBJECT, body)) as TraceFound;
+    return this.#reply(TRACE_GET_SUBJECT, body);
   }
 
   /** Keeps what an entry says as a constraint of its intent: its summary has it from now on. */
   async pinTraceEntry(session: string, id: string, intentId?: string): Promise<TracePinned> {
     const body = { session, id, ...(intentId !== undefined && { intentId }) };
-    return (await this.#ofSession(TRACE_PIN_SUBJECT, body)) as TracePinned;
+    return this.#reply(TRACE_PIN_SUBJECT, body);
   }
 
   /** A hook engine whose hook gives the compacted history of the active intent. */
@@ -231,8 +231,12 @@ export class ThroughlineClient {
     return this.#transport.request(subject, body, this.#timeoutMs);
   }
 
-  #ofSession(subject: string, body: object): Promise<unknown> {
-    return this.request(scoped(subject, body), body);
+  async #reply<Subject extends ReplySubject>(subject: Subject, body: object): Promise<ReplyTo<Subject>> {
+    const answered = this.request(scoped(subject, body), body);
+    if (!this.#checkReplies) return (await answered) as ReplyTo<Subject>;
+    // Schemas load while the service works.
+    const [reply, { checkedReply }] = await Promise.all([answered, loadChecks()]);
+    return checkedReply(subject, reply);
   }
 
   /** Results that are being published are given up. */
@@ -244,6 +248,11 @@ export class ThroughlineClient {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
+}
+
+/** They come with the first reply. */
+function loadChecks() {
+  return import('../contracts/replies/checked-reply.js');
 }
 
 /** Schemas take longer to load than all else here: they come with the first result that is checked. */

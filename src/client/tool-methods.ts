@@ -1,6 +1,6 @@
+import type { ToolReply } from '../contracts/replies/replies.js';
 import { TOOL_NAMES, type ToolName } from '../contracts/request-names.js';
 import type { ToolInput } from '../contracts/tool-requests.js';
-import type { ToolReply } from './tool-replies.js';
 
 type CamelCase<Name extends string> = Name extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`

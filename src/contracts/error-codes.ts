@@ -41,6 +41,7 @@ export const ERROR_CODES = {
   server_missing: 'no NATS server could be found or installed',
   config_invalid: 'an option or environment variable has a wrong value',
   usage: 'the command line is wrong',
+  reply_invalid: 'a service answered what this version of the client cannot read',
   internal: 'a fault in Throughline itself',
 } as const satisfies Record<string, string>;
 

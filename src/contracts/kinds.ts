@@ -63,14 +63,16 @@ export type ResultField =
   | 'required_fixes';
 
 /** What should happen next with a task. */
-export type NextAction =
-  | 'dispatch_reviewer'
-  | 'retry_with_constraints'
-  | 'retry'
-  | 'next_task'
-  | 'spec_completed'
-  | 'dispatch_fixes'
-  | 'halt_and_escalate';
+export const NEXT_ACTIONS = [
+  'dispatch_reviewer',
+  'retry_with_constraints',
+  'retry',
+  'next_task',
+  'spec_completed',
+  'dispatch_fixes',
+  'halt_and_escalate',
+] as const;
+export type NextAction = (typeof NEXT_ACTIONS)[number];
 
 export const KINDS = {
   implementer: {

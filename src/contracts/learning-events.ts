@@ -12,8 +12,12 @@ export type LearningType = (typeof LEARNING_TYPES)[number];
 export const PROPOSAL_METHODS = ['note', 'recurring_fix', 'recurring_issue', 'convention', 'manual'] as const;
 export type ProposalMethod = (typeof PROPOSAL_METHODS)[number];
 
+/** What was decided on a proposal. */
+export const PROPOSAL_STATUSES = ['pending', 'accepted', 'rejected'] as const;
+
 /** How relevant learnings were found: by words and meaning, by one of them alone, or, as neither fits, by their age. */
-export type RelevanceMethod = 'hybrid' | 'semantic' | 'lexical' | 'recency';
+export const RELEVANCE_METHODS = ['hybrid', 'semantic', 'lexical', 'recency'] as const;
+export type RelevanceMethod = (typeof RELEVANCE_METHODS)[number];
 
 /** Longest text of a learning, in characters. */
 export const MAX_LEARNING = 200;
@@ -30,11 +34,11 @@ export const learningSource = z.object({
   dispatch: sequence.optional(),
   note: z.string().optional(),
 });
-export type LearningSource = z.output<typeof learningSource>;
+export type LearningSource = Readonly<z.output<typeof learningSource>>;
 
 /** A dispatch that speaks for a learning. */
 export const learningEvidence = z.object({ session: z.string(), dispatch: sequence, task: z.string() });
-export type LearningEvidence = z.output<typeof learningEvidence>;
+export type LearningEvidence = Readonly<z.output<typeof learningEvidence>>;
 
 const type = z.enum(LEARNING_TYPES);
 const tags = z.array(z.string());

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { quoted } from '../shared/text.js';
-import { LEARNING_TYPES, MAX_LEARNING } from './learning-events.js';
+import { LEARNING_TYPES, MAX_LEARNING, PROPOSAL_STATUSES } from './learning-events.js';
 import type { LearningRequest } from './request-names.js';
 
 export { isLearningRequest, LEARNING_REQUEST_SUBJECTS, type LearningRequest } from './request-names.js';
@@ -57,8 +57,6 @@ function request<const Shape extends z.ZodRawShape>(summary: string, help: Help,
 }
 
 const ID = 'its id, or a prefix of at least 3 characters';
-
-export const PROPOSAL_STATUSES = ['pending', 'accepted', 'rejected'] as const;
 
 /** The requests by subject: a summary, and the input. */
 export const LEARNING_REQUESTS = {

@@ -9,7 +9,7 @@ const TASK_LINES = ['pending', 'in-progress', 'completed'] as const;
 /** What a task of a plan is, in one word: what its line says, unless it is blocked or given up. */
 export const PLAN_STATUSES = [...TASK_LINES, 'blocked', 'cancelled'] as const;
 
-const progressTask = z.object({
+export const progressTask = z.object({
   id: z.string(),
   text: z.string(),
   status: z.enum(TASK_LINES),
@@ -27,7 +27,7 @@ const progressTask = z.object({
   dependsOn: z.array(z.string()).exactOptional(),
 });
 
-const planProblem = z.object({
+export const planProblem = z.object({
   code: z.string(),
   line: z.number(),
   message: z.string(),

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { EVENT_VERSION, type EventFormat, parseEvent, type Stored, timestamp } from './event.js';
-import { FACT_TAGS } from './fact-tags.js';
 import { ROLES, type Role, VERDICTS, verdictIn, verdictsOf } from './kinds.js';
+import { recordedFact, recordedRepair } from './recorded-fact.js';
 import { RESULT_KEY_LENGTH } from './result-key.js';
 import { reviewIssue, taskId, testRun } from './results.js';
 import { runEvents } from './run-request.js';
 import { inboxEvents, iterationEvents, lifecycleEvents, noteEvents } from './session-meta-events.js';
-import { SEVERITIES } from './severity.js';
 import { taskEvents } from './task-events.js';
 import { traceEvents } from './trace-entry.js';
 
@@ -15,18 +14,6 @@ import { traceEvents } from './trace-entry.js';
  * rewritten: a new shape is a new version beside the old one.
  */
 const sequence = z.int().positive();
-
-const recordedFact = z.object({
-  /** Earlier versions wrote it; it follows from the words. */
-  id: z.string().optional(),
-  subject: z.string(),
-  relation: z.string(),
-  object: z.string(),
-  tags: z.array(z.enum(FACT_TAGS)).readonly(),
-  severity: z.enum(SEVERITIES).optional(),
-  fix: z.string().optional(),
-  confidence: z.number().min(0).max(1).optional(),
-});
 
 /** What every kind of result may have told: a kind has some of it. */
 const outcome = z.object({
@@ -60,14 +47,6 @@ function hasVerdict({ role, outcome }: { role: Role; outcome: Outcome }): boolea
   return verdict === undefined ? verdicts.length === 0 : verdicts.includes(verdict);
 }
 
-/** What reading a result changed in it, or left out of it: see "What is repaired" in the reference. */
-const repair = z.object({
-  kind: z.string(),
-  field: z.string(),
-  detail: z.string().optional(),
-  count: z.int().positive().optional(),
-});
-
 const factRecorded = z.object({
   v: z.literal(EVENT_VERSION),
   type: z.literal('fact.recorded'),
@@ -78,7 +57,7 @@ const factRecorded = z.object({
     /** Facts that the dispatch gave beyond the limit. */
     facts_omitted: z.int().positive().optional(),
     /** What was repaired or skipped, and cut for this event; the first of them. */
-    repairs: z.array(repair).readonly().optional(),
+    repairs: z.array(recordedRepair).readonly().optional(),
     /** Repairs beyond those. */
     repairs_omitted: z.int().positive().optional(),
   }),

@@ -7,8 +7,8 @@ import {
   learningKey,
   learningSource,
   PROPOSAL_METHODS,
+  PROPOSAL_STATUSES,
 } from '../contracts/learning-events.js';
-import { PROPOSAL_STATUSES } from '../contracts/learning-requests.js';
 import type { Learning, Proposal } from './learning-types.js';
 import { type Entry, type LearningState, learningOf } from './learnings-state.js';
 

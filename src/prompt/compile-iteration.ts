@@ -1,6 +1,6 @@
-import type { BudgetReport } from '../contracts/budget-report.js';
 import type { IterationRequest } from '../contracts/compile-request.js';
 import { ThroughlineError } from '../contracts/errors.js';
+import type { BudgetReport } from '../contracts/replies/budget-report.js';
 import {
   formatRelevantLearnings,
   type LearningsInPrompt,

@@ -1,4 +1,4 @@
-import type { CompileReply } from '../contracts/compile-request.js';
+import type { CompileReply } from '../contracts/replies/compile-reply.js';
 
 /** The part of a reply that state and request alone decide: the same two give the same bytes. */
 export type CompiledPrompt = Decided<CompileReply>;

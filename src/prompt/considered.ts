@@ -1,4 +1,4 @@
-import type { Considered, ConsideredFact, ConsideredFile } from '../contracts/compile-request.js';
+import type { Considered, ConsideredFact, ConsideredFile } from '../contracts/replies/compile-reply.js';
 import type { RankedFact, WeighedFact } from '../facts/fact-ranking.js';
 import type { LikelyFile } from '../search/likely-files.js';
 import { explained } from './described-facts.js';

@@ -1,4 +1,4 @@
-import type { CompiledFact, CompileReply, ExplainedFact } from '../contracts/compile-request.js';
+import type { CompiledFact, CompileReply, ExplainedFact } from '../contracts/replies/compile-reply.js';
 import { factId } from '../facts/fact-id.js';
 import type { RankedFact } from '../facts/fact-types.js';
 

@@ -1,4 +1,4 @@
-import type { LearningsReport } from '../contracts/compile-request.js';
+import type { LearningsReport } from '../contracts/replies/compile-reply.js';
 import { formatLearning, type LearningsInPrompt } from '../learnings/format-learnings.js';
 import { type Item, type ShownItem, wholeItems } from './fill-prompt.js';
 

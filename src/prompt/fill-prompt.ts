@@ -1,4 +1,4 @@
-import type { BudgetReport, SectionReport } from '../contracts/budget-report.js';
+import type { BudgetReport, SectionReport } from '../contracts/replies/budget-report.js';
 import { recordOf } from '../shared/record-of.js';
 import type { Tokenizer } from '../shared/tokenizer.js';
 

@@ -1,5 +1,6 @@
-import type { CompiledFile, CompileHints } from '../contracts/compile-request.js';
+import type { CompileHints } from '../contracts/compile-request.js';
 import type { FactTag } from '../contracts/fact-tags.js';
+import type { CompiledFile } from '../contracts/replies/compile-reply.js';
 import { type RankedFact, rankFacts, type WeighedFact } from '../facts/fact-ranking.js';
 import type { SessionFact } from '../facts/fact-types.js';
 import { SESSION_CONTEXT_HEADER } from '../facts/format-facts.js';

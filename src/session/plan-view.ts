@@ -1,3 +1,4 @@
+import type { NextAction } from '../contracts/kinds.js';
 import type { PlanProblem, ProgressTask, TasksDocument } from '../contracts/run-request.js';
 import type { ToolArguments } from '../contracts/tool-requests.js';
 import { outlookOf, type PlannedTask } from '../ledger/next-task.js';
@@ -41,7 +42,7 @@ export interface PlanTaskView {
   readonly prompt?: string;
   /** Of its newest result. */
   readonly last_outcome?: OutcomeName;
-  readonly next_action?: string;
+  readonly next_action?: NextAction;
   readonly dispatches?: number;
 }
 

@@ -1,4 +1,4 @@
-import type { CompactedReport } from '../contracts/compile-request.js';
+import type { CompactedReport } from '../contracts/replies/compile-reply.js';
 import { ACTION_TYPES, type RecordedEntry } from '../contracts/trace-entry.js';
 import { clipText, quoted } from '../shared/text.js';
 import type { Tokenizer } from '../shared/tokenizer.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { DispatchReply } from '../../src/contracts/compile-request.js';
+import type { DispatchReply } from '../../src/contracts/replies/compile-reply.js';
 import { connectThroughline } from '../../src/index.js';
 import { startUp, type Up } from '../support/cli.js';
 import { implemented, newSession, reviewed } from '../support/system.js';

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CompileReply } from '../../src/contracts/compile-request.js';
 import type { ThroughlineError } from '../../src/contracts/errors.js';
 import {
   COMPILE_SUBJECT,
@@ -8,6 +7,7 @@ import {
   SNAPSHOT_BUCKET,
   type Token,
 } from '../../src/contracts/names.js';
+import type { CompileReply } from '../../src/contracts/replies/compile-reply.js';
 import { TOOLS_SERVICE } from '../../src/contracts/tool-requests.js';
 import { createSessionReader, createSnapshotWriter } from '../../src/folding/session-folding.js';
 import { silentLogger } from '../../src/ports/logger.js';

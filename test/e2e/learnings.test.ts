@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CompileReply } from '../../src/contracts/compile-request.js';
+import type { CompileReply } from '../../src/contracts/replies/compile-reply.js';
 import type { Learning, Proposal } from '../../src/learnings/learning-types.js';
 import { newSession, reviewed, type System, soon, startSystem } from '../support/system.js';
 

@@ -1,7 +1,7 @@
 import { utimes } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { DispatchReply } from '../../src/contracts/compile-request.js';
 import { COMPILE_SUBJECT, type Token } from '../../src/contracts/names.js';
+import type { DispatchReply } from '../../src/contracts/replies/compile-reply.js';
 import { partsOf } from '../prompt/parts.js';
 import { TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';
 import { eventsOf, implemented, newSession, reviewed, type System, startSystem } from '../support/system.js';

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CompileRequestInput, DispatchReply } from '../../src/contracts/compile-request.js';
+import type { CompileRequestInput } from '../../src/contracts/compile-request.js';
 import type { Token } from '../../src/contracts/names.js';
+import type { DispatchReply } from '../../src/contracts/replies/compile-reply.js';
 import { type PromptParts, partsOf } from '../prompt/parts.js';
 import { cli } from '../support/cli.js';
 import { implemented, newSession, reviewed, type System, startSystem } from '../support/system.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CompileReply } from '../../src/contracts/compile-request.js';
 import { token, VECTOR_BUCKET } from '../../src/contracts/names.js';
+import type { CompileReply } from '../../src/contracts/replies/compile-reply.js';
 import {
   DIMENSION,
   type EmbeddingServer,

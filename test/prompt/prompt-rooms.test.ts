@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { BudgetReport } from '../../src/contracts/budget-report.js';
 import { type CompileRequest, compileRequest } from '../../src/contracts/compile-request.js';
 import { ThroughlineError } from '../../src/contracts/errors.js';
+import type { BudgetReport } from '../../src/contracts/replies/budget-report.js';
 import { TASK_STATUSES } from '../../src/contracts/task-events.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { DEFAULT_BUDGET, DEFAULT_ROOM } from '../../src/prompt/prompt-budget.js';

@@ -1,4 +1,4 @@
-import type { ProposalView } from '../../src/client/learning-replies.js';
+import type { ProposalView } from '../../src/contracts/replies/learning-reply.js';
 import type { Learning, Proposal } from '../../src/learnings/learning-types.js';
 
 /** A proposal without a decision. */

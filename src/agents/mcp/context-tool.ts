@@ -1,5 +1,5 @@
 import type { ThroughlineClient } from '../../client/throughline-client.js';
-import type { CompileReply } from '../../contracts/compile-request.js';
+import type { CompileReply } from '../../contracts/replies/compile-reply.js';
 import type { McpInput } from './mcp-tools.js';
 import type { McpTool, Memory } from './memory.js';
 

@@ -1,4 +1,4 @@
-import type { ConsideredFact } from '../../contracts/compile-request.js';
+import type { ConsideredFact } from '../../contracts/replies/compile-reply.js';
 import type { FoundFact } from '../../session/commands/fact-commands.js';
 import { counted } from '../../shared/counted.js';
 import { quoted } from '../../shared/text.js';

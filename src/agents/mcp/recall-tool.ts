@@ -1,4 +1,4 @@
-import type { ConsideredFile } from '../../contracts/compile-request.js';
+import type { ConsideredFile } from '../../contracts/replies/compile-reply.js';
 import { quoted } from '../../shared/text.js';
 import type { McpTool } from './memory.js';
 

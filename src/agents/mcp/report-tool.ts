@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { parseDispatchBody } from '../../contracts/dispatch-body.js';
-import type { DispatchResult } from '../../contracts/dispatch-result.js';
 import { ThroughlineError, withRemedy } from '../../contracts/errors.js';
 import { isRole, ROLES, type Role } from '../../contracts/kinds.js';
 import { publishItOn } from '../../contracts/reading/misplaced-result.js';
 import { repairsInWords } from '../../contracts/reading/repairs.js';
+import type { DispatchResult } from '../../contracts/replies/dispatch-result.js';
 import { counted } from '../../shared/counted.js';
 import { oneLine } from '../../shared/text.js';
 import type { McpAnswer, McpTool } from './memory.js';

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
-import type { RunStatusReply } from '../../client/run-replies.js';
 import type { ThroughlineClient } from '../../client/throughline-client.js';
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
+import type { RunStatusReply } from '../../contracts/replies/run-reply.js';
 import type { TaskView } from '../../session/commands/task-commands.js';
 import { oneLine } from '../../shared/text.js';
 import type { McpInput, McpOutput } from './mcp-tools.js';

@@ -1,5 +1,5 @@
-import type { ProposalView } from '../../client/learning-replies.js';
 import { assertNever } from '../../contracts/errors.js';
+import type { ProposalView } from '../../contracts/replies/learning-reply.js';
 import { counted } from '../../shared/counted.js';
 import { oneLine } from '../../shared/text.js';
 import { type Colors, confidenceText, evidenceText, shortId, similarText } from '../show-learning.js';

@@ -1,5 +1,5 @@
-import type { ProposalView } from '../../client/learning-replies.js';
 import { assertNever, ThroughlineError } from '../../contracts/errors.js';
+import type { ProposalView } from '../../contracts/replies/learning-reply.js';
 import type { Colors } from '../show-learning.js';
 import { screen } from './review-screen.js';
 import { type Review, type ReviewDecision, type ReviewEvent, step } from './review-steps.js';

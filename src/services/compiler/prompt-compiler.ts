@@ -1,13 +1,8 @@
 import { checkedRequest } from '../../contracts/checked.js';
-import {
-  type CompileReply,
-  type CompileRequest,
-  compileRequest,
-  type ExplainedFact,
-  type LedgerReport,
-} from '../../contracts/compile-request.js';
+import { type CompileRequest, compileRequest } from '../../contracts/compile-request.js';
 import { ThroughlineError, withRemedy } from '../../contracts/errors.js';
 import { isToken, type Token, token } from '../../contracts/names.js';
+import type { CompileReply, ExplainedFact, LedgerReport } from '../../contracts/replies/compile-reply.js';
 import type { TokenizerName } from '../../contracts/session-settings.js';
 import { caughtUp } from '../../folding/caught-up.js';
 import type { LoadedSession, SessionReader } from '../../folding/session-folding.js';

@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import type { CompileRequest, DispatchReply } from '../../contracts/compile-request.js';
+import type { CompileRequest } from '../../contracts/compile-request.js';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { DEFAULT_MIN_SIMILARITY, PROMPT_LEARNINGS } from '../../contracts/learning-requests.js';
 import { projectOf, type Token } from '../../contracts/names.js';
+import type { DispatchReply } from '../../contracts/replies/compile-reply.js';
 import type { Relevance } from '../../embedding/relevance.js';
 import type { ProjectReader } from '../../folding/project-folding.js';
 import type { LearningsInPrompt } from '../../learnings/format-learnings.js';

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { CompileReply } from '../../contracts/compile-request.js';
 import type { ErrorCode } from '../../contracts/error-codes.js';
+import type { CompileReply } from '../../contracts/replies/compile-reply.js';
 
 /**
  * Counts what the compiler does, by session. Kept in memory and out of the session's stream, so that asking for a

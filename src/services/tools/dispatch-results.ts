@@ -1,6 +1,6 @@
 import { checkedRequest } from '../../contracts/checked.js';
-import type { DispatchResult } from '../../contracts/dispatch-result.js';
 import { token } from '../../contracts/names.js';
+import type { DispatchResult } from '../../contracts/replies/dispatch-result.js';
 import type { SessionEvent } from '../../contracts/session-events.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
 import { caughtUp } from '../../folding/caught-up.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DispatchReply, IterationReply } from '../../../src/contracts/compile-request.js';
+import type { DispatchReply, IterationReply } from '../../../src/contracts/replies/compile-reply.js';
 import { Telemetry } from '../../../src/services/compiler/telemetry.js';
 
 type Counted = Pick<DispatchReply, 'ledger' | 'budget' | 'tokenEstimate'>;

@@ -1,0 +1,47 @@
+import type { z } from 'zod';
+import { ThroughlineError } from '../errors.js';
+import { REPLIES, type ReplySubject, type ReplyTo } from './replies.js';
+
+/**
+ * The reply of a service, as it came. What a later version has more passes: fields, and words for a field that this
+ * version does not know.
+ *
+ * @throws ThroughlineError `reply_invalid` that names the first field that is missing or of another type
+ */
+export function checkedReply<Subject extends ReplySubject>(
+  subject: Subject,
+  reply: unknown,
+): ReplyTo<Subject> {
+  const issues = REPLIES[subject].safeParse(reply).error?.issues ?? [];
+  const wrong = issues.find((issue) => !isLater(issue, reply));
+  if (wrong !== undefined) {
+    const field = wrong.path.join('.') || 'the reply';
+    throw new ThroughlineError(
+      'reply_invalid',
+      `the service answered ${subject} with what this version cannot read: ${field}: ${wrong.message}. Use the same version on both sides`,
+      { details: { subject, field } },
+    );
+  }
+  // What was checked is what came, with all that it holds.
+  return reply as ReplyTo<Subject>;
+}
+
+/** Whether it is a key or a word that only a later version knows. */
+function isLater(issue: z.core.$ZodIssue, within: unknown): boolean {
+  if (issue.code === 'unrecognized_keys') return true;
+  const value = valueAt(within, issue.path);
+  if (issue.code === 'invalid_value') return typeof value === 'string';
+  // Two words in one, such as role and verdict.
+  if (issue.code === 'invalid_format') return issue.format === 'template_literal';
+  return (
+    issue.code === 'invalid_union' &&
+    issue.errors.some((issues) => issues.every((inner) => isLater(inner, value)))
+  );
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (held, key) => (typeof held === 'object' && held !== null ? Reflect.get(held, key) : undefined),
+    value,
+  );
+}

@@ -1,0 +1,230 @@
+import { z } from 'zod';
+import { LEARNING_TYPES, RELEVANCE_METHODS } from '../learning-events.js';
+import { recordedRepair } from '../recorded-fact.js';
+import { SEVERITIES } from '../severity.js';
+import { budgetReport } from './budget-report.js';
+import { count, place } from './reply-fields.js';
+import type { Told } from './told.js';
+
+/** The replies of `prompt.compile`, one a kind of prompt. */
+
+/** What a fact says. */
+export const saidFields = {
+  subject: z.string().describe('What the fact is about.'),
+  relation: z.string().describe('How subject and object belong together.'),
+  object: z.string().describe('What is said of the subject.'),
+  severity: z.enum(SEVERITIES).exactOptional().describe('Of a finding: how much it matters.'),
+  fix: z.string().exactOptional().describe('Of a finding: what its reviewer suggests to do.'),
+};
+const factFields = { ...saidFields, taskId: z.string().describe('The task whose result it comes from.') };
+const compiledFact = z.object(factFields);
+
+const explainedFields = {
+  ...factFields,
+  id: z.string().describe('Id of the fact, made from its words.'),
+  dispatch: z.number().describe('Sequence of its dispatch in the DISPATCH stream.'),
+  eventSequence: z.number().describe("Sequence of its event in the session's stream."),
+  score: z.number().describe("Share of the query's words that it holds, 0 to 1."),
+  tokens: count('Tokens that it takes.'),
+  repairs: z
+    .array(recordedRepair)
+    .exactOptional()
+    .describe('What was repaired in the result that it comes from; left out for nothing.'),
+};
+const explainedFact = z.object(explainedFields);
+
+const fileFields = {
+  path: z.string().describe('Path of the file.'),
+  score: z.number().describe('0 to 1, from all that speaks for it: comparable within a reply.'),
+  uses: count('How many results touched it.'),
+  tasks: z
+    .array(z.string())
+    .describe('Up to three tasks that touched it, the one most like what is asked first.'),
+};
+const compiledFile = z.object(fileFields);
+
+const consideredFact = z.object({
+  ...explainedFields,
+  shown: z.boolean().describe('Whether the prompt shows it.'),
+  kind: z
+    .string()
+    .describe('What it is: findings, conventions, decisions, tests, requirements, work, files or facts.'),
+  because: z
+    .enum(['words', 'file', 'similar', 'recent'])
+    .describe(
+      'What speaks for it most: words of the task, a likely or open file, a similar result, or that it is new.',
+    ),
+  words: z.array(z.string()).describe('The words of the task that it holds, as stems.'),
+  left: z
+    .enum(['rank', 'near-duplicate', 'one task', 'held', 'likely file', 'budget'])
+    .exactOptional()
+    .describe(
+      'Why it is not shown: others came first, another says nearly the same, one task would take too many places, only a likely file speaks for it and the places held for findings and conventions are taken, a likely file says it already, or the room was used up.',
+    ),
+  duplicateOf: z.string().exactOptional().describe('Id of the fact that says nearly the same.'),
+});
+
+const consideredFile = z.object({
+  ...fileFields,
+  shown: z.boolean().describe('Whether the prompt shows it.'),
+  reasons: z
+    .record(z.string(), z.number())
+    .describe(
+      'What adds to its score: similar results, its path, that it is named, how lately and often it was touched, and so on.',
+    ),
+  left: z
+    .enum(['rank', 'budget'])
+    .exactOptional()
+    .describe('Why it is not shown: others came first, or the room was used up.'),
+});
+
+const considered = z.object({
+  facts: z.array(consideredFact).describe('The best 30 facts.'),
+  files: z.array(consideredFile).describe('The best 30 files.'),
+});
+
+const compiledLearning = z.object({
+  id: z.string().describe('Id of the learning.'),
+  type: z.enum(LEARNING_TYPES).describe('What kind of learning it is.'),
+  content: z.string().describe('The learning, one sentence.'),
+  score: z
+    .number()
+    .describe(
+      'Half for each way that found it, words and meaning: a half where it came first, a quarter where it came second, and so on. 1 is first both ways, 0 is where only recency chose it.',
+    ),
+});
+
+const promptMessage = z.object({
+  role: z.enum(['system', 'user']).describe('Who says it.'),
+  content: z.string().describe('What is said.'),
+});
+
+const ledgerReport = z.object({
+  mode: z
+    .enum(['none', 'ledger', 'ledger_plus_fallback'])
+    .describe(
+      'none: nothing is known of the task; ledger: all known data was used; ledger_plus_fallback: a part is missing or may be out of date.',
+    ),
+  reason: z
+    .enum(['rebuild_failed', 'progress_ledger_incomplete'])
+    .exactOptional()
+    .describe('Why a part is missing or may be out of date.'),
+  message: z.string().exactOptional().describe('What went wrong, for people.'),
+});
+
+const compactedReport = z.object({
+  entries: count('Entries that the summary stands for.'),
+  blocks: count('Blocks in which they were compacted.'),
+  tokensBefore: count('Tokens of those entries.'),
+  tokensAfter: count('Tokens of the summary.'),
+});
+
+/** What a summary of compacted trace entries stands for; null where there is none. */
+export const compacted = compactedReport.nullable();
+
+const learningsFields = {
+  learnings: z.array(compiledLearning).describe('The learnings shown.'),
+  learningsShown: count('How many learnings are shown.'),
+  learningsTotal: count('Active learnings in the project.'),
+  proposalCount: count('Proposals that wait for a decision.'),
+  method: z.enum(RELEVANCE_METHODS).describe('How the learnings were found.'),
+  learningsSequence: place('The project sequence that the learnings reflect.'),
+};
+const learningsReport = z.object(learningsFields);
+
+const baseFields = {
+  prompt: z.string().describe('The whole prompt.'),
+  sessionContext: z.string().describe('Facts and likely files as the prompt shows them; empty without any.'),
+  facts: z.array(z.union([compiledFact, explainedFact])).describe('The facts shown.'),
+  factsShown: count('How many facts are shown.'),
+  factsTotal: count('Valid facts that the session holds.'),
+  files: z.array(compiledFile).describe('The likely files shown, best first.'),
+  considered: considered
+    .exactOptional()
+    .describe('With explain: what was considered, and why it is shown or not.'),
+  tokenEstimate: count('Tokens of the whole prompt, by the configured tokenizer.'),
+  budget: budgetReport.describe('How the prompt fills its room, and what was left out.'),
+  compacted: compacted.describe(
+    'What the summary before the prompt stands for; null without an intent, or below the threshold.',
+  ),
+  sequence: place('The session sequence that the prompt reflects; 0 for a session without events.'),
+  snapshotSequence: place('Sequence of the snapshot that the load began from; 0 for none.'),
+  replayed: count('Events read and folded for this request.'),
+};
+
+/** A reply that needs no learnings has all of their fields or none. */
+const optionalLearnings = {
+  ...learningsReport.partial().shape,
+  learningsError: z
+    .object({
+      code: z.string().describe('A stable error code.'),
+      message: z.string().describe('What went wrong, for people.'),
+    })
+    .exactOptional()
+    .describe(
+      'Why there are no learnings, where they could not be read and the request did not ask for any.',
+    ),
+};
+
+const dispatchReply = z
+  .object({
+    kind: z.literal('dispatch').describe('The prompt of one task.'),
+    ...baseFields,
+    ...optionalLearnings,
+    messages: z.array(promptMessage).describe('The same prompt as messages, system and user.'),
+    stablePrefixHash: z.string().describe('Hash of the first part, which stays the same for a role.'),
+    fullPromptHash: z.string().describe('Hash of the whole prompt.'),
+    ledger: ledgerReport.describe('Which ledgers the prompt was made from.'),
+  })
+  .describe(
+    'The prompt of one task. The fields of learnings are left out only for maxLearnings 0 and for an error.',
+  );
+
+const iterationReply = z
+  .object({
+    kind: z.literal('iteration').describe('The prompt of one iteration.'),
+    ...baseFields,
+    ...optionalLearnings,
+  })
+  .describe(
+    'The prompt of one iteration. The fields of learnings are left out as well for a template without them.',
+  );
+
+const sessionStartReply = z
+  .object({
+    kind: z.literal('session-start').describe('What an agent reads first in a session.'),
+    ...baseFields,
+    ...learningsFields,
+  })
+  .describe('What an agent reads first in a session.');
+
+export const compileReply = z.discriminatedUnion('kind', [dispatchReply, iterationReply, sessionStartReply]);
+
+/** A fact of a reply. */
+export type CompiledFact = Told<typeof compiledFact>;
+/** A fact of a reply to a request with `explain`. */
+export type ExplainedFact = Told<typeof explainedFact>;
+/** A file of a reply, which the task will likely touch. The session knows it from a result. */
+export type CompiledFile = Told<typeof compiledFile>;
+/** A fact that was considered, with `explain`. */
+export type ConsideredFact = Told<typeof consideredFact>;
+/** A file that was considered, with `explain`. */
+export type ConsideredFile = Told<typeof consideredFile>;
+/** What was considered for a prompt, the best 30 of each. */
+export type Considered = Told<typeof considered>;
+/** A learning of a reply. */
+export type CompiledLearning = Told<typeof compiledLearning>;
+export type PromptMessage = Told<typeof promptMessage>;
+/** `ledger`: all known data was used; `ledger_plus_fallback`: a part is missing or may be out of date. */
+export type LedgerReport = Told<typeof ledgerReport>;
+/** What a summary of compacted trace entries stands for. */
+export type CompactedReport = Told<typeof compactedReport>;
+/** The learnings of a reply. */
+export type LearningsReport = Told<typeof learningsReport>;
+/** The prompt of one task. `learnings` and what belongs to them is left out only for `maxLearnings` 0 and for an error. */
+export type DispatchReply = Told<typeof dispatchReply>;
+/** The prompt of one iteration. `learnings` and what belongs to them is left out as well for a template without them. */
+export type IterationReply = Told<typeof iterationReply>;
+/** What an agent reads first in a session. */
+export type SessionStartReply = Told<typeof sessionStartReply>;
+export type CompileReply = DispatchReply | IterationReply | SessionStartReply;

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { ROLES } from '../kinds.js';
+import { recordedFact, recordedRepair } from '../recorded-fact.js';
+import { count, place, sequence } from './reply-fields.js';
+import type { Told } from './told.js';
+
+const common = { dispatch: place('Its DISPATCH sequence.'), sequence };
+const role = z.enum(ROLES).describe('The role that it was published as.');
+const task = z.string().describe('The task that it is of.');
+
+export const dispatchResult = z.discriminatedUnion('status', [
+  z
+    .object({
+      ...common,
+      status: z.literal('recorded').describe('It gave facts.'),
+      role,
+      task,
+      facts: z.array(recordedFact).describe('Its facts, as its event holds them.'),
+      factsOmitted: count('Facts that it gave beyond the limit.').exactOptional(),
+      repairs: z
+        .array(recordedRepair)
+        .exactOptional()
+        .describe('What reading it changed or skipped; left out for nothing.'),
+      repairsOmitted: count('Repairs beyond the limit.').exactOptional(),
+    })
+    .describe('It was read, and counts.'),
+  z
+    .object({
+      ...common,
+      status: z.literal('rejected').describe('It could not be used.'),
+      role: role.exactOptional(),
+      task: z.string().exactOptional().describe('The task that it is of, where it could be read.'),
+      code: z.string().describe('A stable error code.'),
+      reason: z.string().describe('What is wrong with it.'),
+      fix: z.string().exactOptional().describe('What would make it readable.'),
+      meant: z
+        .enum(ROLES)
+        .exactOptional()
+        .describe('The role whose result it seems to be, where it was published as that of another.'),
+    })
+    .describe('It could not be used, and is kept whole in DISPATCH_REJECTED.'),
+  z
+    .object({
+      ...common,
+      status: z.literal('repeated').describe('Its result had counted before.'),
+      role,
+      task,
+    })
+    .describe(
+      'The same result of this role and task, by its result_id or message id, had counted before: nothing changed.',
+    ),
+  z
+    .object({ ...common, status: z.literal('counted').describe('It was taken in.') })
+    .describe(
+      'It was taken in, and the session keeps nothing of it: it repeated an earlier result, or newer ones have taken its place. Its log knows which.',
+    ),
+]);
+
+/** What became of a dispatch: the reply of `dispatch-show`, and what a publisher that waits gets. */
+export type DispatchResult = Told<typeof dispatchResult>;
+/** A fact as its event holds it. */
+export type FactOfDispatch = Told<typeof recordedFact>;
