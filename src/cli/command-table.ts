@@ -111,6 +111,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./template-command.js')).templateCommand,
   },
   {
+    name: 'schema',
+    summary: 'print the JSON Schemas of results, requests, replies and events',
+    load: async () => (await import('./schema-command.js')).schemaCommand,
+  },
+  {
     name: 'init',
     takes: '[options]',
     summary: 'track the progress of a session in a tasks.md',

@@ -13,148 +13,208 @@ const DEFAULT_MAX_FILES = 10;
 /** More than any model reads. */
 const MAX_ROOM = 2_000_000;
 
-const sequence = z.int().positive('must be a sequence, 1 or more');
+const sequence = z.int().positive('must be a sequence, 1 or more').describe('A sequence.');
 
 const tags = z.array(z.enum(FACT_TAGS)).max(20, 'must be at most 20 tags');
 const binary = z
   .string()
   .min(1, 'must not be empty')
   .max(1024, 'must be at most 1024 characters')
-  .default('throughline');
-const taskPrompt = z.string().min(1, 'must not be empty').max(200_000, 'must be at most 200000 characters');
+  .default('throughline')
+  .describe('The command that the prompt tells its reader to use.');
+const taskPrompt = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(200_000, 'must be at most 200000 characters')
+  .describe('What is to be done: it chooses facts, files and learnings.');
 
 const hintedPath = z.string().min(1, 'must not be empty').max(1024, 'must be at most 1024 characters');
 
 /** What chooses among the files of a session, beside the words of the task. */
 const fileFields = {
-  /** Maximum number of files that the task will likely touch. */
-  maxFiles: z.int().min(0, 'must be 0 to 50').max(50, 'must be 0 to 50').default(DEFAULT_MAX_FILES),
-  /** Where the agent works: raises the files that touch it. */
+  maxFiles: z
+    .int()
+    .min(0, 'must be 0 to 50')
+    .max(50, 'must be 0 to 50')
+    .default(DEFAULT_MAX_FILES)
+    .describe('Maximum number of files that the task will likely touch.'),
   hints: z
     .object({
-      /** Files that are open, relative to the project or absolute. */
-      files: z.array(hintedPath).max(50, 'must be at most 50 files').optional(),
-      /** The folder in which the agent works, relative to the project or absolute. */
-      cwd: hintedPath.optional(),
+      files: z
+        .array(hintedPath)
+        .max(50, 'must be at most 50 files')
+        .optional()
+        .describe('Files that are open, relative to the project or absolute.'),
+      cwd: hintedPath
+        .optional()
+        .describe('The folder in which the agent works, relative to the project or absolute.'),
     })
-    .optional(),
+    .optional()
+    .describe('Where the agent works: raises the files that touch it.'),
 };
 
 /** What chooses among the learnings of a project. */
 const learningFields = {
-  /**
-   * Maximum number of learnings: by default 3 for a dispatch, 5 for an iteration whose template shows them and for a
-   * session start. Only those that fit the task; a session start shows the newest where none fits.
-   */
-  maxLearnings: maxLearnings.optional(),
-  /** Minimum similarity of learnings that are found by meaning; there is a default. */
-  minSimilarity: minSimilarity.optional(),
-  /** A project sequence, from `learningsSequence` of a reply: the learnings as they were then. */
-  learningsAsOf: sequence.optional(),
-  /** The project whose learnings to use, instead of the session's own. */
-  project: z.string().trim().min(1, 'must not be empty').max(64, 'must be at most 64 characters').optional(),
+  maxLearnings: maxLearnings
+    .optional()
+    .describe(
+      'Maximum number of learnings: by default 3 for a dispatch, 5 for an iteration whose template shows them and for a session start. Only those that fit the task; a session start shows the newest where none fits.',
+    ),
+  minSimilarity: minSimilarity
+    .optional()
+    .describe('Minimum similarity of learnings that are found by meaning; there is a default.'),
+  learningsAsOf: sequence
+    .optional()
+    .describe('A project sequence, from learningsSequence of a reply: the learnings as they were then.'),
+  project: z
+    .string()
+    .trim()
+    .min(1, 'must not be empty')
+    .max(64, 'must be at most 64 characters')
+    .optional()
+    .describe("The project whose learnings to use, instead of the session's own."),
 };
 
 const room = z.int().min(1, 'must be 1 to 2000000').max(MAX_ROOM, 'must be 1 to 2000000').optional();
 
 /** What chooses how long a prompt may be. */
 const budgetFields = {
-  /** How many tokens prompt and answer may have; by default the settings of the session say. */
   budget: z
     .object({
-      /** Tokens of the whole prompt, system text included. */
-      inputTokens: room,
-      /** Tokens of the answer: a dispatch prompt says it to the agent. */
-      outputTokens: room,
+      inputTokens: room.describe('Tokens of the whole prompt, system text included.'),
+      outputTokens: room.describe('Tokens of the answer: a dispatch prompt says it to the agent.'),
     })
-    .optional(),
-  /** Maximum number of tokens of session context and learnings together, four characters a token; by default as many as fit. */
-  maxTokens: z.int().min(0, 'must be 0 to 1000000').max(1_000_000, 'must be 0 to 1000000').optional(),
+    .optional()
+    .describe('How many tokens prompt and answer may have; by default the settings of the session say.'),
+  maxTokens: z
+    .int()
+    .min(0, 'must be 0 to 1000000')
+    .max(1_000_000, 'must be 0 to 1000000')
+    .optional()
+    .describe(
+      'Maximum number of tokens of session context and learnings together, four characters a token; by default as many as fit.',
+    ),
 };
 
 /** Fields of every kind of prompt. */
 const common = {
-  /** The session to remember. */
-  session: z.string(),
+  session: z.string().describe('The session to remember.'),
   ...learningFields,
   ...fileFields,
   ...budgetFields,
-  /** Only facts that carry one of these. */
-  tags: tags.optional(),
-  maxFacts: z.int().min(0, 'must be 0 to 1000').max(1000, 'must be 0 to 1000').default(DEFAULT_MAX_FACTS),
-  /** What becomes of facts that match nothing: left out, or the newest shown while there are less than `maxFacts`. */
-  fill: z.enum(['relevant', 'recent']).default('relevant'),
+  tags: tags.optional().describe('Only facts that carry one of these.'),
+  maxFacts: z
+    .int()
+    .min(0, 'must be 0 to 1000')
+    .max(1000, 'must be 0 to 1000')
+    .default(DEFAULT_MAX_FACTS)
+    .describe('Maximum number of facts.'),
+  fill: z
+    .enum(['relevant', 'recent'])
+    .default('relevant')
+    .describe(
+      'What becomes of facts that match nothing: left out, or the newest shown while there are less than maxFacts.',
+    ),
   /** The command that the prompt tells agents to use. */
   binary,
-  /** A `DISPATCH` sequence, from a publisher's PubAck: the prompt reflects that dispatch, or the reply is an error. */
-  after: sequence.optional(),
-  /** Longest wait for `after`, in milliseconds: less than what the caller waits for its answer. The service has a limit of its own. */
-  afterTimeoutMs: z.int().min(0, 'must be 0 to 600000').max(600_000, 'must be 0 to 600000').optional(),
-  /** A session sequence: the prompt as it was when that event was the last. */
-  asOf: sequence.optional(),
-  /** The active intent: the compacted history of its trace goes before the prompt. */
+  after: sequence
+    .optional()
+    .describe(
+      "A DISPATCH sequence, from a publisher's PubAck: the prompt reflects that dispatch, or the reply is an error.",
+    ),
+  afterTimeoutMs: z
+    .int()
+    .min(0, 'must be 0 to 600000')
+    .max(600_000, 'must be 0 to 600000')
+    .optional()
+    .describe(
+      'Longest wait for after, in milliseconds: less than what the caller waits for its answer. The service has a limit of its own.',
+    ),
+  asOf: sequence
+    .optional()
+    .describe('A session sequence: the prompt as it was when that event was the last.'),
   activeIntentId: z
     .string()
     .trim()
     .min(1, 'must not be empty')
     .max(128, 'must be at most 128 characters')
-    .optional(),
-  /** Adds to each fact where it comes from and why it was chosen. */
-  explain: z.boolean().default(false),
+    .optional()
+    .describe('The active intent: the compacted history of its trace goes before the prompt.'),
+  explain: z
+    .boolean()
+    .default(false)
+    .describe('Adds to each fact where it comes from and why it was chosen.'),
 };
 
-const dispatchRequest = z.object({
-  // The kind of a request that names none.
-  kind: z.literal('dispatch').optional().default('dispatch'),
-  ...common,
-  taskId,
-  /** What the next agent is asked to do; the facts are chosen by its words. */
-  taskPrompt,
-  role: z.enum(ROLES).default(ROLES[0]),
-  /** Your own system text, instead of the built-in one of the role. */
-  systemPrompt: z
-    .string()
-    .min(1, 'must not be empty')
-    .max(200_000, 'must be at most 200000 characters')
-    .optional(),
-});
+const dispatchRequest = z
+  .object({
+    // The kind of a request that names none.
+    kind: z
+      .literal('dispatch')
+      .optional()
+      .default('dispatch')
+      .describe('The kind of the prompt; dispatch where it is left out.'),
+    ...common,
+    taskId,
+    /** What the next agent is asked to do; the facts are chosen by its words. */
+    taskPrompt,
+    role: z.enum(ROLES).default(ROLES[0]).describe('The role of the agent.'),
+    systemPrompt: z
+      .string()
+      .min(1, 'must not be empty')
+      .max(200_000, 'must be at most 200000 characters')
+      .optional()
+      .describe('Your own system text, instead of the built-in one of the role.'),
+  })
+  .meta({ id: 'DispatchRequest' });
 
 /** The time at which a prompt is read, ISO 8601 in UTC: it then says how long ago things were, and otherwise does not. */
-const now = timestamp.optional();
+const now = timestamp
+  .optional()
+  .describe(
+    'The time at which the prompt is read, ISO 8601 in UTC: it then says how long ago things were, and otherwise does not.',
+  );
 
-const iterationRequest = z.object({
-  kind: z.literal('iteration'),
-  ...common,
-  /** Chooses the facts; by default the session's goal and its ready tasks do. */
-  taskPrompt: taskPrompt.optional(),
-  taskId: taskId.optional(),
-  /** Your own template, instead of the built-in one. */
-  template: z
-    .string()
-    .min(1, 'must not be empty')
-    .max(100_000, 'must be at most 100000 characters')
-    .optional(),
-  now,
-  /** Text at the end of the prompt. */
-  extra: z.string().max(50_000, 'must be at most 50000 characters').optional(),
-});
+const iterationRequest = z
+  .object({
+    kind: z.literal('iteration').describe('The kind of the prompt; dispatch where it is left out.'),
+    ...common,
+    /** Chooses the facts; by default the session's goal and its ready tasks do. */
+    taskPrompt: taskPrompt.optional(),
+    taskId: taskId.optional(),
+    template: z
+      .string()
+      .min(1, 'must not be empty')
+      .max(100_000, 'must be at most 100000 characters')
+      .optional()
+      .describe('Your own template, instead of the built-in one.'),
+    now,
+    extra: z
+      .string()
+      .max(50_000, 'must be at most 50000 characters')
+      .optional()
+      .describe('Text at the end of the prompt.'),
+  })
+  .meta({ id: 'IterationRequest' });
 
-const sessionStartRequest = z.object({
-  kind: z.literal('session-start'),
-  session: common.session,
-  ...learningFields,
-  ...fileFields,
-  ...budgetFields,
-  after: common.after,
-  afterTimeoutMs: common.afterTimeoutMs,
-  asOf: common.asOf,
-  now,
-  /** Chooses learnings, facts and files; by default the session's goal and its ready tasks do. */
-  taskPrompt: taskPrompt.optional(),
-  /** The command that the prompt tells people to use. */
-  binary,
-  explain: common.explain,
-});
+const sessionStartRequest = z
+  .object({
+    kind: z.literal('session-start').describe('The kind of the prompt; dispatch where it is left out.'),
+    session: common.session,
+    ...learningFields,
+    ...fileFields,
+    ...budgetFields,
+    after: common.after,
+    afterTimeoutMs: common.afterTimeoutMs,
+    asOf: common.asOf,
+    now,
+    /** Chooses learnings, facts and files; by default the session's goal and its ready tasks do. */
+    taskPrompt: taskPrompt.optional(),
+    /** The command that the prompt tells people to use. */
+    binary,
+    explain: common.explain,
+  })
+  .meta({ id: 'SessionStartRequest' });
 
 export const compileRequest = z
   .discriminatedUnion('kind', [dispatchRequest, iterationRequest, sessionStartRequest])

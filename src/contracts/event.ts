@@ -17,12 +17,14 @@ export const timestamp = z.iso.datetime('must be a time in UTC, such as 2026-01-
 /** The schema of one event type. */
 export function eventOf<Type extends string, Shape extends z.ZodRawShape>(type: Type, data: Shape) {
   return z.object({
-    v: z.literal(EVENT_VERSION),
-    type: z.literal(type),
-    at: timestamp,
-    /** Names the command that it came from, so that a retry finds its own event. */
-    id: z.string().optional(),
-    data: z.object(data),
+    v: z.literal(EVENT_VERSION).describe('Version of the event.'),
+    type: z.literal(type).describe('Its type.'),
+    at: timestamp.describe('When it happened, ISO 8601 in UTC.'),
+    id: z
+      .string()
+      .optional()
+      .describe('Names the command that it came from, so that a retry finds its own event.'),
+    data: z.object(data).describe('What happened.'),
   });
 }
 

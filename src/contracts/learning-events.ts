@@ -23,26 +23,36 @@ export type RelevanceMethod = (typeof RELEVANCE_METHODS)[number];
 export const MAX_LEARNING = 200;
 
 /** Id of a proposal and of the learning that it may become: 12 hex characters. */
-export const learningKey = z.string().regex(/^[0-9a-f]{12}$/);
+export const learningKey = z
+  .string()
+  .regex(/^[0-9a-f]{12}$/)
+  .describe('Id of a proposal and of the learning that it may become.');
 
 const sequence = z.int().positive();
 
 /** Where a learning was first seen. */
-export const learningSource = z.object({
-  session: z.string().optional(),
-  /** Sequence in the `DISPATCH` stream. */
-  dispatch: sequence.optional(),
-  note: z.string().optional(),
-});
+export const learningSource = z
+  .object({
+    session: z.string().optional().describe('The session.'),
+    dispatch: sequence.optional().describe('Sequence in the DISPATCH stream.'),
+    note: z.string().optional().describe('Id of the note.'),
+  })
+  .meta({ id: 'LearningSource' });
 export type LearningSource = Readonly<z.output<typeof learningSource>>;
 
 /** A dispatch that speaks for a learning. */
-export const learningEvidence = z.object({ session: z.string(), dispatch: sequence, task: z.string() });
+export const learningEvidence = z
+  .object({
+    session: z.string().describe('The session.'),
+    dispatch: sequence.describe('Sequence in the DISPATCH stream.'),
+    task: z.string().describe('Id of the task.'),
+  })
+  .meta({ id: 'LearningEvidence' });
 export type LearningEvidence = Readonly<z.output<typeof learningEvidence>>;
 
-const type = z.enum(LEARNING_TYPES);
-const tags = z.array(z.string());
-const by = z.string();
+const type = z.enum(LEARNING_TYPES).describe('What kind of learning it is.');
+const tags = z.array(z.string()).describe('Words to find it by.');
+const by = z.string().describe('Who did it.');
 
 /** What a reviewer asked for, by the kind of field it stood in. */
 export const DEMAND_KINDS = ['fix', 'issue', 'convention'] as const;
@@ -51,35 +61,48 @@ const learningEvents = [
   eventOf('proposed', {
     proposal: learningKey,
     type,
-    content: z.string(),
+    content: z.string().describe('One line of at most 200 characters.'),
     tags,
-    confidence: z.number().min(0).max(1).exactOptional(),
-    method: z.enum(PROPOSAL_METHODS),
-    source: learningSource,
-    evidence: z.array(learningEvidence),
+    confidence: z.number().min(0).max(1).exactOptional().describe('How certain it is, 0 to 1.'),
+    method: z.enum(PROPOSAL_METHODS).describe('How it came about.'),
+    source: learningSource.describe('Where it was first seen.'),
+    evidence: z.array(learningEvidence).describe('Dispatches that speak for it.'),
   }),
   eventOf('accepted', {
     proposal: learningKey,
     by,
-    /** The learning that says the same already: the proposal adds its evidence to that one. */
-    merged_into: learningKey.optional(),
+    merged_into: learningKey
+      .optional()
+      .describe('The learning that says the same already: the proposal adds its evidence to that one.'),
   }),
-  eventOf('rejected', { proposal: learningKey, by, reason: z.string().optional() }),
+  eventOf('rejected', { proposal: learningKey, by, reason: z.string().optional().describe('Why.') }),
   eventOf('edited', {
     learning: learningKey,
-    content: z.string().optional(),
+    content: z.string().optional().describe('One line of at most 200 characters.'),
     type: type.optional(),
     tags: tags.optional(),
     by,
   }),
-  eventOf('superseded', { learning: learningKey, replacement: learningKey, by }),
-  eventOf('retracted', { learning: learningKey, by, reason: z.string().optional() }),
+  eventOf('superseded', {
+    learning: learningKey,
+    replacement: learningKey.describe('The learning that takes its place.'),
+    by,
+  }),
+  eventOf('retracted', { learning: learningKey, by, reason: z.string().optional().describe('Why.') }),
   /** What a review demanded: demands that come again become proposals. */
   eventOf('observed', {
-    session: z.string(),
-    dispatch: sequence,
-    task: z.string(),
-    demands: z.array(z.object({ id: learningKey, kind: z.enum(DEMAND_KINDS), text: z.string() })),
+    session: z.string().describe('The session.'),
+    dispatch: sequence.describe('Sequence in the DISPATCH stream.'),
+    task: z.string().describe('Id of the task.'),
+    demands: z
+      .array(
+        z.object({
+          id: learningKey.describe('Id that the same demand has each time.'),
+          kind: z.enum(DEMAND_KINDS).describe('Kind of field in which it stood.'),
+          text: z.string().describe('As it was worded.'),
+        }),
+      )
+      .describe('What the review demanded.'),
   }),
 ] as const;
 

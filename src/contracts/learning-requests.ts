@@ -14,21 +14,27 @@ const text = (max: number) =>
 
 const UNKNOWN = 'unknown';
 const content = text(MAX_LEARNING);
-const type = z.enum(LEARNING_TYPES);
-const tags = z.array(text(64)).max(20, 'must be at most 20 tags');
+const type = z.enum(LEARNING_TYPES).describe('What kind of learning it is.');
+const tags = z.array(text(64)).max(20, 'must be at most 20 tags').describe('Words to find it by.');
 /** Shown in messages and on terminals: one line without control characters. */
 const by = text(128)
   .transform((name) => quoted(name) || UNKNOWN)
-  .default(UNKNOWN);
+  .default(UNKNOWN)
+  .describe('Who decides it.');
 /** A session or a note. */
 const name = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 characters of A-Z a-z 0-9 _ and -');
 /** An id, or a prefix of at least three characters that fits only one. */
-const id = text(64);
-const reason = text(MAX_LEARNING).transform(quoted).optional();
+const id = text(64).describe('Its id, or a prefix of at least three characters that fits only one.');
+const reason = text(MAX_LEARNING).transform(quoted).optional().describe('Why.');
 /** Maximum length of a list. */
-const limit = z.int().min(1, 'must be 1 to 1000').max(1000, 'must be 1 to 1000').default(200);
+const limit = z
+  .int()
+  .min(1, 'must be 1 to 1000')
+  .max(1000, 'must be 1 to 1000')
+  .default(200)
+  .describe('Maximum length of the list.');
 /** Where a page begins: `next` of the previous page. */
-const cursor = id.optional();
+const cursor = id.optional().describe('Where a page begins: next of the previous page.');
 const flag = z.boolean().default(false);
 /** Learnings of a search that names no number. */
 export const DEFAULT_MAX_LEARNINGS = 5;
@@ -51,8 +57,10 @@ interface Help {
 
 /** One request: what it takes, and what its help says. */
 function request<const Shape extends z.ZodRawShape>(summary: string, help: Help, fields: Shape) {
-  // Without a project it is that of sessions that name none.
-  const shape = { project: text(64).optional(), ...fields };
+  const shape = {
+    project: text(64).optional().describe('The project; without one it is that of sessions that name none.'),
+    ...fields,
+  };
   return { summary, help, shape, arguments: z.object(shape) };
 }
 
@@ -68,17 +76,27 @@ export const LEARNING_REQUESTS = {
       places: { content: 'one sentence of at most 200 characters' },
     },
     {
-      content,
-      type: type.default('insight'),
-      tags: tags.default([]),
-      confidence: z.number().min(0, 'must be 0 to 1').max(1, 'must be 0 to 1').optional(),
+      content: content.describe('One sentence of at most 200 characters.'),
+      type: type.default('insight').describe('What kind of learning it is.'),
+      tags: tags.default([]).describe('Words to find it by.'),
+      confidence: z
+        .number()
+        .min(0, 'must be 0 to 1')
+        .max(1, 'must be 0 to 1')
+        .optional()
+        .describe('How certain it is, 0 to 1.'),
       source: z
         .object({
-          session: name.optional(),
-          dispatch: z.int().positive('must be a sequence, 1 or more').optional(),
-          note: name.optional(),
+          session: name.optional().describe('The session.'),
+          dispatch: z
+            .int()
+            .positive('must be a sequence, 1 or more')
+            .optional()
+            .describe('Sequence in the DISPATCH stream.'),
+          note: name.optional().describe('Id of the note.'),
         })
-        .default({}),
+        .default({})
+        .describe('Where it was first seen.'),
     },
   ),
   'learning.list': request(
@@ -88,8 +106,7 @@ export const LEARNING_REQUESTS = {
       example: '--project shop --json',
     },
     {
-      /** Those that were superseded or retracted, in place of those in force. */
-      retired: flag,
+      retired: flag.describe('Those that were superseded or retracted, in place of those in force.'),
       limit,
       cursor,
     },
@@ -102,9 +119,11 @@ export const LEARNING_REQUESTS = {
       places: { query: 'what they should be about' },
     },
     {
-      query: text(10_000),
-      maxResults: maxLearnings.optional(),
-      minSimilarity: minSimilarity.optional(),
+      query: text(10_000).describe('What they should be about.'),
+      maxResults: maxLearnings.optional().describe('Maximum number of learnings.'),
+      minSimilarity: minSimilarity
+        .optional()
+        .describe('Minimum similarity of learnings that are found by meaning.'),
     },
   ),
   'learning.edit': request(
@@ -116,9 +135,9 @@ export const LEARNING_REQUESTS = {
     },
     {
       id,
-      content: content.optional(),
-      type: type.optional(),
-      tags: tags.optional(),
+      content: content.optional().describe('One sentence of at most 200 characters.'),
+      type: type.optional().describe('What kind of learning it is.'),
+      tags: tags.optional().describe('Words to find it by.'),
       by,
     },
   ),
@@ -129,7 +148,7 @@ export const LEARNING_REQUESTS = {
       example: 'abc12 def45',
       places: { id: 'the learning that is replaced', replacement: 'the learning that takes its place' },
     },
-    { id, replacement: id, by },
+    { id, replacement: id.describe('The learning that takes its place.'), by },
   ),
   'learning.retract': request(
     'retract a learning',
@@ -147,7 +166,10 @@ export const LEARNING_REQUESTS = {
       example: '--status all --json',
     },
     {
-      status: z.enum([...PROPOSAL_STATUSES, 'all']).default('pending'),
+      status: z
+        .enum([...PROPOSAL_STATUSES, 'all'])
+        .default('pending')
+        .describe('Which proposals to list.'),
       limit,
       cursor,
     },
@@ -171,10 +193,8 @@ export const LEARNING_REQUESTS = {
     {
       id,
       by,
-      /** Add it to the learning that says nearly the same. */
-      merge: flag,
-      /** Keep it beside a learning that says nearly the same. */
-      separate: flag,
+      merge: flag.describe('Add it to the learning that says nearly the same.'),
+      separate: flag.describe('Keep it beside a learning that says nearly the same.'),
     },
   ),
   'proposal.reject': request(

@@ -4,26 +4,30 @@ import { SEVERITIES } from './severity.js';
 
 /** What an event keeps of a result: its facts, and what reading it changed. */
 
-export const recordedFact = z.object({
-  id: z.string().optional().describe('Earlier versions wrote it; it follows from the words.'),
-  subject: z.string().describe('What the fact is about.'),
-  relation: z.string().describe('How subject and object belong together.'),
-  object: z.string().describe('What is said of the subject.'),
-  tags: z.array(z.enum(FACT_TAGS)).readonly().describe('What kind of fact it is.'),
-  severity: z.enum(SEVERITIES).optional().describe('Of a finding: how much it matters.'),
-  fix: z.string().optional().describe('Of a finding: what its reviewer suggests to do.'),
-  confidence: z
-    .number()
-    .min(0)
-    .max(1)
-    .optional()
-    .describe('How certain it is, 0 to 1; left out for certain.'),
-});
+export const recordedFact = z
+  .object({
+    id: z.string().optional().describe('Earlier versions wrote it; it follows from the words.'),
+    subject: z.string().describe('What the fact is about.'),
+    relation: z.string().describe('How subject and object belong together.'),
+    object: z.string().describe('What is said of the subject.'),
+    tags: z.array(z.enum(FACT_TAGS)).readonly().describe('What kind of fact it is.'),
+    severity: z.enum(SEVERITIES).optional().describe('Of a finding: how much it matters.'),
+    fix: z.string().optional().describe('Of a finding: what its reviewer suggests to do.'),
+    confidence: z
+      .number()
+      .min(0)
+      .max(1)
+      .optional()
+      .describe('How certain it is, 0 to 1; left out for certain.'),
+  })
+  .meta({ id: 'RecordedFact' });
 
 /** What reading a result changed in it, or left out of it: see "What is repaired" in the reference. */
-export const recordedRepair = z.object({
-  kind: z.string().describe('Kind of the repair.'),
-  field: z.string().describe('Path of the field; the first one where it happened more than once.'),
-  detail: z.string().optional().describe('What was there, or what it became; one short line.'),
-  count: z.int().positive().optional().describe('How often, in the items of one list; left out for once.'),
-});
+export const recordedRepair = z
+  .object({
+    kind: z.string().describe('Kind of the repair.'),
+    field: z.string().describe('Path of the field; the first one where it happened more than once.'),
+    detail: z.string().optional().describe('What was there, or what it became; one short line.'),
+    count: z.int().positive().optional().describe('How often, in the items of one list; left out for once.'),
+  })
+  .meta({ id: 'Repair' });

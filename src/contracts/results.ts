@@ -27,59 +27,71 @@ export const taskId = z
   .trim()
   .min(1, 'must not be empty')
   .max(128, 'must be at most 128 characters')
-  .regex(NO_CONTROLS, 'must not hold control characters or line breaks');
+  .regex(NO_CONTROLS, 'must not hold control characters or line breaks')
+  .describe('The task, as the run names it: 2.1, T001, TAS-4.');
 
 const text = z.string();
 const texts = z.array(text);
 
-export const testRun = z.object({
-  command: text,
-  passed: z.boolean(),
-  failures: texts.optional(),
-});
+export const testRun = z
+  .object({
+    command: text.describe('The command that ran the tests.'),
+    passed: z.boolean().describe('Whether they passed.'),
+    failures: texts.optional().describe('What failed, one text each.'),
+  })
+  .meta({ id: 'TestRun' });
 
-export const reviewIssue = z.object({
-  severity: z.enum(SEVERITIES),
-  file: text.optional(),
-  message: text,
-  fix: text.optional(),
-});
+export const reviewIssue = z
+  .object({
+    severity: z.enum(SEVERITIES).describe('How much it matters.'),
+    file: text.optional().describe('The file that it is in.'),
+    message: text.describe('What is wrong.'),
+    fix: text.optional().describe('What to do about it.'),
+  })
+  .meta({ id: 'ReviewIssue' });
 
 /** A fact in the words of its agent. */
 export const explicitFact = z
   .object({
-    subject: text.min(1, 'must not be empty'),
-    relation: text.refine((relation) => relationOf(relation) !== '', 'must not be empty'),
-    object: text.min(1, 'must not be empty'),
-    tags: z.array(z.enum(FACT_TAGS)).optional(),
+    subject: text.min(1, 'must not be empty').describe('What the fact is about.'),
+    relation: text
+      .refine((relation) => relationOf(relation) !== '', 'must not be empty')
+      .describe('How subject and object belong together.'),
+    object: text.min(1, 'must not be empty').describe('What is said of the subject.'),
+    tags: z.array(z.enum(FACT_TAGS)).optional().describe('What kind of fact it is.'),
   })
   .refine(({ subject, relation }) => maySay(subject, relation), {
     path: ['relation'],
     error: 'is said by fields of the result only',
-  });
+  })
+  .meta({ id: 'ExplicitFact' });
 
 /** What the fields of results hold. */
 const FIELDS = {
-  summary: text.min(1, 'must not be empty'),
-  files_modified: texts,
-  tests: z.array(testRun),
-  follow_up_actions: texts,
-  blockers: texts,
-  strengths: texts,
-  issues: z.array(reviewIssue),
-  required_fixes: texts,
+  summary: text.min(1, 'must not be empty').describe('What was done or found, in a few sentences.'),
+  files_modified: texts.describe('Paths of the files that were changed.'),
+  tests: z.array(testRun).describe('Test commands that were run.'),
+  follow_up_actions: texts.describe('What is left to do.'),
+  blockers: texts.describe('What keeps the task from going on.'),
+  strengths: texts.describe('What is good about the work.'),
+  issues: z.array(reviewIssue).describe('What is wrong with the work.'),
+  required_fixes: texts.describe('What must be fixed before the work can be approved.'),
 };
 
 /** What any result may carry. */
 const COMMON = {
-  /** The intent in whose trace it stands. */
-  intent_id: text,
-  /** Names the result: it counts once per session, however often it is published. */
-  result_id: text.min(1, 'must not be empty').max(256, 'must be at most 256 characters'),
-  /** It is from before the session: it gives facts, and nothing has to follow from it. */
-  history: z.boolean(),
-  /** What else should be known, in words. */
-  facts: z.array(explicitFact).max(KEPT.fact.explicit, `must be at most ${KEPT.fact.explicit} facts`),
+  intent_id: text.describe('The intent in whose trace it stands.'),
+  result_id: text
+    .min(1, 'must not be empty')
+    .max(256, 'must be at most 256 characters')
+    .describe('Names the result: it counts once per session, however often it is published.'),
+  history: z
+    .boolean()
+    .describe('It is from before the session: it gives facts, and nothing has to follow from it.'),
+  facts: z
+    .array(explicitFact)
+    .max(KEPT.fact.explicit, `must be at most ${KEPT.fact.explicit} facts`)
+    .describe('What else should be known, in words.'),
 };
 
 type Shape = typeof FIELDS & typeof COMMON;
@@ -112,12 +124,14 @@ function schemaOf(role: Role): z.ZodType {
   const common = Object.entries(COMMON).map(([field, schema]) => [field, schema.optional()]);
   const shape: Record<string, z.ZodType> = {
     task_id: taskId,
-    ...(verdictField !== undefined && { [verdictField]: z.enum(verdictsOf(role)) }),
+    ...(verdictField !== undefined && { [verdictField]: z.enum(verdictsOf(role)).describe('The verdict.') }),
     ...Object.fromEntries(own),
     ...Object.fromEntries(common),
   };
   if (!fields.includes('files_modified')) return z.object(shape);
-  return z.object({ ...shape, files_changed: texts.optional() }).transform(namedOnce);
+  return z
+    .object({ ...shape, files_changed: texts.optional().describe('Another name of files_modified.') })
+    .transform(namedOnce);
 }
 
 /** `files_changed` is another name of `files_modified`: what stands under both is one list. */

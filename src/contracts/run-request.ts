@@ -9,94 +9,144 @@ const TASK_LINES = ['pending', 'in-progress', 'completed'] as const;
 /** What a task of a plan is, in one word: what its line says, unless it is blocked or given up. */
 export const PLAN_STATUSES = [...TASK_LINES, 'blocked', 'cancelled'] as const;
 
-export const progressTask = z.object({
-  id: z.string(),
-  text: z.string(),
-  status: z.enum(TASK_LINES),
-  optional: z.literal(true).exactOptional(),
-  /** Marked as waiting for something; the status is `pending`. */
-  blocked: z.literal(true).exactOptional(),
-  /** Given up: in no total. */
-  cancelled: z.literal(true).exactOptional(),
-  /** Its status comes from its parts: it is counted with them. */
-  group: z.literal(true).exactOptional(),
-  parent: z.string().exactOptional(),
-  prompt: z.string().exactOptional(),
-  requirements: z.array(z.string()).exactOptional(),
-  /** Ids of tasks that must be done before it, as written; one of them need not exist. */
-  dependsOn: z.array(z.string()).exactOptional(),
-});
+export const progressTask = z
+  .object({
+    id: z.string().describe('Id of the task.'),
+    text: z.string().describe('What is to be done.'),
+    status: z.enum(TASK_LINES).describe('How far it is.'),
+    optional: z.literal(true).exactOptional().describe('It may be left out.'),
+    blocked: z
+      .literal(true)
+      .exactOptional()
+      .describe('Marked as waiting for something; the status is pending.'),
+    cancelled: z.literal(true).exactOptional().describe('Given up: in no total.'),
+    group: z
+      .literal(true)
+      .exactOptional()
+      .describe('Its status comes from its parts: it is counted with them.'),
+    parent: z.string().exactOptional().describe('The task that it is a part of.'),
+    prompt: z.string().exactOptional().describe('What its agent is told.'),
+    requirements: z.array(z.string()).exactOptional().describe('What it has to meet.'),
+    dependsOn: z
+      .array(z.string())
+      .exactOptional()
+      .describe('Ids of tasks that must be done before it, as written; one of them need not exist.'),
+  })
+  .meta({ id: 'PlanLine' });
 
-export const planProblem = z.object({
-  code: z.string(),
-  line: z.number(),
-  message: z.string(),
-  /** The line is a task or part of one; what it is was read by a guess. */
-  placed: z.literal(true).exactOptional(),
-});
+export const planProblem = z
+  .object({
+    code: z.string().describe('Kind of the problem.'),
+    line: z.int().describe('Number of the line, 1 for the first.'),
+    message: z.string().describe('What is wrong with it.'),
+    placed: z
+      .literal(true)
+      .exactOptional()
+      .describe('The line is a task or part of one; what it is was read by a guess.'),
+  })
+  .meta({ id: 'PlanProblem' });
 
 /** What was read from a `tasks.md`. */
-export const tasksDocument = z.object({
-  /** Modification time in milliseconds (0 for a pushed document), and a hash of the text. */
-  fingerprint: z.object({ mtimeMs: z.number(), hash: z.string() }),
-  tasks: z.array(progressTask),
-  /** Lines that were not placed. Earlier versions counted those that were placed by a guess too. */
-  problems: z.number(),
-  /** Lines that were placed by a guess. */
-  guesses: z.number().exactOptional(),
-  /** The first of both. Earlier versions kept only their number. */
-  firstProblems: z.array(planProblem).exactOptional(),
-  /** Tasks of which a part did not fit: how many have a shortened text or prompt, or no requirements. */
-  shortened: z
-    .object({
-      texts: z.number().exactOptional(),
-      prompts: z.number().exactOptional(),
-      requirements: z.number().exactOptional(),
-    })
-    .exactOptional(),
-});
+export const tasksDocument = z
+  .object({
+    fingerprint: z
+      .object({
+        mtimeMs: z
+          .number()
+          .describe('Modification time in milliseconds; 0 for a document that came with the request.'),
+        hash: z.string().describe('Hash of the text.'),
+      })
+      .describe('Which text it was.'),
+    tasks: z.array(progressTask).describe('The tasks.'),
+    problems: z
+      .number()
+      .describe(
+        'How many lines were not placed. Earlier versions counted those that were placed by a guess too.',
+      ),
+    guesses: z.number().exactOptional().describe('How many lines were placed by a guess.'),
+    firstProblems: z
+      .array(planProblem)
+      .exactOptional()
+      .describe(
+        'The first lines that were not placed, or by a guess. Earlier versions kept only their number.',
+      ),
+    shortened: z
+      .object({
+        texts: z.number().exactOptional().describe('Tasks with a shortened text.'),
+        prompts: z.number().exactOptional().describe('Tasks with a shortened prompt.'),
+        requirements: z.number().exactOptional().describe('Tasks whose requirements were left out.'),
+      })
+      .exactOptional()
+      .describe('How many tasks had to lose a part, because the plan is so large.'),
+  })
+  .meta({ id: 'PlanDocument' });
 
 export type PlanProblem = z.output<typeof planProblem>;
 export type ProgressTask = z.output<typeof progressTask>;
 export type TasksDocument = z.output<typeof tasksDocument>;
 
 /** Where the tasks come from: a file that the service reads, or a document that came with the request. */
-export const tasksSource = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('file'), path: z.string() }),
-  z.object({ kind: z.literal('document') }),
-]);
+export const tasksSource = z
+  .discriminatedUnion('kind', [
+    z.object({
+      kind: z
+        .literal('file')
+        .describe('A file that the service reads, or a document that came with the request.'),
+      path: z.string().describe('Path of the file.'),
+    }),
+    z.object({
+      kind: z
+        .literal('document')
+        .describe('A file that the service reads, or a document that came with the request.'),
+    }),
+  ])
+  .meta({ id: 'PlanSource' });
 export type TasksSource = z.output<typeof tasksSource>;
 
 export const runEvents = [
   eventOf('run.initialized', {
-    spec: z.string(),
-    goal: z.string().exactOptional(),
-    settings: sessionSettings.exactOptional(),
-    source: tasksSource,
-    document: tasksDocument,
+    spec: z.string().describe('Name of the specification.'),
+    goal: z.string().exactOptional().describe('What the run is for.'),
+    settings: sessionSettings.exactOptional().describe('Settings of the session to record.'),
+    source: tasksSource.describe('Where the tasks come from.'),
+    document: tasksDocument.describe('What was read.'),
   }),
-  eventOf('progress.rebuilt', { document: tasksDocument }),
+  eventOf('progress.rebuilt', { document: tasksDocument.describe('What was read.') }),
 ] as const;
 
 const MAX_DOCUMENT = 800_000;
 
 export const runInitRequest = z
   .object({
-    session: z.string(),
-    /** Name of the specification. Default: that of the run before, else a name made from the file's place. */
-    spec: z.string().trim().min(1, 'must not be empty').max(200, 'must be at most 200 characters').optional(),
-    /** Default: that of the run before. */
+    session: z.string().describe('The session.'),
+    spec: z
+      .string()
+      .trim()
+      .min(1, 'must not be empty')
+      .max(200, 'must be at most 200 characters')
+      .optional()
+      .describe(
+        "Name of the specification. Default: that of the run before, else a name made from the file's place.",
+      ),
     goal: z
       .string()
       .trim()
       .min(1, 'must not be empty')
       .max(10_000, 'must be at most 10000 characters')
-      .optional(),
-    settings: sessionSettings.optional(),
-    /** A file under one of the service's roots. */
-    tasksPath: z.string().min(1, 'must not be empty').max(4096, 'must be at most 4096 characters').optional(),
-    /** The document itself. */
-    tasksText: z.string().max(MAX_DOCUMENT, `must be at most ${MAX_DOCUMENT} characters`).optional(),
+      .optional()
+      .describe('What the run is for. Default: that of the run before.'),
+    settings: sessionSettings.optional().describe('Settings of the session to record.'),
+    tasksPath: z
+      .string()
+      .min(1, 'must not be empty')
+      .max(4096, 'must be at most 4096 characters')
+      .optional()
+      .describe("A file under one of the service's roots."),
+    tasksText: z
+      .string()
+      .max(MAX_DOCUMENT, `must be at most ${MAX_DOCUMENT} characters`)
+      .optional()
+      .describe('The document itself.'),
   })
   .refine((request) => (request.tasksPath === undefined) !== (request.tasksText === undefined), {
     message: 'give either tasksPath, a file that the service can read, or tasksText, the document itself',
@@ -105,4 +155,4 @@ export const runInitRequest = z
 
 export type RunInitInput = z.input<typeof runInitRequest>;
 
-export const runStatusRequest = z.object({ session: z.string() });
+export const runStatusRequest = z.object({ session: z.string().describe('The session.') });

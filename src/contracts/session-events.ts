@@ -13,32 +13,49 @@ import { traceEvents } from './trace-entry.js';
  * The events of a session stream, version 1. The subject of each names its type as well. Events are never
  * rewritten: a new shape is a new version beside the old one.
  */
-const sequence = z.int().positive();
+const sequence = z.int().positive().describe('Sequence in the DISPATCH stream.');
 
 /** What every kind of result may have told: a kind has some of it. */
-const outcome = z.object({
-  status: z.enum(VERDICTS).optional(),
-  assessment: z.enum(VERDICTS).optional(),
-  summary: z.string().optional(),
-  files_modified: z.array(z.string()).optional(),
-  tests: z.array(testRun).optional(),
-  follow_up_actions: z.array(z.string()).optional(),
-  blockers: z.array(z.string()).optional(),
-  strengths: z.array(z.string()).optional(),
-  issues: z.array(reviewIssue).optional(),
-  required_fixes: z.array(z.string()).optional(),
-  intent_id: z.string().optional(),
-  /** It is from before the session: ledgers leave it out. */
-  history: z.literal(true).optional(),
-});
+const outcome = z
+  .object({
+    status: z.enum(VERDICTS).optional().describe('Verdict of work.'),
+    assessment: z.enum(VERDICTS).optional().describe('Verdict of a review.'),
+    summary: z.string().optional().describe('What was done or found.'),
+    files_modified: z.array(z.string()).optional().describe('Files that were changed.'),
+    tests: z.array(testRun).optional().describe('Test commands that were run.'),
+    follow_up_actions: z.array(z.string()).optional().describe('What is left to do.'),
+    blockers: z.array(z.string()).optional().describe('What keeps the task from going on.'),
+    strengths: z.array(z.string()).optional().describe('What is good about the work.'),
+    issues: z.array(reviewIssue).optional().describe('What is wrong with the work.'),
+    required_fixes: z.array(z.string()).optional().describe('What must be fixed.'),
+    intent_id: z.string().optional().describe('The intent in whose trace it stands.'),
+    history: z.literal(true).optional().describe('It is from before the session: ledgers leave it out.'),
+  })
+  .meta({ id: 'Outcome' });
 
 /** Up to which event the log was looked through: it holds no event by which this dispatch has counted. */
-const checked = z.int().nonnegative().optional();
+const checked = z
+  .int()
+  .nonnegative()
+  .optional()
+  .describe(
+    'Up to which event the log was looked through: it holds no event by which this dispatch has counted.',
+  );
 
 /** Says which result the dispatch is, when it is published again: see `resultKey`. */
-const resultKey = z.string().length(RESULT_KEY_LENGTH).optional();
+const resultKey = z
+  .string()
+  .length(RESULT_KEY_LENGTH)
+  .optional()
+  .describe('Says which result the dispatch is, when it is published again.');
 
-const dispatch = { sequence, task: taskId, at: timestamp, checked, result_key: resultKey };
+const dispatch = {
+  sequence,
+  task: taskId,
+  at: timestamp.describe('When it was published, ISO 8601 in UTC.'),
+  checked,
+  result_key: resultKey,
+};
 
 /** Whether an outcome has a verdict of its kind, where its kind gives one. */
 function hasVerdict({ role, outcome }: { role: Role; outcome: Outcome }): boolean {
@@ -48,45 +65,61 @@ function hasVerdict({ role, outcome }: { role: Role; outcome: Outcome }): boolea
 }
 
 const factRecorded = z.object({
-  v: z.literal(EVENT_VERSION),
-  type: z.literal('fact.recorded'),
-  at: timestamp,
-  data: z.object({
-    dispatch: z.object({ ...dispatch, role: z.enum(ROLES), outcome }).refine(hasVerdict),
-    facts: z.array(recordedFact).readonly(),
-    /** Facts that the dispatch gave beyond the limit. */
-    facts_omitted: z.int().positive().optional(),
-    /** What was repaired or skipped, and cut for this event; the first of them. */
-    repairs: z.array(recordedRepair).readonly().optional(),
-    /** Repairs beyond those. */
-    repairs_omitted: z.int().positive().optional(),
-  }),
+  v: z.literal(EVENT_VERSION).describe('Version of the event.'),
+  type: z.literal('fact.recorded').describe('Its type.'),
+  at: timestamp.describe('When it happened, ISO 8601 in UTC.'),
+  data: z
+    .object({
+      dispatch: z
+        .object({
+          ...dispatch,
+          role: z.enum(ROLES).describe('The role that it was published as.'),
+          outcome: outcome.describe('What it told, beside its facts.'),
+        })
+        .refine(hasVerdict)
+        .describe('The result.'),
+      facts: z.array(recordedFact).readonly().describe('The facts that it gave.'),
+      facts_omitted: z.int().positive().optional().describe('Facts that the dispatch gave beyond the limit.'),
+      repairs: z
+        .array(recordedRepair)
+        .readonly()
+        .optional()
+        .describe('What was repaired or skipped, and cut for this event; the first of them.'),
+      repairs_omitted: z.int().positive().optional().describe('Repairs beyond those.'),
+    })
+    .describe('What happened.'),
 });
 
 const dispatchRejected = z.object({
-  v: z.literal(EVENT_VERSION),
-  type: z.literal('dispatch.rejected'),
-  at: timestamp,
-  data: z.object({
-    /** `task`: where it could be read. */
-    dispatch: z.object({
-      sequence,
-      role: z.enum(ROLES).optional(),
-      task: taskId.optional(),
-      at: timestamp,
-      checked,
-    }),
-    /**
-     * `fix`: what would make the result readable. `meant`: the role whose result it seems to be, where it was published as
-     * that of another; earlier versions did not write it.
-     */
-    error: z.object({
-      code: z.string(),
-      reason: z.string(),
-      fix: z.string().optional(),
-      meant: z.enum(ROLES).optional(),
-    }),
-  }),
+  v: z.literal(EVENT_VERSION).describe('Version of the event.'),
+  type: z.literal('dispatch.rejected').describe('Its type.'),
+  at: timestamp.describe('When it happened, ISO 8601 in UTC.'),
+  data: z
+    .object({
+      dispatch: z
+        .object({
+          sequence,
+          role: z.enum(ROLES).optional().describe('The role that it was published as.'),
+          task: taskId.optional().describe('The task, where it could be read.'),
+          at: timestamp.describe('When it happened, ISO 8601 in UTC.'),
+          checked,
+        })
+        .describe('The result.'),
+      error: z
+        .object({
+          code: z.string().describe('A stable error code.'),
+          reason: z.string().describe('What is wrong with it.'),
+          fix: z.string().optional().describe('What would make the result readable.'),
+          meant: z
+            .enum(ROLES)
+            .optional()
+            .describe(
+              'The role whose result it seems to be, where it was published as that of another; earlier versions did not write it.',
+            ),
+        })
+        .describe('Why it could not be used.'),
+    })
+    .describe('What happened.'),
 });
 
 export const sessionEvent = z.discriminatedUnion('type', [

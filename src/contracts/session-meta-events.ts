@@ -8,48 +8,65 @@ import { opens, taskKey } from './task-events.js';
 export const NOTE_TYPES = ['learning', 'stuck', 'tip', 'decision'] as const;
 export type NoteType = (typeof NOTE_TYPES)[number];
 
-const iteration = z.int().nonnegative();
+const iteration = z
+  .int()
+  .nonnegative()
+  .describe('Number of the iteration that was running; 0 before the first.');
 
-const noteKey = z.string().regex(/^NOT-[1-9]\d*$/);
-const messageKey = z.string().regex(/^MSG-[1-9]\d*$/);
+const noteKey = z
+  .string()
+  .regex(/^NOT-[1-9]\d*$/)
+  .describe('Id of the note, such as NOT-1.');
+const messageKey = z
+  .string()
+  .regex(/^MSG-[1-9]\d*$/)
+  .describe('Id of the message, such as MSG-1.');
 
 export const noteEvents = [
   eventOf('note.added', {
     note: noteKey,
-    content: z.string(),
-    type: z.enum(NOTE_TYPES),
+    content: z.string().describe('What it says.'),
+    type: z.enum(NOTE_TYPES).describe('What kind of note it is.'),
     iteration,
     opens,
   }),
   eventOf('note.edited', {
     note: noteKey,
-    content: z.string().optional(),
-    type: z.enum(NOTE_TYPES).optional(),
+    content: z.string().optional().describe('What it says.'),
+    type: z.enum(NOTE_TYPES).optional().describe('What kind of note it is.'),
   }),
   eventOf('note.deleted', { note: noteKey }),
 ] as const;
 
 export const inboxEvents = [
-  eventOf('inbox.added', { message: messageKey, content: z.string() }),
+  eventOf('inbox.added', { message: messageKey, content: z.string().describe('What it says.') }),
   eventOf('inbox.read', { message: messageKey }),
 ] as const;
 
-const number = z.int().positive();
+const number = z.int().positive().describe('Number of the iteration.');
 
 export const iterationEvents = [
   eventOf('iteration.started', { number }),
   eventOf('iteration.completed', { number, opens }),
-  eventOf('iteration.summary', { number, summary: z.string(), tasks_worked: z.array(taskKey), opens }),
+  eventOf('iteration.summary', {
+    number,
+    summary: z.string().describe('What the iteration came to.'),
+    tasks_worked: z.array(taskKey).describe('Tasks that the summary names.'),
+    opens,
+  }),
 ] as const;
 
 export const lifecycleEvents = [
   eventOf('session.opened', {
-    goal: z.string().optional(),
-    spec: z.string().optional(),
-    spec_path: z.string().optional(),
-    project: z.string().optional(),
-    settings: sessionSettings.optional(),
+    goal: z.string().optional().describe('What the session is for.'),
+    spec: z.string().optional().describe('The specification itself.'),
+    spec_path: z.string().optional().describe('Where the specification is to be read.'),
+    project: z.string().optional().describe('The project whose learnings it uses.'),
+    settings: sessionSettings.optional().describe('Settings of its prompts.'),
   }),
-  eventOf('session.completed', { forced: z.boolean(), reason: z.string().optional() }),
-  eventOf('session.restarted', { reason: z.string().optional() }),
+  eventOf('session.completed', {
+    forced: z.boolean().describe('Whether tasks were still open.'),
+    reason: z.string().optional().describe('Why.'),
+  }),
+  eventOf('session.restarted', { reason: z.string().optional().describe('Why.') }),
 ] as const;

@@ -17,18 +17,28 @@ export type TokenizerName = (typeof TOKENIZERS)[number];
 const whole = (low: number, high: number) =>
   z.int(`must be a whole number`).min(low, `must be at least ${low}`).max(high, `must be at most ${high}`);
 
-export const sessionSettings = z.strictObject({
-  /** Tokens of an implementer's prompt and answer together. */
-  implementerTokens: whole(100, 10_000_000).optional(),
-  /** Tokens of a reviewer's prompt and answer together. */
-  reviewerTokens: whole(100, 10_000_000).optional(),
-  /** Tokens left for the answer. */
-  maxOutputTokens: whole(0, 1_000_000).optional(),
-  tokenizer: z.enum(TOKENIZERS).optional(),
-  /** Whether a result of a board task moves that task. Default: it does. */
-  boardFollowsResults: z.boolean('must be true or false').optional(),
-  /** Count at which each sign that a task is stalled raises its flag. */
-  stallThresholds: z.partialRecord(z.enum(STALL_SIGNALS), whole(1, 9999)).optional(),
-});
+export const sessionSettings = z
+  .strictObject({
+    implementerTokens: whole(100, 10_000_000)
+      .optional()
+      .describe("Tokens of an implementer's prompt and answer together."),
+    reviewerTokens: whole(100, 10_000_000)
+      .optional()
+      .describe("Tokens of a reviewer's prompt and answer together."),
+    maxOutputTokens: whole(0, 1_000_000).optional().describe('Tokens left for the answer.'),
+    tokenizer: z
+      .enum(TOKENIZERS)
+      .optional()
+      .describe('How tokens are counted: four characters a token, or exactly and slower.'),
+    boardFollowsResults: z
+      .boolean('must be true or false')
+      .optional()
+      .describe('Whether a result of a board task moves that task. Default: it does.'),
+    stallThresholds: z
+      .partialRecord(z.enum(STALL_SIGNALS), whole(1, 9999))
+      .optional()
+      .describe('Count at which each sign that a task is stalled raises its flag.'),
+  })
+  .meta({ id: 'SessionSettings' });
 
 export type SessionSettings = z.output<typeof sessionSettings>;

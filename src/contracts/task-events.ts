@@ -11,37 +11,59 @@ export const DEFAULT_PRIORITY = 2;
 export const priority = z
   .int('must be a whole number from 0 (critical) to 4 (backlog)')
   .min(0, 'must be a whole number from 0 (critical) to 4 (backlog)')
-  .max(4, 'must be a whole number from 0 (critical) to 4 (backlog)');
+  .max(4, 'must be a whole number from 0 (critical) to 4 (backlog)')
+  .describe('0 critical, 1 high, 2 medium, 3 low, 4 backlog.');
 
-export const taskKey = z.string().regex(/^TAS-[1-9]\d*$/);
+export const taskKey = z
+  .string()
+  .regex(/^TAS-[1-9]\d*$/)
+  .describe('Id of the task, such as TAS-1.');
 
 /** Number of the iteration that was running; 0 before the first. */
-const iteration = z.int().nonnegative();
+const iteration = z
+  .int()
+  .nonnegative()
+  .describe('Number of the iteration that was running; 0 before the first.');
 
-/** The write begins the iteration that it names. */
-export const opens = z.literal(true).exactOptional();
+export const opens = z
+  .literal(true)
+  .exactOptional()
+  .describe('The write begins the iteration that it names.');
 
 export const taskEvents = [
   eventOf('task.added', {
     task: taskKey,
-    content: z.string(),
-    status: z.enum(TASK_STATUSES),
+    content: z.string().describe('What is to be done.'),
+    status: z.enum(TASK_STATUSES).describe('How far it is.'),
     priority,
-    depends_on: z.array(taskKey),
+    depends_on: z.array(taskKey).describe('The tasks that it waits for.'),
     iteration,
   }),
   eventOf('task.status', {
     task: taskKey,
-    status: z.enum(TASK_STATUSES),
-    reason: z.string().optional(),
+    status: z.enum(TASK_STATUSES).describe('How far it is.'),
+    reason: z.string().optional().describe('Why, as the one who set it said.'),
     iteration,
     opens,
   }),
   eventOf('task.priority', { task: taskKey, priority, iteration }),
-  eventOf('task.depends', { task: taskKey, depends_on: z.array(taskKey), iteration }),
-  eventOf('task.undepends', { task: taskKey, depends_on: z.array(taskKey), iteration }),
-  eventOf('task.content', { task: taskKey, content: z.string(), iteration }),
+  eventOf('task.depends', {
+    task: taskKey,
+    depends_on: z.array(taskKey).describe('The tasks that it waits for.'),
+    iteration,
+  }),
+  eventOf('task.undepends', {
+    task: taskKey,
+    depends_on: z.array(taskKey).describe('The tasks that it waits for.'),
+    iteration,
+  }),
+  eventOf('task.content', { task: taskKey, content: z.string().describe('What is to be done.'), iteration }),
   eventOf('task.deleted', { task: taskKey, iteration }),
-  eventOf('task.claimed', { task: taskKey, agent: z.string(), iteration, opens }),
+  eventOf('task.claimed', {
+    task: taskKey,
+    agent: z.string().describe('Agent that took it.'),
+    iteration,
+    opens,
+  }),
   eventOf('task.released', { task: taskKey, iteration }),
 ] as const;

@@ -31,18 +31,21 @@ export const MAX_IDS = 200;
 const text = (max: number) =>
   z.string().trim().min(1, 'must not be empty').max(max, `must be at most ${max} characters`);
 
-const content = text(MAX_CONTENT);
-const agent = text(128);
-const status = z.enum(TASK_STATUSES);
-const noteType = z.enum(NOTE_TYPES);
+const content = text(MAX_CONTENT).describe('The text.');
+const agent = text(128).describe('The agent.');
+const status = z.enum(TASK_STATUSES).describe('How far the task is.');
+const noteType = z.enum(NOTE_TYPES).describe('What kind of note it is.');
 // Far from the largest whole number: each further iteration adds one to it.
 const number = z
   .int()
   .positive('must be a number of an iteration, 1 or more')
-  .max(MAX_ITERATION, `must be at most ${MAX_ITERATION}`);
+  .max(MAX_ITERATION, `must be at most ${MAX_ITERATION}`)
+  .describe('Number of the iteration; by default the one that runs, or the next one to start.');
 const flag = z.boolean().default(false);
 /** An id as people write it: `TAS-12`, `tas-12`, `12`, or a prefix that fits only one. */
-const id = text(64);
+const id = text(64).describe(
+  'Its id as people write it: TAS-12, tas-12, 12, or a prefix that fits only one.',
+);
 const ids = z.union([
   id.transform((one) => [one]),
   z.array(id).min(1, 'must name at least one').max(MAX_IDS, `must name at most ${MAX_IDS}`),
@@ -50,7 +53,7 @@ const ids = z.union([
 
 /** One tool: what it takes beside the session, and what its help says. */
 function tool<const Shape extends z.ZodRawShape>(summary: string, example: string, shape: Shape) {
-  const request = z.object({ session: z.string(), ...shape });
+  const request = z.object({ session: z.string().describe('The session.'), ...shape });
   return { summary, example, shape, request, arguments: z.object(shape) };
 }
 
@@ -60,12 +63,12 @@ export const TOOLS = {
     content,
     priority: priority.default(DEFAULT_PRIORITY),
     status: status.default('remaining'),
-    dependsOn: ids.optional(),
+    dependsOn: ids.optional().describe('Tasks that it waits for.'),
   }),
   'task-status': tool('set the status of a task', '--id TAS-1 --status completed', {
     id,
     status,
-    reason: content.optional(),
+    reason: content.optional().describe('Why.'),
   }),
   'task-priority': tool(
     'set the priority of a task: 0 critical, 1 high, 2 medium, 3 low, 4 backlog',
@@ -74,11 +77,11 @@ export const TOOLS = {
   ),
   'task-depends': tool('make a task wait for others', '--id TAS-2 --depends-on TAS-1', {
     id,
-    dependsOn: ids,
+    dependsOn: ids.describe('The tasks that it waits for.'),
   }),
   'task-undepends': tool('stop a task from waiting for others', '--id TAS-2 --depends-on TAS-1', {
     id,
-    dependsOn: ids,
+    dependsOn: ids.describe('The tasks that it waits for.'),
   }),
   'task-content': tool('change the text of a task', '--id TAS-1 --content "Write the lexer and the parser"', {
     id,
@@ -86,9 +89,12 @@ export const TOOLS = {
   }),
   'task-delete': tool('delete a task', '--id TAS-1', { id }),
   'task-next': tool('show the next ready task; --claim takes it', '--claim agent-1', {
-    claim: agent.optional(),
+    claim: agent.optional().describe('The agent that takes or holds the task.'),
   }),
-  'task-release': tool('give a claimed task back', '--id TAS-1', { id, claim: agent.optional() }),
+  'task-release': tool('give a claimed task back', '--id TAS-1', {
+    id,
+    claim: agent.optional().describe('The agent that takes or holds the task.'),
+  }),
   'task-list': tool('all tasks', '--status remaining', { status: status.optional() }),
   'note-add': tool(
     'write a note for later agents',
@@ -108,57 +114,77 @@ export const TOOLS = {
     { content },
   ),
   'inbox-mark-read': tool('mark a message as read', '--id MSG-1', { id }),
-  'inbox-list': tool('unread messages', '--all', { all: flag }),
+  'inbox-list': tool('unread messages', '--all', { all: flag.describe('Those that were read as well.') }),
   'iteration-start': tool('begin an iteration', '', { number: number.optional() }),
   'iteration-complete': tool('end an iteration', '', { number: number.optional() }),
   'iteration-summary': tool('summarize an iteration', '--summary "Parser done, all tests pass"', {
-    summary: content,
+    summary: content.describe('What the iteration came to.'),
     number: number.optional(),
-    tasksWorked: ids.optional(),
-    replace: flag,
+    tasksWorked: ids.optional().describe('Tasks that were worked on.'),
+    replace: flag.describe('Replace the summary that there is.'),
   }),
   'iteration-list': tool('all iterations', '', {}),
   'session-open': tool(
     'set the goal of the session',
     '--goal "A parser for the query language" --spec-path specs/parser.md',
     {
-      goal: content.optional(),
-      spec: text(MAX_SPEC).optional(),
-      specPath: text(1024).optional(),
-      project: text(64).optional(),
-      settings: sessionSettings.optional(),
+      goal: content.optional().describe('What the session is for.'),
+      spec: text(MAX_SPEC).optional().describe('The specification itself.'),
+      specPath: text(1024).optional().describe('Where the specification is to be read.'),
+      project: text(64).optional().describe('The project whose learnings it uses.'),
+      settings: sessionSettings.optional().describe('Settings of its prompts.'),
     },
   ),
   'session-complete': tool(
     'complete the session when all tasks are done',
     '--force --reason "The rest moved to the next release"',
-    { force: flag, reason: content.optional() },
+    {
+      force: flag.describe('Complete it although tasks are open; needs a reason.'),
+      reason: content.optional().describe('Why.'),
+    },
   ),
   'session-restart': tool('reopen a completed session', '--reason "One more fix"', {
-    reason: content.optional(),
+    reason: content.optional().describe('Why.'),
   }),
   'session-show': tool('show the figures of the session', '', {}),
   'fact-find': tool(
     'find facts, where they come from and what closed them',
     '--text "parser test" --closed',
     {
-      /** The id of a fact, four or more characters of its beginning, or words that all stand in it. */
-      text: text(1000).optional(),
-      task: text(128).optional(),
-      closed: flag,
-      limit: z.int().min(1, 'must be 1 to 200').max(200, 'must be 1 to 200').default(20),
+      text: text(1000)
+        .optional()
+        .describe(
+          'The id of a fact, four or more characters of its beginning, or words that all stand in it. Default: all facts.',
+        ),
+      task: text(128).optional().describe('Only facts from results of this task, of the board or the plan.'),
+      closed: flag.describe('Also facts that a later result has closed.'),
+      limit: z
+        .int()
+        .min(1, 'must be 1 to 200')
+        .max(200, 'must be 1 to 200')
+        .default(20)
+        .describe('Most facts to answer.'),
     },
   ),
   'dispatch-show': tool('show what became of a result, once the session has it', '--dispatch 7', {
-    /** From a publisher's PubAck. */
-    dispatch: z.int().positive('must be a DISPATCH sequence, 1 or more'),
-    /** Longest wait in milliseconds, as `afterTimeoutMs` of a prompt. */
-    timeoutMs: z.int().min(0, 'must be 0 to 600000').max(600_000, 'must be 0 to 600000').optional(),
+    dispatch: z
+      .int()
+      .positive('must be a DISPATCH sequence, 1 or more')
+      .describe("A DISPATCH sequence, from a publisher's PubAck."),
+    timeoutMs: z
+      .int()
+      .min(0, 'must be 0 to 600000')
+      .max(600_000, 'must be 0 to 600000')
+      .optional()
+      .describe('Longest wait in milliseconds, as afterTimeoutMs of a prompt.'),
   }),
   'plan-show': tool('show the plan, what is next, and what came of each task', '--status blocked', {
-    /** Of one task alone, as the plan writes it: its prompt and requirements are shown too. */
-    id: text(200).optional(),
-    status: z.enum(PLAN_STATUSES).optional(),
+    id: text(200)
+      .optional()
+      .describe(
+        'Only this task, with the id that the plan gives it; its prompt and requirements are shown too.',
+      ),
+    status: z.enum(PLAN_STATUSES).optional().describe('Only tasks with this status.'),
   }),
 } as const satisfies Readonly<Record<ToolName, ReturnType<typeof tool>>>;
 

@@ -19,99 +19,120 @@ export const RESULT_STATUSES = ['SUCCESS', 'FAILURE', 'DENIED'] as const;
 export type ResultStatus = (typeof RESULT_STATUSES)[number];
 
 const MAX_ID = 128;
-const id = z.string().trim().min(1, 'must not be empty').max(MAX_ID, `must be at most ${MAX_ID} characters`);
+const id = z
+  .string()
+  .trim()
+  .min(1, 'must not be empty')
+  .max(MAX_ID, `must be at most ${MAX_ID} characters`)
+  .describe('A name of at most 128 characters.');
 const text = (max: number) => z.string().max(max, `must be at most ${max} characters`);
 
-export const traceEntry = z.object({
-  /** Names the entry: one that comes twice counts once. */
-  id: id.exactOptional(),
-  timestamp: timestamp.exactOptional(),
-  intent_id: id.nullable(),
-  state: z.enum(TRACE_STATES).exactOptional(),
-  action_type: z.enum(ACTION_TYPES),
-  /** May hold more, of which nothing is kept: what a tool was given differs from one to the next. */
-  payload: openObject(
-    z.object({
-      tool_name: text(200).exactOptional(),
-      target_files: z.array(text(1000)).max(1000).exactOptional(),
-      command: text(100_000).exactOptional(),
-      reasoning: text(100_000).exactOptional(),
-    }),
-  ).default({}),
-  /** Without one the action tells: an ERROR has failed, a SCOPE_VIOLATION was denied, a TOOL_EXECUTION succeeded. */
-  result: z
-    .object({
-      status: z.enum(RESULT_STATUSES),
-      output_summary: text(2_000_000).default(''),
-      error_message: text(100_000).exactOptional(),
-    })
-    .exactOptional(),
-  /** Keeps what the entry says, its `reasoning` first, as a constraint of the intent. */
-  pin: z.boolean().exactOptional(),
-});
+export const traceEntry = z
+  .object({
+    id: id.exactOptional().describe('Names the entry: one that comes twice counts once.'),
+    timestamp: timestamp.exactOptional().describe('When it was done, ISO 8601 in UTC.'),
+    intent_id: id.nullable().describe('The intent that it was done for.'),
+    state: z.enum(TRACE_STATES).exactOptional().describe('The step of work that it belongs to.'),
+    action_type: z.enum(ACTION_TYPES).describe('What was done.'),
+    payload: openObject(
+      z.object({
+        tool_name: text(200).exactOptional().describe('Name of the tool.'),
+        target_files: z.array(text(1000)).max(1000).exactOptional().describe('Files that it was done to.'),
+        command: text(100_000).exactOptional().describe('The command that was run.'),
+        reasoning: text(100_000).exactOptional().describe('Why it was done.'),
+      }),
+    )
+      .default({})
+      .describe('What was done to what. May hold more, of which nothing is kept.'),
+    result: z
+      .object({
+        status: z.enum(RESULT_STATUSES).describe('What came of it.'),
+        output_summary: text(2_000_000).default('').describe('What it gave.'),
+        error_message: text(100_000).exactOptional().describe('What went wrong.'),
+      })
+      .exactOptional()
+      .describe(
+        'What came of it; without one the action tells: an ERROR has failed, a SCOPE_VIOLATION was denied, a TOOL_EXECUTION succeeded.',
+      ),
+    pin: z
+      .boolean()
+      .exactOptional()
+      .describe('Keeps what the entry says, its reasoning first, as a constraint of the intent.'),
+  })
+  .meta({ id: 'TraceEntry' });
 
 /** An entry as a caller writes it. */
 export type TraceEntryInput = z.input<typeof traceEntry>;
 export type TraceEntry = z.output<typeof traceEntry>;
 
 /** An entry as its event keeps it: bounded, large outputs masked. */
-export const recordedEntry = z.object({
-  id: z.string(),
-  intent: z.string().nullable(),
-  action: z.enum(ACTION_TYPES),
-  status: z.enum(RESULT_STATUSES),
-  /** The entry's own time; the fold does not keep it. */
-  at: timestamp.exactOptional(),
-  state: z.enum(TRACE_STATES).exactOptional(),
-  tool: z.string().exactOptional(),
-  /** What it was done to, where files and command do not tell: the task of a dispatch. */
-  target: z.string().exactOptional(),
-  files: z.array(z.string()).exactOptional(),
-  /** Further files that were left out. */
-  files_omitted: z.int().positive().exactOptional(),
-  command: z.string().exactOptional(),
-  reasoning: z.string().exactOptional(),
-  output: z.string().exactOptional(),
-  error: z.string().exactOptional(),
-  /** Of a request: its constraints. Earlier versions wrote none: they are read from `reasoning` then. */
-  constraints: z.array(z.string()).exactOptional(),
-  /** Further ones that were left out. */
-  constraints_omitted: z.int().positive().exactOptional(),
-  /** Size of the entry as it came, in characters. */
-  size: z.number(),
-});
+export const recordedEntry = z
+  .object({
+    id: z.string().describe('Names the entry.'),
+    intent: z.string().nullable().describe('The intent that it was done for.'),
+    action: z.enum(ACTION_TYPES).describe('What was done.'),
+    status: z.enum(RESULT_STATUSES).describe('What came of it.'),
+    at: timestamp
+      .exactOptional()
+      .describe("The entry's own time, ISO 8601 in UTC; the fold does not keep it."),
+    state: z.enum(TRACE_STATES).exactOptional().describe('The step of work that it belongs to.'),
+    tool: z.string().exactOptional().describe('Name of the tool.'),
+    target: z
+      .string()
+      .exactOptional()
+      .describe('What it was done to, where files and command do not tell: the task of a dispatch.'),
+    files: z.array(z.string()).exactOptional().describe('Files that it was done to.'),
+    files_omitted: z.int().positive().exactOptional().describe('Further files that were left out.'),
+    command: z.string().exactOptional().describe('The command that was run.'),
+    reasoning: z.string().exactOptional().describe('Why it was done.'),
+    output: z.string().exactOptional().describe('What it gave.'),
+    error: z.string().exactOptional().describe('What went wrong.'),
+    constraints: z
+      .array(z.string())
+      .exactOptional()
+      .describe(
+        'Of a request: its constraints. Earlier versions wrote none: they are read from reasoning then.',
+      ),
+    constraints_omitted: z.int().positive().exactOptional().describe('Further ones that were left out.'),
+    size: z.number().describe('Size of the entry as it came, in characters.'),
+  })
+  .meta({ id: 'RecordedEntry' });
 export type RecordedEntry = z.output<typeof recordedEntry>;
 
 /** What the event of an entry keeps besides, to be fetched: the fold does not keep it. */
-export const storedEntry = recordedEntry.extend({
-  /** The output that `output` stands for: whole, or its first and last characters. */
-  stored: z
-    .object({
-      text: z.string().exactOptional(),
-      first: z.string().exactOptional(),
-      last: z.string().exactOptional(),
-      /** Characters of the output as it came. */
-      length: z.number(),
-    })
-    .exactOptional(),
-});
+export const storedEntry = recordedEntry
+  .extend({
+    stored: z
+      .object({
+        text: z.string().exactOptional().describe('All of it, up to 4,000 characters.'),
+        first: z.string().exactOptional().describe('Of a longer one: its first 1,000 characters.'),
+        last: z.string().exactOptional().describe('Of a longer one: its last 1,000 characters.'),
+        length: z.number().describe('Characters of the output as it came.'),
+      })
+      .exactOptional()
+      .describe('The output that the field output stands for.'),
+  })
+  .meta({ id: 'StoredEntry' });
 export type StoredEntry = z.output<typeof storedEntry>;
 
 /** A text that someone has made a constraint of an intent, by hand. */
-export const pinnedText = z.object({
-  intent: z.string(),
-  /** The entry that it comes from. */
-  id: z.string(),
-  text: z.string(),
-});
+export const pinnedText = z
+  .object({
+    intent: z.string().describe('The intent.'),
+    id: z.string().describe('The entry that it comes from.'),
+    text: z.string().describe('What is kept.'),
+  })
+  .meta({ id: 'PinnedText' });
 export type PinnedText = z.output<typeof pinnedText>;
 
 export const traceEvents = [
   eventOf('trace.appended', {
-    entries: z.array(storedEntry),
-    /** Entries of the same request that could not be read. */
-    malformed: z.int().nonnegative(),
-    pins: z.array(pinnedText).exactOptional(),
+    entries: z.array(storedEntry).describe('The entries.'),
+    malformed: z.int().nonnegative().describe('Entries of the same request that could not be read.'),
+    pins: z
+      .array(pinnedText)
+      .exactOptional()
+      .describe('What the same request makes constraints of its intents.'),
   }),
 ] as const;
 
@@ -119,25 +140,23 @@ export const traceEvents = [
 export const MAX_ENTRIES = 500;
 
 export const traceAppendRequest = z.object({
-  session: z.string(),
-  /** One entry or several; those that cannot be read are skipped and counted. */
+  session: z.string().describe('The session.'),
   entries: z
     .array(z.unknown())
     .min(1, 'must hold at least one entry')
-    .max(500, 'must hold at most 500 entries'),
+    .max(500, 'must hold at most 500 entries')
+    .describe('The entries.'),
 });
 
 export const traceCompactRequest = z.object({
-  session: z.string(),
-  intentId: id,
+  session: z.string().describe('The session.'),
+  intentId: id.describe('The intent.'),
 });
 
 export const traceGetRequest = z.object({
-  session: z.string(),
-  /** Id of the entry, as the summary and the recent lines name it. */
-  id,
-  /** Where entries of several intents have the id. */
-  intentId: id.exactOptional(),
+  session: z.string().describe('The session.'),
+  id: id.describe('Id of the entry, as the summary and the recent lines name it.'),
+  intentId: id.exactOptional().describe('The intent, where entries of several have the id.'),
 });
 
 export const tracePinRequest = traceGetRequest;

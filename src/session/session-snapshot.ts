@@ -31,60 +31,66 @@ const words = {
 const entry = { sequence: z.number(), at: z.string(), event: z.number() };
 
 const texts = z.array(z.string());
-const digestIssue = z.object({
-  severity: z.enum(SEVERITIES),
-  message: z.string(),
-  file: z.string().exactOptional(),
-  fix: z.string().exactOptional(),
-});
+const digestIssue = z
+  .object({
+    severity: z.enum(SEVERITIES),
+    message: z.string(),
+    file: z.string().exactOptional(),
+    fix: z.string().exactOptional(),
+  })
+  .meta({ id: 'DigestIssue' });
 const failedTests = z.array(z.object({ command: z.string(), failures: texts, count: z.number() }));
 
-const outcomeDigest = z.object({
-  role: z.enum(ROLES),
-  verdict: z.enum(VERDICTS).exactOptional(),
-  summary: z.string().exactOptional(),
-  blockers: texts,
-  files: texts,
-  passed: texts,
-  failed: failedTests,
-  followUps: texts,
-  issues: z.array(digestIssue),
-  fixes: texts,
-  history: z.literal(true).exactOptional(),
-});
+const outcomeDigest = z
+  .object({
+    role: z.enum(ROLES),
+    verdict: z.enum(VERDICTS).exactOptional(),
+    summary: z.string().exactOptional(),
+    blockers: texts,
+    files: texts,
+    passed: texts,
+    failed: failedTests,
+    followUps: texts,
+    issues: z.array(digestIssue),
+    fixes: texts,
+    history: z.literal(true).exactOptional(),
+  })
+  .meta({ id: 'OutcomeDigest' });
 
 const repeated = z.array(z.object({ key: z.string(), text: z.string(), count: z.number() }));
 
-const taskLedger = z.object({
-  task: z.string(),
-  planVersion: z.number(),
-  dispatches: z.number(),
-  approvalLoops: z.number(),
-  issues: z.array(digestIssue),
-  requiredFixes: texts,
-  blockers: texts,
-  work: z.object({ files: texts, passed: texts, failed: failedTests, followUps: texts }),
-  tries: z.array(z.object({ verdict: z.enum(VERDICTS), summary: z.string().exactOptional() })),
-  last: z.object({
-    sequence: z.number(),
-    at: z.string(),
-    role: z.enum(ROLES),
-    verdict: z.enum(VERDICTS),
-  }),
-  stall: z.object({
-    nonProgress: z.number(),
-    pingPong: z.number(),
-    awaitsReview: z.boolean(),
-    sentBack: z.boolean(),
-    fixes: repeated,
-    tests: repeated,
-    files: repeated,
-  }),
-  stalled: z.boolean(),
-  summary: z.string().exactOptional(),
-  firstSummary: z.string().exactOptional(),
-  assessment: z.enum(VERDICTS).exactOptional(),
-});
+const taskLedger = z
+  .object({
+    task: z.string(),
+    planVersion: z.number(),
+    dispatches: z.number(),
+    approvalLoops: z.number(),
+    issues: z.array(digestIssue),
+    requiredFixes: texts,
+    blockers: texts,
+    work: z.object({ files: texts, passed: texts, failed: failedTests, followUps: texts }),
+    tries: z.array(z.object({ verdict: z.enum(VERDICTS), summary: z.string().exactOptional() })),
+    last: z.object({
+      sequence: z.number(),
+      at: z.string(),
+      role: z.enum(ROLES),
+      verdict: z.enum(VERDICTS),
+    }),
+    stall: z.object({
+      nonProgress: z.number(),
+      pingPong: z.number(),
+      awaitsReview: z.boolean(),
+      sentBack: z.boolean(),
+      fixes: repeated,
+      tests: repeated,
+      files: repeated,
+    }),
+    stalled: z.boolean(),
+    summary: z.string().exactOptional(),
+    firstSummary: z.string().exactOptional(),
+    assessment: z.enum(VERDICTS).exactOptional(),
+  })
+  .meta({ id: 'TaskLedger' });
 
 const resultKeys = z
   .string()
@@ -119,8 +125,9 @@ const recent = z.array(
   ]),
 );
 
-const keptTexts = keptListOf(z.string());
-const keyedText = z.object({ key: z.string(), text: z.string() });
+const keptTexts = keptListOf(z.string()).meta({ id: 'KeptTexts' });
+const keyedText = z.object({ key: z.string(), text: z.string() }).meta({ id: 'KeyedText' });
+const keptKeyedTexts = keptListOf(keyedText).meta({ id: 'KeptKeyedTexts' });
 
 const counted = z.object({
   floor: z.number(),
@@ -234,7 +241,7 @@ const stateJson = z.object({
         ),
         requests: z.object({
           count: z.number(),
-          between: keptListOf(keyedText),
+          between: keptKeyedTexts,
           original: keyedText.exactOptional(),
           newest: keyedText.exactOptional(),
         }),
@@ -242,11 +249,11 @@ const stateJson = z.object({
         constraints: keptTexts,
         decisions: keptTexts,
         steps: keptTexts,
-        runs: keptListOf(keyedText),
+        runs: keptKeyedTexts,
         changed: keptTexts,
         read: keptTexts,
         denied: keptListOf(z.object({ file: z.string(), tool: z.string() })),
-        unresolved: keptListOf(keyedText),
+        unresolved: keptKeyedTexts,
         recent: z.array(recordedEntry),
         seen: texts,
       }),
@@ -272,7 +279,8 @@ const stateJson = z.object({
   last: z.object({ task: z.number(), note: z.number(), message: z.number() }),
 });
 
-const snapshotJson = z.object({
+/** The whole snapshot. */
+export const sessionSnapshot = z.object({
   after_sequence: z.int().nonnegative(),
   created_at: z.string(),
   session: z.string(),
@@ -302,7 +310,7 @@ export type DecodedSnapshot =
 /** Reads a snapshot back. One that is damaged, or of another version, is refused with the reason. */
 export function decodeSnapshot(session: string, text: string): DecodedSnapshot {
   try {
-    const parsed = snapshotJson.safeParse(JSON.parse(text));
+    const parsed = sessionSnapshot.safeParse(JSON.parse(text));
     if (!parsed.success) {
       const issue = parsed.error.issues[0];
       return { ok: false, reason: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}` };

@@ -32,6 +32,7 @@ describe('the package', () => {
     });
     expect(manifest.exports).toEqual({
       ...Object.fromEntries(exported),
+      './schemas/*.json': './schemas/*.json',
       './package.json': './package.json',
     });
   });

@@ -123,9 +123,14 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     holds: 'extractor, compiler, tools and learnings: handlers and their wiring, one folder each',
     imports: [...SERVER_SIDE, 'config', 'files', 'nats', 'version.ts'],
   },
+  schemas: {
+    holds: 'the JSON Schemas of what travels and of what is stored',
+    imports: ['contracts', 'session', 'shared'],
+    packages: ['zod'],
+  },
   client: {
     holds: 'the SDK',
-    imports: ['contracts', 'learnings', 'ledger', 'ports', 'session', 'shared', 'traces'],
+    imports: ['contracts', 'ports', 'shared', 'traces'],
   },
   agents: {
     holds:
@@ -144,7 +149,10 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   cli: {
     holds: 'the command line',
-    imports: [...SERVER_SIDE, 'agents', 'client', 'config', 'nats', 'nats-server', 'services', 'version.ts'],
+    imports: [
+      ...SERVER_SIDE,
+      ...['agents', 'client', 'config', 'nats', 'nats-server', 'schemas', 'services', 'version.ts'],
+    ],
   },
   entries: {
     holds:

@@ -10,6 +10,7 @@ const WITHOUT_JSON: Readonly<Record<string, string>> = {
   serve: 'prints one line when it is ready, and runs until it is stopped',
   mcp: 'speaks JSON-RPC, or prints one line when it is ready, and runs until it is stopped',
   hook: 'prints what its client reads, and nothing else',
+  'schema print': 'prints a JSON Schema',
   'template print': 'prints a template, byte for byte',
 };
 

@@ -22,6 +22,11 @@ const NAMED_BY_THE_CALLER = new Set(['stallThresholds', 'entries']);
 const OPEN = new Set(['payload']);
 const MAY_BE_LEFT_OUT = new Set(['after', 'afterTimeoutMs', 'asOf', 'tasksPath']);
 
+/** A schema whose parts stand in their places: without ids. */
+function inlined(schema: z.ZodType): object {
+  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', metadata: z.registry() });
+}
+
 /** Every field of a request, at any depth. */
 function placesOf(request: object): { object: Record<string, unknown>; key: string }[] {
   return Object.entries(request).flatMap(([key, value]) => [
@@ -58,7 +63,7 @@ function put(object: object, key: string, value: unknown): void {
 
 describe('the fields of a request', () => {
   it.each(CONTRACTS)('the example of $name has every field that its schema names', (contract) => {
-    const schema = z.toJSONSchema(contract.schema, { io: 'input', unrepresentable: 'any' });
+    const schema = inlined(contract.schema);
     const given = new Set(placesOf(goodOf(contract)).map(({ key }) => key));
     const missing = namesOf(schema, contract.good).filter(
       ([path, name]) => !given.has(name) && !MAY_BE_LEFT_OUT.has(name) && !path.endsWith('stallThresholds.'),
@@ -106,9 +111,7 @@ describe('the fields of a request', () => {
     );
     fc.assert(
       fc.property(contracts, name, fc.nat(), fc.jsonValue(), (contract, key, at, value) => {
-        const names = JSON.stringify(
-          z.toJSONSchema(contract.schema, { io: 'input', unrepresentable: 'any' }),
-        );
+        const names = JSON.stringify(inlined(contract.schema));
         fc.pre(![key, otherSpelling(key)].some((known) => names.includes(JSON.stringify(known))));
         const request = goodOf(contract);
         const within = placesOf(request)

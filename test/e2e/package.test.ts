@@ -71,7 +71,10 @@ describe('the package', () => {
     expect(files.filter((path) => path.endsWith('.map'))).toEqual([]);
     expect(files).toContain('LICENSE');
     const strays = files.filter(
-      (path) => !/^(dist\/|plugins\/|server\.json$|README\.md$|LICENSE$|package\.json$)/.test(path),
+      (path) =>
+        !/^(dist\/|plugins\/|schemas\/[a-z.-]+\.json$|server\.json$|README\.md$|LICENSE$|package\.json$)/.test(
+          path,
+        ),
     );
     expect(strays).toEqual([]);
   });
@@ -129,6 +132,13 @@ describe('the package', () => {
   ])('the package exports the listed names from %s, and no others', async (entry, names) => {
     const script = `console.log(JSON.stringify(Object.keys(await import('${entry}')).sort()));`;
     expect(JSON.parse(await evaluated(script))).toEqual(names);
+  });
+
+  it('the package gives each JSON Schema by its name', async () => {
+    const script = `
+      import { createRequire } from 'node:module';
+      console.log(createRequire(import.meta.url)('throughline/schemas/result.implementer.json').title);`;
+    expect(await evaluated(script)).toBe('ResultImplementer\n');
   });
 
   it('the package exports no path beside its entry points', async () => {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -183,6 +183,24 @@ describe('the reading commands', () => {
 
 describe('templates', () => {
   const file = (name: string) => join(folder, name);
+
+  it('schema ls names every schema that schema print gives, and no other', async () => {
+    const { schemas }: { schemas: { name: string; about: string }[] } = JSON.parse(
+      (await cli(['schema', 'ls', '--json'])).stdout,
+    );
+    expect(schemas).toContainEqual({
+      name: 'result.implementer',
+      about: 'What an agent returns as implementer, on dispatch.<session>.implementer.',
+    });
+    const listed = await cli(['schema', 'ls']);
+    expect(listed.stdout.trimEnd().split('\n')).toHaveLength(schemas.length);
+    const printed = await cli(['schema', 'print', 'result.implementer']);
+    const file = new URL('../../schemas/result.implementer.json', import.meta.url);
+    expect(printed).toMatchObject({ code: 0, stdout: await readFile(file, 'utf8') });
+    const wrong = await cli(['schema', 'print', 'constructor']);
+    expect(wrong).toMatchObject({ code: 1, stdout: '' });
+    expect(wrong.stderr).toMatch(/there is no schema "constructor": "throughline schema ls" lists them/);
+  });
 
   it('template print gives the built-in template, which check and compile take', async () => {
     const printed = await cli(['template', 'print']);

@@ -3,6 +3,9 @@ import { z } from 'zod';
 /** A JSON Schema as a listing has it: what tells a model how to call, and nothing that only a validator needs. */
 export type ListedSchema = { readonly [key: string]: unknown };
 
+/** What the tools say of their fields. The descriptions in contracts are longer, and for people. */
+export const HINTS = z.registry<{ readonly description: string }>();
+
 const KEPT: ReadonlySet<string> = new Set([
   'type',
   'description',
@@ -15,7 +18,7 @@ const KEPT: ReadonlySet<string> = new Set([
 
 /** Limits and defaults are left out: a refusal names them when it comes to it. */
 export function listedSchema(schema: z.ZodType, io: 'input' | 'output'): ListedSchema {
-  return short(z.toJSONSchema(schema, { io }));
+  return short(z.toJSONSchema(schema, { io, metadata: HINTS }));
 }
 
 function short(schema: object): ListedSchema {

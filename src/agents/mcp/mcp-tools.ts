@@ -4,6 +4,7 @@ import { explicitFact, reviewIssue, taskId, testRun } from '../../contracts/resu
 import { NOTE_TYPES } from '../../contracts/session-meta-events.js';
 import { TASK_STATUSES } from '../../contracts/task-events.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
+import { HINTS } from './listed-schema.js';
 
 /**
  * The tools that a model sees, in the order in which they are listed: what each says of itself, what it takes, and what it
@@ -46,10 +47,10 @@ export const MCP_TOOLS = {
     'Get what earlier agents did, decided and found. With task: the prompt for that task, with open findings and likely files. Without: the start of the session. Call it before you work.',
     READS,
     {
-      task: taskId.optional().describe('TAS-4, or an id of the plan'),
-      prompt: prompt.optional().describe('what you will do: facts are chosen by it'),
+      task: taskId.optional().register(HINTS, { description: 'TAS-4, or an id of the plan' }),
+      prompt: prompt.optional().register(HINTS, { description: 'what you will do: facts are chosen by it' }),
       role: role.optional(),
-      after: dispatch.optional().describe('wait for this dispatch of report'),
+      after: dispatch.optional().register(HINTS, { description: 'wait for this dispatch of report' }),
       tokens: z.int().min(1, 'must be 1 to 2000000').max(2_000_000, 'must be 1 to 2000000').optional(),
     },
     { prompt: z.string(), tokens: z.int(), sequence: z.int() },
@@ -60,8 +61,11 @@ export const MCP_TOOLS = {
     {
       role: role.optional(),
       task_id: taskId,
-      status: z.enum(verdictsOf('implementer')).optional().describe('of an implementer'),
-      assessment: z.enum(verdictsOf('reviewer')).optional().describe('of a reviewer'),
+      status: z
+        .enum(verdictsOf('implementer'))
+        .optional()
+        .register(HINTS, { description: 'of an implementer' }),
+      assessment: z.enum(verdictsOf('reviewer')).optional().register(HINTS, { description: 'of a reviewer' }),
       summary: z.string().optional(),
       files_modified: texts.optional(),
       tests: z.array(testRun).optional(),
@@ -69,8 +73,8 @@ export const MCP_TOOLS = {
       blockers: texts.optional(),
       issues: z.array(reviewIssue).optional(),
       required_fixes: texts.optional(),
-      facts: z.array(explicitFact).optional().describe('what others must know'),
-      result_id: z.string().optional().describe('same id: counts once'),
+      facts: z.array(explicitFact).optional().register(HINTS, { description: 'what others must know' }),
+      result_id: z.string().optional().register(HINTS, { description: 'same id: counts once' }),
     },
     { status: z.string(), dispatch: z.int(), facts: z.int().optional(), repairs: z.string().optional() },
   ),
@@ -82,10 +86,10 @@ export const MCP_TOOLS = {
       id: z.string().optional(),
       status: z.enum(TASK_STATUSES).optional(),
       content: content.optional(),
-      priority: priority.optional().describe('0 critical to 4'),
+      priority: priority.optional().register(HINTS, { description: '0 critical to 4' }),
       dependsOn: z.array(z.string()).optional() satisfies z.ZodType<z.input<typeof dependsOn>>,
       reason: z.string().optional(),
-      agent: z.string().optional().describe('your name'),
+      agent: z.string().optional().register(HINTS, { description: 'your name' }),
     },
     { tasks: z.array(shownTask), plan: z.looseObject({}).nullable().optional() },
   ),
@@ -123,8 +127,8 @@ export const MCP_TOOLS = {
         .trim()
         .min(1, 'must not be empty')
         .max(1000, 'must be at most 1000 characters')
-        .describe('its id, or words in it'),
-      task: taskId.optional().describe('of the prompt'),
+        .register(HINTS, { description: 'its id, or words in it' }),
+      task: taskId.optional().register(HINTS, { description: 'of the prompt' }),
       prompt: prompt.optional(),
     },
     {

@@ -17,13 +17,13 @@ export const saidFields = {
   fix: z.string().exactOptional().describe('Of a finding: what its reviewer suggests to do.'),
 };
 const factFields = { ...saidFields, taskId: z.string().describe('The task whose result it comes from.') };
-const compiledFact = z.object(factFields);
+const compiledFact = z.object(factFields).meta({ id: 'CompiledFact' });
 
 const explainedFields = {
   ...factFields,
   id: z.string().describe('Id of the fact, made from its words.'),
-  dispatch: z.number().describe('Sequence of its dispatch in the DISPATCH stream.'),
-  eventSequence: z.number().describe("Sequence of its event in the session's stream."),
+  dispatch: place('Sequence of its dispatch in the DISPATCH stream.'),
+  eventSequence: place("Sequence of its event in the session's stream."),
   score: z.number().describe("Share of the query's words that it holds, 0 to 1."),
   tokens: count('Tokens that it takes.'),
   repairs: z
@@ -31,7 +31,7 @@ const explainedFields = {
     .exactOptional()
     .describe('What was repaired in the result that it comes from; left out for nothing.'),
 };
-const explainedFact = z.object(explainedFields);
+const explainedFact = z.object(explainedFields).meta({ id: 'ExplainedFact' });
 
 const fileFields = {
   path: z.string().describe('Path of the file.'),
@@ -41,83 +41,97 @@ const fileFields = {
     .array(z.string())
     .describe('Up to three tasks that touched it, the one most like what is asked first.'),
 };
-const compiledFile = z.object(fileFields);
+const compiledFile = z.object(fileFields).meta({ id: 'CompiledFile' });
 
-const consideredFact = z.object({
-  ...explainedFields,
-  shown: z.boolean().describe('Whether the prompt shows it.'),
-  kind: z
-    .string()
-    .describe('What it is: findings, conventions, decisions, tests, requirements, work, files or facts.'),
-  because: z
-    .enum(['words', 'file', 'similar', 'recent'])
-    .describe(
-      'What speaks for it most: words of the task, a likely or open file, a similar result, or that it is new.',
-    ),
-  words: z.array(z.string()).describe('The words of the task that it holds, as stems.'),
-  left: z
-    .enum(['rank', 'near-duplicate', 'one task', 'held', 'likely file', 'budget'])
-    .exactOptional()
-    .describe(
-      'Why it is not shown: others came first, another says nearly the same, one task would take too many places, only a likely file speaks for it and the places held for findings and conventions are taken, a likely file says it already, or the room was used up.',
-    ),
-  duplicateOf: z.string().exactOptional().describe('Id of the fact that says nearly the same.'),
-});
+const consideredFact = z
+  .object({
+    ...explainedFields,
+    shown: z.boolean().describe('Whether the prompt shows it.'),
+    kind: z
+      .string()
+      .describe('What it is: findings, conventions, decisions, tests, requirements, work, files or facts.'),
+    because: z
+      .enum(['words', 'file', 'similar', 'recent'])
+      .describe(
+        'What speaks for it most: words of the task, a likely or open file, a similar result, or that it is new.',
+      ),
+    words: z.array(z.string()).describe('The words of the task that it holds, as stems.'),
+    left: z
+      .enum(['rank', 'near-duplicate', 'one task', 'held', 'likely file', 'budget'])
+      .exactOptional()
+      .describe(
+        'Why it is not shown: others came first, another says nearly the same, one task would take too many places, only a likely file speaks for it and the places held for findings and conventions are taken, a likely file says it already, or the room was used up.',
+      ),
+    duplicateOf: z.string().exactOptional().describe('Id of the fact that says nearly the same.'),
+  })
+  .meta({ id: 'ConsideredFact' });
 
-const consideredFile = z.object({
-  ...fileFields,
-  shown: z.boolean().describe('Whether the prompt shows it.'),
-  reasons: z
-    .record(z.string(), z.number())
-    .describe(
-      'What adds to its score: similar results, its path, that it is named, how lately and often it was touched, and so on.',
-    ),
-  left: z
-    .enum(['rank', 'budget'])
-    .exactOptional()
-    .describe('Why it is not shown: others came first, or the room was used up.'),
-});
+const consideredFile = z
+  .object({
+    ...fileFields,
+    shown: z.boolean().describe('Whether the prompt shows it.'),
+    reasons: z
+      .record(z.string(), z.number())
+      .describe(
+        'What adds to its score: similar results, its path, that it is named, how lately and often it was touched, and so on.',
+      ),
+    left: z
+      .enum(['rank', 'budget'])
+      .exactOptional()
+      .describe('Why it is not shown: others came first, or the room was used up.'),
+  })
+  .meta({ id: 'ConsideredFile' });
 
-const considered = z.object({
-  facts: z.array(consideredFact).describe('The best 30 facts.'),
-  files: z.array(consideredFile).describe('The best 30 files.'),
-});
+const considered = z
+  .object({
+    facts: z.array(consideredFact).describe('The best 30 facts.'),
+    files: z.array(consideredFile).describe('The best 30 files.'),
+  })
+  .meta({ id: 'Considered' });
 
-const compiledLearning = z.object({
-  id: z.string().describe('Id of the learning.'),
-  type: z.enum(LEARNING_TYPES).describe('What kind of learning it is.'),
-  content: z.string().describe('The learning, one sentence.'),
-  score: z
-    .number()
-    .describe(
-      'Half for each way that found it, words and meaning: a half where it came first, a quarter where it came second, and so on. 1 is first both ways, 0 is where only recency chose it.',
-    ),
-});
+const compiledLearning = z
+  .object({
+    id: z.string().describe('Id of the learning.'),
+    type: z.enum(LEARNING_TYPES).describe('What kind of learning it is.'),
+    content: z.string().describe('The learning, one sentence.'),
+    score: z
+      .number()
+      .describe(
+        'Half for each way that found it, words and meaning: a half where it came first, a quarter where it came second, and so on. 1 is first both ways, 0 is where only recency chose it.',
+      ),
+  })
+  .meta({ id: 'CompiledLearning' });
 
-const promptMessage = z.object({
-  role: z.enum(['system', 'user']).describe('Who says it.'),
-  content: z.string().describe('What is said.'),
-});
+const promptMessage = z
+  .object({
+    role: z.enum(['system', 'user']).describe('Who says it.'),
+    content: z.string().describe('What is said.'),
+  })
+  .meta({ id: 'PromptMessage' });
 
-const ledgerReport = z.object({
-  mode: z
-    .enum(['none', 'ledger', 'ledger_plus_fallback'])
-    .describe(
-      'none: nothing is known of the task; ledger: all known data was used; ledger_plus_fallback: a part is missing or may be out of date.',
-    ),
-  reason: z
-    .enum(['rebuild_failed', 'progress_ledger_incomplete'])
-    .exactOptional()
-    .describe('Why a part is missing or may be out of date.'),
-  message: z.string().exactOptional().describe('What went wrong, for people.'),
-});
+const ledgerReport = z
+  .object({
+    mode: z
+      .enum(['none', 'ledger', 'ledger_plus_fallback'])
+      .describe(
+        'none: nothing is known of the task; ledger: all known data was used; ledger_plus_fallback: a part is missing or may be out of date.',
+      ),
+    reason: z
+      .enum(['rebuild_failed', 'progress_ledger_incomplete'])
+      .exactOptional()
+      .describe('Why a part is missing or may be out of date.'),
+    message: z.string().exactOptional().describe('What went wrong, for people.'),
+  })
+  .meta({ id: 'LedgerReport' });
 
-const compactedReport = z.object({
-  entries: count('Entries that the summary stands for.'),
-  blocks: count('Blocks in which they were compacted.'),
-  tokensBefore: count('Tokens of those entries.'),
-  tokensAfter: count('Tokens of the summary.'),
-});
+const compactedReport = z
+  .object({
+    entries: count('Entries that the summary stands for.'),
+    blocks: count('Blocks in which they were compacted.'),
+    tokensBefore: count('Tokens of those entries.'),
+    tokensAfter: count('Tokens of the summary.'),
+  })
+  .meta({ id: 'CompactedReport' });
 
 /** What a summary of compacted trace entries stands for; null where there is none. */
 export const compacted = compactedReport.nullable();
@@ -176,9 +190,11 @@ const dispatchReply = z
     fullPromptHash: z.string().describe('Hash of the whole prompt.'),
     ledger: ledgerReport.describe('Which ledgers the prompt was made from.'),
   })
-  .describe(
-    'The prompt of one task. The fields of learnings are left out only for maxLearnings 0 and for an error.',
-  );
+  .meta({
+    id: 'DispatchReply',
+    description:
+      'The prompt of one task. The fields of learnings are left out only for maxLearnings 0 and for an error.',
+  });
 
 const iterationReply = z
   .object({
@@ -186,9 +202,11 @@ const iterationReply = z
     ...baseFields,
     ...optionalLearnings,
   })
-  .describe(
-    'The prompt of one iteration. The fields of learnings are left out as well for a template without them.',
-  );
+  .meta({
+    id: 'IterationReply',
+    description:
+      'The prompt of one iteration. The fields of learnings are left out as well for a template without them.',
+  });
 
 const sessionStartReply = z
   .object({
@@ -196,7 +214,7 @@ const sessionStartReply = z
     ...baseFields,
     ...learningsFields,
   })
-  .describe('What an agent reads first in a session.');
+  .meta({ id: 'SessionStartReply', description: 'What an agent reads first in a session.' });
 
 export const compileReply = z.discriminatedUnion('kind', [dispatchReply, iterationReply, sessionStartReply]);
 

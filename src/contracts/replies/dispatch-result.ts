@@ -23,7 +23,7 @@ export const dispatchResult = z.discriminatedUnion('status', [
         .describe('What reading it changed or skipped; left out for nothing.'),
       repairsOmitted: count('Repairs beyond the limit.').exactOptional(),
     })
-    .describe('It was read, and counts.'),
+    .meta({ id: 'DispatchRecorded', description: 'It was read, and counts.' }),
   z
     .object({
       ...common,
@@ -38,7 +38,10 @@ export const dispatchResult = z.discriminatedUnion('status', [
         .exactOptional()
         .describe('The role whose result it seems to be, where it was published as that of another.'),
     })
-    .describe('It could not be used, and is kept whole in DISPATCH_REJECTED.'),
+    .meta({
+      id: 'DispatchRefused',
+      description: 'It could not be used, and is kept whole in DISPATCH_REJECTED.',
+    }),
   z
     .object({
       ...common,
@@ -46,14 +49,16 @@ export const dispatchResult = z.discriminatedUnion('status', [
       role,
       task,
     })
-    .describe(
-      'The same result of this role and task, by its result_id or message id, had counted before: nothing changed.',
-    ),
-  z
-    .object({ ...common, status: z.literal('counted').describe('It was taken in.') })
-    .describe(
+    .meta({
+      id: 'DispatchRepeated',
+      description:
+        'The same result of this role and task, by its result_id or message id, had counted before: nothing changed.',
+    }),
+  z.object({ ...common, status: z.literal('counted').describe('It was taken in.') }).meta({
+    id: 'DispatchCounted',
+    description:
       'It was taken in, and the session keeps nothing of it: it repeated an earlier result, or newer ones have taken its place. Its log knows which.',
-    ),
+  }),
 ]);
 
 /** What became of a dispatch: the reply of `dispatch-show`, and what a publisher that waits gets. */

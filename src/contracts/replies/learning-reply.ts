@@ -24,25 +24,31 @@ const said = {
   confidence: z.number().exactOptional().describe('How certain it is, 0 to 1.'),
 };
 
-const learning = z.object({ ...said, confirmedAt: time('When it became a learning') });
+const learning = z
+  .object({ ...said, confirmedAt: time('When it became a learning') })
+  .meta({ id: 'Learning' });
 
-const proposal = z.object({
-  ...said,
-  status: z.enum(PROPOSAL_STATUSES).describe('What was decided.'),
-  method: z.enum(PROPOSAL_METHODS).describe('How it came about.'),
-  decidedAt: time('When it was decided').exactOptional(),
-  decidedBy: z.string().exactOptional().describe('Who decided it.'),
-  reason: z.string().exactOptional().describe('Why it was decided so.'),
-  mergedInto: z.string().exactOptional().describe('The learning that says it already.'),
-});
+const proposal = z
+  .object({
+    ...said,
+    status: z.enum(PROPOSAL_STATUSES).describe('What was decided.'),
+    method: z.enum(PROPOSAL_METHODS).describe('How it came about.'),
+    decidedAt: time('When it was decided').exactOptional(),
+    decidedBy: z.string().exactOptional().describe('Who decided it.'),
+    reason: z.string().exactOptional().describe('Why it was decided so.'),
+    mergedInto: z.string().exactOptional().describe('The learning that says it already.'),
+  })
+  .meta({ id: 'Proposal' });
 
-const retirement = z.object({
-  how: z.enum(['superseded', 'retracted']).describe('What became of it.'),
-  at: time('When that was'),
-  by: z.string().describe('Who did it.'),
-  replacement: z.string().exactOptional().describe('The learning that took its place.'),
-  reason: z.string().exactOptional().describe('Why.'),
-});
+const retirement = z
+  .object({
+    how: z.enum(['superseded', 'retracted']).describe('What became of it.'),
+    at: time('When that was'),
+    by: z.string().describe('Who did it.'),
+    replacement: z.string().exactOptional().describe('The learning that took its place.'),
+    reason: z.string().exactOptional().describe('Why.'),
+  })
+  .meta({ id: 'Retirement' });
 
 const ofProject = {
   project: z.string().describe('The project.'),
@@ -65,7 +71,7 @@ const viewFields = {
     .nullable()
     .describe('An active learning that says nearly the same; null for none.'),
 };
-const proposalView = z.object(viewFields);
+const proposalView = z.object(viewFields).meta({ id: 'ProposalView' });
 
 const page = {
   total: count('Entries of all pages.'),

@@ -15,64 +15,70 @@ const results = {
   next_action: z.enum(NEXT_ACTIONS).describe('What should happen next.'),
 };
 
-const taskProgress = z.object({
-  task: z.string().describe('Id of the task.'),
-  board: z.enum(TASK_STATUSES).exactOptional().describe('Its status on the board, where it is there.'),
-  plan: planStatus.exactOptional(),
-  ...results,
-  required_fixes: count('Fixes that its last review required.'),
-  stalled: z.boolean().describe('Whether it makes no progress.'),
-  replan_hint: z.string().exactOptional().describe('Why it is stalled, where it is.'),
-});
+const taskProgress = z
+  .object({
+    task: z.string().describe('Id of the task.'),
+    board: z.enum(TASK_STATUSES).exactOptional().describe('Its status on the board, where it is there.'),
+    plan: planStatus.exactOptional(),
+    ...results,
+    required_fixes: count('Fixes that its last review required.'),
+    stalled: z.boolean().describe('Whether it makes no progress.'),
+    replan_hint: z.string().exactOptional().describe('Why it is stalled, where it is.'),
+  })
+  .meta({ id: 'TaskProgress' });
 
-const run = z.object({
-  spec: z.string().describe('Name of the specification.'),
-  goal: z.string().exactOptional().describe('What the run is for.'),
-  source: tasksSource.describe('Where its tasks come from.'),
-  fingerprint: tasksDocument.shape.fingerprint,
-  totals: planTotals.describe('How many tasks it has.'),
-  active_task_id: z
-    .string()
-    .nullable()
-    .describe(
-      'The task in progress, else the next one. Never one that is blocked, or optional while required ones are open.',
-    ),
-  next_task_id: z
-    .string()
-    .nullable()
-    .describe('The first task that is open, can be worked on, and waits for nothing.'),
-  held: z
-    .string()
-    .exactOptional()
-    .describe('Why there is no next task though some are open, such as "2 blocked, 1 optional".'),
-  problems: count('Lines of the plan that were not placed.'),
-  guesses: count('Lines of the plan that were placed by a guess.'),
-  drift: z
-    .array(
-      z.object({
-        task: z.string().describe('Id of the task.'),
-        kind: z
-          .enum(['approved_but_open', 'ticked_but_needs_changes'])
-          .describe('Which way plan and results contradict each other.'),
-        message: z.string().describe('What is wrong, and what to do.'),
-      }),
-    )
-    .exactOptional()
-    .describe('Where the plan and the results contradict each other; left out where they agree.'),
-});
+const run = z
+  .object({
+    spec: z.string().describe('Name of the specification.'),
+    goal: z.string().exactOptional().describe('What the run is for.'),
+    source: tasksSource.describe('Where its tasks come from.'),
+    fingerprint: tasksDocument.shape.fingerprint,
+    totals: planTotals.describe('How many tasks it has.'),
+    active_task_id: z
+      .string()
+      .nullable()
+      .describe(
+        'The task in progress, else the next one. Never one that is blocked, or optional while required ones are open.',
+      ),
+    next_task_id: z
+      .string()
+      .nullable()
+      .describe('The first task that is open, can be worked on, and waits for nothing.'),
+    held: z
+      .string()
+      .exactOptional()
+      .describe('Why there is no next task though some are open, such as "2 blocked, 1 optional".'),
+    problems: count('Lines of the plan that were not placed.'),
+    guesses: count('Lines of the plan that were placed by a guess.'),
+    drift: z
+      .array(
+        z.object({
+          task: z.string().describe('Id of the task.'),
+          kind: z
+            .enum(['approved_but_open', 'ticked_but_needs_changes'])
+            .describe('Which way plan and results contradict each other.'),
+          message: z.string().describe('What is wrong, and what to do.'),
+        }),
+      )
+      .exactOptional()
+      .describe('Where the plan and the results contradict each other; left out where they agree.'),
+  })
+  .meta({ id: 'Plan' });
 
-const unreadable = z.object({
-  task: z.string().describe('Id of the task.'),
-  dispatch: place('Sequence of the result in the DISPATCH stream.'),
-  role: z.enum(ROLES).exactOptional().describe('The role that it was published as.'),
-  code: z.string().describe('A stable error code.'),
-  reason: z.string().describe('What is wrong with it.'),
-  fix: z.string().exactOptional().describe('What would make it readable.'),
-  meant: z
-    .enum(ROLES)
-    .exactOptional()
-    .describe('The role whose result it seems to be, where it was published as that of another.'),
-});
+const unreadable = z
+  .object({
+    task: z.string().describe('Id of the task.'),
+    dispatch: place('Sequence of the result in the DISPATCH stream.'),
+    role: z.enum(ROLES).exactOptional().describe('The role that it was published as.'),
+    code: z.string().describe('A stable error code.'),
+    reason: z.string().describe('What is wrong with it.'),
+    fix: z.string().exactOptional().describe('What would make it readable.'),
+    meant: z
+      .enum(ROLES)
+      .exactOptional()
+      .describe('The role whose result it seems to be, where it was published as that of another.'),
+  })
+  .meta({ id: 'UnreadableResult' });
 
 const status = {
   session: sessionView.describe('The session.'),
@@ -102,34 +108,36 @@ export const runInitReply = z.object({
 
 const { id, text, parent, group, optional, cancelled, dependsOn, requirements, prompt } = progressTask.shape;
 
-const planTask = z.object({
-  id,
-  text,
-  depth: count('Number of tasks that it is a part of.'),
-  status: planStatus,
-  parent,
-  group,
-  blocked: z
-    .literal(true)
-    .exactOptional()
-    .describe('Its line, its last result or a task that it is a part of says that it is blocked.'),
-  optional,
-  cancelled,
-  depends_on: dependsOn,
-  waits_for: z
-    .array(z.string())
-    .exactOptional()
-    .describe('Of these, and of those of the tasks that it is a part of: what is not done.'),
-  unknown_dependencies: z
-    .array(z.string())
-    .exactOptional()
-    .describe('Dependencies that the plan does not have: nothing waits for them.'),
-  requirements,
-  prompt,
-  dispatches: results.dispatches.exactOptional(),
-  last_outcome: results.last_outcome.exactOptional(),
-  next_action: results.next_action.exactOptional(),
-});
+const planTask = z
+  .object({
+    id,
+    text,
+    depth: count('Number of tasks that it is a part of.'),
+    status: planStatus,
+    parent,
+    group,
+    blocked: z
+      .literal(true)
+      .exactOptional()
+      .describe('Its line, its last result or a task that it is a part of says that it is blocked.'),
+    optional,
+    cancelled,
+    depends_on: dependsOn,
+    waits_for: z
+      .array(z.string())
+      .exactOptional()
+      .describe('Of these, and of those of the tasks that it is a part of: what is not done.'),
+    unknown_dependencies: z
+      .array(z.string())
+      .exactOptional()
+      .describe('Dependencies that the plan does not have: nothing waits for them.'),
+    requirements,
+    prompt,
+    dispatches: results.dispatches.exactOptional(),
+    last_outcome: results.last_outcome.exactOptional(),
+    next_action: results.next_action.exactOptional(),
+  })
+  .meta({ id: 'PlanTask' });
 
 export const planShown = z.object({
   plan: run.nullable().describe('The plan in numbers; null before run.init.'),

@@ -12,110 +12,131 @@ const iteration = count('Number of the iteration that was running; 0 before the 
 /** Role and verdict of a result. */
 export const outcome = z.templateLiteral([z.enum(ROLES), '_', z.enum(VERDICTS)]);
 
-export const taskView = z.object({
-  id: z.string().describe('Id of the task, such as TAS-1.'),
-  content: z.string().describe('What is to be done.'),
-  status: z.enum(TASK_STATUSES).describe('How far it is.'),
-  priority: z.number().describe('0 critical, 1 high, 2 medium, 3 low, 4 backlog.'),
-  depends_on: z.array(z.string()).describe('Tasks that it waits for.'),
-  created_at: time('When it was added'),
-  updated_at: time('When it was last changed'),
-  iteration: count('Iteration in which its status last changed; 0 before the first one.'),
-  claimed_by: z.string().exactOptional().describe('Agent that took it.'),
-  reason: z.string().exactOptional().describe('Why it has its status, as the one who set it said.'),
-  status_at: time(
-    'When a command last set its status, where something else has changed since',
-  ).exactOptional(),
-  result: z
-    .object({
-      dispatch: place('Its sequence in the DISPATCH stream.'),
-      at: time('When it arrived'),
-      outcome: outcome.describe('Its role and verdict.'),
-    })
-    .exactOptional()
-    .describe('Its newest result, where that came after the last command on its status and moved the task.'),
-  unresolved: z
-    .array(
-      z.object({
-        id: z.string().describe('Id of a task that it waits for.'),
-        why: z
-          .enum(['missing', 'remaining', 'in_progress', 'blocked', 'cancelled'])
-          .describe('The status of that task, or missing where there is none.'),
-      }),
-    )
-    .describe('What it still waits for, and why.'),
-});
+export const taskView = z
+  .object({
+    id: z.string().describe('Id of the task, such as TAS-1.'),
+    content: z.string().describe('What is to be done.'),
+    status: z.enum(TASK_STATUSES).describe('How far it is.'),
+    priority: z.int().describe('0 critical, 1 high, 2 medium, 3 low, 4 backlog.'),
+    depends_on: z.array(z.string()).describe('Tasks that it waits for.'),
+    created_at: time('When it was added'),
+    updated_at: time('When it was last changed'),
+    iteration: count('Iteration in which its status last changed; 0 before the first one.'),
+    claimed_by: z.string().exactOptional().describe('Agent that took it.'),
+    reason: z.string().exactOptional().describe('Why it has its status, as the one who set it said.'),
+    status_at: time(
+      'When a command last set its status, where something else has changed since',
+    ).exactOptional(),
+    result: z
+      .object({
+        dispatch: place('Its sequence in the DISPATCH stream.'),
+        at: time('When it arrived'),
+        outcome: outcome.describe('Its role and verdict.'),
+      })
+      .exactOptional()
+      .describe(
+        'Its newest result, where that came after the last command on its status and moved the task.',
+      ),
+    unresolved: z
+      .array(
+        z.object({
+          id: z.string().describe('Id of a task that it waits for.'),
+          why: z
+            .enum(['missing', 'remaining', 'in_progress', 'blocked', 'cancelled'])
+            .describe('The status of that task, or missing where there is none.'),
+        }),
+      )
+      .describe('What it still waits for, and why.'),
+  })
+  .meta({ id: 'Task' });
 
-export const note = z.object({
-  id: z.string().describe('Id of the note, such as NOT-1.'),
-  content: z.string().describe('What it says.'),
-  type: z.enum(NOTE_TYPES).describe('What kind of note it is.'),
-  created_at: time('When it was written'),
-  updated_at: time('When it was last changed'),
-  iteration,
-});
+export const note = z
+  .object({
+    id: z.string().describe('Id of the note, such as NOT-1.'),
+    content: z.string().describe('What it says.'),
+    type: z.enum(NOTE_TYPES).describe('What kind of note it is.'),
+    created_at: time('When it was written'),
+    updated_at: time('When it was last changed'),
+    iteration,
+  })
+  .meta({ id: 'Note' });
 
-export const inboxMessage = z.object({
-  id: z.string().describe('Id of the message, such as MSG-1.'),
-  content: z.string().describe('What it says.'),
-  created_at: time('When it was left'),
-  read: z.boolean().describe('Whether it was read.'),
-});
+export const inboxMessage = z
+  .object({
+    id: z.string().describe('Id of the message, such as MSG-1.'),
+    content: z.string().describe('What it says.'),
+    created_at: time('When it was left'),
+    read: z.boolean().describe('Whether it was read.'),
+  })
+  .meta({ id: 'Message' });
 
-export const iterationView = z.object({
-  number: count('Number of the iteration, 1 for the first.'),
-  started_at: time('When it began'),
-  ended_at: time('When it ended; absent while it runs').exactOptional(),
-  implied: z
-    .literal(true)
-    .exactOptional()
-    .describe('It was opened by the first write of an agent, and nobody has started it since.'),
-  complete: z.boolean().describe('Whether it was ended properly, rather than overtaken by the next one.'),
-  summary: z.string().exactOptional().describe('What it came to.'),
-  tasks_worked: z.array(z.string()).describe('Tasks whose status changed in it, or that its summary names.'),
-});
+export const iterationView = z
+  .object({
+    number: count('Number of the iteration, 1 for the first.'),
+    started_at: time('When it began'),
+    ended_at: time('When it ended; absent while it runs').exactOptional(),
+    implied: z
+      .literal(true)
+      .exactOptional()
+      .describe('It was opened by the first write of an agent, and nobody has started it since.'),
+    complete: z.boolean().describe('Whether it was ended properly, rather than overtaken by the next one.'),
+    summary: z.string().exactOptional().describe('What it came to.'),
+    tasks_worked: z
+      .array(z.string())
+      .describe('Tasks whose status changed in it, or that its summary names.'),
+  })
+  .meta({ id: 'Iteration' });
 
-const board = z.object({
-  total: count('All tasks of the board.'),
-  ready: count('Tasks that an agent could begin now.'),
-  waiting: count('Open tasks that are blocked or wait for others.'),
-  remaining: count('Tasks to be done.'),
-  in_progress: count('Tasks that an agent works on.'),
-  blocked: count('Tasks that cannot go on.'),
-  completed: count('Tasks that are done.'),
-  cancelled: count('Tasks that were given up.'),
-});
+const board = z
+  .object({
+    total: count('All tasks of the board.'),
+    ready: count('Tasks that an agent could begin now.'),
+    waiting: count('Open tasks that are blocked or wait for others.'),
+    remaining: count('Tasks to be done.'),
+    in_progress: count('Tasks that an agent works on.'),
+    blocked: count('Tasks that cannot go on.'),
+    completed: count('Tasks that are done.'),
+    cancelled: count('Tasks that were given up.'),
+  })
+  .meta({ id: 'BoardCounts' });
 
-export const planTotals = z.object({
-  total: count('Tasks of the plan that are work of their own: neither given up nor a group of others.'),
-  completed: count('Tasks that are done.'),
-  inProgress: count('Tasks that are in progress.'),
-  pending: count('Tasks to be done.'),
-});
+export const planTotals = z
+  .object({
+    total: count('Tasks of the plan that are work of their own: neither given up nor a group of others.'),
+    completed: count('Tasks that are done.'),
+    inProgress: count('Tasks that are in progress.'),
+    pending: count('Tasks to be done.'),
+  })
+  .meta({ id: 'PlanTotals' });
 
-export const sessionView = z.object({
-  name: z.string().describe('Name of the session.'),
-  status: z.enum(['open', 'completed']).describe('Whether it is done.'),
-  goal: z.string().exactOptional().describe('What it is for.'),
-  spec: z.string().exactOptional().describe('The specification itself.'),
-  spec_path: z.string().exactOptional().describe('Where the specification is to be read.'),
-  project: z.string().exactOptional().describe('The project whose learnings it uses.'),
-  // Unlike a request, it may hold settings that are not known here.
-  settings: z
-    .object(sessionSettings.shape)
-    .exactOptional()
-    .describe('The settings of its prompts that were set.'),
-  completed_reason: z.string().exactOptional().describe('Why it was completed in spite of open tasks.'),
-  sequence: place('Sequence of its newest event; 0 for a session without events.'),
-  last_event_at: time('When its newest event was; null without any').nullable(),
-  iteration: count('Number of the newest iteration; 0 before the first.'),
-  board: board.describe('How many tasks its board has.'),
-  plan: planTotals.nullable().describe('How many tasks its plan has; null before run.init.'),
-  tasks: board.describe('As board, which earlier versions called so.'),
-  notes: count('How many notes it has.'),
-  unread: count('Messages that were not read.'),
-  facts: count('Valid facts.'),
-  dispatches: z
-    .record(z.enum([...ROLES, 'rejected']), z.number())
-    .describe('Results since the session began, by role, and those that were rejected.'),
-});
+export const sessionView = z
+  .object({
+    name: z.string().describe('Name of the session.'),
+    status: z.enum(['open', 'completed']).describe('Whether it is done.'),
+    goal: z.string().exactOptional().describe('What it is for.'),
+    spec: z.string().exactOptional().describe('The specification itself.'),
+    spec_path: z.string().exactOptional().describe('Where the specification is to be read.'),
+    project: z.string().exactOptional().describe('The project whose learnings it uses.'),
+    // Unlike a request, it may hold settings that are not known here.
+    settings: z
+      .object(sessionSettings.shape)
+      .exactOptional()
+      .describe('The settings of its prompts that were set.'),
+    completed_reason: z.string().exactOptional().describe('Why it was completed in spite of open tasks.'),
+    sequence: place('Sequence of its newest event; 0 for a session without events.'),
+    last_event_at: z
+      .string()
+      .nullable()
+      .describe('When its newest event was, ISO 8601 in UTC; null without any.'),
+    iteration: count('Number of the newest iteration; 0 before the first.'),
+    board: board.describe('How many tasks its board has.'),
+    plan: planTotals.nullable().describe('How many tasks its plan has; null before run.init.'),
+    tasks: board.describe('As board, which earlier versions called so.'),
+    notes: count('How many notes it has.'),
+    unread: count('Messages that were not read.'),
+    facts: count('Valid facts.'),
+    dispatches: z
+      .record(z.enum([...ROLES, 'rejected']), z.int())
+      .describe('Results since the session began, by role, and those that were rejected.'),
+  })
+  .meta({ id: 'Session' });

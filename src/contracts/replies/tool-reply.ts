@@ -15,16 +15,18 @@ const message = z.object({ message: inboxMessage.describe('The message as it is 
 const iteration = z.object({ iteration: iterationView.describe('The iteration as it is now.'), sequence });
 const session = z.object({ session: sessionView.describe('The session as it is now.'), sequence });
 
-const foundFact = z.object({
-  ...saidFields,
-  id: z.string().describe('Id of the fact, made from its words.'),
-  task: z.string().describe('The task of the result that said it.'),
-  role: z.enum(ROLES).describe('The role of that result.'),
-  dispatch: place('Sequence of that result in the DISPATCH stream.'),
-  at: time('When that result arrived'),
-  closed_by: place('Sequence of the dispatch that closed it; absent while it holds.').exactOptional(),
-  closed_at: time('When that dispatch arrived').exactOptional(),
-});
+const foundFact = z
+  .object({
+    ...saidFields,
+    id: z.string().describe('Id of the fact, made from its words.'),
+    task: z.string().describe('The task of the result that said it.'),
+    role: z.enum(ROLES).describe('The role of that result.'),
+    dispatch: place('Sequence of that result in the DISPATCH stream.'),
+    at: time('When that result arrived'),
+    closed_by: place('Sequence of the dispatch that closed it; absent while it holds.').exactOptional(),
+    closed_at: time('When that dispatch arrived').exactOptional(),
+  })
+  .meta({ id: 'FoundFact' });
 
 export const TOOL_REPLIES = {
   'task-add': task,

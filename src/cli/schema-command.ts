@@ -1,0 +1,37 @@
+import type { Command } from 'commander';
+import { ThroughlineError } from '../contracts/errors.js';
+import { jsonSchema, SCHEMA_LIST } from '../schemas/json-schemas.js';
+import { examples, out } from './command-context.js';
+
+export function schemaCommand(program: Command): void {
+  const schema = program
+    .command('schema')
+    .description('JSON Schemas of results, requests, replies, events and the snapshot (draft 2020-12).')
+    .addHelpText('after', examples('throughline schema print result.implementer'));
+
+  schema
+    .command('ls')
+    .description('Lists the schemas.')
+    .option('--json', 'print {"schemas":[{"name","about"}]}')
+    .addHelpText('after', examples('throughline schema ls --json'))
+    .action(({ json }: { json?: boolean }) => {
+      if (json) return out(JSON.stringify({ schemas: SCHEMA_LIST }));
+      const width = Math.max(...SCHEMA_LIST.map(({ name }) => name.length));
+      for (const { name, about } of SCHEMA_LIST) out(`${name.padEnd(width)}  ${about}`);
+    });
+
+  schema
+    .command('print')
+    .description('Prints a schema.')
+    .argument('<name>', 'name of the schema, as schema ls shows it')
+    .addHelpText('after', examples('throughline schema print prompt.compile.request > request.json'))
+    .action((name: string) => {
+      const found = jsonSchema(name);
+      if (found === undefined)
+        throw new ThroughlineError(
+          'not_found',
+          `there is no schema ${JSON.stringify(name)}: "throughline schema ls" lists them`,
+        );
+      out(JSON.stringify(found, null, 2));
+    });
+}
