@@ -20,7 +20,9 @@ const EVENTS = {
     last_assistant_message: `BEGIN_DISPATCH_RESULT\n${RESULT}\nEND_DISPATCH_RESULT`,
   },
 };
-const hookOf = (id, event, what) => ({ id, args: ['hook', 'claude'], input: JSON.stringify(event), what });
+// A hook that gives up would look fast.
+const PATIENT = ['hook', 'claude', '--within', '20000'];
+const hookOf = (id, event, what) => ({ id, args: PATIENT, input: JSON.stringify(event), what });
 
 /** Each with what it gets on standard input. All but the first talk to a running server and its services. */
 const COMMANDS = [
@@ -51,9 +53,7 @@ export async function measureCommands({ rounds, progress, shutdown }) {
     ...process.env,
     NATS_URL: url,
     THROUGHLINE_SESSION: REQUEST.session,
-    THROUGHLINE_STATE_DIR: await temporaryDir(shutdown),
-    // A hook that gives up would look fast.
-    THROUGHLINE_HOOK_MS: '20000',
+    XDG_STATE_HOME: await temporaryDir(shutdown),
   };
   const bare = { id: 'node', spawned: ['-e', '0'] };
   const runs = [bare, ...COMMANDS.map((each) => ({ ...each, spawned: [throughlineBin, ...each.args] }))];

@@ -12,20 +12,19 @@ void run().then((code) => {
 
 async function run(): Promise<number> {
   const [, , command, client, ...more] = process.argv;
+  const isHook = command === 'hook' && !process.stdin.isTTY;
+  const [option, within] = more;
+  const isPlain = more.length === 0 || (more.length === 2 && option === '--within');
   // Agents wait for it at every step: it loads nothing that it does not need.
-  if (
-    command === 'hook' &&
-    client !== undefined &&
-    !client.startsWith('-') &&
-    more.length === 0 &&
-    !process.stdin.isTTY
-  ) {
+  if (isHook && client !== undefined && !client.startsWith('-') && isPlain) {
     const { hook } = await import('./hook-command.js');
-    await hook(client);
+    await hook(client, within === undefined ? {} : { within });
     return 0;
   }
   const { runCli } = await import('./program.js');
-  return runCli(process.argv);
+  const code = await runCli(process.argv);
+  // Another code stops some agents: an option that only a newer version knows must not.
+  return isHook ? 0 : code;
 }
 
 /**

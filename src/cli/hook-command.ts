@@ -8,17 +8,29 @@ import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { DEFAULT_URL } from './default-url.js';
 import { examples } from './output.js';
 
-/** Where the settings cannot be read. */
-const DEFAULT_MS = 220;
+/** Longest time of a hook: with what a process takes to end, clients wait for less than 300 ms. */
+const WITHIN_MS = 220;
+const LEAST_MS = 50;
+const MOST_MS = 60_000;
+
+interface HookOptions {
+  readonly nats?: string;
+  /** As it is typed. */
+  readonly within?: string;
+}
 
 export function hookCommand(program: Command): void {
   program
     .command('hook')
     .description(
       'Takes an event of a coding agent on standard input and prints what the agent should read. Clients call it, as\n' +
-        '"throughline connect" sets up. It never fails: what goes wrong is a line in hook.log under THROUGHLINE_STATE_DIR.',
+        '"throughline connect" sets up. It never fails: what goes wrong is a line in hook.log, in ~/.local/state/throughline.',
     )
     .argument('<client>', Object.keys(HOOK_CLIENTS).join(', '))
+    .option(
+      '--within <ms>',
+      `longest time from its start, in milliseconds: then it ends without an answer, and the agent goes on (default: ${WITHIN_MS})`,
+    )
     .addHelpText(
       'after',
       examples(`echo '{"hook_event_name":"SessionStart","session_id":"1"}' | throughline hook claude`),
@@ -29,7 +41,7 @@ export function hookCommand(program: Command): void {
           'usage',
           `${JSON.stringify(client)} is not a client: use one of ${Object.keys(HOOK_CLIENTS).join(', ')}`,
         );
-      await hook(client, command.optsWithGlobals<{ nats?: string }>().nats);
+      await hook(client, command.optsWithGlobals<HookOptions>());
     });
 }
 
@@ -37,7 +49,7 @@ export function hookCommand(program: Command): void {
  * Runs one hook and ends the process, with code 0 whatever happens: any other code stops some agents. The time is counted
  * from the start of the process.
  */
-export async function hook(name: string, url?: string): Promise<void> {
+export async function hook(name: string, { nats: url, within }: HookOptions = {}): Promise<void> {
   let config: Config | undefined;
   let fault: unknown;
   try {
@@ -47,8 +59,8 @@ export async function hook(name: string, url?: string): Promise<void> {
   }
   const stateDir = stateDirOf();
   const log = (line: string) => logHook(stateDir, line);
-  const withinMs = config?.hookMs ?? DEFAULT_MS;
-  const leftMs = () => withinMs - performance.now();
+  const withinMs = withinOf(within);
+  const leftMs = () => (withinMs ?? WITHIN_MS) - performance.now();
   const end = (answer: string): void => {
     if (answer === '') process.exit(0);
     process.stdout.write(answer, () => process.exit(0));
@@ -59,6 +71,10 @@ export async function hook(name: string, url?: string): Promise<void> {
   };
   process.on('uncaughtException', (error) => give(`internal: ${messageOf(error)}`));
   setTimeout(() => give(`not done within ${withinMs} ms: gave up`), Math.max(0, leftMs()));
+  if (withinMs === undefined)
+    return give(
+      `--within is ${JSON.stringify(within)}: use a whole number of milliseconds from ${LEAST_MS} to ${MOST_MS}`,
+    );
   const client = hookClient(name);
   if (client === undefined) return give('not a client of this version');
   if (config === undefined) return give(messageOf(fault));
@@ -69,9 +85,17 @@ export async function hook(name: string, url?: string): Promise<void> {
     return openClient({ config: known, url: server });
   };
   const answer = await runHook(name, client, await text(process.stdin), {
-    ...{ config: known, url: server, directory: process.cwd(), log, leftMs, connect: once(connect) },
+    ...{ config: known, stateDir, url: server, directory: process.cwd() },
+    ...{ log, leftMs, connect: once(connect) },
   });
   end(answer);
+}
+
+/** The time that a hook may take; `undefined` for a text that is none. */
+function withinOf(text: string | undefined): number | undefined {
+  if (text === undefined) return WITHIN_MS;
+  const ms = Number(text);
+  return /^\d{2,5}$/.test(text) && ms >= LEAST_MS && ms <= MOST_MS ? ms : undefined;
 }
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { agentSession } from '../agents/agent-session.js';
 import type { Memory } from '../agents/mcp/memory.js';
 import type { ThroughlineClient } from '../client/throughline-client.js';
+import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { token } from '../contracts/names.js';
 import { Shutdown } from '../runtime/shutdown.js';
 import { type Cli, cliOf, examples, note, out } from './command-context.js';
@@ -12,6 +14,7 @@ import { runUntilSignal } from './signals.js';
 interface McpOptions {
   readonly session?: string;
   readonly http?: number;
+  readonly tokenFile?: string;
 }
 
 export function mcpCommand(program: Command): void {
@@ -30,12 +33,20 @@ export function mcpCommand(program: Command): void {
       'serve HTTP on this port of 127.0.0.1; 0 takes any free one',
       wholeNumber(0, 65_535),
     )
+    .option(
+      '--token-file <file>',
+      'with --http: file with the bearer token that requests must have (default: a new one, which is printed)',
+    )
     .addHelpText('after', examples('throughline mcp', 'throughline mcp --session demo --http 8765'))
     .action(async (options: McpOptions, command: Command) => {
       const cli = cliOf(command);
+      const { http, tokenFile } = options;
+      if (http === undefined && tokenFile !== undefined)
+        throw new ThroughlineError('usage', '--token-file is for --http: add it, or leave out the file');
+      const own = tokenFile === undefined ? undefined : readToken(tokenFile);
       const { memory, close } = memoryOf(cli, options.session);
-      if (options.http === undefined) await serveInput(memory, close);
-      else await serveHttp(cli, memory, close, options.http);
+      if (http === undefined) await serveInput(memory, close);
+      else await serveHttp(cli, memory, close, http, own);
     });
 }
 
@@ -69,18 +80,38 @@ async function serveInput(memory: Memory, close: () => Promise<void>): Promise<v
   await close();
 }
 
-async function serveHttp(cli: Cli, memory: Memory, close: () => Promise<void>, port: number): Promise<void> {
+async function serveHttp(
+  cli: Cli,
+  memory: Memory,
+  close: () => Promise<void>,
+  port: number,
+  own: string | undefined,
+): Promise<void> {
   const shutdown = new Shutdown();
   await runUntilSignal(cli, shutdown, async () => {
     shutdown.add('the client', close);
     const { serveMcpHttp } = await import('../agents/mcp/mcp-http.js');
-    const own = cli.config.mcpToken ?? randomBytes(24).toString('base64url');
-    const server = await serveMcpHttp(memory, port, own);
+    const wanted = own ?? randomBytes(24).toString('base64url');
+    const server = await serveMcpHttp(memory, port, wanted);
     shutdown.add('the HTTP server', () => server.close());
-    if (cli.config.mcpToken === undefined)
-      note(
-        `-- send the header "Authorization: Bearer ${own}"; THROUGHLINE_MCP_TOKEN sets a token of your own`,
-      );
+    if (own === undefined)
+      note(`-- send the header "Authorization: Bearer ${wanted}"; --token-file takes a token of your own`);
     out(`throughline mcp ready ${server.url} session ${memory.session}`);
   });
+}
+
+function readToken(file: string): string {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8').trim();
+  } catch (cause) {
+    throw new ThroughlineError('usage', `--token-file ${file} cannot be read: ${messageOf(cause)}`, {
+      cause,
+    });
+  }
+  if (/^[!-~]+$/.test(text)) return text;
+  throw new ThroughlineError(
+    'usage',
+    `--token-file ${file} holds no token: write one line of printable ASCII without spaces`,
+  );
 }

@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { delimiter, isAbsolute, join } from 'node:path';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { EmbedderOptions } from '../embedding/embedder-options.js';
 import type { NatsAccess } from '../nats/connection/nats-access.js';
@@ -20,15 +20,13 @@ export interface Config extends Omit<SettingValues, keyof NatsAccess | EmbedSett
   readonly embedder: EmbedderOptions | undefined;
   /** Where an installed nats-server is kept. */
   readonly cacheDir: string;
-  /** Where hooks keep what they have not sent. */
-  readonly stateDir: string;
   /** The raw variables, for the search of nats-server. */
   readonly env: Variables;
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;
 type EmbedSetting = 'embedUrl' | 'embedModel' | 'embedKey' | 'embedDir';
-type Reread = 'redact' | 'tasksRoots' | 'cacheDir' | 'stateDir' | 'serverBin';
+type Reread = 'redact' | 'tasksRoots' | 'cacheDir' | 'serverBin';
 
 /**
  * Reads the configuration.
@@ -39,18 +37,7 @@ type Reread = 'redact' | 'tasksRoots' | 'cacheDir' | 'stateDir' | 'serverBin';
 export function loadConfig(env: Variables = process.env, fixed: Partial<Fixed> = {}): Config {
   const values = valuesOf(env);
   const { user, password, token, nkey, creds, ca, cert, key, tlsFirst, inboxPrefix, ...more } = values;
-  const {
-    embedUrl,
-    embedModel,
-    embedKey,
-    embedDir,
-    tasksRoots,
-    redact,
-    serverBin,
-    cacheDir,
-    stateDir,
-    ...rest
-  } = more;
+  const { embedUrl, embedModel, embedKey, embedDir, tasksRoots, redact, serverBin, cacheDir, ...rest } = more;
   const limits: Fixed = { ...FIXED, ...fixed };
   return Object.freeze({
     ...limits,
@@ -60,7 +47,6 @@ export function loadConfig(env: Variables = process.env, fixed: Partial<Fixed> =
     tasksRoots: tasksRoots?.split(delimiter).filter((root) => root !== '') ?? [process.cwd()],
     embedder: embedderOf(values, limits),
     cacheDir: cacheDirOf(env, homedir()),
-    stateDir: stateDirOf(env),
     env,
   });
 }
@@ -116,11 +102,11 @@ export function nearestVariable(name: string): string | undefined {
 }
 
 /**
- * Where hooks keep things, whatever else the environment says. Always absolute: a relative `XDG_STATE_HOME` is ignored, as
+ * Where hooks keep what they have not sent, and their log: `$XDG_STATE_HOME/throughline`, else
+ * `~/.local/state/throughline`. It needs no valid settings. Always absolute: a relative `XDG_STATE_HOME` is ignored, as
  * its specification asks.
  */
 export function stateDirOf(env: Variables = process.env): string {
-  if (env.THROUGHLINE_STATE_DIR) return resolve(env.THROUGHLINE_STATE_DIR);
   const xdg = env.XDG_STATE_HOME;
   return join(xdg && isAbsolute(xdg) ? xdg : join(homedir(), '.local', 'state'), 'throughline');
 }

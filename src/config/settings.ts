@@ -65,11 +65,6 @@ export const SETTINGS = {
     optional('`default`'),
     'project for `learnings` and `proposals` commands that name none',
   ),
-  mcpToken: setting(
-    'THROUGHLINE_MCP_TOKEN',
-    secret,
-    'bearer token that `throughline mcp --http` wants; if unset, it makes one and prints it',
-  ),
   logLevel: setting(
     'THROUGHLINE_LOG_LEVEL',
     oneOf(LOG_LEVELS, 'info'),
@@ -151,16 +146,6 @@ export const SETTINGS = {
     'THROUGHLINE_CACHE_DIR',
     optional('`~/.cache/throughline`'),
     'where an installed nats-server is kept',
-  ),
-  stateDir: setting(
-    'THROUGHLINE_STATE_DIR',
-    optional('`~/.local/state/throughline`'),
-    'where hooks keep what they have not sent yet, and their log',
-  ),
-  hookMs: setting(
-    'THROUGHLINE_HOOK_MS',
-    wholeNumber(50, 60_000, 220),
-    'longest time of a hook from its start, in milliseconds: then it ends without an answer, and the agent goes on',
   ),
 } as const satisfies Readonly<Record<string, Setting<unknown>>>;
 

@@ -1,5 +1,7 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadConfig, unknownVariables } from '../../src/config/config.js';
+import { loadConfig, stateDirOf, unknownVariables } from '../../src/config/config.js';
 import { FIXED, SETTINGS } from '../../src/config/settings.js';
 import { messageOf } from '../../src/contracts/errors.js';
 
@@ -149,6 +151,13 @@ describe('text', () => {
 
   it('the cache directory setting moves the cache', () => {
     expect(loadConfig({ THROUGHLINE_CACHE_DIR: '/tl' }).cacheDir).toBe('/tl');
+  });
+
+  it('the state of hooks lies where the system keeps states, and never in a relative folder', () => {
+    expect(stateDirOf({ XDG_STATE_HOME: '/state' })).toBe('/state/throughline');
+    const usual = join(homedir(), '.local/state/throughline');
+    expect(stateDirOf({})).toBe(usual);
+    expect(stateDirOf({ XDG_STATE_HOME: 'state' })).toBe(usual);
   });
 });
 

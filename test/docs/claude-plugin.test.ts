@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { claudePlugin } from '../../src/agents/connect/claude-plugin.js';
-import { CLIENT_EVENTS } from '../../src/agents/connect/client-events.js';
+import { HOOK_CLIENTS } from '../../src/agents/hooks/hook-table.js';
 import { VERSION } from '../../src/version.js';
 import { ROOT } from './pages.js';
 
@@ -24,7 +24,7 @@ describe('the plugin for Claude Code', () => {
 
   it('the plugin takes every event that connecting takes, and both agents are asked for the result block', () => {
     const { hooks } = JSON.parse(files['hooks/hooks.json'] ?? '');
-    expect(Object.keys(hooks)).toEqual(CLIENT_EVENTS.claude.map(({ name }) => name));
+    expect(Object.keys(hooks)).toEqual(HOOK_CLIENTS.claude.events.map(({ name }) => name));
     for (const name of ['agents/implementer.md', 'agents/reviewer.md']) {
       expect(files[name]).toContain('BEGIN_DISPATCH_RESULT');
     }

@@ -153,9 +153,10 @@ throughline trace show checkout --intent claude-3f8c0a52-7a0e-4b57-9d0c-5a2f4a0c
 
 ## A hook never harms the agent
 
-- It ends with code 0, whatever happens. After \`THROUGHLINE_HOOK_MS\` it ends without an answer, and the agent goes on.
+- It ends with code 0, whatever happens. After 220 milliseconds it ends without an answer, and the agent goes on;
+  \`throughline hook claude --within 500\` gives it more.
 - Without a server, with a slow one, on a full disk or with an input that it does not know, it prints nothing. What went
-  wrong is one line in \`hook.log\` under \`THROUGHLINE_STATE_DIR\` (\`~/.local/state/throughline\`).
+  wrong is one line in \`~/.local/state/throughline/hook.log\`, or under \`XDG_STATE_HOME\` if it is set.
 - Results and trace entries that could not be sent wait there, and go out with the next hook that reaches the server: at
   most 2000 of them.
 - It starts no process. One server and its services are started by \`throughline up --detach\`, found by every further

@@ -5,10 +5,12 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { TraceEntryInput } from '../../src/contracts/trace-entry.js';
 import { freePort } from '../../src/nats-server/free-port.js';
 import { factsOf, tracesOf } from '../../src/session/session-state.js';
 import { type Payload, payloadsOf } from '../agents/hooks/hooks.js';
-import { BIN, type CliResult, cleanEnv, cli } from '../support/cli.js';
+import { BIN, type CliOptions, type CliResult, cleanEnv, cli } from '../support/cli.js';
+import { startTestNats } from '../support/nats-server.js';
 import { allDealtWith, freshState, newSession, soon, systemOfFile } from '../support/system.js';
 import { mountTmpfs, TMPFS_MISSING } from '../support/tmpfs.js';
 
@@ -32,20 +34,24 @@ async function hooksOf(name: string) {
   const env = {
     NATS_URL: system.url,
     THROUGHLINE_SESSION: session,
-    THROUGHLINE_STATE_DIR: state,
-    THROUGHLINE_HOOK_MS: '20000',
+    XDG_STATE_HOME: state,
   };
   const run = async (client: string, payload: object) => {
-    const { code, stdout, stderr } = await cli(['hook', client], { env, input: JSON.stringify(payload) });
+    const { code, stdout, stderr } = await patient(client, { env, input: JSON.stringify(payload) });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     return stdout;
   };
   return { session, state, env, run };
 }
 
+/** Runs a hook that may take its time. */
+function patient(client: string, options: CliOptions): Promise<CliResult> {
+  return cli(['hook', client, '--within', '20000'], options);
+}
+
 /** The lines of the log of hooks. */
 async function log(state: string): Promise<string[]> {
-  const text = await readFile(join(state, 'hook.log'), 'utf8').catch(() => '');
+  const text = await readFile(join(state, 'throughline', 'hook.log'), 'utf8').catch(() => '');
   return text.split('\n').filter((line) => line !== '');
 }
 
@@ -83,6 +89,45 @@ describe('hooks of an agent', () => {
     expect(additionalContext).toContain('Printer written');
   });
 
+  it('after a compaction the agent gets its history, what was pinned, and what was not sent yet', async () => {
+    const { session, run, env } = await hooksOf('compacted');
+    const [tool] = eventsNamed('claude', 'PostToolUse');
+    const [start] = eventsNamed('claude', 'SessionStart').filter(({ source }) => source === 'compact');
+    const intent = `claude-${start?.session_id}`;
+    const context = async () =>
+      JSON.parse(await run('claude', start as Payload)).hookSpecificOutput.additionalContext;
+    const entries = (count: number): TraceEntryInput[] =>
+      Array.from({ length: count }, (_, index) => ({
+        ...{ id: `step-${index}`, intent_id: intent, state: 'ACTION', action_type: 'TOOL_EXECUTION' },
+        payload: { tool_name: 'Edit', target_files: [`src/part-${index}.ts`] },
+        result: { status: 'SUCCESS' },
+      }));
+    const pinned = (id: string) =>
+      cli(['trace', 'pin', id, '--session', session, '--intent', intent], { env });
+
+    await system.client.appendTrace(session, entries(3));
+    expect((await pinned('step-1')).code).toBe(0);
+    const few = await context();
+    expect(few).toContain('- PINNED: src/part-1.ts');
+    expect(few).toContain('[Recent Steps]');
+
+    await system.client.appendTrace(session, [
+      ...entries(60).slice(3),
+      {
+        ...{ id: 'rule', intent_id: intent, state: 'REASONING', action_type: 'TOOL_EXECUTION' },
+        payload: { reasoning: 'The printer prints to standard output alone' },
+        result: { status: 'SUCCESS' },
+      },
+    ]);
+    expect((await pinned('rule')).code).toBe(0);
+    await run('claude', { ...tool, tool_input: { command: 'make the-last-step' } } as Payload);
+    const many = await context();
+    expect(many).toMatch(
+      /\[Compacted History\][\s\S]*Constraints \(2 of 2[\s\S]*- The printer prints to standard output alone/,
+    );
+    expect(many).toMatch(/\[Recent Steps\][\s\S]*make the-last-step/);
+  });
+
   it('an agent of Codex that never returns a result is sent back once', async () => {
     const { run } = await hooksOf('codex');
     const [stop] = eventsNamed('codex', 'SubagentStop');
@@ -101,15 +146,12 @@ describe('hooks of an agent', () => {
     const away = { ...env, NATS_URL: `nats://127.0.0.1:${port}` };
     const [stop] = eventsNamed('claude', 'SubagentStop');
     for (let round = 0; round < 2; round += 1)
-      await cli(['hook', 'claude'], { env: away, input: JSON.stringify(stop) });
+      await patient('claude', { env: away, input: JSON.stringify(stop) });
     await relay();
     expect(await log(state)).toHaveLength(2);
     // The same server, now reachable under that address.
     const upstream = await forwarding(port, new URL(system.url).port);
-    await cli(['hook', 'claude'], {
-      env: away,
-      input: JSON.stringify(eventsNamed('claude', 'PreCompact')[0]),
-    });
+    await patient('claude', { env: away, input: JSON.stringify(eventsNamed('claude', 'PreCompact')[0]) });
     await allDealtWith(system.ports);
     await upstream();
     expect((await freshState(system, session)).dispatches.current().counts).toMatchObject({ implementer: 1 });
@@ -125,7 +167,7 @@ describe('hooks of an agent', () => {
     await writeFile(join(folder, '.throughline.json'), JSON.stringify({ session, project: 'shop' }));
     const { THROUGHLINE_SESSION: _, ...others } = env;
     const input = JSON.stringify({ ...eventsNamed('claude', 'SessionStart')[0], cwd: folder });
-    await cli(['hook', 'claude'], { env: others, input });
+    await patient('claude', { env: others, input });
     expect((await freshState(system, session)).charter.project).toBe('shop');
     await run('claude', { hook_event_name: 'SessionEnd' });
   });
@@ -135,11 +177,11 @@ describe('hooks of an agent', () => {
     async () => {
       const { state, env } = await hooksOf('crowd');
       // In their environment all of them, and what they might start, have this.
-      const marked = () => processesWith(`THROUGHLINE_STATE_DIR=${state}`);
+      const marked = () => processesWith(`XDG_STATE_HOME=${state}`);
       expect(await marked()).toEqual([]);
       const payloads = payloadsOf('claude');
       const runs = Array.from({ length: 100 }, (_, index) =>
-        cli(['hook', 'claude'], { env, input: JSON.stringify(payloads[index % payloads.length]) }),
+        patient('claude', { env, input: JSON.stringify(payloads[index % payloads.length]) }),
       );
       await soon(async () => expect((await marked()).length).toBeGreaterThan(3));
       const codes = (await Promise.all(runs)).map(({ code }) => code);
@@ -158,18 +200,18 @@ describe('a hook never harms the agent', () => {
     input = start,
     args: readonly string[] = ['hook', 'claude'],
   ): Promise<void> {
-    const state = env.THROUGHLINE_STATE_DIR ?? (await newFolder());
+    const state = env.XDG_STATE_HOME ?? (await newFolder());
     const times: number[] = [];
     for (let round = 1; round <= 5; round += 1) {
       const bare = await timed(() => ended(spawn(process.execPath, ['-e', '0'], { stdio: 'ignore' })));
       let result: CliResult | undefined;
       const took = await timed(async () => {
-        result = await cli(args, { env: { ...env, THROUGHLINE_STATE_DIR: state }, input });
+        result = await cli(args, { env: { ...env, XDG_STATE_HOME: state }, input });
       });
       expect(result).toEqual({ code: 0, stdout: '', stderr: '' });
       // Where a bare process takes longer than on an idle machine, so does this one.
       times.push(took - Math.max(0, bare - 60));
-      if (env.THROUGHLINE_STATE_DIR === undefined) expect(await log(state)).toHaveLength(round);
+      if (env.XDG_STATE_HOME === undefined) expect(await log(state)).toHaveLength(round);
     }
     expect(Math.min(...times)).toBeLessThan(300);
   }
@@ -184,6 +226,17 @@ describe('a hook never harms the agent', () => {
     await harmless({ NATS_URL: `nats://127.0.0.1:${port}` });
   });
 
+  it('with a slow server it ends in time without an answer', async () => {
+    const port = await freePort('127.0.0.1');
+    releases.push(await forwarding(port, new URL(system.url).port, 1000));
+    await harmless({ NATS_URL: `nats://127.0.0.1:${port}` });
+  });
+
+  it('with a server without services it ends in time without an answer', async () => {
+    await using bare = await startTestNats();
+    await harmless({ NATS_URL: bare.url });
+  });
+
   it.each([
     ['no input', ''],
     ['no JSON', 'hello {'],
@@ -195,12 +248,15 @@ describe('a hook never harms the agent', () => {
   it('with a wrong setting, or a client that is none, it ends in time without an answer', async () => {
     await harmless({ THROUGHLINE_SNAPSHOT_EVERY: 'often' });
     await harmless({}, start, ['hook', 'nobody']);
+    await harmless({}, start, ['hook', 'claude', '--within', 'soon']);
+    const newer = await cli(['hook', 'claude', '--of-a-newer-version'], { input: start });
+    expect(newer).toMatchObject({ code: 0, stdout: '' });
   });
 
   it('with an input that never ends it gives up in time', async () => {
     const state = await newFolder();
     const child = spawn(process.execPath, [BIN, 'hook', 'claude'], {
-      env: cleanEnv({ THROUGHLINE_STATE_DIR: state }),
+      env: cleanEnv({ XDG_STATE_HOME: state }),
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     child.stdin.write('{"hook');
@@ -210,26 +266,83 @@ describe('a hook never harms the agent', () => {
 
   it.skipIf(TMPFS_MISSING !== undefined)('on a full disk it ends in time without an answer', async () => {
     await using disk = await mountTmpfs();
-    await mkdir(join(disk.path, 'state', 'hooks', 'sent-back'), { recursive: true });
+    await mkdir(join(disk.path, 'throughline', 'hooks', 'sent-back'), { recursive: true });
     await disk.fill();
     const stop = JSON.stringify({
       ...eventsNamed('claude', 'SubagentStop')[0],
       last_assistant_message: 'Done.',
     });
-    const env = { NATS_URL: system.url, THROUGHLINE_STATE_DIR: join(disk.path, 'state') };
+    const env = { NATS_URL: system.url, XDG_STATE_HOME: disk.path };
     await harmless(env, stop);
     await harmless(env, JSON.stringify(eventsNamed('claude', 'PostToolUse')[0]));
   });
 
-  it('a folder that cannot be written stops neither the agent nor what it is told', async () => {
-    const { env } = await hooksOf('read-only');
-    const folder = join(await newFolder(), 'file');
-    await writeFile(folder, 'no folder');
-    const { code, stdout } = await cli(['hook', 'claude'], {
-      env: { ...env, THROUGHLINE_STATE_DIR: folder },
-      input: start,
-    });
-    expect({ code, stdout }).toMatchObject({ code: 0 });
+  it.skipIf(TMPFS_MISSING !== undefined)(
+    'on a disk that cannot be written it ends in time, results still arrive and context is given',
+    async () => {
+      await using disk = await mountTmpfs({ readOnly: true });
+      const { session, env } = await hooksOf('read-only');
+      const readOnly = { ...env, XDG_STATE_HOME: disk.path };
+      await harmless(readOnly, JSON.stringify(eventsNamed('claude', 'PostToolUse')[0]));
+      const [stop, prompt] = ['SubagentStop', 'UserPromptSubmit'].map(
+        (name) => eventsNamed('claude', name)[0],
+      );
+      for (const payload of [stop, prompt])
+        expect(await patient('claude', { env: readOnly, input: JSON.stringify(payload) })).toMatchObject({
+          code: 0,
+        });
+      await allDealtWith(system.ports);
+      const state = await freshState(system, session);
+      expect(state.dispatches.current().counts).toMatchObject({ implementer: 1 });
+      expect([...tracesOf(state).intents.values()]).toEqual([expect.objectContaining({ total: 1 })]);
+      const { stdout } = await patient('claude', { env: readOnly, input: start });
+      expect(stdout).toContain('Printer written');
+    },
+  );
+});
+
+describe('what hooks leave on the disk', () => {
+  it('secrets are taken out before anything is written', async () => {
+    const secret = 'abcdefghijklmnopqrstuvwxyz0123456789';
+    const bearer = `Authorization: Bearer ${secret}`;
+    const state = await newFolder();
+    const env = {
+      XDG_STATE_HOME: state,
+      NATS_URL: `nats://me:${secret}@127.0.0.1:${await freePort('127.0.0.1')}`,
+      THROUGHLINE_SESSION: 'demo',
+    };
+    const [tool, failed, prompt, stop] = [
+      'PostToolUse',
+      'PostToolUseFailure',
+      'UserPromptSubmit',
+      'SubagentStop',
+    ].map((name) => eventsNamed('claude', name)[0]);
+    const result = JSON.stringify({ task_id: '1', status: 'completed', summary: bearer });
+    const calls: [client: string, payload: object][] = [
+      ['claude', { ...tool, tool_input: { command: `curl -H "${bearer}" x` } }],
+      ['claude', { ...failed, error: `exit code 1: ${bearer}` }],
+      ['claude', { ...prompt, prompt: `use ${bearer}` }],
+      [
+        'claude',
+        { ...stop, last_assistant_message: `BEGIN_DISPATCH_RESULT\n${result}\nEND_DISPATCH_RESULT` },
+      ],
+      ['claude', { hook_event_name: bearer }],
+      ['cursor', { hook_event_name: 'afterAgentResponse', conversation_id: 'c', text: `I used ${bearer}` }],
+    ];
+    for (const [client, payload] of calls)
+      expect(await patient(client, { env, input: JSON.stringify(payload) })).toMatchObject({
+        code: 0,
+        stdout: '',
+      });
+    const files = (await readdir(state, { recursive: true, withFileTypes: true })).filter((each) =>
+      each.isFile(),
+    );
+    const texts = await Promise.all(files.map((each) => readFile(join(each.parentPath, each.name), 'utf8')));
+    const kept = texts.join('\n');
+    expect(kept.match(/<redacted:bearer-token>/g)).toHaveLength(5);
+    expect(kept).toContain('the rest may hold a secret');
+    expect(kept).not.toContain(bearer);
+    expect(kept).not.toContain(`me:${secret}`);
   });
 });
 
@@ -250,12 +363,14 @@ async function listening(port: number, onSocket: (socket: Socket) => void) {
   };
 }
 
-async function forwarding(port: number, to: string) {
+/** Forwards to another port; what that one says arrives later by so many milliseconds. */
+async function forwarding(port: number, to: string, lateMs = 0) {
   return listening(port, (socket) => {
     const behind = connect(Number(to), '127.0.0.1');
     behind.on('error', () => socket.destroy());
     socket.on('close', () => behind.destroy());
-    socket.pipe(behind).pipe(socket);
+    socket.pipe(behind);
+    behind.on('data', (bytes) => setTimeout(() => socket.write(bytes), lateMs));
   });
 }
 

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cli } from '../support/cli.js';
 import { connectMcp, MCP_WAYS, mcpUrl, startMcpHttp } from '../support/mcp-clients.js';
 import { newSession, systemOfFile } from '../support/system.js';
 
@@ -172,5 +173,23 @@ describe('throughline mcp --http', () => {
     expect((await post(url, { authorization, origin: 'http://localhost:3000' })).status).toBe(200);
     expect((await post(new URL('/other', url), { authorization })).status).toBe(404);
     expect((await server.stop()).code).toBe(0);
+  });
+
+  it.each([
+    [
+      'a file that is not there',
+      ['--http', '0', '--token-file', 'nowhere'],
+      '--token-file nowhere cannot be read',
+    ],
+    [
+      'a file without a token',
+      ['--http', '0', '--token-file', '/dev/null'],
+      '--token-file /dev/null holds no token',
+    ],
+    ['a token without --http', ['--token-file', '/dev/null'], '--token-file is for --http'],
+  ])('%s is refused', async (_, args, why) => {
+    const { code, stderr } = await cli(['mcp', ...args], { env: NO_SERVER, cwd });
+    expect(code).toBe(2);
+    expect(stderr).toContain(why);
   });
 });

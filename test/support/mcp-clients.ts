@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
@@ -37,6 +38,7 @@ export interface McpOf {
   readonly cwd?: string;
 }
 
+const TOKEN_FILE = fileURLToPath(new URL('../fixtures/mcp-token', import.meta.url));
 const TOKEN = 'a-token-for-tests';
 const INFO = { name: 'throughline test', version: '1' };
 
@@ -82,7 +84,7 @@ export async function connectMcp(way: McpWay, of: McpOf): Promise<McpClient> {
 
 /** `throughline mcp --http`, on any free port. */
 export function startMcpHttp({ session, env, cwd }: McpOf): Promise<RunningProcess> {
-  return startCli([...mcpArguments(session), '--http', '0'], { ...env, THROUGHLINE_MCP_TOKEN: TOKEN }, cwd);
+  return startCli([...mcpArguments(session), '--http', '0', '--token-file', TOKEN_FILE], env, cwd);
 }
 
 function mcpArguments(session: string | undefined): string[] {

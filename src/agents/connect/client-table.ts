@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { isObject } from '../../shared/is-object.js';
-import { CLIENT_EVENTS, type ClientEvent } from './client-events.js';
+import { HOOK_CLIENTS, type HookClientName, type HookEvent } from '../hooks/hook-table.js';
 import type { JsonEntries } from './json-entries.js';
 import { OPENCODE_PLUGIN } from './opencode-plugin.js';
 import type { TomlBlock } from './toml-block.js';
 
 /**
- * Where each client keeps its configuration, and what of us stands there. One client more is one entry here, one in
- * `CLIENT_EVENTS`, and one of the hooks.
+ * Where each client keeps its configuration, and what of us stands there. One client more is one entry here, and one in
+ * `HOOK_CLIENTS`, which says for which events a hook is run.
  */
 export interface ConnectClient {
   /** For people. */
@@ -22,7 +22,7 @@ export interface ConnectClient {
   readonly problem?: (where: Where, read: (path: string) => string | undefined) => string | undefined;
 }
 
-export type ConnectClientName = keyof typeof CLIENT_EVENTS;
+export type ConnectClientName = HookClientName;
 
 export type Scope = 'project' | 'user';
 
@@ -166,7 +166,7 @@ export function mcpServer(more: object = {}) {
 export function claudeHooks() {
   return {
     under: 'hooks',
-    items: itemsOf(CLIENT_EVENTS.claude, ({ matcher }) => ({
+    items: itemsOf('claude', ({ matcher }) => ({
       ...(matcher !== undefined && { matcher }),
       hooks: [{ type: 'command', command: hookCommand('claude'), timeout: TIMEOUT_SECONDS }],
     })),
@@ -176,7 +176,7 @@ export function claudeHooks() {
 }
 
 function geminiItems() {
-  return itemsOf(CLIENT_EVENTS.gemini, ({ matcher }) => ({
+  return itemsOf('gemini', ({ matcher }) => ({
     ...(matcher !== undefined && { matcher }),
     hooks: [
       {
@@ -190,15 +190,15 @@ function geminiItems() {
 }
 
 function cursorItems() {
-  return itemsOf(CLIENT_EVENTS.cursor, ({ matcher }) => ({
+  return itemsOf('cursor', ({ matcher }) => ({
     command: hookCommand('cursor'),
     timeout: TIMEOUT_SECONDS,
     ...(matcher !== undefined && { matcher }),
   }));
 }
 
-function itemsOf(events: readonly ClientEvent[], item: (event: ClientEvent) => object) {
-  return Object.fromEntries(events.map((event) => [event.name, item(event)]));
+function itemsOf(client: ConnectClientName, item: (event: HookEvent) => object) {
+  return Object.fromEntries(HOOK_CLIENTS[client].events.map((event) => [event.name, item(event)]));
 }
 
 /** A hook runs our command, by whatever path. */
@@ -224,7 +224,7 @@ const CODEX_BLOCK: TomlBlock = {
     'command = "throughline"',
     'args = ["mcp"]',
     'env_vars = ["NATS_URL", "THROUGHLINE_SESSION", "THROUGHLINE_PROJECT"]',
-    ...CLIENT_EVENTS.codex.flatMap((event: ClientEvent) => [
+    ...HOOK_CLIENTS.codex.events.flatMap((event: HookEvent) => [
       '',
       `[[hooks.${event.name}]]`,
       ...(event.matcher === undefined ? [] : [`matcher = "${event.matcher}"`]),

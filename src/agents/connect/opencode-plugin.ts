@@ -48,11 +48,15 @@ export const Throughline = async ({ client, directory }) => {
   const contexts = new Map();
   /** By session: what is known of it. */
   const known = new Map();
+  /** What is still worked on: opencode waits for it only when it ends. */
+  const running = new Set();
+  let isEnding = false;
 
   async function about(id) {
     if (known.has(id)) return known.get(id);
     const reply = await client.session.get({ path: { id } }).catch(() => undefined);
-    const session = { parent: reply?.data?.parentID, turn: '', agent: undefined, again: false };
+    if (known.has(id)) return known.get(id);
+    const session = { parent: reply?.data?.parentID, turn: '', agent: undefined, again: false, said: { text: '' } };
     known.set(id, session);
     return session;
   }
@@ -75,6 +79,49 @@ export const Throughline = async ({ client, directory }) => {
     return answer ?? {};
   }
 
+  /** Does work that opencode does not wait for. */
+  function later(work) {
+    const done = safe(work)().finally(() => running.delete(done));
+    running.add(done);
+  }
+
+  /** What an agent that is sent back is asked. Without its name another agent would answer. */
+  function askedAgain(id, session, text) {
+    session.asked = text;
+    return { path: { id }, body: { agent: session.agent, parts: [{ type: 'text', text }] } };
+  }
+
+  /**
+   * The end of a turn of the agent that the user talks to. Only now it is known that no tool follows: a text alone may stand
+   * in the midst of the work. Not for a turn that was interrupted or has failed, nor for the summary of a compaction.
+   */
+  async function turnEnded(id) {
+    const session = known.get(id);
+    const { turn, last, said, parent } = session ?? {};
+    const isDone = last?.finish && !['tool-calls', 'unknown'].includes(last.finish) && !last.error && !last.summary;
+    if (!isDone || parent !== undefined || session.ended === turn) return;
+    session.ended = turn;
+    const { again } = await send('session.idle', id, { last_assistant_message: said.messageID === last.id ? said.text : '' });
+    // Meanwhile the user may have asked something else.
+    if (typeof again !== 'string' || session.turn !== turn || isEnding) return;
+    await client.session.promptAsync(askedAgain(id, session, again));
+  }
+
+  /** The end of a sub-agent, before the agent that called it reads what it said: what it is asked again is added. */
+  async function agentEnded(output) {
+    const { sessionId: id, background } = output?.metadata ?? {};
+    const session = known.get(id);
+    if (session === undefined || background) return;
+    const { said } = session;
+    const { again } = await send('subagent.stop', id, { last_assistant_message: said.text });
+    if (typeof again !== 'string') return;
+    await client.session.prompt(askedAgain(id, session, again));
+    const { text } = session.said;
+    if (session.said === said || text === '') return;
+    output.output += '\\n\\n' + text;
+    await send('subagent.stop', id, { last_assistant_message: text });
+  }
+
   return {
     'chat.message': safe(async ({ sessionID, messageID, agent }, { message, parts }) => {
       const isNew = !known.has(sessionID);
@@ -84,9 +131,10 @@ export const Throughline = async ({ client, directory }) => {
         .map((part) => part.text)
         .join('\\n');
       // A prompt of ours that asks again is not a new turn.
-      if (session.asked !== undefined && session.asked === prompt) session.again = true;
-      else Object.assign(session, { again: false, asked: undefined });
-      Object.assign(session, { turn: messageID ?? message?.id ?? '', agent: agent ?? message?.agent });
+      session.again = session.asked !== undefined && session.asked === prompt;
+      if (!session.again) session.asked = undefined;
+      const turn = messageID ?? message?.id ?? '';
+      Object.assign(session, { turn, agent: agent ?? message?.agent, said: { text: '' } });
       if (isNew && session.parent === undefined) await send('session.start', sessionID, { source: 'startup' });
       if (!session.again && session.parent === undefined) await send('chat.message', sessionID, { prompt });
     }),
@@ -100,33 +148,39 @@ export const Throughline = async ({ client, directory }) => {
       if (input !== null && typeof input === 'object') Object.assign(output.args, input);
     }),
     'tool.execute.after': safe(async ({ tool, sessionID, args }, output) => {
-      await send('tool.execute.after', sessionID, {
-        tool_name: tool,
-        tool_input: args,
-        tool_response: output?.output,
-      });
+      const did = { tool_name: tool, tool_input: args, tool_response: output?.output };
+      later(() => send('tool.execute.after', sessionID, did));
+      if (tool === 'task') await agentEnded(output);
     }),
-    'experimental.text.complete': safe(async ({ sessionID }, output) => {
+    'experimental.text.complete': safe(async ({ sessionID, messageID }, { text }) => {
       const session = await about(sessionID);
-      const { again } = await send('experimental.text.complete', sessionID, { last_assistant_message: output.text });
-      if (typeof again !== 'string' || session.again || session.asked !== undefined) return;
-      session.asked = again;
-      // Not waited for: it ends with the turn that it asks for.
-      void client.session
-        .promptAsync({ path: { id: sessionID }, body: { parts: [{ type: 'text', text: again }] } })
-        .catch(() => {});
+      const { said, last } = session;
+      if (last?.id === messageID && last.summary) return;
+      session.said = { messageID, text: said.messageID === messageID ? said.text + '\\n' + text : text };
+      // A result is taken at once: opencode waits for this hook, and not for one at the end of a run.
+      if (text.includes('{')) await send('experimental.text.complete', sessionID, { last_assistant_message: text });
     }),
     'experimental.session.compacting': safe(async ({ sessionID }, output) => {
+      await Promise.all(running);
       const { context } = await send('experimental.session.compacting', sessionID);
       if (typeof context === 'string') output.context.push(context);
     }),
-    event: safe(async ({ event }) => {
-      if (event.type !== 'session.deleted') return;
-      const id = event.properties.info.id;
-      if (known.has(id)) await send('session.end', id);
-      known.delete(id);
-      contexts.delete(id);
+    event: safe(async ({ event: { type, properties } }) => {
+      const { info, sessionID } = properties;
+      if (type === 'message.updated' && info.role === 'assistant' && known.has(info.sessionID))
+        known.get(info.sessionID).last = info;
+      if (type === 'session.idle') later(() => turnEnded(sessionID));
+      if (type === 'session.deleted' && known.has(info.id))
+        later(async () => {
+          await send('session.end', info.id);
+          known.delete(info.id);
+          contexts.delete(info.id);
+        });
     }),
+    dispose: async () => {
+      isEnding = true;
+      await Promise.all(running);
+    },
   };
 };
 `;

@@ -5,6 +5,7 @@ import type { Role } from '../../contracts/kinds.js';
 import { lastResult, type ResultText } from '../../contracts/reading/last-result.js';
 import { BEGIN } from '../../contracts/reading/result-marks.js';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
+import { clipText } from '../../shared/text.js';
 import { RECENT_STEPS } from '../../traces/trace-summary.js';
 import type { AgentSession } from '../agent-session.js';
 import { isSentBack, roleOfAgent, sentBackText } from './agent-roles.js';
@@ -47,7 +48,10 @@ export async function carryOut(call: HookCall, tools: HookTools): Promise<HookAn
   switch (call.event.moment) {
     case 'session-start': {
       const client = await tools.connect();
-      const [answer] = await Promise.all([sessionStart(call, tools, client), flush(tools, client)]);
+      const sent = flushBeside(tools, client);
+      // The history is made of what the server has.
+      if (call.source === 'compact') await sent;
+      const [answer] = await Promise.all([sessionStart(call, tools, client), sent]);
       return answer;
     }
     case 'prompt':
@@ -55,13 +59,17 @@ export async function carryOut(call: HookCall, tools: HookTools): Promise<HookAn
     case 'before-agent':
       return beforeAgent(call, tools);
     case 'after-tool': {
-      const waiting = await keepEntry(toolEntry(call, named(call, tools)), tools);
+      const entry = toolEntry(call, named(call, tools));
+      const waiting = state.keep(
+        await tools.redact({ kind: 'trace', session: tools.at.session, entry } as const),
+      );
       if (waiting >= BATCH) await flush(tools, await tools.connect());
       return undefined;
     }
     case 'said':
       if (call.message !== undefined) state.remember(agentKey(call, tools), await tools.redact(call.message));
       return undefined;
+    case 'text':
     case 'agent-stop':
     case 'stop':
       return stopped(call, tools);
@@ -125,7 +133,8 @@ async function compactedHistory(
   };
   const lines = summary === null ? [] : summary.split('\n');
   const head = lines.slice(0, firstNot(lines, fits));
-  const newest = recent.toReversed();
+  const longest = tools.client.contextTokens / 2;
+  const newest = recent.map((line) => clipText(line, longest)).reverse();
   const steps = newest.slice(0, firstNot(newest, fits)).reverse();
   const left = lines.length - head.length + recent.length - steps.length;
   const text = [
@@ -146,12 +155,13 @@ async function promptSubmitted(call: HookCall, tools: HookTools): Promise<HookAn
   // In some clients what an agent is told that was sent back comes as a prompt: no person has asked that.
   if (isSentBack(call.prompt)) return undefined;
   tools.state.unmark(agentKey(call, tools));
-  await keepEntry(requestEntry(call, named(call, tools)), tools);
+  const entry = requestEntry(call, named(call, tools));
+  const unkept = await keepOrGive({ kind: 'trace', session: tools.at.session, entry }, tools);
   const client = await tools.connect();
   const task = call.event.answer === undefined ? undefined : namedTask(call.prompt);
   const [context] = await Promise.all([
     task === undefined ? undefined : taskContext(task, call.prompt, tools, client),
-    flush(tools, client),
+    flushBeside(tools, client, unkept),
   ]);
   return context;
 }
@@ -202,22 +212,27 @@ async function stopped(call: HookCall, tools: HookTools): Promise<HookAnswer> {
   const key = agentKey(call, tools);
   const block = lastResult(call.message ?? state.recall(key) ?? '');
   const role = roleOfAgent(call.agentName, at.agents);
+  const isOver = call.event.moment !== 'text';
+  if (block === undefined && !isOver) return undefined;
   let fault = 'the last message holds no result block';
   const mayGoBack =
     role !== undefined && call.event.answer === 'again' && !call.again && !state.isSentBack(key);
   let goesBack = mayGoBack;
+  let unkept: Waiting | undefined;
   if (block !== undefined) {
     const found = await readResult(block, role);
     fault = found.fault ?? '';
+    if (fault !== '' && !isOver) return undefined;
     goesBack = mayGoBack && fault !== '';
     if ('text' in found && !goesBack) {
       const id = resultId({ ...call, client: name }, found.text);
       const text = withResultId(found.text, id);
       const messageId = `${at.session}:${id}`;
-      await keepSafe({ kind: 'result', session: at.session, role: found.role, text, messageId }, tools);
+      const result = { kind: 'result', session: at.session, role: found.role, text, messageId } as const;
+      unkept = await keepOrGive(result, tools);
     }
   }
-  await flush(tools, await tools.connect());
+  await flush(tools, await tools.connect(), unkept);
   if (!goesBack || role === undefined) return undefined;
   // On a disk that takes no mark it would be sent back again and again: then not at all.
   return state.markSentBack(key) ? sentBackText(role, fault) : undefined;
@@ -240,22 +255,38 @@ function named({ conversation }: HookCall, { name }: HookTools) {
   return { id: randomUUID(), at: new Date().toISOString(), intent: intentOf(name, conversation) };
 }
 
-async function keepEntry(entry: TraceEntryInput, tools: HookTools): Promise<number> {
-  return keepSafe({ kind: 'trace', session: tools.at.session, entry }, tools);
+/** Keeps it without secrets. What the disk does not take is given back, to be sent at once. */
+async function keepOrGive(waiting: Waiting, { state, redact, log }: HookTools): Promise<Waiting | undefined> {
+  const safe = await redact(waiting);
+  try {
+    state.keep(safe);
+    return undefined;
+  } catch (error) {
+    log(`${codeOf(error)}: it could not be kept: ${messageOf(error)}`);
+    return safe;
+  }
 }
 
-/** Keeps it without secrets: it lies on a disk. */
-async function keepSafe(waiting: Waiting, { state, redact }: HookTools): Promise<number> {
-  return state.keep(await redact(waiting));
+/** Sends what waits, for a hook whose answer does not depend on it. */
+async function flushBeside(tools: HookTools, client: ThroughlineClient, unkept?: Waiting): Promise<void> {
+  try {
+    await flush(tools, client, unkept);
+  } catch (error) {
+    tools.log(`${codeOf(error)}: not sent yet: ${messageOf(error)}`);
+  }
 }
 
-/** Sends what waits: results first, then the entries of each session at once. What fails for now stays. */
-export async function flush(
-  { state, log, leftMs }: Pick<HookTools, 'state' | 'log' | 'leftMs'>,
+/**
+ * Sends what waits, and what could not be kept: results first, then the entries of each session at once. What fails for now
+ * stays.
+ */
+async function flush(
+  { state, log, leftMs }: HookTools,
   client: ThroughlineClient,
+  unkept?: Waiting,
 ): Promise<void> {
   const entries = new Map<string, { name: string; entry: TraceEntryInput }[]>();
-  for (const { name, what } of state.waiting()) {
+  for (const { name, what } of [...state.waiting(), ...(unkept ? [{ name: '', what: unkept }] : [])]) {
     if (what.kind === 'trace') {
       entries.set(what.session, [...(entries.get(what.session) ?? []), { name, entry: what.entry }]);
       continue;
@@ -284,7 +315,7 @@ export async function flush(
       if (PASSING.has(codeOf(error))) throw error;
       log(`${codeOf(error)}: ${names.length} not sent: ${messageOf(error)}`);
     }
-    for (const name of names) state.forget(name);
+    for (const name of names) if (name !== '') state.forget(name);
   }
 }
 

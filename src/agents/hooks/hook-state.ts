@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { systemCode } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
+import { mayHoldSecret } from '../../redaction/secret-hints.js';
 import { isObject } from '../../shared/is-object.js';
 import { oneLine } from '../../shared/text.js';
 
@@ -57,6 +58,8 @@ export function hookState(folder: string, server: string): HookState {
   const spool = join(folder, 'hooks', keyOf(server));
   const marks = join(folder, 'hooks', 'sent-back');
   const texts = join(folder, 'hooks', 'said');
+  const isSentBack = (key: string) =>
+    statSync(join(marks, keyOf(key)), { throwIfNoEntry: false }) !== undefined;
   return {
     keep(waiting) {
       mkdirSync(spool, { recursive: true, mode: PRIVATE });
@@ -93,8 +96,10 @@ export function hookState(folder: string, server: string): HookState {
         throw error;
       }
     },
-    isSentBack: (key) => statSync(join(marks, keyOf(key)), { throwIfNoEntry: false }) !== undefined,
-    unmark: (key) => rmSync(join(marks, keyOf(key)), { force: true }),
+    isSentBack,
+    unmark(key) {
+      if (isSentBack(key)) rmSync(join(marks, keyOf(key)), { force: true });
+    },
     remember(key, text) {
       mkdirSync(texts, { recursive: true, mode: PRIVATE });
       writeFileSync(join(texts, keyOf(key)), text, { mode: 0o600 });
@@ -106,23 +111,39 @@ export function hookState(folder: string, server: string): HookState {
         rmSync(file, { force: true });
         return text;
       } catch (error) {
-        if (systemCode(error) === 'ENOENT') return undefined;
+        if (isMissing(error)) return undefined;
         throw error;
       }
     },
   };
 }
 
-/** Adds one line to the log of hooks, `<folder>/hook.log`. Never throws: a full disk must not stop the agent. */
+/** Adds one line to the log of hooks, `<folder>/hook.log`, without secrets. Never throws: a full disk must not stop the agent. */
 export function logHook(folder: string, line: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: PRIVATE });
     const file = join(folder, 'hook.log');
     if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG) renameSync(file, `${file}.1`);
-    appendFileSync(file, `${new Date().toISOString()} ${oneLine(line).slice(0, 1000)}\n`, { mode: 0o600 });
+    appendFileSync(file, `${new Date().toISOString()} ${withoutSecret(oneLine(line)).slice(0, 1000)}\n`, {
+      mode: 0o600,
+    });
   } catch {
     // There is no one else to tell.
   }
+}
+
+/**
+ * A line as far as it may hold no secret. The rules that would take out the secret alone take longer to load than a hook
+ * that gives up has time.
+ */
+function withoutSecret(line: string): string {
+  if (!mayHoldSecret(line)) return line;
+  let kept = '';
+  for (const part of line.split(/(?<=: )/)) {
+    if (mayHoldSecret(kept + part)) break;
+    kept += part;
+  }
+  return `${kept}(the rest may hold a secret: it is left out)`;
 }
 
 function namesIn(folder: string): string[] {
@@ -131,7 +152,7 @@ function namesIn(folder: string): string[] {
       .filter((name) => name.endsWith('.json'))
       .sort();
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return [];
+    if (isMissing(error)) return [];
     throw error;
   }
 }
@@ -145,6 +166,11 @@ function readWaiting(file: string): Waiting | undefined {
   } catch {
     return undefined;
   }
+}
+
+function isMissing(error: unknown): boolean {
+  const code = systemCode(error);
+  return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
 function keyOf(text: string): string {

@@ -11,6 +11,8 @@ import type { HookClient } from './hook-table.js';
 /** Where a hook runs. */
 export interface HookPlace {
   readonly config: Config;
+  /** Where hooks keep what they have not sent. */
+  readonly stateDir: string;
   /** The server that things are sent to. */
   readonly url: string;
   /** Where the process runs: the agent works there, unless its client says otherwise. */
@@ -38,14 +40,14 @@ export async function runHook(
   }
   const log = (line: string) => place.log(`${name} ${call.event.name}: ${line}`);
   try {
-    const { config, url, connect, leftMs } = place;
+    const { config, stateDir, url, connect, leftMs } = place;
     const directory = call.directory || place.directory;
     const at = agentSession({ env: config.env, directory });
     const answer = await carryOut(
       { ...call, directory },
       {
         ...{ name, client, at, connect, log, leftMs },
-        state: hookState(config.stateDir, url),
+        state: hookState(stateDir, url),
         redact: (value) => (config.redact ? redacted(value) : Promise.resolve(value)),
       },
     );

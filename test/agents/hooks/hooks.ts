@@ -55,9 +55,9 @@ export function hookPlace(
     send() {},
     async close() {},
   });
-  const config = loadConfig({ THROUGHLINE_STATE_DIR: stateDir, THROUGHLINE_SESSION: 'demo', ...options.env });
+  const config = loadConfig({ THROUGHLINE_SESSION: 'demo', ...options.env });
   const place = {
-    ...{ config, url: 'nats://nowhere', directory: stateDir, leftMs: () => 1000 },
+    ...{ config, stateDir, url: 'nats://nowhere', directory: stateDir, leftMs: () => 1000 },
     connect: async () => {
       if (isDown) throw unavailable();
       return client;
