@@ -149,6 +149,42 @@ describe('connecting a client', () => {
     expect(await readdir(at.project)).toEqual(['tasks.md']);
   });
 
+  it('a .throughline.json of the user becomes what it was with the last client, byte for byte', async () => {
+    await using at = await place('throughline', 'codex', 'gemini');
+    const mine = '{ "agents": { "main": "implementer" },  "session": "mine" }';
+    await at.write('.throughline.json', mine);
+    const before = await at.files();
+    for (const client of ['codex', 'gemini']) await at.connect(client, '--yes', '--session', client);
+    expect(JSON.parse(await at.read('.throughline.json'))).toEqual({
+      agents: { main: 'implementer' },
+      session: 'gemini',
+      project: 'app',
+    });
+    await at.connect('codex', '--remove', '--yes');
+    expect(JSON.parse(await at.read('.throughline.json'))).toMatchObject({ session: 'gemini' });
+    await at.connect('gemini', '--remove', '--yes');
+    expect(await at.files()).toEqual(before);
+  });
+
+  it('fields that the user adds to .throughline.json meanwhile stay, and ours go', async () => {
+    await using at = await place('throughline', 'codex');
+    await at.write('.throughline.json', '{ "agents": {} }');
+    await at.connect('codex', '--yes');
+    const now = JSON.parse(await at.read('.throughline.json'));
+    await at.write('.throughline.json', JSON.stringify({ ...now, agents: { main: 'observer' } }));
+    await at.connect('codex', '--remove', '--yes');
+    expect(JSON.parse(await at.read('.throughline.json'))).toEqual({ agents: { main: 'observer' } });
+    expect((await readdir(at.project)).sort()).toEqual(['.throughline.json']);
+  });
+
+  it('a client is taken out whatever the files of another one hold', async () => {
+    await using at = await place('throughline', 'codex');
+    await at.connect('codex', '--yes');
+    await at.write('.gemini/settings.json', '{ "hooks": ');
+    expect((await at.connect('codex', '--remove', '--yes')).code).toBe(0);
+    expect((await readdir(at.project)).sort()).toEqual(['.gemini', '.throughline.json']);
+  });
+
   it('a client that is not installed is connected all the same, and said', async () => {
     await using at = await place('throughline');
     const { code, stderr } = await at.connect('gemini', '--yes');

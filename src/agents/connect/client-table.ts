@@ -217,13 +217,19 @@ function isOurGroup(client: ConnectClientName) {
     (isObject(group) && Array.isArray(group.hooks) && group.hooks.length > 0 && group.hooks.every(isOurs));
 }
 
+/** What the MCP server is told by its environment, of which Codex passes on only what is named. */
+const SERVER_VARIABLES = [
+  ...['NATS_URL', 'NATS_USER', 'NATS_PASSWORD', 'NATS_TOKEN', 'NATS_NKEY', 'NATS_CREDS'],
+  ...['NATS_CA', 'NATS_CERT', 'NATS_KEY', 'THROUGHLINE_SESSION', 'THROUGHLINE_PROJECT'],
+];
+
 const CODEX_BLOCK: TomlBlock = {
   // A server that is still starting misses the first request. Hooks that Codex has not been told to trust do nothing.
   tables: [
     '[mcp_servers.throughline]',
     'command = "throughline"',
     'args = ["mcp"]',
-    'env_vars = ["NATS_URL", "THROUGHLINE_SESSION", "THROUGHLINE_PROJECT"]',
+    `env_vars = ${JSON.stringify(SERVER_VARIABLES)}`,
     ...HOOK_CLIENTS.codex.events.flatMap((event: HookEvent) => [
       '',
       `[[hooks.${event.name}]]`,

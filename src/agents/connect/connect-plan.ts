@@ -1,4 +1,5 @@
 import { basename, join } from 'node:path';
+import { ThroughlineError } from '../../contracts/errors.js';
 import { projectOf } from '../../contracts/names.js';
 import {
   CONNECT_CLIENTS,
@@ -8,7 +9,7 @@ import {
   type Where,
 } from './client-table.js';
 import { connectedText, disconnectedText, type EntryState, entryState } from './config-edit.js';
-import { isOnlyProject, type ProjectFields, projectText } from './project-file.js';
+import { isOnlyProject, type ProjectFields, projectText, projectTextBefore } from './project-file.js';
 
 /** What connecting and taking out does to files, before it is done. */
 export interface FileChange {
@@ -63,13 +64,8 @@ export function removePlan(client: ConnectClientName, where: Where, read: ReadTe
     return [{ path: file.path, before, after, backup: copy === undefined ? 'leave' : 'drop' }];
   });
   const others = CONNECT_NAMES.filter((name) => name !== client);
-  const isLast = others.every((name) => clientState(name, where, read) === 'absent');
-  const path = join(where.project, PROJECT_FILE_NAME);
-  const before = where.scope === 'project' && isLast && files.some(isChange) ? read(path) : undefined;
-  const goes = before !== undefined && isOnlyProject(before);
-  return [...files, ...(goes ? [{ path, before, after: undefined, backup: 'leave' as const }] : [])].filter(
-    isChange,
-  );
+  const goes = where.scope === 'project' && files.some(isChange) && noneOf(others, where, read);
+  return [...files, ...(goes ? projectRemoved(where, read) : [])].filter(isChange);
 }
 
 /** What of us stands in the files of a client: `connected` only where all of it does. */
@@ -87,7 +83,30 @@ function projectChange(where: Where, read: ReadText, given: ProjectFields): File
   const name = projectOf(basename(where.project));
   const plan = where.exists(join(where.project, 'tasks.md')) ? 'tasks.md' : undefined;
   const defaults = { session: name, project: name, ...(plan !== undefined && { plan }) };
-  return { path, before, after: projectText(before, given, defaults, path), backup: 'leave' };
+  // One from before the first client is the user's.
+  const isFirst =
+    before !== undefined && read(backupOf(path)) === undefined && noneOf(CONNECT_NAMES, where, read);
+  const after = projectText(before, given, defaults, path);
+  return { path, before, after, backup: isFirst ? 'make' : 'leave' };
+}
+
+function projectRemoved(where: Where, read: ReadText): FileChange[] {
+  const path = join(where.project, PROJECT_FILE_NAME);
+  const before = read(path);
+  if (before === undefined) return [];
+  const copy = read(backupOf(path));
+  if (copy !== undefined) return [{ path, before, after: projectTextBefore(before, copy), backup: 'drop' }];
+  return isOnlyProject(before) ? [{ path, before, after: undefined, backup: 'leave' }] : [];
+}
+
+/** Whether no client is connected. A file that cannot be read may hold us. */
+function noneOf(clients: readonly ConnectClientName[], where: Where, read: ReadText): boolean {
+  try {
+    return clients.every((client) => clientState(client, where, read) === 'absent');
+  } catch (error) {
+    if (error instanceof ThroughlineError) return false;
+    throw error;
+  }
 }
 
 function isChange({ before, after }: FileChange): boolean {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { applyEdits, modify, type ParseError, parse } from 'jsonc-parser';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { isObject } from '../../shared/is-object.js';
@@ -34,15 +35,25 @@ export function projectText(
   }
   for (const field of FIELDS) {
     const value = given[field] ?? there[field] ?? defaults[field];
-    if (value === undefined || value === there[field]) continue;
-    const formattingOptions = {
-      insertSpaces: true,
-      tabSize: 2,
-      eol: result.includes('\r\n') ? '\r\n' : '\n',
-    };
-    result = applyEdits(result, modify(result, [field], value, { formattingOptions }));
+    if (value !== undefined && value !== there[field]) result = withField(result, field, value);
   }
   return result;
+}
+
+/** The text with our fields as they were in a copy from before the first client: what else has changed stays. */
+export function projectTextBefore(text: string, copy: string): string {
+  const [now, before]: unknown[] = [parse(text), parse(copy)];
+  // Broken by hand since.
+  if (!isObject(now) || !isObject(before)) return text;
+  const fields = FIELDS.filter((field) => now[field] !== before[field]);
+  const result = fields.reduce((rest, field) => withField(rest, field, before[field]), text);
+  return isDeepStrictEqual(parse(result), before) ? copy : result;
+}
+
+function withField(text: string, field: string, value: unknown): string {
+  const eol = text.includes('\r\n') ? '\r\n' : '\n';
+  const formattingOptions = { insertSpaces: true, tabSize: 2, eol };
+  return applyEdits(text, modify(text, [field], value, { formattingOptions }));
 }
 
 /** Whether a file holds only what `throughline connect` writes: then it goes with the last client. */

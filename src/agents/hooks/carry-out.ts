@@ -16,6 +16,7 @@ import type { HookClient } from './hook-table.js';
 import { intentOf, requestEntry, toolEntry } from './hook-trace.js';
 import { namedTask } from './named-task.js';
 import type { ReturnedResult } from './returned-result.js';
+import { saidByAgent } from './said-by-agent.js';
 
 /** What a hook works with. */
 export interface HookTools {
@@ -63,7 +64,9 @@ export async function carryOut(call: HookCall, tools: HookTools): Promise<HookAn
       const waiting = state.keep(
         await tools.redact({ kind: 'trace', session: tools.at.session, entry } as const),
       );
-      if (waiting >= BATCH) await flush(tools, await tools.connect());
+      const agent = returnedBy(call, tools.client);
+      if (agent !== undefined) await stopped({ ...call, ...agent }, tools);
+      else if (waiting >= BATCH) await flush(tools, await tools.connect());
       return undefined;
     }
     case 'said':
@@ -152,8 +155,9 @@ function firstNot<T>(items: readonly T[], passes: (item: T) => boolean): number 
 }
 
 async function promptSubmitted(call: HookCall, tools: HookTools): Promise<HookAnswer> {
-  // In some clients what an agent is told that was sent back comes as a prompt: no person has asked that.
-  if (isSentBack(call.prompt)) return undefined;
+  // In some clients what an agent is told that was sent back comes as a prompt, and what a sub-agent is told: no person has
+  // asked that.
+  if (isSentBack(call.prompt) || call.agent !== '') return undefined;
   tools.state.unmark(agentKey(call, tools));
   const entry = requestEntry(call, named(call, tools));
   const unkept = await keepOrGive({ kind: 'trace', session: tools.at.session, entry }, tools);
@@ -201,6 +205,16 @@ async function beforeAgent(call: HookCall, tools: HookTools): Promise<HookAnswer
     ...dispatchOf(tools.at, task, prompt, role ?? 'implementer'),
   });
   return { ...call.input, [fields.prompt]: reply.prompt };
+}
+
+/** The sub-agent whose result a tool gave back, in a client that says so in no other way. */
+function returnedBy({ tool, input, response }: HookCall, { agentTools }: HookClient) {
+  const fields = agentTools[tool];
+  if (fields?.returns === undefined) return undefined;
+  const message = saidByAgent(response);
+  const name = input[fields.agentName];
+  if (lastResult(message) === undefined) return undefined;
+  return { message, agentName: typeof name === 'string' ? name : 'unknown' };
 }
 
 function dispatchOf({ session, project }: AgentSession, taskId: string, taskPrompt: string, role: Role) {

@@ -1,6 +1,9 @@
 import { isObject } from '../../shared/is-object.js';
 import type { HookClient, HookEvent } from './hook-table.js';
 
+/** Context of hooks, ours too, that Gemini CLI puts before the prompt of a headless run. */
+const CONTEXT = /^\s*<hook_context>[\s\S]*?<\/hook_context>\s*/;
+
 /** What a client tells a hook, in our words. What it leaves out is missing, or empty where it is text. */
 export interface HookCall {
   readonly event: HookEvent;
@@ -51,7 +54,7 @@ export function readCall(client: HookClient, text: string): HookCall | { readonl
     agent: field('agent'),
     agentName: field('agentName'),
     source: field('source'),
-    prompt: field('prompt'),
+    prompt: field('prompt').replace(CONTEXT, ''),
     tool: field('tool'),
     input: objectOf(payload[fields.input]),
     response: payload[fields.response],

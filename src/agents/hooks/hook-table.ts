@@ -62,6 +62,8 @@ export interface PayloadFields {
 export interface AgentTool {
   readonly prompt: string;
   readonly agentName: string;
+  /** The result of the sub-agent is read from what the tool answers: no other event has it. */
+  readonly returns?: true;
 }
 
 export interface HookClient {
@@ -138,7 +140,7 @@ export const HOOK_CLIENTS = {
   },
   codex: {
     title: 'Codex CLI',
-    checked: '0.169.0, and the hook schemas of its source',
+    checked: '0.169.0, run, and the hook schemas of its source',
     events: [
       { name: 'SessionStart', moment: 'session-start', answer: 'context' },
       { name: 'UserPromptSubmit', moment: 'prompt', answer: 'context' },
@@ -168,7 +170,7 @@ export const HOOK_CLIENTS = {
   },
   gemini: {
     title: 'Gemini CLI',
-    checked: '0.61.0, by the hook reference in its package',
+    checked: '0.61.0, run',
     events: [
       { name: 'SessionStart', moment: 'session-start', answer: 'context' },
       { name: 'BeforeAgent', moment: 'prompt', answer: 'context' },
@@ -179,7 +181,7 @@ export const HOOK_CLIENTS = {
       { name: 'SessionEnd', moment: 'session-end' },
     ],
     fields: { ...FIELDS, message: 'prompt_response' },
-    agentTools: { invoke_agent: { prompt: 'prompt', agentName: 'agent_name' } },
+    agentTools: { invoke_agent: { prompt: 'prompt', agentName: 'agent_name', returns: true } },
     contextTokens: 8000,
     maxContext: 40_000,
     maxAnswer: 49_000,
@@ -189,7 +191,7 @@ export const HOOK_CLIENTS = {
       again: (reason) => ({ decision: 'deny', reason }),
     },
     cannot: [
-      'tell when a sub-agent stops: its result comes with the message of the main agent',
+      'send a sub-agent back: its result is taken from what it returns to the main agent',
       'say after a compaction that there was one',
     ],
   },
@@ -231,7 +233,7 @@ export const HOOK_CLIENTS = {
   },
   opencode: {
     title: 'opencode',
-    checked: '1.18.33, through the plugin that `throughline connect opencode` writes',
+    checked: '1.18.33, run, through the plugin that `throughline connect opencode` writes',
     events: [
       { name: 'session.start', moment: 'session-start', answer: 'context' },
       { name: 'chat.message', moment: 'prompt', answer: 'context' },

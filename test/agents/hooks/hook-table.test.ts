@@ -78,6 +78,16 @@ describe('the table of hooks', () => {
     expect(contextTokens * 4).toBeLessThan(maxContext);
   });
 
+  it.each(payloadsOf('claude-others').map((payload) => [payload.hook_event_name, payload] as const))(
+    'the event %s of Claude Code, which is not taken, gets no answer and one line in the log',
+    async (_, payload) => {
+      const place = hookPlace();
+      expect(await place.run('claude', payload)).toBe('');
+      expect(place.lines).toHaveLength(1);
+      expect(place.asked).toEqual([]);
+    },
+  );
+
   it.each(['', '{', '[]', 'null', '{"hook_event_name":5}', '{"hook_event_name":"Elicitation"}', '{}'])(
     'the input %j gets no answer and one line in the log',
     async (input) => {

@@ -10,8 +10,8 @@ import { ThroughlineError } from '../../../src/contracts/errors.js';
 
 export type Payload = Readonly<Record<string, unknown>> & { readonly hook_event_name: string };
 
-/** Recorded shapes of payloads, every event of a client. */
-export function payloadsOf(client: HookClientName): readonly Payload[] {
+/** Recorded shapes of payloads: every event of a client that is taken, and those of Claude Code that are not. */
+export function payloadsOf(client: HookClientName | 'claude-others'): readonly Payload[] {
   const file = new URL(`../../fixtures/hooks/${client}.json`, import.meta.url);
   return JSON.parse(readFileSync(file, 'utf8'));
 }

@@ -1,0 +1,124 @@
+// The clients that are tried: how each is set up and run without a person, and what its tools are called.
+import { join } from 'node:path';
+
+/** What stands before `throughline connect` in the configuration of codex. */
+const codexConfig = (project, url) =>
+  [
+    '# mine',
+    // One that it knows, with all its tools.
+    'model = "gpt-5.5"',
+    'model_provider = "local"',
+    '[model_providers.local]',
+    'name = "local"',
+    `base_url = "${url}/v1"`,
+    'wire_api = "responses"',
+    'env_key = "LOCAL_KEY"',
+    `[projects.${JSON.stringify(project)}]`,
+    'trust_level = "trusted"',
+    '',
+  ].join('\n');
+
+const GEMINI_SETTINGS = `{
+  // mine
+  "security": { "auth": { "selectedType": "gemini-api-key" } }
+}
+`;
+
+const opencodeConfig = (url) => ({
+  // It would write it itself.
+  $schema: 'https://opencode.ai/config.json',
+  model: 'local/scripted',
+  small_model: 'local/scripted',
+  provider: {
+    local: {
+      npm: '@ai-sdk/openai-compatible',
+      options: { baseURL: `${url}/v1`, apiKey: 'none' },
+      models: { scripted: {} },
+    },
+  },
+});
+
+/**
+ * By client:
+ * `files` (path → text) stand there before we come; `args` of a run; `tools` write a file, run a command, report a result
+ * through the MCP server, and hand out a task; `wait`: replies of the main agent until its sub-agent has ended;
+ * `subAgent`: the name of that agent; `returned`: how it ends its work; `cannot`: checks that do not hold, each with why.
+ * `recordings`: where the client keeps what was said, with the names of our tools.
+ */
+export const CLIENTS = {
+  codex: {
+    package: '@openai/codex@0.169',
+    files: ({ home, project, url }) => ({ [join(home, '.codex/config.toml')]: codexConfig(project, url) }),
+    args: (prompt) => [
+      ...['exec', '--skip-git-repo-check', '--json', '--dangerously-bypass-hook-trust'],
+      ...['--dangerously-bypass-approvals-and-sandbox', prompt],
+    ],
+    env: () => ({ LOCAL_KEY: 'none' }),
+    tools: {
+      write: (_file, name, text) => ({
+        call: 'apply_patch',
+        input: `*** Begin Patch\n*** Add File: ${name}\n+${text}\n*** End Patch\n`,
+      }),
+      shell: (command) => ({ call: 'exec_command', input: { cmd: command } }),
+      report: (input) => ({ call: 'mcp__throughline.report', input }),
+      agent: (message) => ({ call: 'multi_agent_v1.spawn_agent', input: { message, agent_type: 'worker' } }),
+    },
+    wait: [
+      ({ outputs }) => ({
+        call: 'multi_agent_v1.wait_agent',
+        input: { targets: [JSON.parse(outputs.at(-1)).agent_id], timeout_ms: 60_000 },
+      }),
+    ],
+    subAgent: 'worker',
+    returned: (message) => ({ say: message }),
+    recordings: /^home\/\.codex\/(sessions|log|shell_snapshots|[a-z_0-9]+\.sqlite)/,
+    cannot: {},
+  },
+  gemini: {
+    package: '@google/gemini-cli@0.61',
+    files: ({ home }) => ({ [join(home, '.gemini/settings.json')]: GEMINI_SETTINGS }),
+    args: (prompt) => ['-m', 'gemini-2.5-flash', '--approval-mode', 'yolo', '-p', prompt],
+    env: (url) => ({
+      GEMINI_API_KEY: 'dummy',
+      GOOGLE_GEMINI_BASE_URL: url,
+      GEMINI_CLI_TRUST_WORKSPACE: 'true',
+    }),
+    tools: {
+      write: (file, _name, text) => ({
+        call: 'write_file',
+        input: { file_path: file, content: `${text}\n` },
+      }),
+      shell: (command) => ({ call: 'run_shell_command', input: { command } }),
+      report: (input) => ({ call: 'mcp_throughline_report', input }),
+      agent: (prompt) => ({ call: 'invoke_agent', input: { agent_name: 'generalist', prompt } }),
+    },
+    wait: [],
+    subAgent: 'generalist',
+    returned: (message) => ({ call: 'complete_task', input: { result: { response: message } } }),
+    // Which hooks it found in which folder, too.
+    recordings: /^home\/\.gemini\/((tmp|history)\/|trusted_hooks\.json$)/,
+    cannot: { 'the sub-agent was sent back once': 'it has no event for the end of a sub-agent' },
+  },
+  opencode: {
+    package: 'opencode-ai@1.18',
+    files: ({ home, url }) => ({
+      [join(home, '.config/opencode/opencode.json')]: JSON.stringify(opencodeConfig(url)),
+    }),
+    args: (prompt) => ['run', prompt],
+    env: () => ({}),
+    tools: {
+      write: (file, _name, text) => ({ call: 'write', input: { filePath: file, content: `${text}\n` } }),
+      shell: (command) => ({ call: 'bash', input: { command, description: 'Runs it' } }),
+      report: (input) => ({ call: 'throughline_report', input }),
+      agent: (prompt) => ({
+        call: 'task',
+        input: { description: 'Tests', prompt, subagent_type: 'general' },
+      }),
+    },
+    wait: [],
+    subAgent: 'general',
+    returned: (message) => ({ say: message }),
+    recordings: /^home\/\.local\/(share|state)\/opencode\//,
+    cannot: {},
+  },
+};
