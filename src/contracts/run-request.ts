@@ -42,10 +42,14 @@ export const tasksDocument = z.object({
   tasks: z.array(progressTask),
   /** Lines that were not placed. Earlier versions counted those that were placed by a guess too. */
   problems: z.number(),
-  /** Lines that were placed by a guess. */
+  /** Lines that were placed by a guess. Earlier versions counted tasks without an id too. */
   guesses: z.number().exactOptional(),
-  /** The first of both. Earlier versions kept only their number. */
+  /** Tasks without an id, which are named by their place or text. */
+  unnamed: z.number().exactOptional(),
+  /** The first reports of all three. Earlier versions kept only their number. */
   firstProblems: z.array(planProblem).exactOptional(),
+  /** How many reports there are beyond these. */
+  moreProblems: z.number().exactOptional(),
   /** Tasks of which a part did not fit: how many have a shortened text or prompt, or no requirements. */
   shortened: z
     .object({
