@@ -28,9 +28,10 @@ export function documentOf(
     ...(placed && { placed }),
   }));
   const counts = countsOf(parsed.problems);
-  const reports = firstProblems.length > 0 && {
-    firstProblems,
-    moreProblems: parsed.problems.length - firstProblems.length,
+  const more = parsed.problems.length - firstProblems.length;
+  const reports = {
+    ...(firstProblems.length > 0 && { firstProblems }),
+    ...(more > 0 && { moreProblems: more }),
   };
   const frame = { fingerprint, ...counts, ...reports };
   const room = MAX_DOCUMENT_BYTES - bytesOf(frame) - 100;

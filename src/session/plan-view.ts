@@ -58,14 +58,12 @@ export function planView(state: SessionState, { id, status }: ToolArguments<'pla
   const asked = outlook.planned.filter(
     (each) => (id === undefined || each.task.id === id) && (status === undefined || stateOf(each) === status),
   );
-  const { firstProblems = [], problems, guesses = 0 } = document;
-  // Earlier versions had a report for each line that they counted.
-  const { moreProblems: more = problems + guesses - firstProblems.length } = document;
+  const { firstProblems = [], moreProblems = 0 } = document;
   return {
     plan: planInNumbers(run, ledgers, outlook),
     tasks: asked.map((each) => taskView(seen, each, id !== undefined)),
     problems: firstProblems,
-    ...(more > 0 && { more_problems: more }),
+    ...(moreProblems > 0 && { more_problems: moreProblems }),
     ...(document.shortened !== undefined && { shortened: document.shortened }),
   };
 }

@@ -53,7 +53,7 @@ export function nameTasks(
 }
 
 /** Ranges of lines that a report names. */
-const MAX_RANGES = 20;
+const MAX_RANGES = 12;
 
 /** One report for all of them: a plain checklist has no ids, and nothing is wrong with that. */
 function reportUnnamed(
