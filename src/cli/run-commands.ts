@@ -176,7 +176,7 @@ export function statusCommand(program: Command): void {
       if (watch) return watchSession(cli, { session, show: async () => (await show()).text, redraws: !json });
       const { reply, text } = await show();
       out(text);
-      if (!json && (reply.run?.problems ?? 0) + (reply.run?.guesses ?? 0) > 0)
+      if (!json && reply.run !== null && problemsCounted(reply.run) !== '')
         note(`-- "throughline plan ${session}" shows each such line`);
     });
 }

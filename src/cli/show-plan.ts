@@ -29,6 +29,7 @@ export const planNumbers = z.object({
   held: text.optional(),
   problems: z.number(),
   guesses: z.number().default(0),
+  unnamed: z.number().default(0),
   drift: z.array(z.object({ task: text, kind: z.string(), message: text })).optional(),
 });
 
@@ -52,6 +53,7 @@ export const planReply = z.object({
   plan: planNumbers.nullable(),
   tasks: z.array(planTask),
   problems: z.array(problem),
+  more_problems: z.number().default(0),
   shortened: z
     .object({
       texts: z.number().optional(),
@@ -71,14 +73,16 @@ export function problemLine({ line, message, code, placed }: z.output<typeof pro
   return `line ${line}${placed ? '' : ', not placed'}: ${message} (${code})`;
 }
 
-/** How many lines of a plan were not placed, or by a guess; empty without any. */
+/** How many lines of a plan were not placed, or by a guess, and how many tasks have no id; empty without any. */
 export function problemsCounted({
   problems,
   guesses,
-}: Pick<z.output<typeof planNumbers>, 'problems' | 'guesses'>): string {
+  unnamed,
+}: Pick<z.output<typeof planNumbers>, 'problems' | 'guesses' | 'unnamed'>): string {
   const said = [
     ...(problems > 0 ? [`${counted(problems, 'line')} not placed`] : []),
     ...(guesses > 0 ? [`${counted(guesses, 'line')} placed by a guess`] : []),
+    ...(unnamed > 0 ? [`${counted(unnamed, 'task')} without an id`] : []),
   ];
   return said.join(', ');
 }
@@ -107,18 +111,20 @@ export function planLines({
   plan,
   tasks,
   problems,
+  more_problems: more,
   shortened,
   degraded,
 }: z.output<typeof planReply>): string[] {
   if (plan === null) return [NO_PLAN];
   const width = Math.max(0, ...tasks.map(({ id, depth }) => id.length + 2 * depth));
-  const more = plan.problems + plan.guesses - problems.length;
+  const said = problemsCounted(plan);
   return [
     ...planNumberLines(plan),
     ...(degraded === undefined ? [] : [degradedLine(degraded)]),
     ...tasks.flatMap((task) => taskTreeLines(task, plan.next_task_id ?? null, width)),
+    ...(said === '' ? [] : [`tasks.md: ${said}`]),
     ...problems.map(problemLine),
-    ...(more > 0 ? [`and ${counted(more, 'more line')} that were not placed, or by a guess`] : []),
+    ...(more > 0 ? [`and ${counted(more, 'more such report')}`] : []),
     ...shortenedLines(shortened),
   ];
 }

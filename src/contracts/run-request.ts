@@ -63,13 +63,21 @@ export const tasksDocument = z
       .describe(
         'How many lines were not placed. Earlier versions counted those that were placed by a guess too.',
       ),
-    guesses: z.number().exactOptional().describe('How many lines were placed by a guess.'),
+    guesses: z
+      .number()
+      .exactOptional()
+      .describe(
+        'How many lines were placed by a guess. Earlier versions counted tasks without an id too.',
+      ),
+    unnamed: z
+      .number()
+      .exactOptional()
+      .describe('How many tasks have no id, and are named by their place or text.'),
     firstProblems: z
       .array(planProblem)
       .exactOptional()
-      .describe(
-        'The first lines that were not placed, or by a guess. Earlier versions kept only their number.',
-      ),
+      .describe('The first reports of all three. Earlier versions kept only their number.'),
+    moreProblems: z.number().exactOptional().describe('How many reports there are beyond these.'),
     shortened: z
       .object({
         texts: z.number().exactOptional().describe('Tasks with a shortened text.'),

@@ -1,6 +1,6 @@
 import type { ProgressTask, TasksDocument } from '../contracts/run-request.js';
 import { clipText, quoted } from '../shared/text.js';
-import type { ParsedTask, ParsedTasks } from './tasks-md/parsed-tasks.js';
+import type { ParsedTask, ParsedTasks, TaskProblem } from './tasks-md/parsed-tasks.js';
 
 /**
  * What is kept of a parsed plan. It goes into one event, so it has a size. Every task is kept, whatever else has to go:
@@ -27,9 +27,13 @@ export function documentOf(
     ...{ code, line, message: clipText(quoted(message), MAX_TEXT) },
     ...(placed && { placed }),
   }));
-  const guesses = parsed.problems.filter(({ placed }) => placed).length;
-  const problems = parsed.problems.length - guesses;
-  const frame = { fingerprint, problems, guesses, firstProblems };
+  const counts = countsOf(parsed.problems);
+  const more = parsed.problems.length - firstProblems.length;
+  const reports = {
+    ...(firstProblems.length > 0 && { firstProblems }),
+    ...(more > 0 && { moreProblems: more }),
+  };
+  const frame = { fingerprint, ...counts, ...reports };
   const room = MAX_DOCUMENT_BYTES - bytesOf(frame) - 100;
   const fitted = fittedTasks(parsed.tasks, room - promptsToKeep(parsed.tasks));
   const { tasks, prompts } = withPrompts(parsed.tasks, fitted.tasks, room - fitted.bytes);
@@ -42,10 +46,25 @@ export function documentOf(
   return {
     fingerprint,
     tasks,
-    problems,
-    ...(guesses > 0 && { guesses }),
-    ...(firstProblems.length > 0 && { firstProblems }),
+    ...counts,
+    ...reports,
     ...(Object.keys(shortened).length > 0 && { shortened }),
+  };
+}
+
+/** The lines that were not placed, those that were by a guess, and the tasks that had to be given a name. */
+function countsOf(reports: readonly TaskProblem[]): Pick<TasksDocument, 'problems' | 'guesses' | 'unnamed'> {
+  const lost = new Set<number>();
+  const guessed = new Set<number>();
+  let unnamed = 0;
+  for (const { code, placed, line, lastLine = line, tasks = 1 } of reports) {
+    if (code === 'checkbox_without_id') unnamed += tasks;
+    else for (let each = line; each <= lastLine; each += 1) (placed ? guessed : lost).add(each);
+  }
+  return {
+    problems: lost.size,
+    ...(guessed.size > 0 && { guesses: guessed.size }),
+    ...(unnamed > 0 && { unnamed }),
   };
 }
 

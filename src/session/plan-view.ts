@@ -13,8 +13,10 @@ export interface PlanView {
   readonly plan: RunStatus['run'];
   /** In the order of the plan: a part stands behind what it is a part of. */
   readonly tasks: readonly PlanTaskView[];
-  /** The first problems of reading the plan; `plan.problems` and `plan.guesses` count all. */
+  /** The first reports about lines of the plan; `plan` counts the lines and tasks of all. */
   readonly problems: readonly PlanProblem[];
+  /** How many reports there are beyond these. */
+  readonly more_problems?: number;
   /** How many tasks have a shortened text or prompt, or no requirements, because the plan is so large. */
   readonly shortened?: NonNullable<TasksDocument['shortened']>;
 }
@@ -57,10 +59,12 @@ export function planView(state: SessionState, { id, status }: ToolArguments<'pla
   const asked = outlook.planned.filter(
     (each) => (id === undefined || each.task.id === id) && (status === undefined || stateOf(each) === status),
   );
+  const { firstProblems = [], moreProblems = 0 } = document;
   return {
     plan: planInNumbers(run, ledgers, outlook),
     tasks: asked.map((each) => taskView(seen, each, id !== undefined)),
-    problems: document.firstProblems ?? [],
+    problems: firstProblems,
+    ...(moreProblems > 0 && { more_problems: moreProblems }),
     ...(document.shortened !== undefined && { shortened: document.shortened }),
   };
 }

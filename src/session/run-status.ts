@@ -43,6 +43,8 @@ export interface RunStatus {
     /** Lines of the plan that were not placed, and those that were placed by a guess. */
     readonly problems: number;
     readonly guesses: number;
+    /** Tasks without an id, which are named by their place or text. */
+    readonly unnamed: number;
     /** Where the plan and the results contradict each other; left out where they agree. */
     readonly drift?: readonly PlanDrift[];
   } | null;
@@ -96,6 +98,7 @@ export function planInNumbers(
     ...(whyNone !== '' && { held: whyNone }),
     problems: document.problems,
     guesses: document.guesses ?? 0,
+    unnamed: document.unnamed ?? 0,
     ...(drift.length > 0 && { drift }),
   };
 }

@@ -57,6 +57,7 @@ describe('run.init', () => {
       next_task_id: '2.2',
       problems: 0,
       guesses: 0,
+      unnamed: 0,
     });
     expect({ tasks, problems, sequence }).toEqual({ tasks: [], problems: [], sequence: 1 });
     expect(await typesOf(session)).toEqual(['run.initialized']);

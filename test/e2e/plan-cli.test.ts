@@ -83,6 +83,7 @@ describe('plan', () => {
       '[ ] 3      Write a manual (optional)',
       '[ ] 4      Write a printer  reviewer_approved → next_task',
       '[ ] 4~2    Again (next)',
+      'tasks.md: 1 line placed by a guess',
       expect.stringMatching(/^line 10: .* \(duplicate_id\)$/),
       '',
     ]);

@@ -72,6 +72,7 @@ const runReply = z.strictObject({
       drift: z.array(z.strictObject({ task: z.string(), kind: z.string(), message: z.string() })).optional(),
       problems: z.number(),
       guesses: z.number(),
+      unnamed: z.number(),
     })
     .nullable(),
   tasks: z.array(

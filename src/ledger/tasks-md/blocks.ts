@@ -1,3 +1,4 @@
+import { STEP, type Steps } from './steps.js';
 import { cellsOf, isDelimiterRow } from './table-rows.js';
 
 /**
@@ -37,9 +38,8 @@ export interface Table {
 }
 
 /** Reads the block structure of a text that was split into lines. */
-export function readBlocks(lines: readonly string[]): Container {
-  const reader = new BlockReader(lines);
-  return reader.read();
+export function readBlocks(lines: readonly string[]): Steps<Container> {
+  return new BlockReader(lines).read();
 }
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -71,13 +71,14 @@ interface Fence {
 
 /** Containers in one another. What lies deeper is text; the bound keeps the time in proportion to the text. */
 const MAX_DEPTH = 200;
+/** Of the number of a list item. */
+const MAX_DIGITS = 9;
 /** Indented by so much, a line is code. */
 const CODE = 4;
 
 const [TAB, SPACE] = [9, 32];
 const HEADING = /^(#{1,6})(?:[ \t]+|$)/;
 const FENCE = /^(?:`{3,}|~{3,})/;
-const ITEM = /^(?:([-+*])|(\d{1,9})([.)]))(?=[ \t]|$)/;
 const UNDERLINE = /^(?:=+|-+)[ \t]*$/;
 
 const HTML: readonly (readonly [opens: RegExp, until: RegExp, interrupts: boolean])[] = [
@@ -108,6 +109,8 @@ class BlockReader {
   #indent = 0;
   /** The line after the last that is not blank. */
   #filled = 0;
+  /** How many containers go on, while those that do not are still open; else -1. */
+  #keeps = -1;
 
   constructor(lines: readonly string[]) {
     this.#lines = lines;
@@ -115,8 +118,11 @@ class BlockReader {
     this.#stack = [this.#root];
   }
 
-  read(): Container {
-    for (let line = 0; line < this.#lines.length; line += 1) this.#readLine(line);
+  *read(): Steps<Container> {
+    for (let line = 0; line < this.#lines.length; line += 1) {
+      if (line % STEP === STEP - 1) yield;
+      this.#readLine(line);
+    }
     this.#closeTo(1);
     this.#closeLeaf();
     this.#endList(this.#root);
@@ -166,13 +172,19 @@ class BlockReader {
   }
 
   #skipBlanks(): void {
-    for (; this.#at < this.#text.length; this.#at += 1) {
-      const unit = this.#text.charCodeAt(this.#at);
-      if (unit !== SPACE && unit !== TAB) return;
-      const width = unit === TAB ? CODE - (this.#column % CODE) : 1;
-      this.#column += width;
-      this.#indent += width;
+    const from = this.#column;
+    const text = this.#text;
+    let column = from;
+    let at = this.#at;
+    for (; at < text.length; at += 1) {
+      const unit = text.charCodeAt(at);
+      if (unit === SPACE) column += 1;
+      else if (unit === TAB) column += CODE - (column % CODE);
+      else break;
     }
+    this.#at = at;
+    this.#column = column;
+    this.#indent += column - from;
   }
 
   /** A line of a fence, of HTML or of code that is open. */
@@ -207,59 +219,58 @@ class BlockReader {
   }
 
   #openBlocks(line: number, matched: number): void {
-    let depth = matched;
-    let isOpen = depth < this.#stack.length;
+    this.#keeps = matched < this.#stack.length ? matched : -1;
     const paragraph = this.#leaf?.kind === 'paragraph' ? this.#leaf : undefined;
-    const open = () => {
-      if (isOpen) this.#closeTo(depth);
-      else this.#closeLeaf();
-      isOpen = false;
-    };
     for (;;) {
       const interrupts = paragraph !== undefined && this.#leaf === paragraph;
       if (this.#indent >= CODE) {
         if (interrupts) break;
-        open();
+        this.#closeRest();
         this.#table = undefined;
         this.#begin({ kind: 'code', start: line, end: 0, level: 0, lines: [this.#rest(CODE)] });
         return;
       }
-      const rest = this.#at === 0 ? this.#text : this.#text.slice(this.#at);
-      const first = rest.charCodeAt(0);
+      const first = this.#text.charCodeAt(this.#at);
       if (first === 0x3e && this.#stack.length < MAX_DEPTH) {
-        open();
+        this.#closeRest();
         this.#enter({ kind: 'quote', start: line, end: line, children: [] }, 0);
         this.#takeQuoteMark();
         if (this.#at >= this.#text.length) return;
-      } else if (interrupts && !isOpen && (first === 0x3d || first === 0x2d) && UNDERLINE.test(rest)) {
+      } else if (
+        interrupts &&
+        this.#keeps === -1 &&
+        (first === 0x3d || first === 0x2d) &&
+        UNDERLINE.test(this.#text.slice(this.#at))
+      ) {
         const level = first === 0x3d ? 1 : 2;
         Object.assign(paragraph, { kind: 'heading', level });
         this.#closeLeaf(line + 1);
         return;
-      } else if (isRule(rest, first)) {
-        open();
+      } else if (isRule(this.#text, this.#at, first)) {
+        this.#closeRest();
         this.#plain();
         return;
       } else {
-        const item =
-          this.#stack.length < MAX_DEPTH ? this.#itemAt(rest, first, interrupts && !isOpen) : undefined;
-        if (item === undefined) {
-          if (!this.#openLeaf(line, rest, first, interrupts, open)) break;
+        const marker =
+          this.#stack.length < MAX_DEPTH
+            ? markerAt(this.#text, this.#at, interrupts && this.#keeps === -1)
+            : 0;
+        if (marker === 0) {
+          if (!this.#openLeaf(line, first, interrupts)) break;
           return;
         }
-        open();
-        this.#openItem(line, item);
+        this.#closeRest();
+        this.#openItem(line, marker);
         if (this.#at >= this.#text.length) return;
       }
-      depth = this.#stack.length;
     }
-    const isTable = this.#table !== undefined && !isOpen;
-    if (isTable) {
+    const goesOn = this.#keeps === -1;
+    if (this.#table !== undefined && goesOn) {
       this.#addRow(line);
       return;
     }
     if (paragraph !== undefined && this.#leaf === paragraph) {
-      if (!isOpen && this.#opensTable(line)) {
+      if (goesOn && this.#opensTable(line)) {
         this.#closeLeaf();
         this.#openTable(line);
         return;
@@ -267,17 +278,26 @@ class BlockReader {
       paragraph.lines.push(this.#rest(0));
       return;
     }
-    open();
+    this.#closeRest();
     if (this.#opensTable(line)) this.#openTable(line);
     else this.#begin({ kind: 'paragraph', start: line, end: 0, level: 0, lines: [this.#rest(0)] });
   }
 
+  /** Another block begins: what does not go on ends. */
+  #closeRest(): void {
+    if (this.#keeps === -1) this.#closeLeaf();
+    else this.#closeTo(this.#keeps);
+    this.#keeps = -1;
+  }
+
   /** Headings, fences and HTML. */
-  #openLeaf(line: number, rest: string, first: number, interrupts: boolean, open: () => void): boolean {
+  #openLeaf(line: number, first: number, interrupts: boolean): boolean {
+    if (first !== 0x23 && first !== 0x60 && first !== 0x7e && first !== 0x3c) return false;
+    const rest = this.#text.slice(this.#at);
     if (first === 0x23) {
       const level = HEADING.exec(rest)?.[1]?.length;
       if (level === undefined) return false;
-      open();
+      this.#closeRest();
       const text = rest.slice(level).trim().replace(CLOSING_HASHES, '');
       this.#begin({ kind: 'heading', start: line, end: 0, level, lines: [text] });
       this.#closeLeaf(line + 1);
@@ -286,7 +306,7 @@ class BlockReader {
     if (first === 0x60 || first === 0x7e) {
       const [mark = ''] = FENCE.exec(rest) ?? [];
       if (mark === '' || (first === 0x60 && rest.includes('`', mark.length))) return false;
-      open();
+      this.#closeRest();
       const fence = { mark: mark.charAt(0), length: mark.length, indent: this.#indent };
       this.#begin({ kind: 'fence', start: line, end: 0, level: 0, lines: [], fence });
       return true;
@@ -294,42 +314,32 @@ class BlockReader {
     if (first !== 0x3c) return false;
     const html = HTML.find(([opens, , may]) => (may || !interrupts) && opens.test(rest));
     if (html === undefined) return false;
-    open();
+    this.#closeRest();
     const text = this.#rest(0);
     this.#begin({ kind: 'html', start: line, end: 0, level: 0, lines: [text], until: html[1] });
     if (html[1].source !== BLANK && html[1].test(text)) this.#closeLeaf(line + 1);
     return true;
   }
 
-  #itemAt(rest: string, first: number, interrupts: boolean): RegExpExecArray | undefined {
-    const isBullet = first === 0x2d || first === 0x2a || first === 0x2b;
-    if (!isBullet && !(first >= 0x30 && first <= 0x39)) return undefined;
-    const item = ITEM.exec(rest);
-    if (item === null) return undefined;
-    // A paragraph is not ended by an empty item, nor by one that begins at another number than 1.
-    if (interrupts && (rest.slice(item[0].length).trim() === '' || (!isBullet && Number(item[2]) !== 1)))
-      return undefined;
-    return item;
-  }
-
-  #openItem(line: number, [marker, bullet, digits, delimiter]: RegExpExecArray): void {
-    const before = this.#indent + marker.length;
-    this.#at += marker.length;
-    this.#column += marker.length;
+  #openItem(line: number, length: number): void {
+    const before = this.#indent + length;
+    const from = this.#at;
+    this.#at += length;
+    this.#column += length;
     this.#indent = 0;
     this.#skipBlanks();
     const isEmpty = this.#at >= this.#text.length;
     const gap = isEmpty || this.#indent > CODE ? 1 : this.#indent;
     this.#indent -= isEmpty ? this.#indent : gap;
     const parent = this.#stack.at(-1) ?? this.#root;
-    const key = bullet ?? delimiter ?? '';
+    const marker = this.#text.charAt(from + length - 1);
     const block: Mutable<Container> = { kind: 'item', start: line, end: line + 1, children: [] };
-    if (parent.list?.marker !== key) {
+    let { list } = parent;
+    if (list?.marker !== marker) {
       this.#endList(parent);
-      parent.list = { marker: key, items: [] };
+      list = { marker, items: [] };
     }
-    if (digits !== undefined) parent.list?.items.push({ block, number: Number(digits) });
-    const { list } = parent;
+    if (length > 1) list.items.push({ block, number: Number(this.#text.slice(from, from + length - 1)) });
     // The item goes on with the list that another block would end.
     parent.list = undefined;
     this.#enter(block, before + gap);
@@ -414,8 +424,9 @@ class BlockReader {
 
   /** Authors number `1. 1. 1.` as well as `1. 2. 5.`: the written numbers count unless two of them are equal. */
   #endList(parent: OpenContainer): void {
-    const items = parent.list?.items ?? [];
+    const items = parent.list?.items;
     parent.list = undefined;
+    if (items === undefined || items.length === 0) return;
     const asWritten = new Set(items.map(({ number }) => number)).size === items.length;
     const first = items[0]?.number ?? 0;
     items.forEach(({ block, number }, at) => {
@@ -433,12 +444,35 @@ function closesFence(text: string, from: number, mark: string, length: number): 
   return at - from >= length && text.slice(at).trim() === '';
 }
 
+/** Characters of the marker that opens a list item (`-`, `12.`), 0 without one. */
+function markerAt(text: string, at: number, interrupts: boolean): number {
+  const first = text.charCodeAt(at);
+  let length = 0;
+  if (first === 0x2d || first === 0x2a || first === 0x2b) length = 1;
+  else {
+    while (length < MAX_DIGITS && isDigit(text.charCodeAt(at + length))) length += 1;
+    const delimiter = text.charCodeAt(at + length);
+    if (length === 0 || (delimiter !== 0x2e && delimiter !== 0x29)) return 0;
+    length += 1;
+  }
+  const after = text.charCodeAt(at + length);
+  if (at + length < text.length && after !== SPACE && after !== TAB) return 0;
+  if (!interrupts) return length;
+  // A paragraph is not ended by an empty item, nor by one that begins at another number than 1.
+  const isEmpty = text.slice(at + length).trim() === '';
+  return isEmpty || (length > 1 && Number(text.slice(at, at + length - 1)) !== 1) ? 0 : length;
+}
+
+function isDigit(unit: number): boolean {
+  return unit >= 0x30 && unit <= 0x39;
+}
+
 /** `---`, `* * *`, `___`. */
-function isRule(rest: string, first: number): boolean {
+function isRule(text: string, from: number, first: number): boolean {
   if (first !== 0x2d && first !== 0x2a && first !== 0x5f) return false;
   let count = 0;
-  for (let at = 0; at < rest.length; at += 1) {
-    const unit = rest.charCodeAt(at);
+  for (let at = from; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
     if (unit === first) count += 1;
     else if (unit !== SPACE && unit !== TAB) return false;
   }

@@ -40,11 +40,11 @@ export interface Draft {
   readonly origin: TaskOrigin;
   readonly head: Head;
   /** Number of the ordered list item that holds it. */
-  readonly ordinal?: number;
+  readonly ordinal?: number | undefined;
   /** The task whose body holds it, by nesting. */
-  owner?: Draft;
+  owner?: Draft | undefined;
   /** The nearest heading above; for a heading's own task the heading around it. */
-  readonly under?: Heading;
+  readonly under?: Heading | undefined;
   /** What other lines say: the box below a heading, a `Status:` line, a table, a list. */
   readonly statuses: { from: StatedIn; line: number; mark: Mark }[];
   /** To be reported when it turns out to be no task: marks that were taken for part of it. */
@@ -56,7 +56,7 @@ export interface Draft {
   readonly leverage: string[];
   readonly dependsOn: string[];
   readonly details: string[];
-  prompt?: string;
+  prompt?: string | undefined;
 }
 
 /** A line outside of any task that names one: with a status it gives it, without it must find it. */
@@ -91,10 +91,10 @@ export function newDraft(
     line,
     end: line + 1,
     origin,
-    head: { ...written, text },
-    ...(place.ordinal !== undefined && { ordinal: place.ordinal }),
-    ...(place.owner !== undefined && { owner: place.owner }),
-    ...(place.under !== undefined && { under: place.under }),
+    head: text === written.text ? written : { ...written, text },
+    ordinal: place.ordinal,
+    owner: place.owner,
+    under: place.under,
     statuses: [],
     alsoAt: [],
     otherwise: [],
@@ -103,6 +103,7 @@ export function newDraft(
     leverage: [],
     dependsOn: dependsInText(text),
     details: [],
+    prompt: undefined,
   };
   for (const field of fields) applyField(draft, field, line, legend);
   return draft;

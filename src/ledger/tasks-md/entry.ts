@@ -1,4 +1,5 @@
 import { type Draft, type Heading, newDraft, problem } from './draft.js';
+import type { Head } from './head.js';
 import { type Legend, readStatus } from './marks.js';
 import type { TaskProblem } from './parsed-tasks.js';
 
@@ -21,19 +22,22 @@ export interface PlanEntry {
 }
 
 const NO_LEGEND: Legend = new Map();
+/** Blanks that are to become one. */
+const UNEVEN = /[^\S ]|\s\s/;
+const OPTIONAL = /[([]optional[)\]]/i;
 
 /** The entry as a draft; a status that is not known is reported. */
 export function draftOfEntry(entry: PlanEntry, problems: TaskProblem[]): Draft {
   const { id, line, owner, under } = entry;
-  const text = entry.text.replace(/\s+/g, ' ').trim();
-  const head = {
-    ...(id !== undefined && id !== '' && { id }),
+  const text = UNEVEN.test(entry.text) ? entry.text.replace(/\s+/g, ' ').trim() : entry.text.trim();
+  const head: Head = {
+    id: id === '' ? undefined : id,
     leads: false,
     certain: true,
     phase: false,
     text,
     labels: [],
-    optional: /[([]optional[)\]]/i.test(text),
+    optional: OPTIONAL.test(text),
     parallel: false,
     struck: false,
   };

@@ -107,8 +107,12 @@ const NAMES: ReadonlyMap<string, FieldKey> = new Map<string, FieldKey>([
 // faster, whatever it holds: no expression here may find two ways to read a run of blanks.
 const BULLET = /^[-*+](?=\s)/;
 const NAME = /^([*_`]{0,3})([\p{L}][\p{L}\d.() ]{1,30}?)([*_`]{0,3})$/u;
+/** Code units that it takes, at most. */
+const MAX_NAME = 68;
 const INLINE_NAME = /(?<=^|\s)_([\p{L}][\p{L} ]{1,23}):/gu;
+const CLOSES = /(?:^|[^_\\])_$/;
 const DEPENDS_IN_TEXT = /\((?:depends on|blocked by|依赖|依存)([^()]+)\)/iu;
+const MAY_DEPEND = /[(（→>＞—–]/;
 const DEPENDS_BEHIND = /[→>—–]\s?(?:depends on|blocked by)\s([^()→]+)/iu;
 /** Names of other things too: they say on what a task depends where a number follows. */
 const UNSURE: ReadonlySet<string> = new Set([
@@ -123,18 +127,20 @@ export function readField(line: string): Field | undefined {
   const flat = narrow(line);
   const colon = flat.indexOf(':');
   if (colon === -1) return undefined;
-  const found = NAME.exec(flat.slice(0, colon).trim().replace(BULLET, '').trimStart());
+  const before = flat.slice(0, colon).trim().replace(BULLET, '').trimStart();
+  const found = before.length > MAX_NAME ? null : NAME.exec(before);
   if (found === null) return undefined;
-  const [, before = '', name = '', after = ''] = found;
+  const [, opening = '', name = '', after = ''] = found;
   const written = name.trim().toLowerCase();
-  const known = NAMES.get(written) ?? (before !== '' && /[\w)] status$/.test(written) ? 'status' : undefined);
+  const known =
+    NAMES.get(written) ?? (opening !== '' && /[\w)] status$/.test(written) ? 'status' : undefined);
   const behind = flat.slice(colon + 1).trimStart();
   const beyond = /^[*_]{0,3}/.exec(behind)?.[0] ?? '';
   const rest = behind.slice(beyond.length).trimStart();
   const value = line.slice(line.length - rest.length).trimEnd();
-  const key = known ?? (before === '_' && onlyIds(value) ? 'requirements' : undefined);
+  const key = known ?? (opening === '_' && onlyIds(value) ? 'requirements' : undefined);
   if (key === undefined || (UNSURE.has(written) && !/\d/.test(value))) return undefined;
-  const isSpan = before === '_' && !after.includes('_') && !beyond.includes('_');
+  const isSpan = opening === '_' && !after.includes('_') && !beyond.includes('_');
   // `_File:_ a` and `**File:** a` set the name apart; in `_File: a_` the underscores hold the value too.
   if (!isSpan) return { key, value, state: 'plain' };
   return closes(value)
@@ -156,7 +162,8 @@ export function namesPrompt(line: string): boolean {
 
 /** Whether a line ends an open `_…` span. */
 export function closes(line: string): boolean {
-  return /(?:^|[^_\\])_$/.test(line.trimEnd());
+  const text = line.trimEnd();
+  return text.endsWith('_') && CLOSES.test(text);
 }
 
 /** Takes `_Requirements: 1, 2_` and its like out of a task's own line. */
@@ -194,6 +201,7 @@ function endOfSpan(text: string, start: number): { at: number; closes: boolean }
 
 /** Ids in a remark such as `(depends on T012, T013)`. */
 export function dependsInText(text: string): string[] {
+  if (!MAY_DEPEND.test(text)) return [];
   const flat = narrow(text);
   const found = DEPENDS_IN_TEXT.exec(flat) ?? DEPENDS_BEHIND.exec(flat);
   return found === null

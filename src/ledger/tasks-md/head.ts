@@ -6,14 +6,14 @@ import { type Stated, statedAtEnd, statedAtStart } from './stated.js';
 /** What the line that may declare a task says. */
 export interface Head {
   /** Its checkbox. `unknown` holds a content that says nothing to us; the mark is then pending. */
-  readonly box?: { readonly mark: Mark; readonly unknown?: string };
+  readonly box?: { readonly mark: Mark; readonly unknown?: string | undefined } | undefined;
   /** A status before or after the text: an emoji, `[IN PROGRESS]`, `(COMPLETED)`. */
-  readonly mark?: Mark;
+  readonly mark?: Mark | undefined;
   /** Whether the status stands before the text. */
   readonly leads: boolean;
   /** The same as written; without `mark` it is none that we know. */
-  readonly stated?: Stated;
-  readonly id?: string;
+  readonly stated?: Stated | undefined;
+  readonly id?: string | undefined;
   /** `T001`, `Task 3`: a task's id whatever stands around it. */
   readonly certain: boolean;
   /** `Phase 3`. */
@@ -28,6 +28,7 @@ export interface Head {
 const MARKER = '(?:[-*+•・●○▪‣–—]|\\d{1,9}[.)])';
 const BULLET = new RegExp(`^[\\s>]*(?:${MARKER}\\s+){0,3}(?:${MARKER}\\s*)?`);
 const BOX = /^\\?\[([^[\]\\]{0,12})\\?\](\*(?=\s|$))?/;
+const HAS_BOX = /[[［【]/;
 const WRAP = /^(\*\*|__|~~|`)/;
 const LABEL = /^(?:\[(?!T(?:ASK)?-?\d)([A-Z][A-Za-z0-9_-]{0,15})\]|\((P)\))(?!\()\s*/;
 const TRAILING_LABEL = /\s(?:\[([A-Z]{1,3}\d{0,3})\]|\((P)\))$/;
@@ -40,10 +41,15 @@ export function bulletOf(line: string): string {
 
 /** A line that opens with a box, with or without a bullet: a task wherever Markdown puts it. */
 export function opensWithBox(line: string, legend: Legend): boolean {
-  if (!/[[［【]/.test(line)) return false;
+  if (!HAS_BOX.test(line)) return false;
   const flat = narrow(line);
   const bullet = bulletOf(flat);
   return readBox(flat.slice(bullet.length), bullet.trim() !== '', legend) !== undefined;
+}
+
+/** Whether the text of a list item begins with a box. */
+export function showsBox(text: string, legend: Legend): boolean {
+  return HAS_BOX.test(text) && readBox(narrow(text.trim()), true, legend) !== undefined;
 }
 
 /** Reads a line without the marker of its list (`bulleted` when it had one) or the hashes of its heading. */
@@ -51,9 +57,11 @@ export function readHead(line: string, bulleted: boolean, legend: Legend): Head 
   let raw = line.trim();
   if (isPlain(raw)) return plainHead(raw);
   let flat = narrow(raw);
+  const isNarrow = flat === raw;
   const skip = (length: number): void => {
+    if (length === 0) return;
     raw = raw.slice(length).trimStart();
-    flat = flat.slice(length).trimStart();
+    flat = isNarrow ? raw : flat.slice(length).trimStart();
   };
   let optional = false;
   let struck = false;
@@ -82,6 +90,8 @@ export function readHead(line: string, bulleted: boolean, legend: Legend): Head 
     }
   };
   const takeLabels = (): void => {
+    const first = flat.charAt(0);
+    if (first !== '[' && first !== '(') return;
     for (let found = LABEL.exec(flat); found !== null; found = LABEL.exec(flat)) {
       labels.push(found[1] ?? found[2] ?? '');
       skip(found[0].length);
@@ -90,8 +100,8 @@ export function readHead(line: string, bulleted: boolean, legend: Legend): Head 
   takeMark();
   takeLabels();
 
-  const wrap = WRAP.exec(flat)?.[0];
-  const inside = flat.slice(wrap?.length ?? 0);
+  const wrap = '*_~`'.includes(flat.charAt(0)) ? WRAP.exec(flat)?.[0] : undefined;
+  const inside = wrap === undefined ? flat : flat.slice(wrap.length);
   const marked = wrap === '**' && stated === undefined ? leadingMark(inside) : undefined;
   if (marked !== undefined) {
     // `1. **✅ Database migration**`: the mark stands within.
@@ -101,7 +111,7 @@ export function readHead(line: string, bulleted: boolean, legend: Legend): Head 
     flat = flat.slice(0, 2) + flat.slice(2 + marked.length);
   }
   const leads = stated !== undefined;
-  const found = findId(flat.slice(wrap?.length ?? 0), wrap !== undefined);
+  const found = findId(wrap === undefined ? flat : flat.slice(wrap.length), wrap !== undefined);
   if (wrap === '~~') struck = true;
   if (wrap !== undefined && (found !== undefined || struck || marked !== undefined)) {
     skip(wrap.length);
@@ -137,13 +147,11 @@ export function readHead(line: string, bulleted: boolean, legend: Legend): Head 
     raw = raw.slice(0, raw.length - last.length).trimEnd();
   }
   return {
-    ...(box !== undefined && {
-      box: box.unknown === undefined ? { mark: box.mark } : { mark: box.mark, unknown: box.unknown },
-    }),
-    ...(stated?.mark !== undefined && { mark: stated.mark }),
-    ...(stated !== undefined && { stated }),
+    box,
+    mark: stated?.mark,
+    stated,
     leads,
-    ...(found !== undefined && { id: found.id }),
+    id: found?.id,
     certain: found?.certain ?? false,
     phase: found?.phase ?? false,
     text: raw.trim(),
@@ -172,7 +180,11 @@ const PLAIN_END = /[a-z.,;`]/;
 /** The head of a line that is only text. */
 export function plainHead(text: string): Head {
   return {
+    box: undefined,
+    mark: undefined,
+    stated: undefined,
     leads: false,
+    id: undefined,
     certain: false,
     phase: false,
     text,
@@ -194,13 +206,14 @@ function saysOptional(text: string): boolean {
 }
 
 function trailingLabel(text: string): { label: string; length: number } | undefined {
+  if (!text.endsWith(']') && !text.endsWith(')')) return undefined;
   const found = TRAILING_LABEL.exec(text.slice(-10));
   return found === null ? undefined : { label: found[1] ?? found[2] ?? '', length: found[0].length };
 }
 
 interface FoundBox {
   readonly mark: Mark;
-  readonly unknown?: string;
+  readonly unknown?: string | undefined;
   readonly star: boolean;
   readonly length: number;
 }
@@ -210,7 +223,8 @@ interface FoundBox {
  * bullet, and only if it is one character: `[US1]` is a label, `[P]` is one too, and `[1]` a footnote.
  */
 function readBox(flat: string, bulleted: boolean, legend: Legend): FoundBox | undefined {
-  const found = BOX.exec(flat);
+  const first = flat.charAt(0);
+  const found = first === '[' || first === '\\' ? BOX.exec(flat) : null;
   if (found === null) return undefined;
   const [{ length }, content = '', star] = found;
   const after = flat.slice(length);

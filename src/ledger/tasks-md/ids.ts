@@ -28,6 +28,8 @@ const PHASE = new RegExp(
   `^(phase|milestone|stage|sprint|epic|story|step|week|阶段|階段|フェーズ|ステップ|단계|этап|fase|étape|schritt)\\s*#?(\\d+(?:\\.\\d+)*[a-z]?)(?![\\p{L}\\d/])${NO_RANGE}`,
   'iu',
 );
+/** How a word for a task or a phase may begin, in Latin letters. */
+const [TASK_INITIAL, PHASE_INITIAL] = ['tT', 'pPmMsSeEwWfF'];
 /** A plan within a phase: `01-02: …`, `01-02-PLAN.md`. */
 const PLAN = /^(\d{2}(?:\.\d+)?-\d{2})(?:-PLAN(?:\.md)?(?![\p{L}\d])|(?=\s*[:：]|\s+(?:[-–—]|--)\s))/u;
 const STANDARD = /^(?:UTF|SHA|ISO|RFC|GPT|CVE|AES|RSA|MD|HTTP|ES|TLS|MP|ECMA|UTC|COVID)-/;
@@ -42,21 +44,31 @@ const BRACKETED = /^[[(]((?:T-?|TASK-?)?\d+(?:\.\d+)*[a-z]?)[\])](?!\()/;
  */
 export function findId(line: string, marked: boolean): FoundId | undefined {
   const text = line.slice(0, 80);
-  const certain = NUMBERED.exec(text) ?? TASK.exec(text);
-  if (certain !== null) return found(text, certain, true);
-  const phase = PHASE.exec(text);
+  // Every id has a digit.
+  if (!/\d/.test(text)) return undefined;
+  const first = text.charCodeAt(0);
+  if (first >= 0x30 && first <= 0x39) return numberAt(text);
+  if (first >= 0x80 || TASK_INITIAL.includes(text.charAt(0))) {
+    const certain = NUMBERED.exec(text) ?? TASK.exec(text);
+    if (certain !== null) return found(text, certain, true);
+  }
+  const phase = first >= 0x80 || PHASE_INITIAL.includes(text.charAt(0)) ? PHASE.exec(text) : null;
   if (phase !== null) return { ...found(text, phase, false), id: phaseId(phase), phase: true };
-  const plan = PLAN.exec(text);
-  if (plan !== null) return found(text, plan, true);
-  const bracketed = BRACKETED.exec(text);
-  if (bracketed !== null) return found(text, bracketed, false);
-  const plain = DOTTED.exec(text) ?? NUMBER.exec(text) ?? TICKET.exec(text);
-  if (plain !== null && !STANDARD.test(text)) return found(text, plain, false);
+  const plain = BRACKETED.exec(text) ?? (STANDARD.test(text) ? null : TICKET.exec(text));
+  if (plain !== null) return found(text, plain, false);
   const code = CODE.exec(text);
   if (code === null || SEVERAL.test(text)) return undefined;
   const rest = text.slice(code[0].length);
   const delimited = /^(?:\s*[:：]|[.)]\s)/.test(rest) || (marked && /^(?:\*\*|__|`)/.test(rest));
   return delimited ? found(text, code, false) : undefined;
+}
+
+/** `01-02: …`, `1.2`, `3.`. */
+function numberAt(text: string): FoundId | undefined {
+  const plan = PLAN.exec(text);
+  if (plan !== null) return found(text, plan, true);
+  const plain = DOTTED.exec(text) ?? NUMBER.exec(text);
+  return plain === null ? undefined : found(text, plain, false);
 }
 
 const TASK_WORD =

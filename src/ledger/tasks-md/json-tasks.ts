@@ -6,7 +6,18 @@ import { draftOfEntry, partOf } from './entry.js';
  * `tasks`, `todos`, `stories` or nothing.
  */
 
-type Fields = { readonly [key: string]: unknown };
+interface Fields {
+  readonly [key: string]: unknown;
+  readonly id?: unknown;
+  readonly tasks?: unknown;
+  readonly prompt?: unknown;
+  readonly details?: unknown;
+  readonly testStrategy?: unknown;
+  readonly subtasks?: unknown;
+  readonly completed?: unknown;
+  readonly done?: unknown;
+  readonly passes?: unknown;
+}
 
 /** Fills `findings` from a text that is JSON. Returns false for one that is not. */
 export function readJsonTasks(text: string, findings: Findings): boolean {
@@ -46,7 +57,7 @@ function listsOf(value: unknown): TaskList[] {
   if (own !== undefined) return [{ tasks: own }];
   // Tags: `{"master": {"tasks": []}, "feature": {"tasks": []}}`.
   return Object.entries(value).flatMap(([name, tag]) =>
-    isFields(tag) && Array.isArray(tag['tasks']) ? [{ name, tasks: tag['tasks'], holder: tag }] : [],
+    isFields(tag) && Array.isArray(tag.tasks) ? [{ name, tasks: tag.tasks, holder: tag }] : [],
   );
 }
 
@@ -57,13 +68,13 @@ function addTasks(
   places: Places,
   findings: Findings,
 ): void {
-  const numbers = new Set(tasks.map((task) => (isFields(task) ? asText(task['id']) : undefined)));
+  const numbers = new Set(tasks.map((task) => (isFields(task) ? asText(task.id) : undefined)));
   for (const task of tasks) {
     if (!isFields(task)) continue;
     const text = first(task, ['title', 'content', 'name', 'text', 'subject', 'description']);
     if (text === undefined) continue;
     const { start, end } = places.get(task) ?? { start: 0, end: 1 };
-    const own = asText(task['id']);
+    const own = asText(task.id);
     const above = owner?.head.id;
     // Sub-tasks are counted within their task.
     const idOf = (id: string): string =>
@@ -92,9 +103,9 @@ function addTasks(
 
 /** What tells an agent how: the prompt, else the details with how they are tested. */
 function promptOf(task: Fields): string | undefined {
-  const prompt = asText(task['prompt']);
+  const prompt = asText(task.prompt);
   if (prompt !== undefined) return prompt;
-  const parts = [asText(task['details']), asText(task['testStrategy'])];
+  const parts = [asText(task.details), asText(task.testStrategy)];
   const [details, test] = parts;
   if (details === undefined || details.trim() === '') return undefined;
   return test === undefined || test.trim() === '' ? details : `${details}\n\nTest strategy: ${test}`;
@@ -103,7 +114,7 @@ function promptOf(task: Fields): string | undefined {
 function statusOf(task: Fields): string | undefined {
   const status = first(task, ['status', 'state']);
   if (status !== undefined) return status;
-  const done = task['completed'] ?? task['done'] ?? task['passes'];
+  const done = task.completed ?? task.done ?? task.passes;
   return typeof done === 'boolean' ? (done ? 'done' : 'pending') : undefined;
 }
 

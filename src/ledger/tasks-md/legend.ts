@@ -19,10 +19,12 @@ export function readLegend(lines: readonly string[]): Legend {
   const legend = new Map<string, Mark>();
   let inLegend = false;
   for (const line of lines) {
-    const heading = HEADING.exec(line)?.[1];
+    const heading = line.startsWith('#') ? HEADING.exec(line)?.[1] : undefined;
     if (heading !== undefined) inLegend = isLegendHeading(heading);
-    const second = line.indexOf('[', line.indexOf('[') + 1);
-    if (!inLegend && second <= 0) continue;
+    if (!inLegend) {
+      const first = line.indexOf('[');
+      if (first === -1 || line.indexOf('[', first + 1) === -1) continue;
+    }
     const entries = [...line.matchAll(ENTRY)].flatMap(([, box = '', words = '']) => {
       const mark =
         wholeWord(words) ??

@@ -89,7 +89,15 @@ const WORDS = table([
   [CANCELLED, ['deprecated', 'obsolete', 'cut', '已取消', '取消', '中止', 'キャンセル', '不要']],
 ]);
 
-const WORDS_BY_LENGTH = [...WORDS.keys()].sort((left, right) => right.length - left.length);
+/** By their first character, the longest first. */
+const WORDS_FROM = new Map<string, string[]>();
+for (const word of [...WORDS.keys()].sort((left, right) => right.length - left.length)) {
+  const words = WORDS_FROM.get(word.charAt(0));
+  if (words === undefined) WORDS_FROM.set(word.charAt(0), [word]);
+  else words.push(word);
+}
+/** No emoji comes before it. */
+const FIRST_EMOJI = 0x2000;
 const LEADING_EMOJI = new RegExp(`^(${[...EMOJI.keys()].join('|')})\\uFE0F?\\s*`, 'u');
 const TRAILING_EMOJI = new RegExp(`(${[...EMOJI.keys()].join('|')})\\uFE0F?$`, 'u');
 
@@ -113,6 +121,7 @@ export function boxMark(content: string, legend: Legend): Mark | undefined {
 
 /** An emoji that gives a status, at the start of `text`, and how many code units it takes with the blanks after it. */
 export function leadingMark(text: string): { mark: Mark; length: number } | undefined {
+  if (text.charCodeAt(0) < FIRST_EMOJI) return undefined;
   const found = LEADING_EMOJI.exec(text);
   const mark = EMOJI.get(found?.[1] ?? '');
   return found === null || mark === undefined ? undefined : { mark, length: found[0].length };
@@ -127,6 +136,8 @@ export function trailingMark(text: string): { mark: Mark; length: number } | und
 
 /** A status as one writes it in a table or after `Status:`. A word beside an emoji decides. */
 export function readStatus(cell: string, legend: Legend): Mark | undefined {
+  const known = WORDS.get(cell);
+  if (known !== undefined) return known;
   const plain = narrow(cell)
     .replace(/[*`\\]/g, '')
     .trim();
@@ -150,7 +161,7 @@ export function openingWord(text: string): Mark | undefined {
     const done = Number(percent[1]);
     return done === 0 ? PENDING : done >= 100 ? COMPLETED : STARTED;
   }
-  const word = WORDS_BY_LENGTH.find((each) => {
+  const word = WORDS_FROM.get(phrase.charAt(0))?.find((each) => {
     if (!phrase.startsWith(each)) return false;
     // A Latin word must end there: `open` does not open `opening`.
     return !/^[a-z]/.test(each) || !/^[\p{L}\p{N}]/u.test(phrase.slice(each.length));

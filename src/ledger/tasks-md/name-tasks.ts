@@ -15,6 +15,7 @@ export function nameTasks(
   const written = new Set(drafts.map(({ head }) => head.id));
   const ordinals = new Map<string, number>();
   const copies = new Map<string, number>();
+  const unnamed: Draft[] = [];
   for (const draft of drafts) {
     const parent = parents.get(draft);
     const above = parent && names.get(parent);
@@ -22,9 +23,7 @@ export function nameTasks(
     if (wanted !== undefined && !taken.has(wanted)) {
       names.set(draft, wanted);
       taken.add(wanted);
-      if (draft.head.id === undefined && draft.origin === 'heading') {
-        problems.push(problem('checkbox_without_id', draft.line, `a task without an id; named ${wanted}`));
-      }
+      if (draft.head.id === undefined && draft.origin === 'heading') unnamed.push(draft);
       continue;
     }
     let name: string;
@@ -44,18 +43,50 @@ export function nameTasks(
       while (taken.has(`${scope}#${ordinal}`) || written.has(`${scope}#${ordinal}`));
       ordinals.set(scope, ordinal);
       name = `${scope}#${ordinal}`;
-      problems.push(
-        problem(
-          'checkbox_without_id',
-          draft.line,
-          `${draft.origin === 'checkbox' ? 'a checkbox' : 'a task'} without an id; named ${name}`,
-        ),
-      );
+      unnamed.push(draft);
     }
     names.set(draft, name);
     taken.add(name);
   }
+  reportUnnamed(unnamed, names, problems);
   return names;
+}
+
+/** Ranges of lines that a report names. */
+const MAX_RANGES = 12;
+
+/** One report for all of them: a plain checklist has no ids, and nothing is wrong with that. */
+function reportUnnamed(
+  unnamed: readonly Draft[],
+  names: ReadonlyMap<Draft, string>,
+  problems: TaskProblem[],
+): void {
+  const [first] = unnamed;
+  if (first === undefined) return;
+  const last = unnamed.at(-1) ?? first;
+  const count = unnamed.length;
+  const name = names.get(first);
+  const message =
+    count === 1
+      ? `1 task has no id of its own; it is named ${name}`
+      : `${count} tasks have no id of their own; each is named by its place or text, the first ${name}: lines ${linesOf(unnamed)}`;
+  problems.push({ ...problem('checkbox_without_id', first.line, message, last.line), tasks: count });
+}
+
+/** `3-7, 9 and 12 more`. */
+function linesOf(drafts: readonly Draft[]): string {
+  const ranges: { from: number; to: number }[] = [];
+  let shown = 0;
+  for (const { line } of drafts) {
+    const range = ranges.at(-1);
+    if (range?.to === line - 1) range.to = line;
+    else if (ranges.length < MAX_RANGES) ranges.push({ from: line, to: line });
+    else break;
+    shown += 1;
+  }
+  const said = ranges.map(({ from, to }) => (from === to ? `${from + 1}` : `${from + 1}-${to + 1}`));
+  const more = drafts.length - shown;
+  return more === 0 ? said.join(', ') : `${said.join(', ')} and ${more} more`;
 }
 
 function numbered({ ordinal }: Draft, above: string | undefined): string | undefined {

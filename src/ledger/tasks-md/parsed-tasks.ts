@@ -83,7 +83,7 @@ export interface ParsedTask {
  * - `unknown_mark`: a status of which we know neither what it says nor what it is about; NOT read.
  * - `unknown_dependency`: a task depends on what is not a task of the file.
  * - `duplicate_id`: a later task with a known id; renamed `<id>~2`.
- * - `checkbox_without_id`: a checkbox, or another task, without an id; named by its ordinal.
+ * - `checkbox_without_id`: tasks without an id, named by ordinal or text; one report for all of them.
  * - `status_contradicts_children`: completed over open children, or pending over completed ones.
  * - `status_conflict`: two places give one task different statuses; the stronger source was taken.
  * - `no_status`: a task about which the file says nothing; read as pending.
@@ -123,6 +123,8 @@ export interface TaskProblem {
   readonly line: number;
   /** The last line that it is about, when there are several. */
   readonly lastLine?: number;
+  /** How many tasks it is about, where it is about tasks on several lines. */
+  readonly tasks?: number;
   /** True when the line was read all the same, by a guess or under a name that was made up; false when it was not. */
   readonly placed: boolean;
   readonly message: string;

@@ -45,9 +45,10 @@ export function join(first: string, body: readonly string[]): string {
 }
 
 function dedent(lines: readonly string[]): string[] {
-  const indents = lines
-    .filter((line) => line.trim() !== '')
-    .map((line) => /^\s*/.exec(line)?.[0].length ?? 0);
-  const common = indents.reduce((least, each) => Math.min(least, each), Number.POSITIVE_INFINITY);
+  let common = Number.POSITIVE_INFINITY;
+  for (const line of lines) {
+    const { length } = line.trimStart();
+    if (length > 0) common = Math.min(common, line.length - length);
+  }
   return lines.map((line) => line.slice(Math.min(common, line.length)).trimEnd());
 }

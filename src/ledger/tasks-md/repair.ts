@@ -33,8 +33,9 @@ const LEGACY: readonly Legacy[] = [
 /** Text without byte order mark, and with mis-decoded characters put right where the whole file speaks for it. */
 export function repair(source: string): Repaired {
   const text = source.replace(BOM, '');
+  // Plain ASCII takes a byte each.
+  if (Buffer.byteLength(text) === text.length) return { text };
   const foreign = text.match(NON_ASCII)?.length ?? 0;
-  if (foreign === 0) return { text };
   for (const encoding of LEGACY) {
     const repaired = decodeAgain(text, foreign, encoding);
     if (repaired !== undefined) return repaired;

@@ -9,12 +9,13 @@ import { isLegendHeading } from './legend.js';
 import { DECORATION, type Legend, leadingMark, readStatus } from './marks.js';
 import type { TaskProblem } from './parsed-tasks.js';
 import { followSpan, join } from './prompt-span.js';
+import { STEP, type Steps } from './steps.js';
 import { scanTable } from './table.js';
 import { reportUnboxed } from './unboxed.js';
 
 /** Walks the document once and adds what may be a task, what names one, and what could not be placed. */
-export function scan(lines: readonly string[], legend: Legend, findings: Findings): void {
-  new Scanner(lines, legend, findings).walk(readBlocks(lines), undefined);
+export function* scan(lines: readonly string[], legend: Legend, findings: Findings): Steps<void> {
+  yield* new Scanner(lines, legend, findings).walk(yield* readBlocks(lines));
 }
 
 /** A heading without a number that bears a status: `### ✅ User login`, not `## 🔄 Sync` nor `### ❌ Don't`. */
@@ -25,10 +26,23 @@ function namesTask({ stated, text }: Head): boolean {
 const ADVICE =
   /^(?:do|don[’']?ts?|dos|good|bad|correct|incorrect|wrong|right|pros?|cons?|avoid|prefer)(?:\W|$)/i;
 
+function isContainer({ kind }: Block): boolean {
+  return kind === 'item' || kind === 'quote' || kind === 'root';
+}
+
 /** An item in a task's body that holds no box and no id under that task's: most lines of a long plan. */
 function isBody(text: string, owner: Draft | undefined): boolean {
   if (owner === undefined || /[[［【]/.test(text)) return false;
   return owner.head.id === undefined || !text.includes(`${owner.head.id}.`);
+}
+
+/** A container that is walked. */
+interface Walk {
+  readonly container: Container;
+  /** The task that its blocks are the body of. */
+  readonly owner: Draft | undefined;
+  /** The next block of it. */
+  at: number;
 }
 
 class Scanner {
@@ -49,48 +63,58 @@ class Scanner {
     this.#legend = legend;
   }
 
-  walk(container: Container, owner: Draft | undefined): void {
+  *walk(root: Container): Steps<void> {
+    const open = [this.#enter(root, undefined)];
+    for (let walk = open.at(-1), count = 1; walk !== undefined; walk = open.at(-1), count += 1) {
+      if (count % STEP === 0) yield;
+      const block = walk.container.children[walk.at];
+      walk.at += 1;
+      const inside = block === undefined ? undefined : this.#visit(block, walk.container, walk.owner);
+      if (inside !== undefined) open.push(inside);
+      else if (block === undefined) open.pop();
+    }
+  }
+
+  #enter(container: Container, owner: Draft | undefined): Walk {
     if (!this.#heading?.isLegend) {
       reportUnboxed(container.children, this.#taken, this.#legend, this.findings.problems);
     }
-    for (const block of container.children) this.#visit(block, container, owner);
+    return { container, owner, at: 0 };
   }
 
-  #visit(block: Block, container: Container, owner: Draft | undefined): void {
-    if (block.kind !== 'item' && block.kind !== 'quote' && block.kind !== 'root' && block.end <= this.#taken)
-      return;
-    if (this.#asks !== undefined && this.#answers(block)) return;
+  /** Returns the block itself when it holds others, which come next. */
+  #visit(block: Block, container: Container, owner: Draft | undefined): Walk | undefined {
+    if (block.end <= this.#taken && !isContainer(block)) return undefined;
+    if (this.#asks !== undefined && this.#answers(block)) return undefined;
     if (block.kind !== 'item')
       this.#isPlan = block.kind === 'paragraph' && opensPlan(block.lines.at(-1) ?? '', true);
     switch (block.kind) {
       case 'item':
-        this.#visitItem(block, owner);
-        return;
+        return this.#visitItem(block, owner);
       case 'root':
       case 'quote':
-        this.walk(block, owner);
-        return;
+        return this.#enter(block, owner);
       case 'heading':
         // Inside an item or a quote it opens no section.
         if (container.kind === 'root' && block.lines.length === 1) this.#visitHeading(block);
         else this.#visitLines(block, 0, container, owner);
-        return;
+        return undefined;
       case 'paragraph':
         this.#visitLines(block, 0, container, owner);
-        return;
+        return undefined;
       case 'code':
       case 'html': {
         const shown = block.kind === 'html' ? uncomment(block, this.#legend, this.findings.problems) : block;
         const isTasks = shown.lines.some((line) => opensWithBox(line, this.#legend));
         if (isTasks) this.#visitLines(shown, 0, container, owner);
-        return;
+        return undefined;
       }
       case 'fence':
         if (block.end > this.#taken) reportFence(block, this.#lines, this.#legend, this.findings.problems);
-        return;
+        return undefined;
       case 'table':
         scanTable(block, this.#heading, this.#legend, this.findings);
-        return;
+        return undefined;
     }
   }
 
@@ -176,23 +200,23 @@ class Scanner {
     return true;
   }
 
-  #visitItem(item: Container, owner: Draft | undefined): void {
-    const [first, ...rest] = item.children;
+  #visitItem(item: Container, owner: Draft | undefined): Walk | undefined {
+    const [first] = item.children;
     if (first?.kind !== 'paragraph' || first.start !== item.start || first.start < this.#taken) {
-      this.walk(item, owner);
-      return;
+      // All of it is in a prompt.
+      return item.end <= this.#taken ? undefined : this.#enter(item, owner);
     }
+    const hasMore = item.children.length > 1;
     const opening = first.lines[0] ?? '';
     const head = isBody(opening, owner) ? plainHead(opening) : readHead(opening, true, this.#legend);
     if (head.box === undefined) {
       this.#visitItemText(first, head, item, owner);
-      for (const block of rest) this.#visit(block, item, owner);
-      return;
+      return hasMore ? { container: item, owner, at: 1 } : undefined;
     }
     const draft = this.#addBox(head, first.start, item.ordinal, owner);
     if (draft !== undefined) draft.end = item.end;
     this.#visitLines(first, 1, item, draft ?? owner);
-    for (const block of rest) this.#visit(block, item, draft ?? owner);
+    return hasMore ? { container: item, owner: draft ?? owner, at: 1 } : undefined;
   }
 
   /** An item without a box: a field of a task, a mention of one, a task of a phase, or text. */

@@ -4,31 +4,39 @@ import type { Mark } from './marks.js';
 import { nameTasks } from './name-tasks.js';
 import type { LineRole, ParsedTask, ParsedTasks, TaskProblem } from './parsed-tasks.js';
 import { settleStatuses } from './status.js';
+import { STEP, type Steps } from './steps.js';
 
 /** Decides which findings are tasks, and settles their parents, ids and statuses, and what each line is. */
-export function settle(findings: Findings, lineCount: number): ParsedTasks {
+export function* settle(findings: Findings, lineCount: number): Steps<ParsedTasks> {
   const problems: TaskProblem[] = [...findings.problems];
   const named = new Set(
     findings.mentions.flatMap(({ draft, mark }) => (mark === undefined ? [] : [draft.head.id])),
   );
   for (const { head } of findings.drafts) if (head.phase) named.add(head.id);
   const confirmed = confirmHeadings(findings, named);
+  yield;
   const drafts = mergeHeadingBoxes(findings.drafts, confirmed);
   for (const heading of confirmed) if (heading.draft !== undefined) drafts.push(heading.draft);
   placeMentions(findings.mentions, drafts, problems);
   drafts.push(...plannedTasks(findings, drafts));
   drafts.sort((left, right) => left.line - right.line);
+  yield;
   const kept = mergeOverviews(drafts, confirmed);
-
+  yield;
   const parents = findParents(kept, confirmed);
   const groups = new Set(parents.values());
   reportUnconfirmed(findings.headings, drafts, problems);
   const sections = readSections(kept, parents, groups, sectionsOf(findings), problems);
+  yield;
   const names = nameTasks(kept, parents, problems);
+  yield;
   const statuses = settleStatuses(kept, parents, names, problems);
+  yield;
   const depths = new Map<Draft, number>();
-  const known = new Map([...names.values()].map((name) => [name.toLowerCase(), name]));
-  const tasks = kept.map((draft): ParsedTask => {
+  const known = dependsOnSome(kept) ? byLowerCase(names.values()) : undefined;
+  const tasks: ParsedTask[] = [];
+  for (const draft of kept) {
+    if (tasks.length % STEP === STEP - 1) yield;
     const parent = parents.get(draft);
     const depth = parent === undefined ? 0 : (depths.get(parent) ?? 0) + 1;
     depths.set(draft, depth);
@@ -40,7 +48,7 @@ export function settle(findings: Findings, lineCount: number): ParsedTasks {
     const parentId = parent && names.get(parent);
     const id = names.get(draft) ?? '';
     const isChapter = draft.origin === 'heading' && (head.phase || head.id === undefined);
-    return {
+    const task: { -readonly [Key in keyof ParsedTask]: ParsedTask[Key] } = {
       id,
       idAsWritten: id === head.id,
       text: head.text,
@@ -52,32 +60,43 @@ export function settle(findings: Findings, lineCount: number): ParsedTasks {
       parallel: head.parallel,
       blocked: mark.hold === 'blocked',
       cancelled: mark.hold === 'cancelled',
-      ...(parentId !== undefined && { parent: parentId }),
       depth,
       line: draft.line + 1,
-      ...(under !== undefined && { section: under.text }),
       labels: head.labels,
-      ...(draft.prompt !== undefined && { prompt: draft.prompt }),
       requirements: draft.requirements,
       files: draft.files,
       leverage: draft.leverage,
       dependsOn: dependencies(draft, id, known, problems),
       details: draft.details,
     };
-  });
+    if (parentId !== undefined) task.parent = parentId;
+    if (under !== undefined) task.section = under.text;
+    if (draft.prompt !== undefined) task.prompt = draft.prompt;
+    tasks.push(task);
+  }
   if (tasks.length === 0) problems.push(problem('no_tasks', 0, 'the file holds no task'));
   problems.sort((left, right) => left.line - right.line);
   return { tasks, problems, lines: rolesOf(drafts, kept, sections, problems, lineCount) };
+}
+
+function dependsOnSome(drafts: readonly Draft[]): boolean {
+  return drafts.some(({ dependsOn }) => dependsOn.length > 0);
+}
+
+function byLowerCase(names: Iterable<string>): ReadonlyMap<string, string> {
+  const known = new Map<string, string>();
+  for (const name of names) known.set(name.toLowerCase(), name);
+  return known;
 }
 
 /** The ids that a task depends on, as their tasks are called; one that no task has is reported. */
 function dependencies(
   { dependsOn, line }: Draft,
   id: string,
-  known: ReadonlyMap<string, string>,
+  known: ReadonlyMap<string, string> | undefined,
   problems: TaskProblem[],
 ): readonly string[] {
-  if (dependsOn.length === 0) return dependsOn;
+  if (known === undefined || dependsOn.length === 0) return dependsOn;
   return [...new Set(dependsOn)].map((each) => {
     const name = known.get(each.toLowerCase());
     if (name === undefined) {
@@ -94,6 +113,7 @@ function reportUnconfirmed(
   kept: readonly Draft[],
   problems: TaskProblem[],
 ): void {
+  if (headings.length === 0) return;
   const tasks = new Set(kept);
   for (const { draft } of headings) {
     if (draft === undefined || tasks.has(draft)) continue;
@@ -139,7 +159,9 @@ function rolesOf(
     if (!placed && code !== 'no_tasks') roles.fill(REPORTED, line - 1, lastLine);
   }
   for (const { line } of drafts) roles[line] = TASK;
-  return Array.from(roles, (role) => ROLES[role] ?? 'prose');
+  const lines: LineRole[] = [];
+  for (const role of roles) lines.push(ROLES[role] ?? 'prose');
+  return lines;
 }
 
 /** Items of a plan without marks: those with the id of a plan, all of them in a file that has no other task. */
@@ -194,8 +216,14 @@ function readSections(
  * detail, else the heading, else the later one; what the overview says of its status gives way to it.
  */
 function mergeOverviews(drafts: readonly Draft[], confirmed: ReadonlySet<Heading>): Draft[] {
-  const held = new Set<Draft>();
   const parentOf = ({ under, owner }: Draft): Draft | undefined => owner ?? headingTask(under, confirmed);
+  const idOf = (draft: Draft): string | undefined => {
+    if (draft.origin === 'table' || draft.origin === 'entry') return undefined;
+    return draft.head.id ?? (parentOf(draft) === undefined ? draft.ordinal?.toString() : undefined);
+  };
+  const several = repeated(drafts.map(idOf));
+  if (several.size === 0) return [...drafts];
+  const held = new Set<Draft>();
   for (const draft of drafts) {
     const parent = parentOf(draft);
     if (parent !== undefined) held.add(parent);
@@ -209,8 +237,8 @@ function mergeOverviews(drafts: readonly Draft[], confirmed: ReadonlySet<Heading
   const details = new Map<string, Draft>();
   const dropped = new Set<Draft>();
   for (const draft of drafts) {
-    const id = draft.head.id ?? (parentOf(draft) === undefined ? draft.ordinal?.toString() : undefined);
-    if (id === undefined || draft.origin === 'table' || draft.origin === 'entry') continue;
+    const id = idOf(draft);
+    if (id === undefined || !several.has(id)) continue;
     const key = `${id}\n${titleOf(draft)}`;
     const first = details.get(key) ?? details.get(`${id}\n`);
     if (first === undefined || first.owner !== draft.owner) {
@@ -240,6 +268,18 @@ function mergeOverviews(drafts: readonly Draft[], confirmed: ReadonlySet<Heading
     if (overview.prompt !== undefined) detail.prompt ??= overview.prompt;
   }
   return drafts.filter((draft) => !dropped.has(draft));
+}
+
+/** The ids that are there more than once. */
+function repeated(ids: readonly (string | undefined)[]): ReadonlySet<string> {
+  const once = new Set<string>();
+  const several = new Set<string>();
+  for (const id of ids) {
+    if (id === undefined) continue;
+    if (once.has(id)) several.add(id);
+    once.add(id);
+  }
+  return several;
 }
 
 /** What a task is called, before what describes it: `Foundation` of `**Foundation** - Scaffold and pipeline`. */
@@ -324,6 +364,7 @@ function mergeHeadingBoxes(drafts: readonly Draft[], confirmed: ReadonlySet<Head
 
 /** Gives mentioned tasks their status; a mention with a status that names no other task is one itself. */
 function placeMentions(mentions: readonly Mention[], drafts: Draft[], problems: TaskProblem[]): void {
+  if (mentions.length === 0) return;
   const known = new Map<string, Draft>();
   for (const draft of drafts) {
     if (draft.head.id !== undefined && !known.has(draft.head.id)) known.set(draft.head.id, draft);
@@ -358,18 +399,19 @@ function findParents(drafts: readonly Draft[], confirmed: ReadonlySet<Heading>):
   const earlier = new Map<string, Draft>();
   for (const draft of drafts) {
     const { id } = draft.head;
-    const byNumber = (): Draft | undefined => {
-      for (let outer = id && outerId(id); outer !== undefined && outer !== ''; outer = outerId(outer)) {
-        const found = earlier.get(outer);
-        if (found !== undefined) return found;
-      }
-      return undefined;
-    };
-    const parent = draft.owner ?? headingTask(draft.under, confirmed) ?? byNumber();
+    const parent = draft.owner ?? headingTask(draft.under, confirmed) ?? outerTask(id, earlier);
     if (parent !== undefined) parents.set(draft, parent);
     if (id !== undefined && !earlier.has(id)) earlier.set(id, draft);
   }
   return parents;
+}
+
+function outerTask(id: string | undefined, earlier: ReadonlyMap<string, Draft>): Draft | undefined {
+  for (let outer = id && outerId(id); outer !== undefined && outer !== ''; outer = outerId(outer)) {
+    const found = earlier.get(outer);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 function headingTask(from: Heading | undefined, confirmed: ReadonlySet<Heading>): Draft | undefined {

@@ -37,6 +37,11 @@ export function statedAtEnd(text: string): Stated | undefined {
 
 /** What a text (narrowed) opens with: `DONE: …`, `⚠️ BLOCKED: …`. */
 export function statedAtStart(text: string): Stated | undefined {
+  const first = text.charCodeAt(0);
+  // A capital letter or a picture.
+  if (first < 0x41 || (first > 0x5a && first < 0xa9)) return undefined;
+  // Capital letters only.
+  if (first < 0x80 && text.charCodeAt(1) > 0x5a) return undefined;
   const found = OPENS.exec(text.slice(0, 40));
   const mark = found === null ? undefined : wholeWord(found[2] ?? '');
   if (found === null || mark === undefined) return undefined;

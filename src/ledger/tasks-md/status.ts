@@ -12,6 +12,8 @@ const ORDER: readonly StatusSource[] = ['box', 'field', 'table', 'list', 'overvi
 /** What others say of a task: less than its own children. */
 const FROM_AFAR: ReadonlySet<StatusSource> = new Set(['overview', 'section']);
 
+const NONE: readonly Draft[] = [];
+
 /** Settles every status, children before parents, and reports what contradicts. */
 export function settleStatuses(
   drafts: readonly Draft[],
@@ -29,10 +31,11 @@ export function settleStatuses(
   // A parent always stands before its children.
   for (const draft of drafts.toReversed()) {
     const id = names.get(draft) ?? '';
-    const below = (children.get(draft) ?? []).flatMap((child) => {
+    const below: { optional: boolean; mark: Mark }[] = [];
+    for (const child of children.get(draft) ?? NONE) {
       const known = settled.get(child);
-      return known === undefined ? [] : [{ optional: child.head.optional, mark: known.mark }];
-    });
+      if (known !== undefined) below.push({ optional: child.head.optional, mark: known.mark });
+    }
     const stated = state(draft, id, problems);
     const derived: Settled | undefined =
       below.length > 0 ? { mark: derive(below), from: 'children' } : undefined;
@@ -57,6 +60,9 @@ export function settleStatuses(
 
 /** What the file says outright, from the strongest source; undefined when it says nothing. */
 function state({ line, head, statuses }: Draft, id: string, problems: TaskProblem[]): Settled | undefined {
+  // Most tasks have a box and nothing else.
+  if (statuses.length === 0 && head.mark === undefined && head.box !== undefined && !head.struck)
+    return { mark: head.box.mark, from: 'box' };
   const all: (Settled & { line: number })[] = [];
   if (head.box !== undefined) all.push({ mark: head.box.mark, from: 'box', line });
   if (head.mark !== undefined) all.push({ mark: head.mark, from: 'mark', line });

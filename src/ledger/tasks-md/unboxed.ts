@@ -1,12 +1,11 @@
 import type { Block } from './blocks.js';
 import { problem } from './draft.js';
 import { readField } from './fields.js';
-import { type Head, readHead } from './head.js';
+import { readHead, showsBox } from './head.js';
 import type { Legend } from './marks.js';
 import type { TaskProblem } from './parsed-tasks.js';
 
 interface Numbered {
-  readonly head: Head;
   readonly line: number;
   readonly ordinal: number;
   readonly text: string;
@@ -22,33 +21,38 @@ export function reportUnboxed(
   legend: Legend,
   problems: TaskProblem[],
 ): void {
-  let run: Numbered[] = [];
-  const report = () => {
-    if (run.some(({ head }) => head.box !== undefined)) {
-      for (const { line, ordinal } of run.filter(isPlain)) {
-        const message = `${ordinal} is among tasks, but has neither checkbox nor status`;
-        problems.push(problem('id_without_status', line, message));
-      }
-    }
-    run = [];
-  };
+  let run: Numbered[] | undefined;
   for (const block of blocks) {
-    const item = numbered(block, taken, legend);
-    if (item === undefined) report();
-    else run.push(item);
+    const item = numbered(block, taken);
+    if (item !== undefined) {
+      run ??= [];
+      run.push(item);
+    } else if (run !== undefined) {
+      reportRun(run, legend, problems);
+      run = undefined;
+    }
   }
-  report();
+  if (run !== undefined) reportRun(run, legend, problems);
 }
 
-function numbered(block: Block, taken: number, legend: Legend): Numbered | undefined {
+function reportRun(run: readonly Numbered[], legend: Legend, problems: TaskProblem[]): void {
+  const unboxed = run.filter(({ text }) => !showsBox(text, legend));
+  if (unboxed.length === run.length) return;
+  for (const { line, ordinal, text } of unboxed) {
+    if (!isPlain(text, legend)) continue;
+    const message = `${ordinal} is among tasks, but has neither checkbox nor status`;
+    problems.push(problem('id_without_status', line, message));
+  }
+}
+
+function numbered(block: Block, taken: number): Numbered | undefined {
   if (block.kind !== 'item' || block.ordinal === undefined) return undefined;
   const [first] = block.children;
   if (first?.kind !== 'paragraph' || first.start < taken) return undefined;
-  const text = first.lines[0] ?? '';
-  return { head: readHead(text, true, legend), line: first.start, ordinal: block.ordinal, text };
+  return { line: first.start, ordinal: block.ordinal, text: first.lines[0] ?? '' };
 }
 
-function isPlain({ head, text }: Numbered): boolean {
-  const { box, id, mark } = head;
-  return box === undefined && id === undefined && mark === undefined && readField(text) === undefined;
+function isPlain(text: string, legend: Legend): boolean {
+  const { id, mark } = readHead(text, true, legend);
+  return id === undefined && mark === undefined && readField(text) === undefined;
 }

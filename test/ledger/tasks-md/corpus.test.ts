@@ -1,55 +1,61 @@
 import { describe, expect, it } from 'vitest';
+import { documentOf } from '../../../src/ledger/plan-document.js';
 import type { ParsedTasks } from '../../../src/ledger/tasks-md/parsed-tasks.js';
 import { byId, corpusFiles, hasCorpus, parseCorpus } from './support.js';
 
 /**
  * What each file comes to: its tasks, how many are completed, in progress and pending, how many of them only hold others
- * (chapters over boxes), the lines that were placed by a guess or a made-up name, and those that were not placed.
+ * (chapters over boxes), how many have no id, the lines that were placed by a guess, and those that were not placed.
  */
 const EXPECTED: Readonly<Record<string, string>> = {
   'bmad-stories.md':
-    '77 tasks: 63 completed, 1 in-progress, 13 pending; 1 group; 67 guesses, 0 lines not placed',
-  'cursor.plan.md': '4 tasks: 1 completed, 1 in-progress, 2 pending; 0 groups; 0 guesses, 0 lines not placed',
+    '77 tasks: 63 completed, 1 in-progress, 13 pending; 1 group; 66 tasks without an id, 1 guess, 0 lines not placed',
+  'cursor.plan.md':
+    '4 tasks: 1 completed, 1 in-progress, 2 pending; 0 groups; 0 tasks without an id, 0 guesses, 0 lines not placed',
   'emoji-status.md':
-    '26 tasks: 20 completed, 0 in-progress, 6 pending; 7 groups; 5 guesses, 23 lines not placed',
-  'gsd-excerpt.md': '10 tasks: 5 completed, 0 in-progress, 5 pending; 3 groups; 1 guess, 0 lines not placed',
+    '26 tasks: 20 completed, 0 in-progress, 6 pending; 7 groups; 5 tasks without an id, 0 guesses, 23 lines not placed',
+  'gsd-excerpt.md':
+    '10 tasks: 5 completed, 0 in-progress, 5 pending; 3 groups; 0 tasks without an id, 1 guess, 0 lines not placed',
   'iteratr-unnumbered-boxes.md':
-    '81 tasks: 0 completed, 0 in-progress, 81 pending; 17 groups; 64 guesses, 0 lines not placed',
-  'kiro.md': '99 tasks: 99 completed, 0 in-progress, 0 pending; 0 groups; 0 guesses, 0 lines not placed',
+    '81 tasks: 0 completed, 0 in-progress, 81 pending; 17 groups; 64 tasks without an id, 0 guesses, 0 lines not placed',
+  'kiro.md':
+    '99 tasks: 99 completed, 0 in-progress, 0 pending; 0 groups; 0 tasks without an id, 0 guesses, 0 lines not placed',
   'korean-todo.md':
-    '446 tasks: 57 completed, 1 in-progress, 388 pending; 10 groups; 446 guesses, 0 lines not placed',
+    '446 tasks: 57 completed, 1 in-progress, 388 pending; 10 groups; 439 tasks without an id, 7 guesses, 0 lines not placed',
   'linear-checklist.md':
-    '84 tasks: 8 completed, 0 in-progress, 76 pending; 9 groups; 58 guesses, 1 line not placed',
+    '84 tasks: 8 completed, 0 in-progress, 76 pending; 9 groups; 48 tasks without an id, 8 guesses, 1 line not placed',
   'phases-not-started.md':
-    '10 tasks: 4 completed, 1 in-progress, 5 pending; 3 groups; 7 guesses, 1 line not placed',
+    '10 tasks: 4 completed, 1 in-progress, 5 pending; 3 groups; 7 tasks without an id, 0 guesses, 1 line not placed',
   'spec-context-inline-prompts.md':
-    '7 tasks: 7 completed, 0 in-progress, 0 pending; 0 groups; 0 guesses, 0 lines not placed',
+    '7 tasks: 7 completed, 0 in-progress, 0 pending; 0 groups; 0 tasks without an id, 0 guesses, 0 lines not placed',
   'spec-context-prompt-blocks.md':
-    '7 tasks: 7 completed, 0 in-progress, 0 pending; 0 groups; 0 guesses, 0 lines not placed',
+    '7 tasks: 7 completed, 0 in-progress, 0 pending; 0 groups; 0 tasks without an id, 0 guesses, 0 lines not placed',
   'specify-f010.md':
-    '9 tasks: 0 completed, 0 in-progress, 9 pending; 0 groups; 0 guesses, 0 lines not placed',
+    '9 tasks: 0 completed, 0 in-progress, 9 pending; 0 groups; 0 tasks without an id, 0 guesses, 0 lines not placed',
   'specify-headings-emoji-status.md':
-    '13 tasks: 13 completed, 0 in-progress, 0 pending; 0 groups; 4 guesses, 0 lines not placed',
+    '13 tasks: 13 completed, 0 in-progress, 0 pending; 0 groups; 4 tasks without an id, 0 guesses, 0 lines not placed',
   'speckit-mojibake.md':
-    '19 tasks: 0 completed, 0 in-progress, 19 pending; 0 groups; 1 guess, 1 line not placed',
+    '19 tasks: 0 completed, 0 in-progress, 19 pending; 0 groups; 0 tasks without an id, 1 guess, 1 line not placed',
   'speckit-phases.md':
-    '99 tasks: 82 completed, 0 in-progress, 17 pending; 8 groups; 0 guesses, 0 lines not placed',
+    '99 tasks: 82 completed, 0 in-progress, 17 pending; 8 groups; 0 tasks without an id, 0 guesses, 0 lines not placed',
   'taskmaster-task_001.txt':
-    '1 task: 0 completed, 0 in-progress, 1 pending; 0 groups; 0 guesses, 0 lines not placed',
+    '1 task: 0 completed, 0 in-progress, 1 pending; 0 groups; 0 tasks without an id, 0 guesses, 0 lines not placed',
   'taskmaster-tasks.json':
-    '61 tasks: 61 completed, 0 in-progress, 0 pending; 0 groups; 0 guesses, 0 lines not placed',
+    '61 tasks: 61 completed, 0 in-progress, 0 pending; 0 groups; 0 tasks without an id, 0 guesses, 0 lines not placed',
 };
 
 const counted = (count: number, thing: string): string =>
   `${count} ${thing}${count === 1 ? '' : thing.endsWith('s') ? 'es' : 's'}`;
 
-function inWords({ tasks, problems, lines }: ParsedTasks): string {
+function inWords(parsed: ParsedTasks): string {
+  const { tasks } = parsed;
+  const { problems: lost, guesses = 0, unnamed = 0 } = documentOf(parsed, { mtimeMs: 0, hash: '' });
   const count = (status: string): string =>
     `${tasks.filter((task) => task.status === status).length} ${status}`;
   return [
     `${counted(tasks.length, 'task')}: ${count('completed')}, ${count('in-progress')}, ${count('pending')}`,
     counted(tasks.filter(({ group }) => group).length, 'group'),
-    `${counted(problems.filter(({ placed }) => placed).length, 'guess')}, ${counted(lines.filter((role) => role === 'problem').length, 'line')} not placed`,
+    `${counted(unnamed, 'task')} without an id, ${counted(guesses, 'guess')}, ${counted(lost, 'line')} not placed`,
   ].join('; ');
 }
 

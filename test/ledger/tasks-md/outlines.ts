@@ -54,12 +54,7 @@ export const OUTLINES: Record<string, { tasks: string[]; problems: string[] }> =
       '#3 pending',
       '#4 pending',
     ],
-    problems: [
-      '13 checkbox_without_id',
-      '14 checkbox_without_id',
-      '15 checkbox_without_id',
-      '16 checkbox_without_id',
-    ],
+    problems: ['13 checkbox_without_id'],
   },
   headings: {
     tasks: [
@@ -167,14 +162,7 @@ export const OUTLINES: Record<string, { tasks: string[]; problems: string[] }> =
       '  ship#1#1 pending',
       '1~3 pending',
     ],
-    problems: [
-      '4 duplicate_id',
-      '5 checkbox_without_id',
-      '6 checkbox_without_id',
-      '10 checkbox_without_id',
-      '11 checkbox_without_id',
-      '12 duplicate_id',
-    ],
+    problems: ['4 duplicate_id', '5 checkbox_without_id', '12 duplicate_id'],
   },
   contradictions: {
     tasks: [
