@@ -48,6 +48,7 @@ export const EXTRACTOR_CONSUMER = 'extractor';
 export const REJECTED_STREAM = 'DISPATCH_REJECTED';
 export const REJECTED_SUBJECTS = 'rejected.>';
 export const SNAPSHOT_BUCKET = 'session_snapshots';
+export const TELEMETRY_BUCKET = 'session_telemetry';
 export const VECTOR_BUCKET = 'learning_vectors';
 export const EXTRACTOR_SERVICE = 'extractor';
 export const COMPILER_SERVICE = 'prompt-compiler';

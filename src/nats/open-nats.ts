@@ -23,6 +23,7 @@ import { NatsLearningLog } from './stores/nats-learning-log.js';
 import { NatsRejectedStore } from './stores/nats-rejected-store.js';
 import { NatsSessionLog } from './stores/nats-session-log.js';
 import { type NatsSnapshotStore, openSnapshotStore } from './stores/nats-snapshot-store.js';
+import { NatsTelemetryStore } from './stores/nats-telemetry-store.js';
 import { NatsVectorStore } from './stores/nats-vector-store.js';
 
 /** One connection with all ports on it. */
@@ -37,6 +38,7 @@ export interface NatsPorts {
   readonly reviews: NatsDispatchSource;
   readonly rejected: NatsRejectedStore;
   readonly vectors: NatsVectorStore;
+  readonly telemetry: NatsTelemetryStore;
   /** Mends what a restored backup of single streams leaves behind, and says what. */
   repair(): Promise<string[]>;
   /** Sends what is still to be sent, then closes. Consumers and services must have been stopped before. */
@@ -117,6 +119,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       reviews: dispatches(LEARNER, MAX_REVIEWS),
       rejected: new NatsRejectedStore(connection, jsm, publisher, { replicas }),
       vectors: new NatsVectorStore(connection, { replicas, timeoutMs }),
+      telemetry: new NatsTelemetryStore(connection, { replicas, timeoutMs }),
       repair: () => repairStreams({ ...logPorts }),
       async close() {
         publisher.close();

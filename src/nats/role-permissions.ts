@@ -18,6 +18,7 @@ import {
   SNAPSHOT_BUCKET,
   sessionRequest,
   sessionStream,
+  TELEMETRY_BUCKET,
   type Token,
   VECTOR_BUCKET,
 } from '../contracts/names.js';
@@ -82,7 +83,7 @@ const GRANTS: Readonly<Record<AccessRole, (sessions: readonly Token[] | undefine
       ...reading(undefined),
       ...['learning.*', 'proposal.*'],
       `$JS.API.STREAM.MSG.DELETE.${REJECTED_STREAM}`,
-      ...snapshotting(SNAPSHOT_BUCKET),
+      ...writingTo(SNAPSHOT_BUCKET),
       ...PROBING,
     ],
     deny: RAW,
@@ -90,8 +91,8 @@ const GRANTS: Readonly<Record<AccessRole, (sessions: readonly Token[] | undefine
   compiler: () => ({
     publish: [
       ...['$JS.API.STREAM.INFO.*', '$JS.API.DIRECT.GET.*'],
-      ...[SNAPSHOT_BUCKET, LEARNING_SNAPSHOT_BUCKET].flatMap(snapshotting),
-      ...BUCKETS.map((bucket) => `$JS.API.DIRECT.GET.KV_${bucket}.>`),
+      ...[SNAPSHOT_BUCKET, LEARNING_SNAPSHOT_BUCKET, TELEMETRY_BUCKET].flatMap(writingTo),
+      ...[...BUCKETS, TELEMETRY_BUCKET].map((bucket) => `$JS.API.DIRECT.GET.KV_${bucket}.>`),
       // Tools append for it what its tasks file has come to.
       `${RUN_STATUS_SUBJECT}.*`,
     ],
@@ -155,18 +156,25 @@ const REQUESTS = [
 ];
 
 function reading(sessions: readonly Token[] | undefined): string[] {
-  const snapshots = snapshotsIn(SNAPSHOT_BUCKET);
+  const snapshots = newestIn(SNAPSHOT_BUCKET);
+  const telemetry = newestIn(TELEMETRY_BUCKET);
   if (sessions !== undefined) {
     return sessions.flatMap((session) => [
       `$JS.API.STREAM.INFO.${sessionStream(session)}`,
       `$JS.API.DIRECT.GET.${sessionStream(session)}`,
       `${snapshots}.${session}`,
+      `${telemetry}.${session}`,
     ]);
   }
   return [
     ...['$JS.API.INFO', '$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST', '$JS.API.STREAM.INFO.*'],
     ...[`$JS.API.CONSUMER.INFO.${DISPATCH_STREAM}.*`, `$JS.API.STREAM.MSG.GET.${REJECTED_STREAM}`],
-    ...['$JS.API.DIRECT.GET.*', `${snapshots}.*`, `${snapshotsIn(LEARNING_SNAPSHOT_BUCKET)}.*`],
+    ...[
+      '$JS.API.DIRECT.GET.*',
+      `${snapshots}.*`,
+      `${telemetry}.*`,
+      `${newestIn(LEARNING_SNAPSHOT_BUCKET)}.*`,
+    ],
     ...[
       '$SRV.*',
       '$SRV.*.*',
@@ -185,13 +193,13 @@ const PROBING = [
   PROBE_SUBJECT,
 ];
 
-/** Where the newest snapshot of a key is read, without the key. */
-function snapshotsIn(bucket: string): string {
+/** Where the newest value of a key is read, without the key. */
+function newestIn(bucket: string): string {
   return `$JS.API.DIRECT.GET.KV_${bucket}.$KV.${bucket}`;
 }
 
-/** Writing snapshots, into a bucket that is made where it is missing. */
-function snapshotting(bucket: string): string[] {
+/** Writing into a bucket that is made where it is missing. */
+function writingTo(bucket: string): string[] {
   return [`$JS.API.STREAM.CREATE.KV_${bucket}`, `$KV.${bucket}.*`];
 }
 

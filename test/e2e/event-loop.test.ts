@@ -66,15 +66,35 @@ afterAll(async () => {
 
 const asked = REQUESTS.filter(({ answers }) => answers !== false);
 
-/** How long the loop is held by each request; a second and a third time where something else may have held it. */
-async function heldBy(subject: string, body: Uint8Array): Promise<number> {
-  const ask = () => attacker.connection.request(subject, body, { timeout: 60_000 });
-  let least = await holding(ask);
-  for (let again = 0; again < 2 && least > MAX_HELD_MS; again += 1) {
-    const held = await holding(ask);
-    least = Math.min(least, held);
+const ask = (subject: string, body: Uint8Array) =>
+  attacker.connection.request(subject, body, { timeout: 60_000 });
+
+/** How long the loop is held by a request; a second and a third time where something else may have held it. */
+async function heldBy(subject: string, body: Uint8Array, limitMs: number): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let times = 0; times < 3 && least > limitMs; times += 1) {
+    least = Math.min(least, await holding(() => ask(subject, body)));
   }
   return least;
+}
+
+/**
+ * The requests that hold the loop for longer, by their names, with the time. All of them are asked one after another; as
+ * long as the longest that any of them held it is within the limit, none has to be looked at alone.
+ */
+async function holders(
+  subject: string,
+  bodies: ReadonlyMap<string, Uint8Array>,
+  limitMs = MAX_HELD_MS,
+): Promise<Record<string, number>> {
+  const longest = await holding(...[...bodies.values()].map((body) => () => ask(subject, body)));
+  const held: Record<string, number> = {};
+  if (longest <= limitMs) return held;
+  for (const [name, body] of bodies) {
+    const ms = await heldBy(subject, body, limitMs);
+    if (ms > limitMs) held[name] = ms;
+  }
+  return held;
 }
 
 describe('no request holds the event loop for a tenth of a second', () => {
@@ -85,14 +105,14 @@ describe('no request holds the event loop for a tenth of a second', () => {
       const held: Record<string, number> = {};
       for (const [key, value] of Object.entries(good)) {
         if (typeof value !== 'string') continue;
+        const bodies = new Map<string, Uint8Array>();
         for (const unit of UNITS) {
           const spoiled = { ...good, [key]: filled(unit, ROOM[key] ?? 10_000) };
           const body = json(ofSession(contract, 'attacked', spoiled));
-          if (body.length > 1024 * 1024) continue;
-          const limit = name === 'run-init' && key === 'tasksText' ? MAX_PLAN_MS : MAX_HELD_MS;
-          const ms = await heldBy(subject, body);
-          if (ms > limit) held[`${key} of ${JSON.stringify(unit)}`] = ms;
+          if (body.length <= 1024 * 1024) bodies.set(`${key} of ${JSON.stringify(unit)}`, body);
         }
+        const limit = name === 'run-init' && key === 'tasksText' ? MAX_PLAN_MS : MAX_HELD_MS;
+        Object.assign(held, await holders(subject, bodies, limit));
       }
       expect(held).toEqual({});
     },
@@ -105,7 +125,8 @@ describe('no request holds the event loop for a tenth of a second', () => {
       const opened = json({ session, spec: `# A${filled(unit, 199_000)}`, goal: `g${filled(unit, 9_000)}` });
       if (opened.length > 1024 * 1024) continue;
       await attacker.connection.request('tool.session-open', opened, { timeout: 60_000 });
-      const ms = await heldBy('prompt.compile', json({ session, kind: 'iteration' }));
+      const asked = json({ session, kind: 'iteration' });
+      const ms = await heldBy('prompt.compile', asked, MAX_HELD_MS);
       if (ms > MAX_HELD_MS) held[JSON.stringify(unit)] = ms;
     }
     expect(held).toEqual({});
@@ -117,12 +138,8 @@ describe('no request holds the event loop for a tenth of a second', () => {
       const { subject } = contract;
       const good = ofSession(contract, 'attacked', contract.good);
       const random = fc.sample(mutated(good), { numRuns: 30, seed: 11 }).map(json);
-      const held: number[] = [];
-      for (const body of [...BAD_BODIES.map(([, bytes]) => bytes), ...random]) {
-        const ms = await heldBy(subject, body);
-        if (ms > MAX_HELD_MS) held.push(ms);
-      }
-      expect(held).toEqual([]);
+      const named = random.map((body, at) => [`mutated ${at}`, body] as const);
+      expect(await holders(subject, new Map([...BAD_BODIES, ...named]))).toEqual({});
     },
   );
 });

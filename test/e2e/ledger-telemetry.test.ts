@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { COMPILE_SUBJECT, COMPILER_SERVICE } from '../../src/contracts/names.js';
+import { COMPILE_SUBJECT, COMPILER_SERVICE, type Token } from '../../src/contracts/names.js';
+import { totalTelemetry, unwrittenTelemetry } from '../../src/contracts/session-telemetry.js';
 import { TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';
 import { eventsOf, implemented, newSession, type System, startSystem } from '../support/system.js';
 
@@ -25,7 +26,6 @@ const stats = z.object({
     }),
   ),
 });
-const bySession = z.record(z.string(), z.record(z.string(), z.unknown()));
 
 /** What `nats micro stats prompt-compiler` reads. */
 async function compilerStats() {
@@ -35,9 +35,15 @@ async function compilerStats() {
   return stats.parse(reply.json());
 }
 
-async function statsOf(session: string) {
+async function unwritten() {
   const { endpoints } = await compilerStats();
-  return bySession.parse(endpoints.find(({ name }) => name === 'compile')?.data)[session];
+  return unwrittenTelemetry.parse(endpoints.find(({ name }) => name === 'compile')?.data);
+}
+
+/** What is stored of a session, with what is not written yet. */
+async function telemetryOf(session: Token) {
+  const compilers = [await unwritten()];
+  return totalTelemetry(await system.ports.telemetry.load(session), compilers, session);
 }
 
 /** Asks with an unchecked body. */
@@ -58,43 +64,37 @@ describe('the statistics of the compiler', () => {
     await ask({ session, ...TASK, taskPrompt: 'x'.repeat(40_000) });
     await ask({ session, taskId: '1' });
     await ask({ session, ...TASK, asOf: 99 });
-    const found = await statsOf(session);
+    const found = await telemetryOf(session);
     expect(found).toMatchObject({
       compiles: 3,
       errors: { prompt_overflow: 1, schema_invalid: 1, not_caught_up: 1 },
       ledgerModes: { none: 1, ledger: 2 },
-      rebuilds: 0,
       shortened: 1,
     });
-    const counts = z
-      .object({
-        tokensWanted: z.number(),
-        tokensUsed: z.number(),
-        retrievalMs: z.number(),
-        retrievalMaxMs: z.number(),
-      })
-      .parse(found);
-    expect(counts.tokensWanted).toBeGreaterThan(counts.tokensUsed + 5000);
-    expect(counts.retrievalMaxMs).toBeGreaterThan(0);
-    expect(counts.retrievalMs).toBeGreaterThanOrEqual(counts.retrievalMaxMs);
+    expect(found.tokensWanted).toBeGreaterThan(found.tokensUsed + 5000);
+    expect(found.retrievalMaxMs).toBeGreaterThan(0);
+    expect(found.retrievalMs).toBeGreaterThanOrEqual(found.retrievalMaxMs);
     expect((await eventsOf(system, session)).map(({ event }) => event.type)).toEqual(['fact.recorded']);
   });
 
-  it('the statistics of the compiler count a changed file once however many prompts find it, and each prompt that went without', async () => {
+  it('a changed file is recorded once however many prompts find it, and telemetry counts each prompt that went without by its reason', async () => {
     const session = newSession('rebuilt');
     const tasksPath = await folder.write(`${session}.md`, TASKS_MD);
     await system.client.initRun({ session, spec: 'parser', tasksPath });
     await folder.write(`${session}.md`, TASKS_MD_LATER);
     await Promise.all(Array.from({ length: 20 }, () => system.client.compile({ session, ...TASK })));
-    expect(await statsOf(session)).toMatchObject({ compiles: 20, rebuilds: 1, ledgerModes: { ledger: 20 } });
+    expect(await telemetryOf(session)).toMatchObject({ compiles: 20, ledgerModes: { ledger: 20 } });
+    const types = (await eventsOf(system, session)).map(({ event }) => event.type);
+    expect(types).toEqual(['run.initialized', 'progress.rebuilt']);
     await folder.drop(`${session}.md`);
     await system.client.compile({ session, ...TASK });
     await system.client.compile({ session, ...TASK, taskId: 'none' });
-    expect(await statsOf(session)).toMatchObject({
-      compiles: 22,
-      rebuilds: 1,
-      ledgerModes: { ledger: 20, ledger_plus_fallback: 2 },
-      fallbacks: { rebuild_failed: 2 },
+    await folder.write(`${session}.md`, TASKS_MD_LATER);
+    await system.client.compile({ session, ...TASK, taskId: 'none' });
+    expect(await telemetryOf(session)).toMatchObject({
+      compiles: 23,
+      ledgerModes: { ledger: 20, ledger_plus_fallback: 3 },
+      fallbacks: { rebuild_failed: 2, progress_ledger_incomplete: 1 },
     });
   });
 
@@ -111,6 +111,6 @@ describe('the statistics of the compiler', () => {
     for (const name of ['compile', 'compile-session']) {
       expect({ name, more: (after.get(name) ?? 0) - (before.get(name) ?? 0) }).toEqual({ name, more: 1 });
     }
-    expect(await statsOf('a.b')).toBeUndefined();
+    expect((await unwritten()).unwritten).not.toHaveProperty(['a.b']);
   });
 });

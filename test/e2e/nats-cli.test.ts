@@ -92,6 +92,11 @@ const EXPECTED: readonly [name: string, command: RegExp, check: (stdout: string)
     /\bkv get learning_snapshots default --raw/,
     (stdout) => expect(stdout).toContain(LEARNING),
   ],
+  [
+    'kv get session_telemetry',
+    /\bkv get session_telemetry demo --raw/,
+    (stdout) => expect(JSON.parse(stdout)).toMatchObject({ counts: { compiles: expect.any(Number) } }),
+  ],
   ['pub', /\bpub\b.*dispatch\.demo\./, (stdout) => expect(stdout).not.toMatch(/error/i)],
 ];
 
@@ -120,10 +125,12 @@ describe.skipIf('missing' in found)(
       expect((await up.cli(['snapshot', 'write', '-s', SESSION])).code).toBe(0);
       await using client = await connectThroughline({ url: up.url });
       await client.learnings.propose({ content: LEARNING });
+      await client.compile({ session: SESSION, taskId: '1', taskPrompt: 'x' });
       const ports = await openPorts({ url: up.url, config: loadConfig({}) });
       await soon(async () =>
         expect(await ports.learningSnapshots.load(token('default', 'project'))).toBeDefined(),
       );
+      await soon(async () => expect(await ports.telemetry.load(token(SESSION, 'session'))).toBeDefined());
       await ports.close();
     });
     afterAll(async () => {

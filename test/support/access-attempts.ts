@@ -19,6 +19,7 @@ import {
   sessionRequest,
   sessionStream,
   sessionSubject,
+  TELEMETRY_BUCKET,
   type Token,
   VECTOR_BUCKET,
 } from '../../src/contracts/names.js';
@@ -111,6 +112,7 @@ function publishes(victim: Names, own: Names): Attempt[] {
       ],
       [`$KV.${SNAPSHOT_BUCKET}.${session}`, snapshot],
       [`$KV.${LEARNING_SNAPSHOT_BUCKET}.${project}`, snapshot],
+      [`$KV.${TELEMETRY_BUCKET}.${session}`, '{}'],
       [`$KV.${VECTOR_BUCKET}.${project}.aaaaaaaaaaaa`, '{}'],
     ];
     return each.map(([subject, body]) => ({ subject, body, changesVictim }));
@@ -172,7 +174,9 @@ function requests({ session, project }: Names, own: Names, isVictim: boolean): A
 }
 
 function streamsOf({ session }: Names): string[] {
-  const buckets = [SNAPSHOT_BUCKET, LEARNING_SNAPSHOT_BUCKET, VECTOR_BUCKET].map((bucket) => `KV_${bucket}`);
+  const buckets = [SNAPSHOT_BUCKET, LEARNING_SNAPSHOT_BUCKET, TELEMETRY_BUCKET, VECTOR_BUCKET].map(
+    (bucket) => `KV_${bucket}`,
+  );
   return [sessionStream(session), DISPATCH_STREAM, REJECTED_STREAM, LEARNINGS_STREAM, ...buckets];
 }
 
@@ -181,6 +185,7 @@ function jetStream(victim: Names, own: Names): Attempt[] {
   const batch = JSON.stringify({ seq: 1, batch: 3, next_by_subj: '>' });
   const subjectsOf = ({ session, project }: Names) => [
     [`KV_${SNAPSHOT_BUCKET}`, `$KV.${SNAPSHOT_BUCKET}.${session}`],
+    [`KV_${TELEMETRY_BUCKET}`, `$KV.${TELEMETRY_BUCKET}.${session}`],
     [`KV_${LEARNING_SNAPSHOT_BUCKET}`, `$KV.${LEARNING_SNAPSHOT_BUCKET}.${project}`],
     [sessionStream(session), sessionSubject(session, 'fact.recorded')],
   ];
@@ -258,6 +263,7 @@ export function repliesAt({ session, project }: Names): string[] {
     ...['accepted', 'retracted', 'x'].map((type) => learningSubject(project, type)),
     `$KV.${SNAPSHOT_BUCKET}.${session}`,
     `$KV.${LEARNING_SNAPSHOT_BUCKET}.${project}`,
+    `$KV.${TELEMETRY_BUCKET}.${session}`,
     `$KV.${VECTOR_BUCKET}.${project}.aaaaaaaaaaaa`,
     sessionRequest(toolSubject('session-complete'), session),
     toolSubject('task-delete'),

@@ -11,6 +11,7 @@ import {
   REJECTED_STREAM,
   REJECTED_SUBJECTS,
   SNAPSHOT_BUCKET,
+  TELEMETRY_BUCKET,
 } from '../../contracts/names.js';
 import { counted } from '../../shared/counted.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
@@ -24,6 +25,8 @@ export interface ExpectedStream {
   readonly name: string;
   readonly subjects: string;
   readonly replicas: number;
+  /** What makes it, where it need not be there from the beginning. */
+  readonly madeBy?: string;
 }
 
 export function expectedStreams(replicas: number): readonly ExpectedStream[] {
@@ -36,10 +39,16 @@ export function expectedStreams(replicas: number): readonly ExpectedStream[] {
       subjects: `$KV.${bucket}.>`,
       replicas,
     })),
+    {
+      name: `KV_${TELEMETRY_BUCKET}`,
+      subjects: `$KV.${TELEMETRY_BUCKET}.>`,
+      replicas,
+      madeBy: 'the first prompt of a session',
+    },
   ];
 }
 
-/** A stream that must exist, with its expected configuration. */
+/** A stream with its expected configuration. */
 export async function streamFindings(jsm: JetStreamManager, expected: ExpectedStream): Promise<Finding[]> {
   const check = `stream ${expected.name}`;
   try {
@@ -51,6 +60,7 @@ export async function streamFindings(jsm: JetStreamManager, expected: ExpectedSt
       : [ok(check, `${counted(messages, 'message')}, ${counted(bytes, 'byte')}`)];
   } catch (error) {
     if (apiCode(error) !== API.streamNotFound) throw toThroughlineError(error, check);
+    if (expected.madeBy !== undefined) return [ok(check, `not there yet: ${expected.madeBy} creates it`)];
     return [fail(check, 'is missing', 'start or restart the services, which create it: throughline serve')];
   }
 }

@@ -9,11 +9,13 @@ import {
   SNAPSHOT_BUCKET,
   sessionOfStream,
   sessionSubject,
+  TELEMETRY_BUCKET,
   type Token,
   VECTOR_BUCKET,
 } from '../../contracts/names.js';
 import type { StreamMessage } from '../jetstream/direct-get.js';
 import { isDeletion, snapshotIn } from '../stores/nats-snapshot-store.js';
+import { telemetryIn } from '../stores/nats-telemetry-store.js';
 import { isVector } from '../stores/nats-vector-store.js';
 import { foreignDispatch } from './foreign-marks.js';
 
@@ -36,6 +38,8 @@ export function judgeOf(stream: string): Judge | undefined {
     case `KV_${SNAPSHOT_BUCKET}`:
     case `KV_${LEARNING_SNAPSHOT_BUCKET}`:
       return (message) => ofBucket(message, snapshotIn(message) !== undefined, 'not a snapshot');
+    case `KV_${TELEMETRY_BUCKET}`:
+      return (message) => ofBucket(message, telemetryIn(message) !== undefined, 'not telemetry');
     case `KV_${VECTOR_BUCKET}`:
       return (message) => ofBucket(message, isVector(message.data), 'not a vector');
   }

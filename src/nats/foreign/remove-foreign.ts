@@ -4,6 +4,7 @@ import {
   LEARNING_SNAPSHOT_BUCKET,
   SNAPSHOT_BUCKET,
   sessionOfStream,
+  TELEMETRY_BUCKET,
   VECTOR_BUCKET,
 } from '../../contracts/names.js';
 import type { SnapshotStore } from '../../ports/snapshot-store.js';
@@ -45,7 +46,10 @@ export async function removeForeign(
   }
 }
 
-/** What writes under the keys of a bucket again; vectors are computed again when their service finds them missing. */
+/**
+ * What writes under the keys of a bucket again. Vectors are computed again when their service finds them missing, and
+ * telemetry begins again.
+ */
 function storeOf(
   { snapshots, learningSnapshots }: Omit<RemovedFrom, 'jsm'>,
   stream: string,
@@ -55,6 +59,7 @@ function storeOf(
       return snapshots;
     case `KV_${LEARNING_SNAPSHOT_BUCKET}`:
       return learningSnapshots;
+    case `KV_${TELEMETRY_BUCKET}`:
     case `KV_${VECTOR_BUCKET}`:
       return undefined;
     default:

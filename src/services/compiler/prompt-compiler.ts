@@ -69,14 +69,13 @@ async function compile(
   request: CompileRequest,
   options: PromptCompilerOptions,
 ): Promise<CompileReply> {
-  const { reader, tracker, telemetry } = options;
+  const { reader, tracker } = options;
   const learningsFor = options.learnings(session, request);
   let loaded = await loadFor(session, request, options);
   let refreshed: Refreshed = { outcome: 'unchanged' };
   if (request.asOf === undefined) {
     refreshed = await tracker.refresh(session, loaded.folded.state);
     if (refreshed.outcome === 'rebuilt') {
-      if (refreshed.appended) telemetry.rebuilt(session);
       const { replayed } = loaded;
       loaded = await reader.load(session);
       loaded = { ...loaded, replayed: loaded.replayed + replayed };
@@ -164,7 +163,7 @@ function ledgerReport({ run, dispatches }: SessionState, taskId: string, refresh
   return { mode: run !== undefined || dispatches.current().ledgers.has(taskId) ? 'ledger' : 'none' };
 }
 
-function sessionNamed(input: unknown): string | undefined {
+function sessionNamed(input: unknown): Token | undefined {
   const named = typeof input === 'object' && input !== null && 'session' in input ? input.session : undefined;
   return isToken(named) ? named : undefined;
 }

@@ -12,6 +12,7 @@ import type { Projects } from '../learnings/serve-learnings.js';
 import { createPromptCompiler } from './prompt-compiler.js';
 import { createPromptLearnings } from './prompt-learnings.js';
 import { Telemetry } from './telemetry.js';
+import { TelemetryWriter } from './telemetry-writer.js';
 
 /** The service `prompt-compiler`. */
 export async function serveCompiler(
@@ -21,6 +22,8 @@ export async function serveCompiler(
   { config, logger, shutdown, health, admit }: Serving,
 ): Promise<void> {
   const telemetry = new Telemetry();
+  const written = new TelemetryWriter({ telemetry, store: nats.telemetry, log: nats.log, logger });
+  shutdown.add('the telemetry', () => written.stop());
   const compile = createPromptCompiler({
     ...sessions,
     log: nats.log,

@@ -1,80 +1,90 @@
-import { LRUCache } from 'lru-cache';
+import { randomUUID } from 'node:crypto';
 import type { ErrorCode } from '../../contracts/error-codes.js';
+import type { Token } from '../../contracts/names.js';
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
+import {
+  added,
+  noTelemetry,
+  type SessionTelemetry,
+  type TelemetryBatch,
+  type UnwrittenTelemetry,
+} from '../../contracts/session-telemetry.js';
 
-/**
- * Counts what the compiler does, by session. Kept in memory and out of the session's stream, so that asking for a
- * prompt writes nothing; it shows in the statistics of the micro service, and starts over with the process. What
- * dispatches came to is counted by the fold and needs no telemetry.
- */
-export interface SessionTelemetry {
-  compiles: number;
-  errors: Record<string, number>;
-  ledgerModes: Record<string, number>;
-  /** Prompts that went without the progress ledger, by reason. */
-  fallbacks: Record<string, number>;
-  rebuilds: number;
-  /** Prompts that something was left out of, to keep within their room. */
-  shortened: number;
-  /** Tokens of all prompts if nothing had been left out of any, and as they are. */
-  tokensWanted: number;
-  tokensUsed: number;
-  /** Time from request to reply, in milliseconds: total and highest. */
-  retrievalMs: number;
-  retrievalMaxMs: number;
+/** Sessions whose counts wait to be written; beyond them the one that has waited longest is forgotten. */
+const MAX_SESSIONS = 500;
+
+/** What a session's counts stand in until they are written. */
+interface Waiting {
+  /** Is being written, and changes no more: should the write come again, it adds the same. */
+  sealed?: TelemetryBatch;
+  open?: TelemetryBatch;
 }
 
-/** Sessions counted; beyond them the one asked for least recently is forgotten. */
-const MAX_SESSIONS = 200;
-
+/** Counts what a compiler does, by session, until it is written. */
 export class Telemetry {
-  readonly #sessions = new LRUCache<string, SessionTelemetry>({ max: MAX_SESSIONS });
+  /** Names this process among those that write. */
+  readonly writer = randomUUID();
+  readonly #waiting = new Map<Token, Waiting>();
+  #number = 0;
 
-  compiled(session: string, reply: CompileReply, ms: number): void {
-    const counts = this.#of(session);
-    counts.compiles += 1;
-    bump(counts.ledgerModes, reply.kind === 'dispatch' ? reply.ledger.mode : 'none');
-    if (reply.kind === 'dispatch' && reply.ledger.reason !== undefined)
-      bump(counts.fallbacks, reply.ledger.reason);
+  compiled(session: Token, reply: CompileReply, ms: number): void {
+    const { mode, reason } = reply.kind === 'dispatch' ? reply.ledger : { mode: 'none' };
     const { wanted, used } = reply.budget;
-    if (used < wanted) counts.shortened += 1;
-    counts.tokensWanted += wanted;
-    counts.tokensUsed += used;
-    counts.retrievalMs += ms;
-    counts.retrievalMaxMs = Math.max(counts.retrievalMaxMs, ms);
+    this.#count(session, {
+      compiles: 1,
+      ledgerModes: { [mode]: 1 },
+      ...(reason !== undefined && { fallbacks: { [reason]: 1 } }),
+      shortened: used < wanted ? 1 : 0,
+      tokensWanted: wanted,
+      tokensUsed: used,
+      retrievalMs: ms,
+      retrievalMaxMs: ms,
+    });
   }
 
-  failed(session: string, code: ErrorCode): void {
-    bump(this.#of(session).errors, code);
+  failed(session: Token, code: ErrorCode): void {
+    this.#count(session, { errors: { [code]: 1 } });
   }
 
-  rebuilt(session: string): void {
-    this.#of(session).rebuilds += 1;
+  /** Sessions with counts that are not written, the one that has waited longest first. */
+  sessions(): Token[] {
+    return [...this.#waiting.keys()];
   }
 
-  /** Counts by session, the one asked for last at the end. */
-  toJSON(): Readonly<Record<string, SessionTelemetry>> {
-    return Object.fromEntries([...this.#sessions.entries()].reverse());
+  /** The oldest batch of a session that is not written; it changes no more. */
+  seal(session: Token): TelemetryBatch | undefined {
+    const waiting = this.#waiting.get(session);
+    if (waiting === undefined) return undefined;
+    if (waiting.sealed === undefined && waiting.open !== undefined) {
+      waiting.sealed = waiting.open;
+      delete waiting.open;
+    }
+    return waiting.sealed;
   }
 
-  #of(session: string): SessionTelemetry {
-    const counts = this.#sessions.get(session) ?? {
-      compiles: 0,
-      errors: {},
-      ledgerModes: {},
-      fallbacks: {},
-      rebuilds: 0,
-      shortened: 0,
-      tokensWanted: 0,
-      tokensUsed: 0,
-      retrievalMs: 0,
-      retrievalMaxMs: 0,
-    };
-    this.#sessions.set(session, counts);
-    return counts;
+  /** The sealed batch of a session need not be kept any longer. */
+  done(session: Token): void {
+    const waiting = this.#waiting.get(session);
+    delete waiting?.sealed;
+    if (waiting?.open === undefined) this.#waiting.delete(session);
   }
-}
 
-function bump(counts: Record<string, number>, key: string): void {
-  counts[key] = (counts[key] ?? 0) + 1;
+  /** What is not written. */
+  toJSON(): UnwrittenTelemetry {
+    const batches = [...this.#waiting].map(
+      ([session, { sealed, open }]) =>
+        [session, [sealed, open].filter((each) => each !== undefined)] as const,
+    );
+    return { writer: this.writer, unwritten: Object.fromEntries(batches) };
+  }
+
+  #count(session: Token, more: Partial<SessionTelemetry>): void {
+    const waiting = this.#waiting.get(session) ?? {};
+    const { counts } = waiting.open ?? noTelemetry();
+    this.#number += 1;
+    waiting.open = { number: this.#number, counts: added(counts, { ...noTelemetry().counts, ...more }) };
+    this.#waiting.set(session, waiting);
+    const [longest] = this.#waiting.keys();
+    if (this.#waiting.size > MAX_SESSIONS && longest !== undefined) this.#waiting.delete(longest);
+  }
 }

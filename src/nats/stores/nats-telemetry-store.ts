@@ -1,0 +1,94 @@
+import { type KV, type NatsConnection, StorageType } from 'nats';
+import { ThroughlineError } from '../../contracts/errors.js';
+import { jsonOf } from '../../contracts/event.js';
+import { TELEMETRY_BUCKET, type Token } from '../../contracts/names.js';
+import {
+  noTelemetry,
+  type StoredTelemetry,
+  storedTelemetry,
+  type TelemetryBatch,
+  withBatch,
+} from '../../contracts/session-telemetry.js';
+import type { TelemetryStore } from '../../ports/telemetry-store.js';
+import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
+import { readLast, type StreamMessage } from '../jetstream/direct-get.js';
+import type { TopologyOptions } from '../jetstream/topology.js';
+
+/** Rounds of compare and set, each of which one writer wins: more than there are compilers. */
+const MAX_ATTEMPTS = 100;
+
+/**
+ * Telemetry in the bucket `session_telemetry`, one key for each session, the value JSON on one line. Made with the first
+ * write, and again where it was deleted.
+ */
+export class NatsTelemetryStore implements TelemetryStore {
+  readonly #connection: NatsConnection;
+  readonly #options: TopologyOptions & { readonly timeoutMs: number };
+  #bucket: Promise<KV> | undefined;
+
+  constructor(connection: NatsConnection, options: TopologyOptions & { readonly timeoutMs: number }) {
+    this.#connection = connection;
+    this.#options = options;
+  }
+
+  async load(session: Token): Promise<StoredTelemetry | undefined> {
+    try {
+      const last = await this.#last(session);
+      return last && telemetryIn(last);
+    } catch (error) {
+      // There is no bucket yet.
+      if (isNoResponders(error)) return undefined;
+      throw toThroughlineError(error, `reading the telemetry of ${session}`);
+    }
+  }
+
+  async add(session: Token, writer: string, batch: TelemetryBatch): Promise<void> {
+    try {
+      this.#bucket ??= this.#open();
+      const bucket = await this.#bucket;
+      for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+        const last = await this.#last(session);
+        const stored = (last && telemetryIn(last)) ?? noTelemetry();
+        const next = withBatch(stored, writer, batch);
+        if (next === stored || (await replaced(bucket, session, next, last?.sequence ?? 0))) return;
+      }
+    } catch (error) {
+      // Perhaps it was deleted: the next write opens it again.
+      this.#bucket = undefined;
+      throw toThroughlineError(error, `writing the telemetry of ${session}`);
+    }
+    throw new ThroughlineError('conflict', `others keep writing the telemetry of ${session}`);
+  }
+
+  #last(session: Token): Promise<StreamMessage | undefined> {
+    const subject = `$KV.${TELEMETRY_BUCKET}.${session}`;
+    return readLast(this.#connection, `KV_${TELEMETRY_BUCKET}`, subject, this.#options.timeoutMs);
+  }
+
+  #open(): Promise<KV> {
+    const { timeoutMs: timeout, replicas } = this.#options;
+    // Asking for the account's limits first, as the client does on its own, would need one more permission.
+    return this.#connection.jetstream({ checkAPI: false, timeout }).views.kv(TELEMETRY_BUCKET, {
+      history: 1,
+      storage: StorageType.File,
+      replicas,
+      description: 'What compilers have counted of each session',
+    });
+  }
+}
+
+/** Compare and set: `false` when another writer came first. */
+async function replaced(bucket: KV, session: Token, value: StoredTelemetry, last: number): Promise<boolean> {
+  try {
+    await bucket.put(session, JSON.stringify(value), { previousSeq: last });
+    return true;
+  } catch (error) {
+    if (apiCode(error) === API.wrongLastSequence) return false;
+    throw error;
+  }
+}
+
+/** The telemetry in a message; `undefined` for a foreign message, a deleted key, and any other value. */
+export function telemetryIn({ data, foreign }: StreamMessage): StoredTelemetry | undefined {
+  return foreign === undefined ? storedTelemetry.safeParse(jsonOf(data)).data : undefined;
+}

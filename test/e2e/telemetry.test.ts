@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Token } from '../../src/contracts/names.js';
+import { cli, type RunningProcess, startCli } from '../support/cli.js';
+import { implemented, newSession, type System, soon, startSystem } from '../support/system.js';
+
+/** Each compiler is a process of its own. */
+describe('telemetry of compilers that come and go', () => {
+  let system: System;
+  beforeAll(async () => {
+    system = await startSystem({ only: ['extractor', 'tools'] });
+  });
+  afterAll(() => system.stop());
+
+  const env = () => ({ NATS_URL: system.url });
+  const compiler = (): Promise<RunningProcess> => startCli(['serve', '--only', 'compiler'], env());
+  const stored = async (session: Token) => (await system.ports.telemetry.load(session))?.counts.compiles;
+
+  async function recorded(): Promise<Token> {
+    const session = newSession('counted');
+    await system.client.publishImplementer(session, implemented('1'), { wait: true });
+    return session;
+  }
+
+  async function compile(session: Token, times: number): Promise<void> {
+    for (let each = 0; each < times; each += 1) {
+      await system.client.compile({ session, taskId: '2', taskPrompt: 'x' });
+    }
+  }
+
+  async function telemetry(session: Token) {
+    const { code, stdout, stderr } = await cli(['telemetry', session, '--json'], { env: env() });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    return JSON.parse(stdout);
+  }
+
+  it('telemetry is the same after its compiler has stopped, and goes on with the next one', async () => {
+    const session = await recorded();
+    const first = await compiler();
+    await compile(session, 3);
+    const tooLong = { session, taskId: '2', taskPrompt: 'x'.repeat(40_000) };
+    await expect(system.client.compile(tooLong)).rejects.toMatchObject({ code: 'prompt_overflow' });
+    const before = await telemetry(session);
+    expect(before).toMatchObject({ compilers: 1, compiles: 3, errors: { prompt_overflow: 1 } });
+    expect(await first.stop()).toMatchObject({ code: 0 });
+    expect(await telemetry(session)).toEqual({ ...before, compilers: 0 });
+    await using _next = await compiler();
+    await compile(session, 2);
+    expect(await telemetry(session)).toMatchObject({ compiles: 5, errors: { prompt_overflow: 1 } });
+  });
+
+  it('telemetry of a compiler that is killed lacks nothing but what came after its last write', async () => {
+    const session = await recorded();
+    const killed = await compiler();
+    await compile(session, 3);
+    await soon(async () => expect(await stored(session)).toBe(3));
+    await compile(session, 2);
+    expect(await telemetry(session)).toMatchObject({ compilers: 1, compiles: 5 });
+    killed.signal('SIGKILL');
+    await killed.exited;
+    const { compilers, compiles } = await telemetry(session);
+    expect(compilers).toBe(0);
+    expect([3, 4, 5]).toContain(compiles);
+    expect(compiles).toBe(await stored(session));
+  });
+
+  it('telemetry of two compilers adds up, while they run and after', async () => {
+    const session = await recorded();
+    await using one = await compiler();
+    await using other = await compiler();
+    await compile(session, 20);
+    expect(await telemetry(session)).toMatchObject({ compilers: 2, compiles: 20 });
+    await Promise.all([one.stop(), other.stop()]);
+    expect(await telemetry(session)).toMatchObject({ compilers: 0, compiles: 20 });
+    expect(Object.keys((await system.ports.telemetry.load(session))?.writers ?? {})).toHaveLength(2);
+  });
+});
