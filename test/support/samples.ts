@@ -28,7 +28,9 @@ export async function sampleIn(page: string, language: string): Promise<string> 
 }
 
 /** A way to run samples of a language, or why there is none on this machine. */
-export type Runner = { readonly run: (code: string) => Promise<string> } | { readonly missing: string };
+export type Runner =
+  | { readonly run: (code: string, env?: Readonly<Record<string, string>>) => Promise<string> }
+  | { readonly missing: string };
 
 /** Python with the NATS client of its registry, which is kept in the cache. */
 export async function pythonRunner(): Promise<Runner> {
@@ -41,7 +43,7 @@ export async function pythonRunner(): Promise<Runner> {
     return target;
   });
   if (fault !== undefined) return { missing: `${NATS_PY} cannot be installed: ${fault}` };
-  return { run: (code) => must(python, ['-c', code], { PYTHONPATH: packages }) };
+  return { run: (code, more) => must(python, ['-c', code], { PYTHONPATH: packages, ...more }) };
 }
 
 /** Go with the NATS client that the pinned `nats` command line is built with. */
@@ -62,11 +64,11 @@ export async function goRunner(): Promise<Runner> {
   );
   if (fault !== undefined) return { missing: `nats.go cannot be downloaded: ${fault}` };
   return {
-    run: (code) =>
+    run: (code, more) =>
       inFolder(async (folder) => {
         await writeFile(join(folder, 'go.mod'), module);
         await writeFile(join(folder, 'main.go'), code);
-        return must(go, ['run', '.'], env, folder);
+        return must(go, ['run', '.'], { ...env, ...more }, folder);
       }),
   };
 }
