@@ -1,6 +1,6 @@
 // A model on loopback that plays one script, so that the examples run without a real one. It speaks chat completions:
 // first it calls the tool that takes a `query`, with the last word of its task, then it returns a result:
-// the first file that the tool named is changed.
+// it changed the first file that the tool named.
 //
 //   node scripts/examples/model.mjs [PORT]
 import { createServer } from 'node:http';
@@ -31,18 +31,9 @@ function nextMessage({ messages, tools = [] }) {
       tool_calls: [{ id: 'call-1', type: 'function', function: call }],
     };
   }
-  const files_modified =
-    recalled
-      .join('\n')
-      .match(/\bsrc\/[\w./-]*\w/g)
-      ?.slice(0, 1) ?? [];
+  const [, file = 'nothing'] = recalled.join('\n').match(/\b(src\/[\w./-]*\w)/) ?? [];
   const task_id = prompt.match(/^Task: (\S+)$/m)?.[1];
-  const result = {
-    task_id,
-    status: 'completed',
-    summary: `Changed ${files_modified[0] ?? 'nothing'}`,
-    files_modified,
-  };
+  const result = { task_id, status: 'completed', summary: `Changed ${file}`, files_modified: [file] };
   const content = `All is done.\nBEGIN_DISPATCH_RESULT\n${JSON.stringify(result)}\nEND_DISPATCH_RESULT`;
   return { role: 'assistant', content };
 }

@@ -42,7 +42,7 @@ async function round() {
     model: process.env.OPENAI_MODEL ?? 'any',
     mcpServers: [memory],
   });
-  agent.on('agent_tool_end', (_context, tool, answer) => console.log(`${tool.name}: ${answer}`));
+  agent.on('agent_tool_end', (_context, tool) => console.log(`${tool.name} was called`));
   const { finalOutput = '' } = await run(agent, prompt);
   // The text as the model returned it: Throughline finds the result in it, and repairs it. Until it is stored, the
   // client tries again, under one id: it counts once.
