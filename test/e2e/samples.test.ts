@@ -1,6 +1,5 @@
-import { headers } from 'nats';
 import { expect, it } from 'vitest';
-import { DISPATCH_STREAM, DISPATCH_SUBJECTS } from '../../src/contracts/names.js';
+import { refusedAtFirst } from '../support/refused-at-first.js';
 import { goRunner, pythonRunner, type Runner, sampleIn, typescriptRunner } from '../support/samples.js';
 import { eventsOf, newSession, startSystem } from '../support/system.js';
 
@@ -32,25 +31,7 @@ async function recordsOnce(sample: string, session: string, run: (code: string) 
   await using system = await startSystem();
   const code = sample.replaceAll('nats://127.0.0.1:4222', system.url).replaceAll('demo', session);
   expect(code).not.toBe(sample);
-  const jsm = await system.ports.connection.jetstreamManager();
-  const taking = (subjects: string) => jsm.streams.update(DISPATCH_STREAM, { subjects: [subjects] });
-  await taking('nothing.yet');
-  const first = new Promise<string | undefined>((resolve) => {
-    system.ports.connection.subscribe(`dispatch.${session}.*`, {
-      max: 1,
-      callback(_, message) {
-        // As the server answers where nobody listens.
-        message.respond('', { headers: headers(503, 'No Responders') });
-        resolve(message.headers?.get('Nats-Msg-Id'));
-      },
-    });
-  });
-  const ran = run(code);
-  const id = await Promise.race([first, ran]);
-  await Promise.all([taking(DISPATCH_SUBJECTS), ran]);
-  expect(id).toMatch(new RegExp(`^${session}:\\S{32,}$`));
-  const stored = await jsm.streams.getMessage(DISPATCH_STREAM, { seq: 1 });
-  expect(stored.header.get('Nats-Msg-Id')).toBe(id);
+  await refusedAtFirst(system, session, () => run(code));
   const events = await eventsOf(system, session);
   expect(events.map(({ event }) => event.type)).toEqual(['fact.recorded']);
 }

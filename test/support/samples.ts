@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,9 +14,7 @@ import { NATS_CLI_MODULE } from './nats-cli.js';
 
 /** The samples of the pages, run as they stand there. */
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** The client that the Python sample runs with. */
-const NATS_PY = 'nats-py==2.16.0';
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** For each command: an install, a build or a run. */
 const TIMEOUT_MS = 90_000;
 
@@ -30,18 +30,36 @@ export async function sampleIn(page: string, language: string): Promise<string> 
 /** A way to run samples of a language, or why there is none on this machine. */
 export type Runner = { readonly run: (code: string) => Promise<string> } | { readonly missing: string };
 
-/** Python with the NATS client of its registry, which is kept in the cache. */
+/** Python with the NATS client that the example in Python pins. */
 export async function pythonRunner(): Promise<Runner> {
-  const [python] = await executablesOnPath(executableName('python3', process.platform), process.env);
-  if (python === undefined) return { missing: 'no python3 on PATH' };
-  const packages = join(cacheDirOf(process.env, homedir()), 'samples', NATS_PY);
+  const python = await pythonWith('scripts/examples/python/requirements.txt');
+  if ('missing' in python) return python;
+  return { run: (code) => must(python.path, ['-c', code], python.env) };
+}
+
+/** Python, and the environment in which it has the packages of a requirements.txt: they are kept in the cache. */
+export async function pythonWith(
+  requirements: string,
+): Promise<
+  { readonly path: string; readonly env: Readonly<Record<string, string>> } | { readonly missing: string }
+> {
+  const [path] = await executablesOnPath(executableName('python3', process.platform), process.env);
+  if (path === undefined) return { missing: 'no python3 on PATH' };
+  const packages = await packagesFolder(requirements);
   const fault = await missing(packages, async (folder) => {
     const target = join(folder, 'packages');
-    await must(python, ['-m', 'pip', 'install', '--quiet', '--retries', '1', '--target', target, NATS_PY]);
+    const options = ['--quiet', '--retries', '1', '--target', target, '--requirement', requirements];
+    await must(path, ['-m', 'pip', 'install', ...options]);
     return target;
   });
-  if (fault !== undefined) return { missing: `${NATS_PY} cannot be installed: ${fault}` };
-  return { run: (code) => must(python, ['-c', code], { PYTHONPATH: packages }) };
+  if (fault !== undefined) return { missing: `${requirements} cannot be installed: ${fault}` };
+  return { path, env: { PYTHONPATH: packages } };
+}
+
+/** Where the cache keeps the packages that a file pins: another folder for other text. */
+export async function packagesFolder(file: string): Promise<string> {
+  const hash = createHash('sha256').update(await readFile(join(ROOT, file)));
+  return join(cacheDirOf(process.env, homedir()), 'samples', hash.digest('hex').slice(0, 16));
 }
 
 /** Go with the NATS client that the pinned `nats` command line is built with. */
@@ -88,13 +106,12 @@ export function typescriptRunner(): Runner {
   };
 }
 
-/** Fills a folder of the cache where it is not filled yet; the reason when that fails. */
-async function missing(
+/** Fills a folder of the cache where there is none yet; the reason when that fails. */
+export async function missing(
   folder: string,
   fill: (folder: string) => Promise<string>,
 ): Promise<string | undefined> {
-  const there = await readFile(join(folder, 'nats', '__init__.py')).catch(() => undefined);
-  if (there !== undefined) return undefined;
+  if (existsSync(folder)) return undefined;
   try {
     await installIntoCache(folder, fill);
     return undefined;
@@ -103,7 +120,7 @@ async function missing(
   }
 }
 
-async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'throughline-sample-'));
   try {
     return await work(folder);
@@ -113,7 +130,7 @@ async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
 }
 
 /** What a command prints; throws with what it said when it fails. */
-async function must(
+export async function must(
   file: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},

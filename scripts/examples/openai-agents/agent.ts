@@ -1,0 +1,62 @@
+// One task with Throughline and the OpenAI Agents SDK: the agent gets its prompt, and the memory's tools by MCP.
+import {
+  Agent,
+  createMCPToolStaticFilter,
+  MCPServerStdio,
+  run,
+  setOpenAIAPI,
+  setTracingDisabled,
+} from '@openai/agents';
+import { connectThroughline } from 'throughline';
+
+const session = process.env.THROUGHLINE_SESSION ?? 'demo';
+const url = process.env.NATS_URL ?? 'nats://127.0.0.1:4222';
+// The SDK reads OPENAI_API_KEY and OPENAI_BASE_URL. Most endpoints know chat completions alone.
+setOpenAIAPI('chat_completions');
+setTracingDisabled(true);
+
+const client = await connectThroughline({ url });
+const memory = new MCPServerStdio({
+  command: 'throughline',
+  args: ['mcp', '--session', session],
+  env: { PATH: process.env.PATH ?? '', NATS_URL: url },
+  // The result is published below, so the agent needs no `report`.
+  toolFilter: createMCPToolStaticFilter({ allowed: ['recall', 'note'] }),
+});
+
+async function round() {
+  const { task } = await client.tools.taskNext({ session, claim: 'openai-agents' });
+  if (task === null) {
+    console.log(`no task is ready: throughline tool task-add --session ${session} --content '…'`);
+    return;
+  }
+  console.log(`${task.id}: ${task.content}`);
+  const about = { session, taskId: task.id, taskPrompt: task.content };
+  const { messages } = await client.compile(about);
+  const [instructions, prompt] = ['system', 'user'].map(
+    (role) => messages.find((message) => message.role === role)?.content ?? '',
+  );
+  const agent = new Agent({
+    name: 'implementer',
+    instructions,
+    model: process.env.OPENAI_MODEL ?? 'any',
+    mcpServers: [memory],
+  });
+  agent.on('agent_tool_end', (_context, tool) => console.log(`${tool.name} was called`));
+  const { finalOutput = '' } = await run(agent, prompt);
+  // The text as the model returned it: Throughline finds the result in it, and repairs it. Until it is stored, the
+  // client tries again, under one id: it counts once.
+  const { sequence, result } = await client.publishText(session, 'implementer', finalOutput, { wait: true });
+  const facts = result.status === 'recorded' ? result.facts.length : 0;
+  console.log(`dispatch ${sequence}: ${result.status}, ${facts} facts`);
+  const next = await client.compile({ ...about, role: 'reviewer', after: sequence });
+  console.log(next.prompt);
+}
+
+try {
+  await memory.connect();
+  await round();
+} finally {
+  await memory.close();
+  await client.close();
+}

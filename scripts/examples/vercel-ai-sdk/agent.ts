@@ -1,0 +1,53 @@
+// One task with Throughline and the Vercel AI SDK: its prompt goes in, what the model returned is published.
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { generateText, isStepCount, tool } from 'ai';
+import { connectThroughline } from 'throughline';
+import { z } from 'zod';
+
+const { NATS_URL, OPENAI_BASE_URL = 'https://api.openai.com/v1', OPENAI_API_KEY, OPENAI_MODEL } = process.env;
+const session = process.env.THROUGHLINE_SESSION ?? 'demo';
+const provider = createOpenAICompatible({ name: 'any', baseURL: OPENAI_BASE_URL, apiKey: OPENAI_API_KEY });
+const client = await connectThroughline({ url: NATS_URL ?? 'nats://127.0.0.1:4222' });
+
+const recall = tool({
+  description: 'Facts that earlier agents left, by one or two words that stand in them.',
+  inputSchema: z.object({ query: z.string() }),
+  async execute({ query }) {
+    const { facts } = await client.tools.factFind({ session, text: query });
+    console.log(`recall ${query}: ${facts.length} found`);
+    return facts;
+  },
+});
+
+async function round() {
+  const { task } = await client.tools.taskNext({ session, claim: 'vercel-ai-sdk' });
+  if (task === null) {
+    console.log(`no task is ready: throughline tool task-add --session ${session} --content '…'`);
+    return;
+  }
+  console.log(`${task.id}: ${task.content}`);
+  const about = { session, taskId: task.id, taskPrompt: task.content };
+  const { messages } = await client.compile(about);
+  const { text } = await generateText({
+    model: provider.chatModel(OPENAI_MODEL ?? 'any'),
+    messages: [...messages],
+    // The system message is Throughline's own; what agents wrote is quoted in the user's.
+    allowSystemInMessages: true,
+    tools: { recall },
+    stopWhen: isStepCount(20),
+  });
+  // The text as the model returned it: Throughline finds the result in it, and repairs it. Until it is stored, the
+  // client tries again, under one id: it counts once.
+  const published = await client.publishText(session, 'implementer', text, { wait: true });
+  const { sequence, result } = published;
+  const facts = result.status === 'recorded' ? result.facts.length : 0;
+  console.log(`dispatch ${sequence}: ${result.status}, ${facts} facts`);
+  const next = await client.compile({ ...about, role: 'reviewer', after: sequence });
+  console.log(next.prompt);
+}
+
+try {
+  await round();
+} finally {
+  await client.close();
+}
