@@ -158,7 +158,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'hook',
-    takes: '<client>',
+    takes: '[options] <client>',
     summary: 'answer an event of a coding agent',
     load: async () => (await import('./hook-command.js')).hookCommand,
   },

@@ -69,9 +69,7 @@ async function connectTo(cli: Cli, client: ConnectClientName, options: ConnectOp
   const scope = options.user === true ? 'user' : 'project';
   const { env } = cli.config;
   if (installedProgram(program, env) === undefined) {
-    note(
-      `-- ${title} is not installed here: "${program}" is not on your PATH. It is connected for when it is`,
-    );
+    note(`-- ${title} is not installed here: "${program}" is not on your PATH. This takes effect once it is`);
   }
   if (installedProgram('throughline', env) === undefined) {
     note(
@@ -113,13 +111,16 @@ async function written(cli: Cli, changes: readonly FileChange[], options: Connec
         'there is no terminal to ask on: add --yes to write this, or --dry-run to look',
       );
     }
-    if (!(await agreed(`Write ${counted(changes.length, 'file')}? [y/N] `))) {
-      note('-- nothing was written');
+    if (!(await agreed(`Change ${counted(changes.length, 'file')}? [y/N] `))) {
+      note('-- nothing was changed');
       return false;
     }
   }
   writeChanges(changes);
-  note(`-- ${counted(changes.length, 'file')} written`);
+  const removed = changes.filter(({ after }) => after === undefined).length;
+  const kept = changes.length - removed;
+  if (kept > 0) note(`-- ${counted(kept, 'file')} written`);
+  if (removed > 0) note(`-- ${counted(removed, 'file')} removed`);
   return true;
 }
 

@@ -216,7 +216,7 @@ describe('connecting a client', () => {
     ] as const) {
       const env = { ...at.env, CODEX_HOME: join(at.home, 'codex') };
       await using screen = await onTerminal(['connect', 'codex', '--user'], env);
-      await screen.shows('Write 1 file? [y/N]');
+      await screen.shows('Change 1 file? [y/N]');
       screen.type(answer);
       if (files.length > 0) {
         await screen.shows('Start a server and all services in the background? [y/N]');
@@ -248,6 +248,45 @@ describe('connecting a client', () => {
       expect(await at.files()).toEqual(before);
     },
   );
+
+  it('a file that is read-only is left alone, and said', async () => {
+    await using at = await place('throughline', 'claude');
+    await at.write('.claude/settings.json', SETTINGS);
+    await chmod(join(at.project, '.claude/settings.json'), 0o444);
+    const before = await at.files();
+    const { code, stderr } = await at.connect('claude', '--yes');
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      '.claude/settings.json is read-only, so nothing was written: run "chmod u+w" on it',
+    );
+    expect(await at.files()).toEqual(before);
+  });
+
+  it('where one file cannot be written the others are as before, without a copy left behind', async () => {
+    await using at = await place('throughline', 'claude');
+    await at.write('.claude/settings.json', SETTINGS);
+    // A folder that cannot be made: its place is taken by a file.
+    await writeFile(join(at.home, 'taken'), '');
+    await symlink(join(at.home, 'taken', 'mcp.json'), join(at.project, '.mcp.json'));
+    const before = await at.files();
+    const { code, stderr } = await at.connect('claude', '--yes');
+    expect(code).toBe(2);
+    expect(stderr).toContain('.mcp.json cannot be written, so nothing was changed');
+    expect(stderr).not.toContain('    at ');
+    expect(await at.files()).toEqual(before);
+  });
+
+  it('a symbolic link that leads to no file yet stays one', async () => {
+    await using at = await place('throughline', 'codex');
+    await mkdir(join(at.project, '.codex'));
+    const real = join(at.home, 'dotfiles', 'codex.toml');
+    await symlink(real, join(at.project, '.codex/config.toml'));
+    await at.connect('codex', '--yes');
+    expect(await readFile(real, 'utf8')).toContain('throughline hook codex');
+    await at.connect('codex', '--remove', '--yes');
+    expect(await readlink(join(at.project, '.codex/config.toml'))).toBe(real);
+    expect(await readdir(join(at.home, 'dotfiles'))).toEqual([]);
+  });
 
   it('a configuration that is a symbolic link stays one', async () => {
     await using at = await place('throughline', 'codex');

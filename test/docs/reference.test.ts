@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { HOOK_CLIENTS, type HookClient, MOMENTS } from '../../src/agents/hooks/hook-table.js';
 import { SETTINGS } from '../../src/config/settings.js';
@@ -164,6 +165,14 @@ throughline trace show checkout --intent claude-3f8c0a52-7a0e-4b57-9d0c-5a2f4a0c
 
 ${clients.join('\n')}`;
     await expect(page).toMatchFileSnapshot(`${ROOT}docs/reference/hooks.md`);
+  });
+
+  it('the page of agents says what each client cannot do, as the table of hooks does, with its version', async () => {
+    const page = await readFile(`${ROOT}docs/reference/agents.md`, 'utf8');
+    for (const { title, checked, cannot } of Object.values(HOOK_CLIENTS)) {
+      const row = page.split('\n').find((line) => line.startsWith(`| ${title} |`));
+      for (const each of [checked, ...cannot]) expect(row).toContain(each);
+    }
   });
 
   it('the reference gives the import rules of every folder as they are', async () => {

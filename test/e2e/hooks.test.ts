@@ -191,10 +191,13 @@ describe('hooks of an agent', () => {
   );
 });
 
+/** An agent waits no longer, whatever goes wrong. */
+const IN_TIME_MS = 300;
+
 describe('a hook never harms the agent', () => {
   const start = JSON.stringify(eventsNamed('claude', 'SessionStart')[0]);
 
-  /** Runs a hook with the time that it has by default, several times: one is enough to show how long it takes. */
+  /** Runs a hook with the time that it has by default, again where it took long: one run shows how long it takes. */
   async function harmless(
     env: Readonly<Record<string, string>>,
     input = start,
@@ -202,7 +205,7 @@ describe('a hook never harms the agent', () => {
   ): Promise<void> {
     const state = env.XDG_STATE_HOME ?? (await newFolder());
     const times: number[] = [];
-    for (let round = 1; round <= 5; round += 1) {
+    for (let round = 1; round <= 5 && !times.some((time) => time < IN_TIME_MS); round += 1) {
       const bare = await timed(() => ended(spawn(process.execPath, ['-e', '0'], { stdio: 'ignore' })));
       let result: CliResult | undefined;
       const took = await timed(async () => {
@@ -213,7 +216,7 @@ describe('a hook never harms the agent', () => {
       times.push(took - Math.max(0, bare - 60));
       if (env.XDG_STATE_HOME === undefined) expect(await log(state)).toHaveLength(round);
     }
-    expect(Math.min(...times)).toBeLessThan(300);
+    expect(Math.min(...times)).toBeLessThan(IN_TIME_MS);
   }
 
   it('without a server it ends in time without an answer, and says so in the log', async () => {

@@ -255,7 +255,10 @@ export const HOOK_CLIENTS = {
       input: (input) => ({ input }),
       again: (again) => ({ again }),
     },
-    cannot: ['wait for a hook at the end of a run: what is kept then is sent by the next hook'],
+    cannot: [
+      'send the agent that the user talks to back at the end of `opencode run`, which is over by then; a sub-agent is sent back',
+      'tell when a sub-agent in the background stops: its result is read from what it writes',
+    ],
   },
 } as const satisfies Readonly<Record<string, HookClient>>;
 
