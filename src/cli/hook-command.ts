@@ -66,7 +66,7 @@ export async function hook(name: string, url?: string): Promise<void> {
   const server = url ?? known.natsUrl ?? DEFAULT_URL;
   const connect = async () => {
     const { openClient } = await import('./open-client.js');
-    return openClient({ config: known, url: server });
+    return openClient({ config: known, url: server }, { checkReplies: false });
   };
   const answer = await runHook(name, client, await text(process.stdin), {
     ...{ config: known, url: server, directory: process.cwd(), log, leftMs, connect: once(connect) },
