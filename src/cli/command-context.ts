@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import type { Persistence } from '../client/keep-trying.js';
 import type { ThroughlineClient } from '../client/throughline-client.js';
 import { loadConfig, nearestVariable, unknownVariables } from '../config/config.js';
 import { ThroughlineError } from '../contracts/errors.js';
@@ -8,6 +7,7 @@ import type { Made, NatsPorts } from '../nats/open-nats.js';
 import type { Cli } from './cli-context.js';
 import { commandLogger } from './command-logger.js';
 import { DEFAULT_URL } from './default-url.js';
+import type { Opening } from './open-client.js';
 import { note } from './output.js';
 
 export type { Cli } from './cli-context.js';
@@ -56,14 +56,14 @@ export async function withNats<T>(
   }
 }
 
-/** Connects as a client of the services, at once or as often as `tries` allows, and always closes again. */
+/** Connects as a client of the services, and always closes again. */
 export async function withClient<T>(
   cli: Cli,
   work: (client: ThroughlineClient) => Promise<T>,
-  tries?: Persistence,
+  opening?: Opening,
 ): Promise<T> {
   const { openClient } = await import('./open-client.js');
-  const client = await openClient(cli, tries);
+  const client = await openClient(cli, opening);
   try {
     return await work(client);
   } finally {

@@ -82,7 +82,7 @@ export async function hook(name: string, { nats: url, within }: HookOptions = {}
   const server = url ?? known.natsUrl ?? DEFAULT_URL;
   const connect = async () => {
     const { openClient } = await import('./open-client.js');
-    return openClient({ config: known, url: server });
+    return openClient({ config: known, url: server }, { checkReplies: false });
   };
   const answer = await runHook(name, client, await text(process.stdin), {
     ...{ config: known, stateDir, url: server, directory: process.cwd() },

@@ -71,7 +71,7 @@ export function importCommand(program: Command): void {
             progress.ended();
           }
         },
-        { timeoutMs: PUBLISH_TIMEOUT_MS, onWaiting },
+        { tries: { timeoutMs: PUBLISH_TIMEOUT_MS, onWaiting } },
       );
       const facts = factsGiven(commits);
       if (options.json) out(JSON.stringify({ commits: commits.length, known, sequence, facts, kept }));

@@ -5,10 +5,18 @@ import { natsTransport } from '../nats/connection/nats-client-transport.js';
 import { silentLogger } from '../ports/logger.js';
 import type { Cli } from './cli-context.js';
 
+/** How a command uses its client. */
+export interface Opening {
+  /** How often it tries to connect; once by default. */
+  readonly tries?: Persistence;
+  /** Default true. A command that must start fast loads no schemas: it shows what it is told. */
+  readonly checkReplies?: boolean;
+}
+
 /** Connects as a client of the services. What the connection reports is said once, by the request that fails. */
 export async function openClient(
   { url, config }: Pick<Cli, 'url' | 'config'>,
-  tries?: Persistence,
+  { tries, checkReplies = true }: Opening = {},
 ): Promise<ThroughlineClient> {
   const { access, requestTimeoutMs, afterTimeoutMs } = config;
   const connecting = (timeoutMs?: number) =>
@@ -22,9 +30,5 @@ export async function openClient(
   const connection = await (tries === undefined ? connecting() : keepTrying(connecting, tries));
   // A request with `after` is answered only when the wait is over.
   const timeoutMs = requestTimeoutMs + afterTimeoutMs;
-  // A command shows what it is told, and starts faster without schemas.
-  return new ThroughlineClient(natsTransport(connection, requestTimeoutMs), {
-    timeoutMs,
-    checkReplies: false,
-  });
+  return new ThroughlineClient(natsTransport(connection, requestTimeoutMs), { timeoutMs, checkReplies });
 }

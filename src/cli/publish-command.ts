@@ -137,7 +137,7 @@ async function publishing(
   const onWaiting = waitingNote(leftMs);
   const connected = (client: ThroughlineClient) => publish(client, { timeoutMs: leftMs(), onWaiting });
   try {
-    return await withClient(cli, connected, { timeoutMs, onWaiting });
+    return await withClient(cli, connected, { tries: { timeoutMs, onWaiting }, checkReplies: false });
   } catch (fault) {
     throw withWayOut(fault);
   }

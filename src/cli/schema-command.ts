@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
-import { jsonSchema, SCHEMA_LIST } from '../schemas/json-schemas.js';
+import { SCHEMA_LIST, schemaText } from '../schemas/json-schemas.js';
 import { examples, out } from './command-context.js';
 
 export function schemaCommand(program: Command): void {
@@ -26,12 +26,12 @@ export function schemaCommand(program: Command): void {
     .argument('<name>', 'name of the schema, as schema ls shows it')
     .addHelpText('after', examples('throughline schema print prompt.compile.request > request.json'))
     .action((name: string) => {
-      const found = jsonSchema(name);
+      const found = schemaText(name);
       if (found === undefined)
         throw new ThroughlineError(
           'not_found',
           `there is no schema ${JSON.stringify(name)}: "throughline schema ls" lists them`,
         );
-      out(JSON.stringify(found, null, 2));
+      out(found);
     });
 }

@@ -125,7 +125,7 @@ async function untilServed(cli: Cli): Promise<void> {
       SERVICE_NAMES.map((name) => keepTrying(() => client.request(healthSubject(name), {}), tries)),
     );
   };
-  await withClient(cli, asked, tries);
+  await withClient(cli, asked, { tries });
 }
 
 /** The user named a server that does not answer: `up` then starts none. */

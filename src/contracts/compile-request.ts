@@ -166,7 +166,7 @@ const dispatchRequest = z
       .optional()
       .describe('Your own system text, instead of the built-in one of the role.'),
   })
-  .meta({ id: 'DispatchRequest' });
+  .meta({ id: 'DispatchRequest', description: 'Asks for the prompt of one task.' });
 
 /** The time at which a prompt is read, ISO 8601 in UTC: it then says how long ago things were, and otherwise does not. */
 const now = timestamp
@@ -195,7 +195,7 @@ const iterationRequest = z
       .optional()
       .describe('Text at the end of the prompt.'),
   })
-  .meta({ id: 'IterationRequest' });
+  .meta({ id: 'IterationRequest', description: 'Asks for the prompt of one iteration.' });
 
 const sessionStartRequest = z
   .object({
@@ -214,7 +214,7 @@ const sessionStartRequest = z
     binary,
     explain: common.explain,
   })
-  .meta({ id: 'SessionStartRequest' });
+  .meta({ id: 'SessionStartRequest', description: 'Asks for what an agent reads first in a session.' });
 
 export const compileRequest = z
   .discriminatedUnion('kind', [dispatchRequest, iterationRequest, sessionStartRequest])

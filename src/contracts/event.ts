@@ -17,8 +17,8 @@ export const timestamp = z.iso.datetime('must be a time in UTC, such as 2026-01-
 /** The schema of one event type. */
 export function eventOf<Type extends string, Shape extends z.ZodRawShape>(type: Type, data: Shape) {
   return z.object({
-    v: z.literal(EVENT_VERSION).describe('Version of the event.'),
-    type: z.literal(type).describe('Its type.'),
+    v: z.literal(EVENT_VERSION).describe('Version of the format of the event.'),
+    type: z.literal(type).describe('Type of the event.'),
     at: timestamp.describe('When it happened, ISO 8601 in UTC.'),
     id: z
       .string()

@@ -33,21 +33,21 @@ const sequence = z.int().positive();
 /** Where a learning was first seen. */
 export const learningSource = z
   .object({
-    session: z.string().optional().describe('The session.'),
+    session: z.string().optional().describe('Name of the session.'),
     dispatch: sequence.optional().describe('Sequence in the DISPATCH stream.'),
     note: z.string().optional().describe('Id of the note.'),
   })
-  .meta({ id: 'LearningSource' });
+  .meta({ id: 'LearningSource', description: 'Where a learning was first seen.' });
 export type LearningSource = Readonly<z.output<typeof learningSource>>;
 
 /** A dispatch that speaks for a learning. */
 export const learningEvidence = z
   .object({
-    session: z.string().describe('The session.'),
+    session: z.string().describe('Name of the session.'),
     dispatch: sequence.describe('Sequence in the DISPATCH stream.'),
     task: z.string().describe('Id of the task.'),
   })
-  .meta({ id: 'LearningEvidence' });
+  .meta({ id: 'LearningEvidence', description: 'A dispatch that speaks for a learning.' });
 export type LearningEvidence = Readonly<z.output<typeof learningEvidence>>;
 
 const type = z.enum(LEARNING_TYPES).describe('What kind of learning it is.');
@@ -75,7 +75,11 @@ const learningEvents = [
       .optional()
       .describe('The learning that says the same already: the proposal adds its evidence to that one.'),
   }),
-  eventOf('rejected', { proposal: learningKey, by, reason: z.string().optional().describe('Why.') }),
+  eventOf('rejected', {
+    proposal: learningKey,
+    by,
+    reason: z.string().optional().describe('Why, in words.'),
+  }),
   eventOf('edited', {
     learning: learningKey,
     content: z.string().optional().describe('One line of at most 200 characters.'),
@@ -88,10 +92,14 @@ const learningEvents = [
     replacement: learningKey.describe('The learning that takes its place.'),
     by,
   }),
-  eventOf('retracted', { learning: learningKey, by, reason: z.string().optional().describe('Why.') }),
+  eventOf('retracted', {
+    learning: learningKey,
+    by,
+    reason: z.string().optional().describe('Why, in words.'),
+  }),
   /** What a review demanded: demands that come again become proposals. */
   eventOf('observed', {
-    session: z.string().describe('The session.'),
+    session: z.string().describe('Name of the session.'),
     dispatch: sequence.describe('Sequence in the DISPATCH stream.'),
     task: z.string().describe('Id of the task.'),
     demands: z

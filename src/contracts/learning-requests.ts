@@ -25,7 +25,7 @@ const by = text(128)
 const name = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 characters of A-Z a-z 0-9 _ and -');
 /** An id, or a prefix of at least three characters that fits only one. */
 const id = text(64).describe('Its id, or a prefix of at least three characters that fits only one.');
-const reason = text(MAX_LEARNING).transform(quoted).optional().describe('Why.');
+const reason = text(MAX_LEARNING).transform(quoted).optional().describe('Why, in words.');
 /** Maximum length of a list. */
 const limit = z
   .int()
@@ -87,7 +87,7 @@ export const LEARNING_REQUESTS = {
         .describe('How certain it is, 0 to 1.'),
       source: z
         .object({
-          session: name.optional().describe('The session.'),
+          session: name.optional().describe('Name of the session.'),
           dispatch: z
             .int()
             .positive('must be a sequence, 1 or more')

@@ -20,7 +20,7 @@ export const recordedFact = z
       .optional()
       .describe('How certain it is, 0 to 1; left out for certain.'),
   })
-  .meta({ id: 'RecordedFact' });
+  .meta({ id: 'RecordedFact', description: 'A fact as its event holds it.' });
 
 /** What reading a result changed in it, or left out of it: see "What is repaired" in the reference. */
 export const recordedRepair = z
@@ -30,4 +30,4 @@ export const recordedRepair = z
     detail: z.string().optional().describe('What was there, or what it became; one short line.'),
     count: z.int().positive().optional().describe('How often, in the items of one list; left out for once.'),
   })
-  .meta({ id: 'Repair' });
+  .meta({ id: 'Repair', description: 'What reading a result changed in it, or left out of it.' });

@@ -39,16 +39,16 @@ export const testRun = z
     passed: z.boolean().describe('Whether they passed.'),
     failures: texts.optional().describe('What failed, one text each.'),
   })
-  .meta({ id: 'TestRun' });
+  .meta({ id: 'TestRun', description: 'A run of tests.' });
 
 export const reviewIssue = z
   .object({
     severity: z.enum(SEVERITIES).describe('How much it matters.'),
     file: text.optional().describe('The file that it is in.'),
-    message: text.describe('What is wrong.'),
+    message: text.describe('What is wrong, in a sentence.'),
     fix: text.optional().describe('What to do about it.'),
   })
-  .meta({ id: 'ReviewIssue' });
+  .meta({ id: 'ReviewIssue', description: 'Something that a review found wrong.' });
 
 /** A fact in the words of its agent. */
 export const explicitFact = z
@@ -56,7 +56,7 @@ export const explicitFact = z
     subject: text.min(1, 'must not be empty').describe('What the fact is about.'),
     relation: text
       .refine((relation) => relationOf(relation) !== '', 'must not be empty')
-      .describe('How subject and object belong together.'),
+      .describe('How subject and object belong together, such as uses or depends_on.'),
     object: text.min(1, 'must not be empty').describe('What is said of the subject.'),
     tags: z.array(z.enum(FACT_TAGS)).optional().describe('What kind of fact it is.'),
   })
@@ -64,7 +64,7 @@ export const explicitFact = z
     path: ['relation'],
     error: 'is said by fields of the result only',
   })
-  .meta({ id: 'ExplicitFact' });
+  .meta({ id: 'ExplicitFact', description: 'A fact in the words of an agent.' });
 
 /** What the fields of results hold. */
 const FIELDS = {
@@ -80,7 +80,9 @@ const FIELDS = {
 
 /** What any result may carry. */
 const COMMON = {
-  intent_id: text.describe('The intent in whose trace it stands.'),
+  intent_id: text.describe(
+    'Id of the intent (what an agent was asked for) in whose trace the result stands.',
+  ),
   result_id: text
     .min(1, 'must not be empty')
     .max(256, 'must be at most 256 characters')
@@ -91,7 +93,7 @@ const COMMON = {
   facts: z
     .array(explicitFact)
     .max(KEPT.fact.explicit, `must be at most ${KEPT.fact.explicit} facts`)
-    .describe('What else should be known, in words.'),
+    .describe('What else later agents should know, as subject, relation and object.'),
 };
 
 type Shape = typeof FIELDS & typeof COMMON;
@@ -124,7 +126,11 @@ function schemaOf(role: Role): z.ZodType {
   const common = Object.entries(COMMON).map(([field, schema]) => [field, schema.optional()]);
   const shape: Record<string, z.ZodType> = {
     task_id: taskId,
-    ...(verdictField !== undefined && { [verdictField]: z.enum(verdictsOf(role)).describe('The verdict.') }),
+    ...(verdictField !== undefined && {
+      [verdictField]: z
+        .enum(verdictsOf(role))
+        .describe('The verdict on the task: what happens next follows from it.'),
+    }),
     ...Object.fromEntries(own),
     ...Object.fromEntries(common),
   };

@@ -32,7 +32,7 @@ export const progressTask = z
       .exactOptional()
       .describe('Ids of tasks that must be done before it, as written; one of them need not exist.'),
   })
-  .meta({ id: 'PlanLine' });
+  .meta({ id: 'PlanLine', description: 'A task as it was read from a plan.' });
 
 export const planProblem = z
   .object({
@@ -44,7 +44,7 @@ export const planProblem = z
       .exactOptional()
       .describe('The line is a task or part of one; what it is was read by a guess.'),
   })
-  .meta({ id: 'PlanProblem' });
+  .meta({ id: 'PlanProblem', description: 'A line of a plan that was not placed, or placed by a guess.' });
 
 /** What was read from a `tasks.md`. */
 export const tasksDocument = z
@@ -87,7 +87,7 @@ export const tasksDocument = z
       .exactOptional()
       .describe('How many tasks had to lose a part, because the plan is so large.'),
   })
-  .meta({ id: 'PlanDocument' });
+  .meta({ id: 'PlanDocument', description: 'What was read from a plan.' });
 
 export type PlanProblem = z.output<typeof planProblem>;
 export type ProgressTask = z.output<typeof progressTask>;
@@ -108,7 +108,7 @@ export const tasksSource = z
         .describe('A file that the service reads, or a document that came with the request.'),
     }),
   ])
-  .meta({ id: 'PlanSource' });
+  .meta({ id: 'PlanSource', description: 'Where the tasks of a plan come from.' });
 export type TasksSource = z.output<typeof tasksSource>;
 
 export const runEvents = [
@@ -126,7 +126,7 @@ const MAX_DOCUMENT = 800_000;
 
 export const runInitRequest = z
   .object({
-    session: z.string().describe('The session.'),
+    session: z.string().describe('Name of the session.'),
     spec: z
       .string()
       .trim()
@@ -163,4 +163,4 @@ export const runInitRequest = z
 
 export type RunInitInput = z.input<typeof runInitRequest>;
 
-export const runStatusRequest = z.object({ session: z.string().describe('The session.') });
+export const runStatusRequest = z.object({ session: z.string().describe('Name of the session.') });

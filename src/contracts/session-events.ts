@@ -31,7 +31,7 @@ const outcome = z
     intent_id: z.string().optional().describe('The intent in whose trace it stands.'),
     history: z.literal(true).optional().describe('It is from before the session: ledgers leave it out.'),
   })
-  .meta({ id: 'Outcome' });
+  .meta({ id: 'Outcome', description: 'What a result told, beside its facts.' });
 
 /** Up to which event the log was looked through: it holds no event by which this dispatch has counted. */
 const checked = z
@@ -65,8 +65,8 @@ function hasVerdict({ role, outcome }: { role: Role; outcome: Outcome }): boolea
 }
 
 const factRecorded = z.object({
-  v: z.literal(EVENT_VERSION).describe('Version of the event.'),
-  type: z.literal('fact.recorded').describe('Its type.'),
+  v: z.literal(EVENT_VERSION).describe('Version of the format of the event.'),
+  type: z.literal('fact.recorded').describe('Type of the event.'),
   at: timestamp.describe('When it happened, ISO 8601 in UTC.'),
   data: z
     .object({
@@ -91,8 +91,8 @@ const factRecorded = z.object({
 });
 
 const dispatchRejected = z.object({
-  v: z.literal(EVENT_VERSION).describe('Version of the event.'),
-  type: z.literal('dispatch.rejected').describe('Its type.'),
+  v: z.literal(EVENT_VERSION).describe('Version of the format of the event.'),
+  type: z.literal('dispatch.rejected').describe('Type of the event.'),
   at: timestamp.describe('When it happened, ISO 8601 in UTC.'),
   data: z
     .object({

@@ -66,7 +66,7 @@ export const lifecycleEvents = [
   }),
   eventOf('session.completed', {
     forced: z.boolean().describe('Whether tasks were still open.'),
-    reason: z.string().optional().describe('Why.'),
+    reason: z.string().optional().describe('Why, in words.'),
   }),
-  eventOf('session.restarted', { reason: z.string().optional().describe('Why.') }),
+  eventOf('session.restarted', { reason: z.string().optional().describe('Why, in words.') }),
 ] as const;

@@ -39,6 +39,9 @@ export const sessionSettings = z
       .optional()
       .describe('Count at which each sign that a task is stalled raises its flag.'),
   })
-  .meta({ id: 'SessionSettings' });
+  .meta({
+    id: 'SessionSettings',
+    description: 'Settings of a session, which shape its prompts; what is left out keeps its value.',
+  });
 
 export type SessionSettings = z.output<typeof sessionSettings>;

@@ -31,8 +31,10 @@ export const MAX_IDS = 200;
 const text = (max: number) =>
   z.string().trim().min(1, 'must not be empty').max(max, `must be at most ${max} characters`);
 
-const content = text(MAX_CONTENT).describe('The text.');
-const agent = text(128).describe('The agent.');
+const content = text(MAX_CONTENT);
+const work = content.describe('What is to be done.');
+const said = content.describe('What it says.');
+const agent = text(128).describe('Name of the agent.');
 const status = z.enum(TASK_STATUSES).describe('How far the task is.');
 const noteType = z.enum(NOTE_TYPES).describe('What kind of note it is.');
 // Far from the largest whole number: each further iteration adds one to it.
@@ -53,14 +55,14 @@ const ids = z.union([
 
 /** One tool: what it takes beside the session, and what its help says. */
 function tool<const Shape extends z.ZodRawShape>(summary: string, example: string, shape: Shape) {
-  const request = z.object({ session: z.string().describe('The session.'), ...shape });
+  const request = z.object({ session: z.string().describe('Name of the session.'), ...shape });
   return { summary, example, shape, request, arguments: z.object(shape) };
 }
 
 /** The tools by name: a summary, options for an example call, and the input beside `session`. */
 export const TOOLS = {
   'task-add': tool('add a task', '--content "Write the parser" --priority 1 --depends-on TAS-1', {
-    content,
+    content: work,
     priority: priority.default(DEFAULT_PRIORITY),
     status: status.default('remaining'),
     dependsOn: ids.optional().describe('Tasks that it waits for.'),
@@ -68,7 +70,7 @@ export const TOOLS = {
   'task-status': tool('set the status of a task', '--id TAS-1 --status completed', {
     id,
     status,
-    reason: content.optional().describe('Why.'),
+    reason: content.optional().describe('Why, in words.'),
   }),
   'task-priority': tool(
     'set the priority of a task: 0 critical, 1 high, 2 medium, 3 low, 4 backlog',
@@ -85,7 +87,7 @@ export const TOOLS = {
   }),
   'task-content': tool('change the text of a task', '--id TAS-1 --content "Write the lexer and the parser"', {
     id,
-    content,
+    content: work,
   }),
   'task-delete': tool('delete a task', '--id TAS-1', { id }),
   'task-next': tool('show the next ready task; --claim takes it', '--claim agent-1', {
@@ -99,11 +101,11 @@ export const TOOLS = {
   'note-add': tool(
     'write a note for later agents',
     '--content "The CI machine has no docker" --type learning',
-    { content, type: noteType.default('learning') },
+    { content: said, type: noteType.default('learning') },
   ),
   'note-edit': tool('change a note', '--id NOT-1 --type tip', {
     id,
-    content: content.optional(),
+    content: said.optional(),
     type: noteType.optional(),
   }),
   'note-delete': tool('delete a note', '--id NOT-1', { id }),
@@ -111,7 +113,7 @@ export const TOOLS = {
   'inbox-add': tool(
     'leave a message for the next agent',
     '--content "Please look at the failing build first"',
-    { content },
+    { content: said },
   ),
   'inbox-mark-read': tool('mark a message as read', '--id MSG-1', { id }),
   'inbox-list': tool('unread messages', '--all', { all: flag.describe('Those that were read as well.') }),
@@ -140,11 +142,11 @@ export const TOOLS = {
     '--force --reason "The rest moved to the next release"',
     {
       force: flag.describe('Complete it although tasks are open; needs a reason.'),
-      reason: content.optional().describe('Why.'),
+      reason: content.optional().describe('Why, in words.'),
     },
   ),
   'session-restart': tool('reopen a completed session', '--reason "One more fix"', {
-    reason: content.optional().describe('Why.'),
+    reason: content.optional().describe('Why, in words.'),
   }),
   'session-show': tool('show the figures of the session', '', {}),
   'fact-find': tool(

@@ -59,7 +59,7 @@ export const traceEntry = z
       .exactOptional()
       .describe('Keeps what the entry says, its reasoning first, as a constraint of the intent.'),
   })
-  .meta({ id: 'TraceEntry' });
+  .meta({ id: 'TraceEntry', description: 'One step that an agent took for an intent.' });
 
 /** An entry as a caller writes it. */
 export type TraceEntryInput = z.input<typeof traceEntry>;
@@ -96,7 +96,7 @@ export const recordedEntry = z
     constraints_omitted: z.int().positive().exactOptional().describe('Further ones that were left out.'),
     size: z.number().describe('Size of the entry as it came, in characters.'),
   })
-  .meta({ id: 'RecordedEntry' });
+  .meta({ id: 'RecordedEntry', description: 'A trace entry as it is kept: bounded, large outputs masked.' });
 export type RecordedEntry = z.output<typeof recordedEntry>;
 
 /** What the event of an entry keeps besides, to be fetched: the fold does not keep it. */
@@ -112,22 +112,22 @@ export const storedEntry = recordedEntry
       .exactOptional()
       .describe('The output that the field output stands for.'),
   })
-  .meta({ id: 'StoredEntry' });
+  .meta({ id: 'StoredEntry', description: 'A trace entry as its event holds it.' });
 export type StoredEntry = z.output<typeof storedEntry>;
 
 /** A text that someone has made a constraint of an intent, by hand. */
 export const pinnedText = z
   .object({
-    intent: z.string().describe('The intent.'),
+    intent: z.string().describe('Id of the intent.'),
     id: z.string().describe('The entry that it comes from.'),
     text: z.string().describe('What is kept.'),
   })
-  .meta({ id: 'PinnedText' });
+  .meta({ id: 'PinnedText', description: 'A text that is kept as a constraint of an intent.' });
 export type PinnedText = z.output<typeof pinnedText>;
 
 export const traceEvents = [
   eventOf('trace.appended', {
-    entries: z.array(storedEntry).describe('The entries.'),
+    entries: z.array(storedEntry).describe('What was done, an entry each.'),
     malformed: z.int().nonnegative().describe('Entries of the same request that could not be read.'),
     pins: z
       .array(pinnedText)
@@ -140,21 +140,21 @@ export const traceEvents = [
 export const MAX_ENTRIES = 500;
 
 export const traceAppendRequest = z.object({
-  session: z.string().describe('The session.'),
+  session: z.string().describe('Name of the session.'),
   entries: z
     .array(z.unknown())
     .min(1, 'must hold at least one entry')
     .max(500, 'must hold at most 500 entries')
-    .describe('The entries.'),
+    .describe('What was done, an entry each.'),
 });
 
 export const traceCompactRequest = z.object({
-  session: z.string().describe('The session.'),
-  intentId: id.describe('The intent.'),
+  session: z.string().describe('Name of the session.'),
+  intentId: id.describe('Id of the intent.'),
 });
 
 export const traceGetRequest = z.object({
-  session: z.string().describe('The session.'),
+  session: z.string().describe('Name of the session.'),
   id: id.describe('Id of the entry, as the summary and the recent lines name it.'),
   intentId: id.exactOptional().describe('The intent, where entries of several have the id.'),
 });

@@ -184,11 +184,7 @@ export function jsonSchema(name: string): object | undefined {
   const made = z.toJSONSchema(schema, {
     io: 'input',
     target: 'draft-2020-12',
-    override: ({ jsonSchema: each }) => {
-      // Any whole number of JavaScript: no limit of ours.
-      if (each.maximum === Number.MAX_SAFE_INTEGER) delete each.maximum;
-      if (each.minimum === Number.MIN_SAFE_INTEGER) delete each.minimum;
-    },
+    override: ({ jsonSchema: part }) => forOtherLanguages(part),
   });
   if (schema === writtenSnapshot) describeFields(made, SNAPSHOT_FIELDS);
   const { $schema, $ref, $defs = {}, ...whole } = made;
@@ -199,10 +195,42 @@ export function jsonSchema(name: string): object | undefined {
     $schema,
     $id: `urn:throughline:schema:${name}`,
     title: inPascalCase(name),
-    ...root,
     description: sentence(about),
+    ...withoutDescription(root),
     ...(Object.keys(parts).length > 0 && { $defs: parts }),
   };
+}
+
+/** The JSON Schema of a name as text, as its file holds it. */
+export function schemaText(name: string): string | undefined {
+  const schema = jsonSchema(name);
+  return (
+    schema &&
+    JSON.stringify(schema, null, 2).replaceAll(LINE_ENDS, (end) => `\\u${end.charCodeAt(0).toString(16)}`)
+  );
+}
+
+/** Line ends of Unicode, which JSON may hold as they are and editors show as nothing. */
+const LINE_ENDS = /[\u2028\u2029]/g;
+
+/** Takes out what zod writes for JavaScript alone, or what says nothing to a generator of types. */
+function forOtherLanguages(part: z.core.JSONSchema.BaseSchema): void {
+  // Any whole number of JavaScript: no limit of ours.
+  if (part.maximum === Number.MAX_SAFE_INTEGER) delete part.maximum;
+  if (part.minimum === Number.MIN_SAFE_INTEGER) delete part.minimum;
+  if (Number.isInteger(part.const)) part.type = 'integer';
+  // Of the types in TypeScript; in JSON Schema it is about who may write.
+  delete part.readOnly;
+  if (isObject(part.propertyNames) && part.propertyNames.enum === undefined) delete part.propertyNames;
+  if (part.format === 'date-time') part.pattern = 'Z$';
+  // Not every language reads four digits behind \u.
+  part.pattern &&= part.pattern
+    .replaceAll(/\\u00([0-9a-f]{2})/g, '\\x$1')
+    .replaceAll(/\\u([0-9a-f]{4})/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
+}
+
+function withoutDescription({ description: _, ...schema }: z.core.JSONSchema.BaseSchema): object {
+  return schema;
 }
 
 /** With its first letter in upper case. */

@@ -38,7 +38,7 @@ const digestIssue = z
     file: z.string().exactOptional(),
     fix: z.string().exactOptional(),
   })
-  .meta({ id: 'DigestIssue' });
+  .meta({ id: 'DigestIssue', description: 'What a review found wrong.' });
 const failedTests = z.array(z.object({ command: z.string(), failures: texts, count: z.number() }));
 
 const outcomeDigest = z
@@ -55,7 +55,7 @@ const outcomeDigest = z
     fixes: texts,
     history: z.literal(true).exactOptional(),
   })
-  .meta({ id: 'OutcomeDigest' });
+  .meta({ id: 'OutcomeDigest', description: 'What the ledgers need of a result.' });
 
 const repeated = z.array(z.object({ key: z.string(), text: z.string(), count: z.number() }));
 
@@ -90,7 +90,7 @@ const taskLedger = z
     firstSummary: z.string().exactOptional(),
     assessment: z.enum(VERDICTS).exactOptional(),
   })
-  .meta({ id: 'TaskLedger' });
+  .meta({ id: 'TaskLedger', description: 'What a task has come to.' });
 
 const resultKeys = z
   .string()
@@ -125,9 +125,17 @@ const recent = z.array(
   ]),
 );
 
-const keptTexts = keptListOf(z.string()).meta({ id: 'KeptTexts' });
-const keyedText = z.object({ key: z.string(), text: z.string() }).meta({ id: 'KeyedText' });
-const keptKeyedTexts = keptListOf(keyedText).meta({ id: 'KeptKeyedTexts' });
+const keptTexts = keptListOf(z.string()).meta({
+  id: 'KeptTexts',
+  description: 'The newest texts of a list.',
+});
+const keyedText = z
+  .object({ key: z.string(), text: z.string() })
+  .meta({ id: 'KeyedText', description: 'A text, and what makes two of them the same.' });
+const keptKeyedTexts = keptListOf(keyedText).meta({
+  id: 'KeptKeyedTexts',
+  description: 'The newest texts of a list.',
+});
 
 const counted = z.object({
   floor: z.number(),

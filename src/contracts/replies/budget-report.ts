@@ -9,7 +9,7 @@ const sectionReport = z
     total: count('Items that there were.'),
     tokens: count('Tokens of the items shown.'),
   })
-  .meta({ id: 'SectionReport' });
+  .meta({ id: 'SectionReport', description: 'What one section of a prompt shows of what it could.' });
 
 export const budgetReport = z
   .object({
@@ -20,7 +20,7 @@ export const budgetReport = z
     dropped: count('Items left out, in all sections.'),
     tokenizer: z.string().describe('Name of the tokenizer that counted.'),
   })
-  .meta({ id: 'BudgetReport' });
+  .meta({ id: 'BudgetReport', description: 'How a prompt fills its room.' });
 
 /** What one section of a prompt shows of what it could. */
 export type SectionReport = Told<typeof sectionReport>;

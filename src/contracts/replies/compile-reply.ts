@@ -17,7 +17,9 @@ export const saidFields = {
   fix: z.string().exactOptional().describe('Of a finding: what its reviewer suggests to do.'),
 };
 const factFields = { ...saidFields, taskId: z.string().describe('The task whose result it comes from.') };
-const compiledFact = z.object(factFields).meta({ id: 'CompiledFact' });
+const compiledFact = z
+  .object(factFields)
+  .meta({ id: 'CompiledFact', description: 'A fact that a prompt shows.' });
 
 const explainedFields = {
   ...factFields,
@@ -31,7 +33,9 @@ const explainedFields = {
     .exactOptional()
     .describe('What was repaired in the result that it comes from; left out for nothing.'),
 };
-const explainedFact = z.object(explainedFields).meta({ id: 'ExplainedFact' });
+const explainedFact = z
+  .object(explainedFields)
+  .meta({ id: 'ExplainedFact', description: 'A fact that a prompt shows, with where it comes from.' });
 
 const fileFields = {
   path: z.string().describe('Path of the file.'),
@@ -41,7 +45,9 @@ const fileFields = {
     .array(z.string())
     .describe('Up to three tasks that touched it, the one most like what is asked first.'),
 };
-const compiledFile = z.object(fileFields).meta({ id: 'CompiledFile' });
+const compiledFile = z
+  .object(fileFields)
+  .meta({ id: 'CompiledFile', description: 'A file that the task will likely touch.' });
 
 const consideredFact = z
   .object({
@@ -64,7 +70,7 @@ const consideredFact = z
       ),
     duplicateOf: z.string().exactOptional().describe('Id of the fact that says nearly the same.'),
   })
-  .meta({ id: 'ConsideredFact' });
+  .meta({ id: 'ConsideredFact', description: 'A fact that was considered for a prompt.' });
 
 const consideredFile = z
   .object({
@@ -80,14 +86,14 @@ const consideredFile = z
       .exactOptional()
       .describe('Why it is not shown: others came first, or the room was used up.'),
   })
-  .meta({ id: 'ConsideredFile' });
+  .meta({ id: 'ConsideredFile', description: 'A file that was considered for a prompt.' });
 
 const considered = z
   .object({
     facts: z.array(consideredFact).describe('The best 30 facts.'),
     files: z.array(consideredFile).describe('The best 30 files.'),
   })
-  .meta({ id: 'Considered' });
+  .meta({ id: 'Considered', description: 'What was considered for a prompt.' });
 
 const compiledLearning = z
   .object({
@@ -100,14 +106,14 @@ const compiledLearning = z
         'Half for each way that found it, words and meaning: a half where it came first, a quarter where it came second, and so on. 1 is first both ways, 0 is where only recency chose it.',
       ),
   })
-  .meta({ id: 'CompiledLearning' });
+  .meta({ id: 'CompiledLearning', description: 'A learning that a prompt shows.' });
 
 const promptMessage = z
   .object({
     role: z.enum(['system', 'user']).describe('Who says it.'),
     content: z.string().describe('What is said.'),
   })
-  .meta({ id: 'PromptMessage' });
+  .meta({ id: 'PromptMessage', description: 'One message of a prompt.' });
 
 const ledgerReport = z
   .object({
@@ -122,7 +128,10 @@ const ledgerReport = z
       .describe('Why a part is missing or may be out of date.'),
     message: z.string().exactOptional().describe('What went wrong, for people.'),
   })
-  .meta({ id: 'LedgerReport' });
+  .meta({
+    id: 'LedgerReport',
+    description: 'What is known of the progress of the task, and whether all of it was used.',
+  });
 
 const compactedReport = z
   .object({
@@ -131,7 +140,7 @@ const compactedReport = z
     tokensBefore: count('Tokens of those entries.'),
     tokensAfter: count('Tokens of the summary.'),
   })
-  .meta({ id: 'CompactedReport' });
+  .meta({ id: 'CompactedReport', description: 'What a summary of trace entries stands for.' });
 
 /** What a summary of compacted trace entries stands for; null where there is none. */
 export const compacted = compactedReport.nullable();

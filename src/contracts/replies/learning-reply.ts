@@ -26,7 +26,7 @@ const said = {
 
 const learning = z
   .object({ ...said, confirmedAt: time('When it became a learning') })
-  .meta({ id: 'Learning' });
+  .meta({ id: 'Learning', description: 'Something about a project that later sessions should know.' });
 
 const proposal = z
   .object({
@@ -38,7 +38,7 @@ const proposal = z
     reason: z.string().exactOptional().describe('Why it was decided so.'),
     mergedInto: z.string().exactOptional().describe('The learning that says it already.'),
   })
-  .meta({ id: 'Proposal' });
+  .meta({ id: 'Proposal', description: 'A learning that someone proposed, and what was decided.' });
 
 const retirement = z
   .object({
@@ -48,7 +48,7 @@ const retirement = z
     replacement: z.string().exactOptional().describe('The learning that took its place.'),
     reason: z.string().exactOptional().describe('Why.'),
   })
-  .meta({ id: 'Retirement' });
+  .meta({ id: 'Retirement', description: 'Why a learning holds no more.' });
 
 const ofProject = {
   project: z.string().describe('The project.'),
@@ -71,7 +71,9 @@ const viewFields = {
     .nullable()
     .describe('An active learning that says nearly the same; null for none.'),
 };
-const proposalView = z.object(viewFields).meta({ id: 'ProposalView' });
+const proposalView = z
+  .object(viewFields)
+  .meta({ id: 'ProposalView', description: 'A proposal with its outcome.' });
 
 const page = {
   total: count('Entries of all pages.'),

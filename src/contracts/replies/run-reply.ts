@@ -25,7 +25,7 @@ const taskProgress = z
     stalled: z.boolean().describe('Whether it makes no progress.'),
     replan_hint: z.string().exactOptional().describe('Why it is stalled, where it is.'),
   })
-  .meta({ id: 'TaskProgress' });
+  .meta({ id: 'TaskProgress', description: 'What came of a task, and what it needs next.' });
 
 const run = z
   .object({
@@ -63,7 +63,7 @@ const run = z
       .exactOptional()
       .describe('Where the plan and the results contradict each other; left out where they agree.'),
   })
-  .meta({ id: 'Plan' });
+  .meta({ id: 'Plan', description: 'A plan in numbers.' });
 
 const unreadable = z
   .object({
@@ -78,7 +78,7 @@ const unreadable = z
       .exactOptional()
       .describe('The role whose result it seems to be, where it was published as that of another.'),
   })
-  .meta({ id: 'UnreadableResult' });
+  .meta({ id: 'UnreadableResult', description: 'A task whose last result could not be read.' });
 
 const status = {
   session: sessionView.describe('The session.'),
@@ -137,7 +137,7 @@ const planTask = z
     last_outcome: results.last_outcome.exactOptional(),
     next_action: results.next_action.exactOptional(),
   })
-  .meta({ id: 'PlanTask' });
+  .meta({ id: 'PlanTask', description: 'A task of a plan, with what came of it.' });
 
 export const planShown = z.object({
   plan: run.nullable().describe('The plan in numbers; null before run.init.'),

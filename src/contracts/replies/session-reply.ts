@@ -48,7 +48,7 @@ export const taskView = z
       )
       .describe('What it still waits for, and why.'),
   })
-  .meta({ id: 'Task' });
+  .meta({ id: 'Task', description: 'A task of the board.' });
 
 export const note = z
   .object({
@@ -59,7 +59,7 @@ export const note = z
     updated_at: time('When it was last changed'),
     iteration,
   })
-  .meta({ id: 'Note' });
+  .meta({ id: 'Note', description: 'A note for later agents.' });
 
 export const inboxMessage = z
   .object({
@@ -68,7 +68,7 @@ export const inboxMessage = z
     created_at: time('When it was left'),
     read: z.boolean().describe('Whether it was read.'),
   })
-  .meta({ id: 'Message' });
+  .meta({ id: 'Message', description: 'A message for the next agent.' });
 
 export const iterationView = z
   .object({
@@ -85,7 +85,7 @@ export const iterationView = z
       .array(z.string())
       .describe('Tasks whose status changed in it, or that its summary names.'),
   })
-  .meta({ id: 'Iteration' });
+  .meta({ id: 'Iteration', description: 'One round of work of an agent.' });
 
 const board = z
   .object({
@@ -98,7 +98,10 @@ const board = z
     completed: count('Tasks that are done.'),
     cancelled: count('Tasks that were given up.'),
   })
-  .meta({ id: 'BoardCounts' });
+  .meta({
+    id: 'BoardCounts',
+    description: 'The tasks of a board in numbers. Each counts once by its status.',
+  });
 
 export const planTotals = z
   .object({
@@ -107,7 +110,7 @@ export const planTotals = z
     inProgress: count('Tasks that are in progress.'),
     pending: count('Tasks to be done.'),
   })
-  .meta({ id: 'PlanTotals' });
+  .meta({ id: 'PlanTotals', description: 'The tasks of a plan in numbers.' });
 
 export const sessionView = z
   .object({
@@ -139,4 +142,4 @@ export const sessionView = z
       .record(z.enum([...ROLES, 'rejected']), z.int())
       .describe('Results since the session began, by role, and those that were rejected.'),
   })
-  .meta({ id: 'Session' });
+  .meta({ id: 'Session', description: 'A session in numbers.' });

@@ -26,7 +26,10 @@ const foundFact = z
     closed_by: place('Sequence of the dispatch that closed it; absent while it holds.').exactOptional(),
     closed_at: time('When that dispatch arrived').exactOptional(),
   })
-  .meta({ id: 'FoundFact' });
+  .meta({
+    id: 'FoundFact',
+    description: 'A fact with where it comes from and, once closed, what closed it.',
+  });
 
 export const TOOL_REPLIES = {
   'task-add': task,
