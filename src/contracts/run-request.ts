@@ -66,9 +66,7 @@ export const tasksDocument = z
     guesses: z
       .number()
       .exactOptional()
-      .describe(
-        'How many lines were placed by a guess. Earlier versions counted tasks without an id too.',
-      ),
+      .describe('How many lines were placed by a guess. Earlier versions counted tasks without an id too.'),
     unnamed: z
       .number()
       .exactOptional()

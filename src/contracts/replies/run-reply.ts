@@ -50,6 +50,7 @@ const run = z
       .describe('Why there is no next task though some are open, such as "2 blocked, 1 optional".'),
     problems: count('Lines of the plan that were not placed.'),
     guesses: count('Lines of the plan that were placed by a guess.'),
+    unnamed: count('Tasks of the plan without an id, which are named by their place or text.'),
     drift: z
       .array(
         z.object({
@@ -148,7 +149,10 @@ export const planShown = z.object({
     ),
   problems: z
     .array(planProblem)
-    .describe('The first problems of reading the plan; plan.problems and plan.guesses count all.'),
+    .describe(
+      'The first problems of reading the plan; plan.problems, plan.guesses and plan.unnamed count all.',
+    ),
+  more_problems: count('How many there are beyond these.').exactOptional(),
   shortened: tasksDocument.shape.shortened,
   degraded,
   sequence,
