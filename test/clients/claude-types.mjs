@@ -20,7 +20,7 @@ export async function claudeTypesFault(sdk, env) {
   });
   const answers = [];
   for (const payload of payloads) {
-    const { stdout, code, output } = await run(process.execPath, [BIN, 'hook', 'claude'], {
+    const { stdout, code, output } = await run(process.execPath, [BIN, 'hook', 'claude', '--within', '8000'], {
       env,
       input: JSON.stringify(payload),
     });

@@ -72,7 +72,9 @@ export const CLIENTS = {
     subAgent: 'worker',
     returned: (message) => ({ say: message }),
     recordings: /^home\/\.codex\/(sessions|log|shell_snapshots|[a-z_0-9]+\.sqlite)/,
-    cannot: {},
+    cannot: {
+      'a command that failed is a failure in the trace': 'its hook gets what the command wrote, and no code',
+    },
   },
   gemini: {
     package: '@google/gemini-cli@0.61',

@@ -79,6 +79,7 @@ export async function tried({ name, client, program, folder, services }) {
     scripts.set('MAIN-1', [
       tools.write(join(project, FILE), FILE, 'printed'),
       tools.shell(`echo ${SECRET} > secret.txt`),
+      tools.shell('cat missing.txt'),
       tools.report({
         task_id: '1.1',
         status: 'completed',
@@ -159,6 +160,7 @@ export async function tried({ name, client, program, folder, services }) {
     );
     check('the edited file is in the trace', steps.includes(FILE), steps);
     check('the command is in the trace', steps.includes('secret.txt'), steps);
+    check('a command that failed is a failure in the trace', /FAILURE[^"]*missing\.txt/.test(steps), steps);
     check('the tool of the MCP server is in the trace', /report/.test(steps), steps);
     check('no secret is kept', holders(services.store, SECRET).length === 0, () =>
       holders(services.store, SECRET),

@@ -148,7 +148,8 @@ export const Throughline = async ({ client, directory }) => {
       if (input !== null && typeof input === 'object') Object.assign(output.args, input);
     }),
     'tool.execute.after': safe(async ({ tool, sessionID, args }, output) => {
-      const did = { tool_name: tool, tool_input: args, tool_response: output?.output };
+      const response = { output: output?.output, exit_code: output?.metadata?.exit };
+      const did = { tool_name: tool, tool_input: args, tool_response: response };
       later(() => send('tool.execute.after', sessionID, did));
       if (tool === 'task') await agentEnded(output);
     }),

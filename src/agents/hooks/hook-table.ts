@@ -166,6 +166,7 @@ export const HOOK_CLIENTS = {
     cannot: [
       'run a hook that the user has not trusted: it is skipped without a word',
       'take an answer with a key that it does not know: the whole answer is dropped',
+      'tell that a command has failed: every command is a success in the trace',
     ],
   },
   gemini: {
@@ -193,6 +194,7 @@ export const HOOK_CLIENTS = {
     cannot: [
       'send a sub-agent back: its result is taken from what it returns to the main agent',
       'say after a compaction that there was one',
+      'keep apart what a sub-agent does: its tools are in the trace as those of the main agent',
     ],
   },
   cursor: {

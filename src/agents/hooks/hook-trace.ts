@@ -96,8 +96,10 @@ function commandOf(input: HookCall['input']): string | undefined {
   return undefined;
 }
 
+const EXIT_CODE = /^Exit Code: ([1-9]\d*)$/m;
+
 /** What went wrong; empty where only that is known, `undefined` for a success. */
-function faultOf({ event, error, response }: HookCall): string | undefined {
+function faultOf({ event, error, response, input }: HookCall): string | undefined {
   if (error !== '') return error;
   if (event.failed) return '';
   if (!isObject(response)) return undefined;
@@ -106,5 +108,9 @@ function faultOf({ event, error, response }: HookCall): string | undefined {
   if (isObject(said)) return typeof said.message === 'string' ? said.message : '';
   const { exit_code: code = response.exitCode, is_error: isError, success } = response;
   if (typeof code === 'number' && code !== 0) return `exit code ${code}`;
+  // Gemini CLI has it only in what the model reads.
+  const { llmContent: read } = response;
+  const line = typeof read === 'string' && commandOf(input) !== undefined ? EXIT_CODE.exec(read) : null;
+  if (line !== null) return `exit code ${line[1]}`;
   return isError === true || success === false ? '' : undefined;
 }

@@ -223,3 +223,72 @@ describe('an agent at work', () => {
     );
   });
 });
+
+describe('payloads recorded from real clients', () => {
+  /** What hooks send for all payloads of a client, in their order. */
+  async function sentBy(name: 'codex' | 'gemini') {
+    const place = hookPlace();
+    for (const payload of payloadsOf(name)) await place.run(name, payload);
+    expect(place.lines).toEqual([]);
+    return place;
+  }
+  const requestsIn = ({ asked }: Awaited<ReturnType<typeof sentBy>>) =>
+    asked
+      .flatMap(({ body }) => (body as { entries?: { state: string; payload: object }[] }).entries ?? [])
+      .filter(({ state }) => state === 'REQUEST')
+      .map(({ payload }) => payload);
+
+  it.each(['codex', 'gemini'] as const)(
+    'only what a person asked is a request in the trace of %s, without the context of hooks',
+    async (name) => {
+      const requests = requestsIn(await sentBy(name));
+      expect(requests).toEqual([{ reasoning: 'Please do task 2.1: write the printer' }]);
+    },
+  );
+
+  it.each(['codex', 'gemini'] as const)(
+    'the results of the main agent and of the sub-agent of %s are published',
+    async (name) => {
+      const { published } = await sentBy(name);
+      expect(published.map((body) => /"task_id":"([^"]+)"/.exec(body)?.[1])).toEqual(['3.1', '2.1']);
+    },
+  );
+
+  it('a prompt of Gemini CLI gets the context of the task that it names, and not of one in the context before it', async () => {
+    const place = hookPlace();
+    await place.run('gemini', {
+      ...base,
+      hook_event_name: 'BeforeAgent',
+      prompt: '<hook_context>Plan: next task 1.1 [task:1.1]</hook_context>\n\nPlease do task 4.1',
+    });
+    expect(place.asked).toContainEqual({
+      subject: 'prompt.compile.demo',
+      body: expect.objectContaining({ taskId: '4.1', taskPrompt: 'Please do task 4.1' }),
+    });
+  });
+
+  it('a command of Gemini CLI is a failure by its exit code, which stands in what the model reads', async () => {
+    const { asked } = await sentBy('gemini');
+    const entries = asked.flatMap(
+      ({ body }) => (body as { entries?: Record<string, object>[] }).entries ?? [],
+    );
+    const results = entries.flatMap(({ payload, result }) =>
+      payload && 'command' in payload ? [[payload.command, result]] : [],
+    );
+    expect(results).toEqual([
+      ['npm test', { status: 'SUCCESS' }],
+      ['cat missing.txt', { status: 'FAILURE', error_message: 'exit code 1' }],
+    ]);
+  });
+
+  it('a sub-agent of Gemini CLI that returns no result leaves a trace entry alone', async () => {
+    const place = hookPlace();
+    const called = payloadsOf('gemini').find(
+      ({ hook_event_name: event, tool_name: tool }) => event === 'AfterTool' && tool === 'invoke_agent',
+    );
+    const tool_response = { llmContent: [{ text: "Subagent 'implementer' finished.\nResult:\nDone." }] };
+    expect(await place.run('gemini', { ...called, tool_response })).toBe('');
+    expect(place.published).toEqual([]);
+    expect(onDisk(place.stateDir)).toContain('invoke_agent');
+  });
+});
