@@ -223,8 +223,9 @@ function forOtherLanguages(part: z.core.JSONSchema.BaseSchema): void {
   delete part.readOnly;
   if (isObject(part.propertyNames) && part.propertyNames.enum === undefined) delete part.propertyNames;
   if (part.format === 'date-time') part.pattern = 'Z$';
-  // Not every language reads four digits behind \u.
+  // Not every language reads four digits behind \u, and some generators write \d as it is into a string.
   part.pattern &&= part.pattern
+    .replaceAll('\\d', '[0-9]')
     .replaceAll(/\\u00([0-9a-f]{2})/g, '\\x$1')
     .replaceAll(/\\u([0-9a-f]{4})/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
 }
