@@ -127,7 +127,9 @@ export function initCommand(program: Command): void {
         const source = options.push ? { tasksText: await textOf(tasks) } : { tasksPath: resolve(tasks) };
         const request = { session, spec: named, goal, settings, ...source };
         return withClient(cli, (client) => client.initRun(request)).catch(async (error: unknown) => {
-          throw options.push ? error : await withPush(error, tasks, `${again} ${shellWord(tasks)} --push`);
+          throw options.push
+            ? asTyped(error, tasks)
+            : await withFix(asTyped(error, tasks), tasks, `${again} ${shellWord(tasks)} --push`);
         });
       };
       const reply = await init();
@@ -144,13 +146,26 @@ export function initCommand(program: Command): void {
     });
 }
 
-/** A file that is here, but not for the service, can be sent. */
-async function withPush(error: unknown, tasks: string, command: string): Promise<unknown> {
-  if (!(error instanceof ThroughlineError) || error.code !== 'progress_ledger_missing_tasks') return error;
-  if (!(await isHere(tasks))) return error;
-  const message = `${error.message}. To send its text instead: ${command}`;
-  return new ThroughlineError(error.code, message, { cause: error });
+/** An error that names the options that were typed, not the fields of the request. */
+function asTyped(error: unknown, tasks: string): unknown {
+  if (!(error instanceof ThroughlineError)) return error;
+  const message = error.message
+    .replace(/^(?:tasksText|tasksPath)(?!\w)/, `--tasks ${tasks}`)
+    .replace(/^(spec|goal|session)(?=:)/, '--$1');
+  const known = message.startsWith(resolve(tasks)) ? `--tasks ${message}` : message;
+  const { details } = error;
+  return new ThroughlineError(error.code, known, { cause: error, ...(details !== undefined && { details }) });
 }
+
+/** A file that is here, but not for the service, can be sent; one that is nowhere may be another one. */
+async function withFix(error: unknown, tasks: string, command: string): Promise<unknown> {
+  if (!(error instanceof ThroughlineError) || error.code !== 'progress_ledger_missing_tasks') return error;
+  const fix = (await isHere(tasks)) ? `. To send its text instead: ${command}` : `. ${OTHER_PLACE}`;
+  return new ThroughlineError(error.code, `${error.message}${fix}`, { cause: error });
+}
+
+const OTHER_PLACE =
+  'Correct the path, or leave --tasks out: init then looks for the plan at the usual places';
 
 export function statusCommand(program: Command): void {
   onSession(program.command('status'))
@@ -286,8 +301,7 @@ async function textOf(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (cause) {
-    throw new ThroughlineError('progress_ledger_missing_tasks', `--tasks ${file}: ${messageOf(cause)}`, {
-      cause,
-    });
+    const message = `--tasks ${file}: ${messageOf(cause)}. ${OTHER_PLACE}`;
+    throw new ThroughlineError('progress_ledger_missing_tasks', message, { cause });
   }
 }

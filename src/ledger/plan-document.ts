@@ -1,4 +1,5 @@
 import type { ProgressTask, TasksDocument } from '../contracts/run-request.js';
+import { allAtOnce, STEP, type Steps } from '../shared/steps.js';
 import { clipText, quoted } from '../shared/text.js';
 import type { ParsedTask, ParsedTasks, TaskProblem } from './tasks-md/parsed-tasks.js';
 
@@ -23,6 +24,14 @@ export function documentOf(
   parsed: Pick<ParsedTasks, 'tasks' | 'problems'>,
   fingerprint: TasksDocument['fingerprint'],
 ): TasksDocument {
+  return allAtOnce(documentInSteps(parsed, fingerprint));
+}
+
+/** The same in steps, for a process that has others to serve between them. */
+export function* documentInSteps(
+  parsed: Pick<ParsedTasks, 'tasks' | 'problems'>,
+  fingerprint: TasksDocument['fingerprint'],
+): Steps<TasksDocument> {
   const firstProblems = parsed.problems.slice(0, MAX_PROBLEMS).map(({ code, line, placed, message }) => ({
     ...{ code, line, message: clipText(quoted(message), MAX_TEXT) },
     ...(placed && { placed }),
@@ -35,8 +44,8 @@ export function documentOf(
   };
   const frame = { fingerprint, ...counts, ...reports };
   const room = MAX_DOCUMENT_BYTES - bytesOf(frame) - 100;
-  const fitted = fittedTasks(parsed.tasks, room - promptsToKeep(parsed.tasks));
-  const { tasks, prompts } = withPrompts(parsed.tasks, fitted.tasks, room - fitted.bytes);
+  const fitted = yield* fittedTasks(parsed.tasks, room - promptsToKeep(parsed.tasks));
+  const { tasks, prompts } = yield* withPrompts(parsed.tasks, fitted.tasks, room - fitted.bytes);
   const { texts, requirements } = fitted;
   const shortened = {
     ...(texts > 0 && { texts }),
@@ -92,26 +101,28 @@ function promptsToKeep(tasks: readonly ParsedTask[]): number {
 }
 
 /** All tasks without their prompts, in the first form that fits, else in the smallest. */
-function fittedTasks(parsed: readonly ParsedTask[], room: number): Fitted {
-  const whole = inForm(parsed, MAX_TEXT, true);
+function* fittedTasks(parsed: readonly ParsedTask[], room: number): Steps<Fitted> {
+  const whole = yield* inForm(parsed, MAX_TEXT, true);
   if (whole.bytes <= room) return whole;
-  let fitted = inForm(parsed, MAX_TEXT, false);
+  let fitted = yield* inForm(parsed, MAX_TEXT, false);
   for (const length of SHORTER_TEXTS) {
     if (fitted.bytes <= room) break;
-    fitted = inForm(parsed, length, false);
+    fitted = yield* inForm(parsed, length, false);
   }
   return fitted;
 }
 
-function inForm(parsed: readonly ParsedTask[], length: number, hasRequirements: boolean): Fitted {
+function* inForm(parsed: readonly ParsedTask[], length: number, hasRequirements: boolean): Steps<Fitted> {
   let texts = 0;
   let requirements = 0;
-  const tasks = parsed.map((task): ProgressTask => {
+  const tasks: ProgressTask[] = [];
+  for (const task of parsed) {
+    if (tasks.length % STEP === STEP - 1) yield;
     const text = quoted(task.text);
     const shown = clipText(text, length);
     if (shown !== text) texts += 1;
     if (!hasRequirements && task.requirements.length > 0) requirements += 1;
-    return {
+    tasks.push({
       id: task.id,
       text: shown,
       status: task.status,
@@ -122,8 +133,9 @@ function inForm(parsed: readonly ParsedTask[], length: number, hasRequirements: 
       ...(task.parent !== undefined && { parent: task.parent }),
       ...(task.dependsOn.length > 0 && { dependsOn: task.dependsOn.map(quoted) }),
       ...(hasRequirements && task.requirements.length > 0 && { requirements: task.requirements.map(quoted) }),
-    };
-  });
+    });
+  }
+  yield;
   return { tasks, bytes: bytesOf(tasks), texts, requirements };
 }
 
@@ -136,19 +148,22 @@ const CUT_BYTES = 15;
  * The tasks with their prompts, those of open tasks first: who works on a plan needs what comes next, and each time that
  * a task is done the plan is read again.
  */
-function withPrompts(
+function* withPrompts(
   parsed: readonly ParsedTask[],
   tasks: readonly ProgressTask[],
   free: number,
-): { readonly tasks: ProgressTask[]; readonly prompts: number } {
-  const given = parsed.flatMap(({ status, prompt }, index) =>
-    prompt === undefined ? [] : [{ index, prompt: quoted(prompt), isDone: status === 'completed' }],
-  );
+): Steps<{ readonly tasks: ProgressTask[]; readonly prompts: number }> {
+  const given: { index: number; prompt: string; isDone: boolean }[] = [];
+  for (const [index, { status, prompt }] of parsed.entries()) {
+    if (index % STEP === STEP - 1) yield;
+    if (prompt !== undefined) given.push({ index, prompt: quoted(prompt), isDone: status === 'completed' });
+  }
   given.sort((a, b) => Number(a.isDone) - Number(b.isDone) || a.index - b.index);
   let room = Math.min(free, MAX_PROMPT_BYTES) - given.length * CUT_BYTES;
   let prompts = 0;
   const written = new Map<number, string>();
-  for (const { index, prompt } of given) {
+  for (const [at, { index, prompt }] of given.entries()) {
+    if (at % STEP === STEP - 1) yield;
     if (room < 0) {
       prompts += 1;
       continue;

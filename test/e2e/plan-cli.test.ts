@@ -216,6 +216,60 @@ describe('init without a file', () => {
   });
 });
 
+describe('an error of init', () => {
+  it.each([
+    ['a file without tasks', [], /^.*--tasks \S+prose\.md holds no task that can be read/],
+    ['a pushed file without tasks', ['--push'], /^.*--tasks \S+prose\.md holds no task that can be read/],
+  ])('an error about %s names the option that was typed', async (_what, more, said) => {
+    const path = await folder.write('prose.md', 'It reads queries.\n');
+    const { code, stderr } = await up.cli(['init', '-s', newSession('wrong'), '--tasks', path, ...more]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(said);
+    expect(stderr).not.toMatch(/tasksText|tasksPath/);
+  });
+
+  it.each([[[]], [['--push']]])(
+    'an error about a file that is not there says what to do (%j)',
+    async (more) => {
+      const { code, stderr } = await up.cli([
+        'init',
+        '-s',
+        newSession('wrong'),
+        '--tasks',
+        'gone.md',
+        ...more,
+      ]);
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/--tasks \S*gone\.md: ENOENT.*Correct the path, or leave --tasks out/);
+    },
+  );
+
+  it('an error about a name or a goal names the option', async () => {
+    const path = await folder.write('named.md', TASKS_MD);
+    const args = ['init', '-s', newSession('wrong'), '--tasks', path];
+    expect((await up.cli([...args, '--goal', ' '])).stderr).toMatch(/--goal: must not be empty/);
+    expect((await up.cli([...args, '--spec', 'x'.repeat(201)])).stderr).toMatch(
+      /--spec: must be at most 200/,
+    );
+  });
+});
+
+describe('a plain checklist', () => {
+  it('init, status and plan say with one count and one line that tasks have no id', async () => {
+    const session = newSession('plain');
+    const path = await folder.write('todo.md', '# Todo\n- [ ] milk\n- [x] bread\n- [ ] salt\n');
+    const said = 'tasks.md: 3 tasks without an id';
+    const line = /line 2: 3 tasks have no id of their own; .* lines 2-4 \(checkbox_without_id\)/;
+    const init = await up.cli(['init', '-s', session, '--tasks', path]);
+    expect(init.stderr).toMatch(line);
+    expect(init.stdout).toContain(said);
+    expect((await up.cli(['status', session])).stdout).toContain(said);
+    const { stdout } = await up.cli(['plan', session]);
+    expect(stdout).toContain(said);
+    expect(stdout).toMatch(line);
+  });
+});
+
 describe('a file that only the caller has', () => {
   it('init of a file outside the roots suggests --push, with a command that works', async () => {
     await using elsewhere = await tasksFolder();

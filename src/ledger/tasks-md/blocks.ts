@@ -1,4 +1,4 @@
-import { STEP, type Steps } from './steps.js';
+import { STEP, type Steps } from '../../shared/steps.js';
 import { cellsOf, isDelimiterRow } from './table-rows.js';
 
 /**

@@ -1,5 +1,5 @@
 /** The kinds of plan that are read, each with a line of it: for the error about a file in which none was found. */
-const DIALECTS: readonly (readonly [name: string, example: string])[] = [
+export const DIALECTS: readonly (readonly [name: string, example: string])[] = [
   ['checkbox', '- [ ] Write the parser'],
   ['Kiro, OpenSpec', '- [ ] 1.1 Write the parser'],
   ['spec-kit', '- [ ] T001 [P] [US1] Write the parser'],

@@ -1,3 +1,4 @@
+import { STEP, type Steps } from '../../shared/steps.js';
 import { type Draft, type Findings, type Heading, problem } from './draft.js';
 import { draftOfEntry, partOf } from './entry.js';
 
@@ -20,11 +21,12 @@ interface Fields {
 }
 
 /** Fills `findings` from a text that is JSON. Returns false for one that is not. */
-export function readJsonTasks(text: string, findings: Findings): boolean {
+export function* readJsonTasks(text: string, findings: Findings): Steps<boolean> {
   const opening = text.trimStart().charAt(0);
   if (opening !== '{' && opening !== '[') return false;
+  let value: unknown;
   try {
-    JSON.parse(text);
+    value = JSON.parse(text);
   } catch (error) {
     // A list of checkboxes may open with a bracket too.
     if (opening === '{' && /"(?:tasks|todos)"\s*:/.test(text)) {
@@ -33,11 +35,13 @@ export function readJsonTasks(text: string, findings: Findings): boolean {
     }
     return false;
   }
-  const { value, places } = readPlaces(text);
+  yield;
+  const places = readPlaces(value, text);
+  yield;
   for (const { name, tasks, holder } of listsOf(value)) {
     const place = holder === undefined ? undefined : places.get(holder);
     const under = name === undefined ? undefined : partOf(name, place?.start ?? 0, place?.end ?? 1);
-    addTasks(tasks, under, undefined, places, findings);
+    yield* addTasks(tasks, under, undefined, places, findings);
   }
   return true;
 }
@@ -61,15 +65,16 @@ function listsOf(value: unknown): TaskList[] {
   );
 }
 
-function addTasks(
+function* addTasks(
   tasks: readonly unknown[],
   under: Heading | undefined,
   owner: Draft | undefined,
   places: Places,
   findings: Findings,
-): void {
+): Steps<void> {
   const numbers = new Set(tasks.map((task) => (isFields(task) ? asText(task.id) : undefined)));
   for (const task of tasks) {
+    if (findings.drafts.length % STEP === STEP - 1) yield;
     if (!isFields(task)) continue;
     const text = first(task, ['title', 'content', 'name', 'text', 'subject', 'description']);
     if (text === undefined) continue;
@@ -97,7 +102,7 @@ function addTasks(
     );
     findings.drafts.push(draft);
     const { subtasks } = task;
-    if (Array.isArray(subtasks)) addTasks(subtasks, under, draft, places, findings);
+    if (Array.isArray(subtasks)) yield* addTasks(subtasks, under, draft, places, findings);
   }
 }
 
@@ -139,9 +144,8 @@ function isFields(value: unknown): value is Fields {
 /** The lines of each object: the first, 0-based, and the one after the last. */
 type Places = ReadonlyMap<object, { readonly start: number; readonly end: number }>;
 
-/** The value of a text that is JSON, with the lines that its objects stand in, which `JSON.parse` does not tell. */
-function readPlaces(text: string): { value: unknown; places: Places } {
-  const value: unknown = JSON.parse(text);
+/** The lines that the objects of a value stand in, which `JSON.parse` does not tell. */
+function readPlaces(value: unknown, text: string): Places {
   const places = new Map<object, { start: number; end: number }>();
   // The objects in the order of their braces. Keys that are numbers come first in an object, whatever their place.
   const braces = bracesOf(text);
@@ -161,7 +165,7 @@ function readPlaces(text: string): { value: unknown; places: Places } {
       if (typeof item === 'object' && item !== null) pending.push(item);
     }
   }
-  return { value, places };
+  return places;
 }
 
 function bracesOf(text: string): { start: number; end: number }[] {

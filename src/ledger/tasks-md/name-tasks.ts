@@ -1,3 +1,4 @@
+import { STEP, type Steps } from '../../shared/steps.js';
 import { type Draft, problem } from './draft.js';
 import type { TaskProblem } from './parsed-tasks.js';
 
@@ -5,18 +6,19 @@ import type { TaskProblem } from './parsed-tasks.js';
  * Names every task, once. `drafts` come in document order, parents first; see `ParsedTask.id` for the forms. An
  * ordinal counts the boxes without id under one parent or heading, so an edit elsewhere changes no id.
  */
-export function nameTasks(
+export function* nameTasks(
   drafts: readonly Draft[],
   parents: ReadonlyMap<Draft, Draft>,
   problems: TaskProblem[],
-): Map<Draft, string> {
+): Steps<Map<Draft, string>> {
   const names = new Map<Draft, string>();
   const taken = new Set<string>();
   const written = new Set(drafts.map(({ head }) => head.id));
   const ordinals = new Map<string, number>();
   const copies = new Map<string, number>();
   const unnamed: Draft[] = [];
-  for (const draft of drafts) {
+  for (const [at, draft] of drafts.entries()) {
+    if (at % STEP === STEP - 1) yield;
     const parent = parents.get(draft);
     const above = parent && names.get(parent);
     const wanted = draft.head.id ?? numbered(draft, above) ?? titled(draft);
@@ -39,10 +41,11 @@ export function nameTasks(
     } else {
       const scope = above ?? slug(draft.under?.text ?? '');
       let ordinal = ordinals.get(scope) ?? 0;
-      do ordinal += 1;
-      while (taken.has(`${scope}#${ordinal}`) || written.has(`${scope}#${ordinal}`));
+      do {
+        ordinal += 1;
+        name = `${scope}#${ordinal}`;
+      } while (taken.has(name) || written.has(name));
       ordinals.set(scope, ordinal);
-      name = `${scope}#${ordinal}`;
       unnamed.push(draft);
     }
     names.set(draft, name);

@@ -1,3 +1,4 @@
+import { allAtOnce, type Steps } from '../../shared/steps.js';
 import { type Findings, problem } from './draft.js';
 import { readFrontMatter } from './front-matter.js';
 import { readJsonTasks } from './json-tasks.js';
@@ -6,7 +7,6 @@ import type { ParsedTasks } from './parsed-tasks.js';
 import { repair } from './repair.js';
 import { scan } from './scan.js';
 import { settle } from './settle.js';
-import { allAtOnce, type Steps } from './steps.js';
 import { readTaskFiles } from './task-files.js';
 
 /**
@@ -25,8 +25,8 @@ export function* parseInSteps(text: string): Steps<ParsedTasks> {
   const { text: repaired, misdecoded } = repair(text);
   const lines = repaired.includes('\r') ? repaired.split(/\r\n|\r|\n/) : repaired.split('\n');
   const findings: Findings = { drafts: [], headings: [], mentions: [], planned: [], problems: [] };
-  if (!readJsonTasks(repaired, findings) && !readTaskFiles(lines, findings)) {
-    const from = readFrontMatter(lines, findings);
+  if (!(yield* readJsonTasks(repaired, findings)) && !readTaskFiles(lines, findings)) {
+    const from = yield* readFrontMatter(lines, findings);
     const shown = from === 0 ? lines : lines.map((line, at) => (at < from ? '' : line));
     yield;
     yield* scan(shown, readLegend(shown), findings);

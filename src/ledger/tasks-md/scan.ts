@@ -1,4 +1,5 @@
-import { type Block, type Container, type Lines, readBlocks } from './blocks.js';
+import { STEP, type Steps } from '../../shared/steps.js';
+import { type Block, type Container, type Lines, readBlocks, type Table } from './blocks.js';
 import { applyField, type Draft, type Findings, type Heading, newDraft, problem } from './draft.js';
 import { namesPrompt, readField } from './fields.js';
 import { bulletOf, type Head, opensWithBox, plainHead, readHead } from './head.js';
@@ -9,7 +10,6 @@ import { isLegendHeading } from './legend.js';
 import { DECORATION, type Legend, leadingMark, readStatus } from './marks.js';
 import type { TaskProblem } from './parsed-tasks.js';
 import { followSpan, join } from './prompt-span.js';
-import { STEP, type Steps } from './steps.js';
 import { scanTable } from './table.js';
 import { reportUnboxed } from './unboxed.js';
 
@@ -26,8 +26,8 @@ function namesTask({ stated, text }: Head): boolean {
 const ADVICE =
   /^(?:do|don[’']?ts?|dos|good|bad|correct|incorrect|wrong|right|pros?|cons?|avoid|prefer)(?:\W|$)/i;
 
-function isContainer({ kind }: Block): boolean {
-  return kind === 'item' || kind === 'quote' || kind === 'root';
+function isContainer(block: Block): block is Container {
+  return block.kind === 'item' || block.kind === 'quote' || block.kind === 'root';
 }
 
 /** An item in a task's body that holds no box and no id under that task's: most lines of a long plan. */
@@ -67,54 +67,55 @@ class Scanner {
     const open = [this.#enter(root, undefined)];
     for (let walk = open.at(-1), count = 1; walk !== undefined; walk = open.at(-1), count += 1) {
       if (count % STEP === 0) yield;
-      const block = walk.container.children[walk.at];
+      const { container, owner, at } = walk;
+      const block = container.children[at];
       walk.at += 1;
-      const inside = block === undefined ? undefined : this.#visit(block, walk.container, walk.owner);
-      if (inside !== undefined) open.push(inside);
-      else if (block === undefined) open.pop();
+      if (block === undefined) open.pop();
+      else if (this.#isTaken(block)) continue;
+      else if (isContainer(block)) {
+        const inside = block.kind === 'item' ? this.#visitItem(block, owner) : this.#enter(block, owner);
+        if (inside !== undefined) open.push(inside);
+      } else yield* this.#visitLeaf(block, container, owner);
     }
   }
 
   #enter(container: Container, owner: Draft | undefined): Walk {
+    if (container.kind !== 'item') this.#isPlan = false;
     if (!this.#heading?.isLegend) {
       reportUnboxed(container.children, this.#taken, this.#legend, this.findings.problems);
     }
     return { container, owner, at: 0 };
   }
 
-  /** Returns the block itself when it holds others, which come next. */
-  #visit(block: Block, container: Container, owner: Draft | undefined): Walk | undefined {
-    if (block.end <= this.#taken && !isContainer(block)) return undefined;
-    if (this.#asks !== undefined && this.#answers(block)) return undefined;
-    if (block.kind !== 'item')
-      this.#isPlan = block.kind === 'paragraph' && opensPlan(block.lines.at(-1) ?? '', true);
+  /** Whether a prompt has the block, or takes it now. */
+  #isTaken(block: Block): boolean {
+    return (block.end <= this.#taken && !isContainer(block)) || this.#answers(block);
+  }
+
+  *#visitLeaf(block: Lines | Table, container: Container, owner: Draft | undefined): Steps<void> {
+    this.#isPlan = block.kind === 'paragraph' && opensPlan(block.lines.at(-1) ?? '', true);
     switch (block.kind) {
-      case 'item':
-        return this.#visitItem(block, owner);
-      case 'root':
-      case 'quote':
-        return this.#enter(block, owner);
       case 'heading':
         // Inside an item or a quote it opens no section.
         if (container.kind === 'root' && block.lines.length === 1) this.#visitHeading(block);
-        else this.#visitLines(block, 0, container, owner);
-        return undefined;
+        else yield* this.#visitBlock(block, container, owner);
+        return;
       case 'paragraph':
-        this.#visitLines(block, 0, container, owner);
-        return undefined;
+        yield* this.#visitBlock(block, container, owner);
+        return;
       case 'code':
       case 'html': {
         const shown = block.kind === 'html' ? uncomment(block, this.#legend, this.findings.problems) : block;
         const isTasks = shown.lines.some((line) => opensWithBox(line, this.#legend));
-        if (isTasks) this.#visitLines(shown, 0, container, owner);
-        return undefined;
+        if (isTasks) yield* this.#visitBlock(shown, container, owner);
+        return;
       }
       case 'fence':
         if (block.end > this.#taken) reportFence(block, this.#lines, this.#legend, this.findings.problems);
-        return undefined;
+        return;
       case 'table':
-        scanTable(block, this.#heading, this.#legend, this.findings);
-        return undefined;
+        yield* scanTable(block, this.#heading, this.#legend, this.findings);
+        return;
     }
   }
 
@@ -273,10 +274,28 @@ class Scanner {
     return this.#isPlan || (this.#heading !== undefined && opensPlan(this.#heading.text, false));
   }
 
-  /** Lines of text: boxes that Markdown does not see, fields, and the rest. */
-  #visitLines(block: Lines, from: number, container: Container, owner: Draft | undefined): void {
+  *#visitBlock(block: Lines, container: Container, owner: Draft | undefined): Steps<void> {
     let last: Draft | undefined;
-    for (let index = from; index < block.lines.length; index += 1) {
+    for (let from = 0; from < block.lines.length; from += STEP) {
+      if (from > 0) yield;
+      last = this.#visitLines(block, from, container, owner, from + STEP, last);
+    }
+  }
+
+  /**
+   * Lines of text: boxes that Markdown does not see, fields, and the rest. Returns the task of the last box, or `last`,
+   * that of the lines before.
+   */
+  #visitLines(
+    block: Lines,
+    from: number,
+    container: Container,
+    owner: Draft | undefined,
+    to = block.lines.length,
+    last?: Draft,
+  ): Draft | undefined {
+    const end = Math.min(to, block.lines.length);
+    for (let index = from; index < end; index += 1) {
       const line = block.start + index;
       const text = block.lines[index] ?? '';
       if (line < this.#taken || text.trim() === '') continue;
@@ -292,6 +311,7 @@ class Scanner {
       if (owner === undefined && last === undefined && this.#mentions(text, line, sink, container)) continue;
       if (sink !== undefined) this.#addLine(sink, text, line, block, index === 0 ? container : undefined);
     }
+    return last;
   }
 
   /** A line that says how far a task is (`**Phase 1 (Setup)**: ✅ COMPLETE`), or a status that is about none. */

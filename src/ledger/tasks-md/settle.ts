@@ -1,10 +1,10 @@
+import { STEP, type Steps } from '../../shared/steps.js';
 import { type Draft, type Findings, type Heading, type Mention, problem } from './draft.js';
 import { outerId } from './ids.js';
 import type { Mark } from './marks.js';
 import { nameTasks } from './name-tasks.js';
 import type { LineRole, ParsedTask, ParsedTasks, TaskProblem } from './parsed-tasks.js';
 import { settleStatuses } from './status.js';
-import { STEP, type Steps } from './steps.js';
 
 /** Decides which findings are tasks, and settles their parents, ids and statuses, and what each line is. */
 export function* settle(findings: Findings, lineCount: number): Steps<ParsedTasks> {
@@ -17,20 +17,22 @@ export function* settle(findings: Findings, lineCount: number): Steps<ParsedTask
   yield;
   const drafts = mergeHeadingBoxes(findings.drafts, confirmed);
   for (const heading of confirmed) if (heading.draft !== undefined) drafts.push(heading.draft);
+  yield;
   placeMentions(findings.mentions, drafts, problems);
   drafts.push(...plannedTasks(findings, drafts));
   drafts.sort((left, right) => left.line - right.line);
   yield;
-  const kept = mergeOverviews(drafts, confirmed);
+  const kept = yield* mergeOverviews(drafts, confirmed);
   yield;
   const parents = findParents(kept, confirmed);
+  yield;
   const groups = new Set(parents.values());
   reportUnconfirmed(findings.headings, drafts, problems);
   const sections = readSections(kept, parents, groups, sectionsOf(findings), problems);
   yield;
-  const names = nameTasks(kept, parents, problems);
+  const names = yield* nameTasks(kept, parents, problems);
   yield;
-  const statuses = settleStatuses(kept, parents, names, problems);
+  const statuses = yield* settleStatuses(kept, parents, names, problems);
   yield;
   const depths = new Map<Draft, number>();
   const known = dependsOnSome(kept) ? byLowerCase(names.values()) : undefined;
@@ -76,6 +78,7 @@ export function* settle(findings: Findings, lineCount: number): Steps<ParsedTask
   }
   if (tasks.length === 0) problems.push(problem('no_tasks', 0, 'the file holds no task'));
   problems.sort((left, right) => left.line - right.line);
+  yield;
   return { tasks, problems, lines: rolesOf(drafts, kept, sections, problems, lineCount) };
 }
 
@@ -215,7 +218,7 @@ function readSections(
  * `- [ ] Phase 9: Training` in an overview and `### Phase 9: Training` below: one task. The one with a body is the
  * detail, else the heading, else the later one; what the overview says of its status gives way to it.
  */
-function mergeOverviews(drafts: readonly Draft[], confirmed: ReadonlySet<Heading>): Draft[] {
+function* mergeOverviews(drafts: readonly Draft[], confirmed: ReadonlySet<Heading>): Steps<Draft[]> {
   const parentOf = ({ under, owner }: Draft): Draft | undefined => owner ?? headingTask(under, confirmed);
   const idOf = (draft: Draft): string | undefined => {
     if (draft.origin === 'table' || draft.origin === 'entry') return undefined;
@@ -236,7 +239,8 @@ function mergeOverviews(drafts: readonly Draft[], confirmed: ReadonlySet<Heading
       : 0);
   const details = new Map<string, Draft>();
   const dropped = new Set<Draft>();
-  for (const draft of drafts) {
+  for (const [at, draft] of drafts.entries()) {
+    if (at % STEP === STEP - 1) yield;
     const id = idOf(draft);
     if (id === undefined || !several.has(id)) continue;
     const key = `${id}\n${titleOf(draft)}`;

@@ -6,6 +6,7 @@ import { TOOLS } from '../../contracts/tool-requests.js';
 import type { SessionCommander, SessionReader } from '../../folding/session-folding.js';
 import { ledgerEntries } from '../../ledger/ledger-entries.js';
 import { specNameOf } from '../../ledger/spec-name.js';
+import { inTurns } from '../../runtime/in-turns.js';
 import { append } from '../../session/commands/session-decision.js';
 import { unreadableResult, unreadOf } from '../../session/known-rejections.js';
 import { planView } from '../../session/plan-view.js';
@@ -13,7 +14,7 @@ import { resolvedSettings } from '../../session/resolved-settings.js';
 import { runStatus } from '../../session/run-status.js';
 import type { SessionState } from '../../session/session-state.js';
 import { nearIdsHint } from '../../shared/near-ids.js';
-import { type ProgressTracker, readText } from '../common/progress-tracker.js';
+import { type ProgressTracker, readInSteps } from '../common/progress-tracker.js';
 
 /** Answers `run.init`, `run.status` and `plan-show`. */
 export interface RunServiceOptions {
@@ -57,7 +58,7 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
         tasksPath === undefined ? { kind: 'document' } : { kind: 'file', path: tasksPath };
       const read =
         tasksPath === undefined
-          ? readText(tasksText ?? '', 'tasksText', 0)
+          ? await inTurns(readInSteps(tasksText ?? '', 'tasksText', 0))
           : await tracker.readFile(tasksPath);
       if (!read.ok)
         throw new ThroughlineError(read.code, read.message, { details: { path: tasksPath ?? null } });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { documentOf } from '../../../src/ledger/plan-document.js';
 import { parseTasksMd } from '../../../src/ledger/tasks-md/parse-tasks-md.js';
 import { byId, outline } from './support.js';
 
@@ -110,6 +111,24 @@ it('several tickets in one are text', () => {
     '#2 | MPC-39-42: Add',
     'MPC-43 | Add',
   ]);
+});
+
+it('a plain checklist has one report for its tasks without an id, with their lines', () => {
+  const parsed = read('# Todo', '- [ ] milk', '- [x] bread', '', '- [ ] salt', '- [ ] 7. pepper');
+  expect(parsed.problems).toEqual([
+    {
+      code: 'checkbox_without_id',
+      line: 2,
+      lastLine: 5,
+      tasks: 3,
+      placed: true,
+      message:
+        '3 tasks have no id of their own; each is named by its place or text, the first todo#1: lines 2-3, 5',
+    },
+  ]);
+  const document = documentOf(parsed, { mtimeMs: 0, hash: '' });
+  expect(document).toMatchObject({ problems: 0, unnamed: 3 });
+  expect(document).not.toHaveProperty('guesses');
 });
 
 it('nothing is cut: 8,999 tasks are 8,999', () => {

@@ -6,12 +6,14 @@ import type { SessionEvent } from '../../../src/contracts/session-events.js';
 import type { SessionCommander } from '../../../src/folding/session-folding.js';
 import { silentLogger } from '../../../src/ports/logger.js';
 import type { TasksFile } from '../../../src/ports/tasks-file.js';
-import { ProgressTracker, readText } from '../../../src/services/common/progress-tracker.js';
+import { ProgressTracker, readInSteps } from '../../../src/services/common/progress-tracker.js';
 import { evolve } from '../../../src/session/evolve-session.js';
 import { emptyState, type SessionState } from '../../../src/session/session-state.js';
 import { hashOf } from '../../../src/shared/hash.js';
+import { allAtOnce } from '../../../src/shared/steps.js';
 import { timeOf } from '../../support/builders.js';
 
+const read = (...given: Parameters<typeof readInSteps>) => allAtOnce(readInSteps(...given));
 const SESSION: Token = token('demo', 'session');
 const PATH = 'specs/tasks.md';
 const ONE = '- [ ] 1. write the lexer\n- [ ] 2. write the parser\n';
@@ -72,10 +74,10 @@ class Scene {
 
   /** What `run.init` appends. */
   follow(path: string | undefined, text: string, mtimeMs: number): void {
-    const read = readText(text, path ?? 'tasksText', mtimeMs);
-    if (!read.ok) throw new Error(read.message);
+    const outcome = read(text, path ?? 'tasksText', mtimeMs);
+    if (!outcome.ok) throw new Error(outcome.message);
     const source = path === undefined ? { kind: 'document' as const } : { kind: 'file' as const, path };
-    const data = { spec: 'parser', source, document: read.document };
+    const data = { spec: 'parser', source, document: outcome.document };
     this.append({ v: EVENT_VERSION, type: 'run.initialized', at: timeOf(0), data });
   }
 
@@ -249,7 +251,7 @@ describe('a file that cannot be used', () => {
 
 describe('a text', () => {
   it('a text with tasks is a document with its fingerprint', () => {
-    expect(readText(TWO, PATH, 12.5)).toMatchObject({
+    expect(read(TWO, PATH, 12.5)).toMatchObject({
       ok: true,
       document: {
         fingerprint: { mtimeMs: 12.5, hash: hashOf(TWO) },
@@ -265,7 +267,7 @@ describe('a text', () => {
     ['prose', PROSE],
     ['nothing', ''],
   ])('a text of %s is refused with its name and a line', (_what, text) => {
-    expect(readText(text, PATH, 0)).toEqual({
+    expect(read(text, PATH, 0)).toEqual({
       ok: false,
       code: 'progress_ledger_parse_failed',
       message: expect.stringMatching(/^specs\/tasks\.md holds no task that can be read \(line \d+: .+\)$/),
@@ -279,18 +281,18 @@ describe('the text of a tasks document', () => {
     (lineBreak) => {
       const plan = (lines: number) =>
         Array.from({ length: lines }, (_, at) => (at % 10 === 0 ? '- [ ] a' : '')).join(lineBreak);
-      expect(readText(plan(60_001), 'tasksText', 0)).toEqual({
+      expect(read(plan(60_001), 'tasksText', 0)).toEqual({
         ok: false,
         code: 'too_large',
         message: 'tasksText has 60001 lines, the limit is 60000: leave out what is done, or split it',
       });
-      expect(readText(plan(60_000), 'tasksText', 0)).toMatchObject({ ok: true });
+      expect(read(plan(60_000), 'tasksText', 0)).toMatchObject({ ok: true });
     },
   );
 
   it('a tasks document with more tasks than fit into one event is refused, with their number and what to do', () => {
     const text = Array.from({ length: 19_000 }, (_, at) => `- [ ] ${at + 1}. ${'x'.repeat(30)}`).join('\n');
-    expect(readText(text, 'tasksText', 0)).toMatchObject({
+    expect(read(text, 'tasksText', 0)).toMatchObject({
       ok: false,
       code: 'too_large',
       message: expect.stringMatching(

@@ -1,0 +1,121 @@
+import { expect, it } from 'vitest';
+import { DIALECTS } from '../../src/ledger/tasks-md/dialects.js';
+import { parseTasksMd } from '../../src/ledger/tasks-md/parse-tasks-md.js';
+import { ROOT } from './pages.js';
+
+/** A small plan of each dialect. */
+const PLANS: Readonly<Record<string, readonly string[]>> = {
+  checkbox: ['# Todo', '', '- [x] Set up the project', '- [ ] Write the parser'],
+  'Kiro, OpenSpec': [
+    '- [x] 1. Set up the project',
+    '  - _Requirements: 1.1_',
+    '- [-] 2. Write the parser',
+    '  - [x] 2.1 Expressions',
+    '  - [ ] 2.2 Statements',
+    '    - _Requirements: 1.2, 1.3_',
+    '- [ ]* 3. Write a manual',
+  ],
+  'spec-kit': [
+    '## Phase 3: User Story 1',
+    '',
+    '- [x] T001 [P] [US1] Write the lexer in src/lexer.ts',
+    '- [ ] T002 [US1] Write the parser in src/parser.ts (depends on T001)',
+  ],
+  BMAD: ['- [x] **Task 1: Write the lexer** (AC: #1)', '- [ ] **Task 2: Write the parser** (AC: #2)'],
+  GSD: [
+    '### Phase 1: Parser',
+    '',
+    'Plans:',
+    '- [x] 01-01-PLAN.md — Write the lexer',
+    '- [ ] 01-02-PLAN.md — Write the parser',
+  ],
+  heading: [
+    '### ✅ Phase 1: Lexer',
+    '',
+    '### Phase 2: Parser [IN PROGRESS]',
+    '',
+    '### Phase 3: Printer',
+    '',
+    '**Status**: ⚠️ BLOCKED',
+  ],
+  'numbered line': ['### Phase 1: Parser', '', '1. **✅ Write the lexer**', '2. **🚧 Write the parser**'],
+  table: ['| Phase | Status |', '|---|---|', '| Phase 1: Lexer | ✅ Done |', '| Phase 2: Parser | 40% |'],
+  'list of a plan': ['## Plan', '', '1. Write the lexer', '2. Write the parser'],
+  section: ['## ✅ Done', '', '- Write the lexer', '', '## 🚧 In progress', '', '- Write the parser'],
+  Cursor: [
+    '---',
+    'name: Parser',
+    'todos:',
+    '  - id: lexer',
+    '    content: Write the lexer',
+    '    status: completed',
+    '  - id: parser',
+    '    content: Write the parser',
+    '    status: pending',
+    '    dependencies: [lexer]',
+    '---',
+  ],
+  'task-master': [
+    '{"master": {"tasks": [',
+    '  {"id": 1, "title": "Write the lexer", "status": "done"},',
+    '  {"id": 2, "title": "Write the parser", "status": "pending", "dependencies": [1],',
+    '   "details": "Recursive descent."}',
+    ']}}',
+  ],
+  'task_001.txt': [
+    '# Task ID: 2',
+    '# Title: Write the parser',
+    '# Status: in-progress',
+    '# Dependencies: None',
+    '# Subtasks:',
+    '## 1. Expressions [done]',
+    '## 2. Statements [pending]',
+  ],
+};
+
+it('the page of the plans that are read shows a small plan of each dialect, and what it comes to', async () => {
+  const sections = DIALECTS.map(([name, example]) => {
+    const plan = PLANS[name] ?? [];
+    const { tasks, problems } = parseTasksMd(plan.join('\n'));
+    expect([name, tasks.length > 1, problems.filter(({ placed }) => !placed)]).toEqual([name, true, []]);
+    const rows = tasks.map((task) => {
+      const said = [
+        task.status,
+        ...(task.blocked ? ['blocked'] : []),
+        ...(task.optional ? ['optional'] : []),
+        ...(task.parallel ? ['parallel'] : []),
+        ...(task.dependsOn.length > 0 ? [`depends on ${task.dependsOn.join(', ')}`] : []),
+        ...(task.requirements.length > 0 ? [`requirements ${task.requirements.join(', ')}`] : []),
+        ...(task.prompt === undefined ? [] : ['with a prompt']),
+      ];
+      return `| \`${task.id}\` | ${task.text} | ${said.join(', ')} |`;
+    });
+    return `## ${name.charAt(0).toUpperCase()}${name.slice(1)}
+
+In one line: \`${example}\`
+
+\`\`\`\`
+${plan.join('\n')}
+\`\`\`\`
+
+| id | task | what it says |
+|---|---|---|
+${rows.join('\n')}
+`;
+  });
+  const page = `# Plans that are read
+
+A plan may be of any of these kinds, or of several at once: its text tells which, not its name. Each example is a plan, and
+below it the tasks that it comes to. This page is written from the code. How to follow one:
+[Follow a tasks.md](../how-to/follow-a-plan.md).
+
+Every line of a plan is a task, part of a task, prose, or reported as one that was not placed. Tasks without an id are named
+by their place (\`todo#1\`) or by the text of their heading: one line counts them and says where they are.
+
+${sections.join('\n')}`;
+  await expect(page).toMatchFileSnapshot(`${ROOT}docs/reference/plans.md`);
+});
+
+it('every dialect that is read has a plan on its page', () => {
+  expect(Object.keys(PLANS)).toEqual(DIALECTS.map(([name]) => name));
+});
