@@ -20,10 +20,14 @@ export async function claudeTypesFault(sdk, env) {
   });
   const answers = [];
   for (const payload of payloads) {
-    const { stdout, code, output } = await run(process.execPath, [BIN, 'hook', 'claude', '--within', '8000'], {
-      env,
-      input: JSON.stringify(payload),
-    });
+    const { stdout, code, output } = await run(
+      process.execPath,
+      [BIN, 'hook', 'claude', '--within', '8000'],
+      {
+        env,
+        input: JSON.stringify(payload),
+      },
+    );
     if (code !== 0) return `the hook of ${payload.hook_event_name} ended with ${code}: ${output}`;
     if (stdout !== '') answers.push(JSON.parse(stdout));
   }
