@@ -7,6 +7,8 @@ import { runHook } from '../../../src/agents/hooks/run-hook.js';
 import { ThroughlineClient } from '../../../src/client/throughline-client.js';
 import { loadConfig } from '../../../src/config/config.js';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
+import type { ClientTransport } from '../../../src/ports/client-transport.js';
+import { isObject } from '../../../src/shared/is-object.js';
 
 export type Payload = Readonly<Record<string, unknown>> & { readonly hook_event_name: string };
 
@@ -39,7 +41,7 @@ export function hookPlace(
   const lines: string[] = [];
   let isDown = false;
   const unavailable = () => new ThroughlineError('unavailable', 'no server');
-  const client = new ThroughlineClient({
+  const transport: ClientTransport = {
     async publish(subject, body) {
       if (isDown) throw unavailable();
       asked.push({ subject, body });
@@ -50,11 +52,14 @@ export function hookPlace(
       if (isDown) throw unavailable();
       asked.push({ subject, body });
       const messages = [{ content: 'system' }, { content: `${context}\n\nTask prompt:\nthe task` }];
-      return { prompt: context, messages, sequence: 1, summary: 'so far', recent, appended: 1 };
+      const kind = isObject(body) ? body.kind : undefined;
+      return { kind, prompt: context, messages, sequence: 1, summary: 'so far', recent, appended: 1 };
     },
     send() {},
     async close() {},
-  });
+  };
+  // As the command does.
+  const client = new ThroughlineClient(transport, { checkReplies: false });
   const config = loadConfig({ THROUGHLINE_SESSION: 'demo', ...options.env });
   const place = {
     ...{ config, stateDir, url: 'nats://nowhere', directory: stateDir, leftMs: () => 1000 },
