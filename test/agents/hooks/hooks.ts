@@ -39,22 +39,25 @@ export function hookPlace(
   const lines: string[] = [];
   let isDown = false;
   const unavailable = () => new ThroughlineError('unavailable', 'no server');
-  const client = new ThroughlineClient({
-    async publish(subject, body) {
+  const transport = {
+    async publish(subject: string, body: unknown) {
       if (isDown) throw unavailable();
       asked.push({ subject, body });
       published.push(String(body));
       return { sequence: published.length };
     },
-    async request(subject, body) {
+    async request(subject: string, body: unknown) {
       if (isDown) throw unavailable();
       asked.push({ subject, body });
       const messages = [{ content: 'system' }, { content: `${context}\n\nTask prompt:\nthe task` }];
-      return { prompt: context, messages, sequence: 1, summary: 'so far', recent, appended: 1 };
+      const { kind } = body as { kind?: string };
+      return { kind, prompt: context, messages, sequence: 1, summary: 'so far', recent, appended: 1 };
     },
     send() {},
     async close() {},
-  });
+  };
+  // As in the command: hooks do not wait for the schemas of replies.
+  const client = new ThroughlineClient(transport, { checkReplies: false });
   const config = loadConfig({ THROUGHLINE_SESSION: 'demo', ...options.env });
   const place = {
     ...{ config, stateDir, url: 'nats://nowhere', directory: stateDir, leftMs: () => 1000 },
