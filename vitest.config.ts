@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /** Tests that need a server, a built package, or a process of their own: where they count its time, or what it has loaded. */
@@ -23,8 +24,8 @@ export default defineConfig({
     hookTimeout: 180_000,
     // Longest wait for something that happens in milliseconds on an idle machine; as `soon` of test/support.
     expect: { poll: { timeout: 45_000 } },
-    // By default one core is left free, which on two of them is half of all.
-    maxWorkers: '100%',
+    // One more than there are cores: many tests wait for a process, a server or a time, and a core must not wait with them.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       {
         extends: true,

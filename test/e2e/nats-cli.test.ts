@@ -42,7 +42,7 @@ function repliedIn(stdout: string): unknown {
 const EXPECTED: readonly [name: string, command: RegExp, check: (stdout: string) => void][] = [
   [
     'kv get --raw',
-    /\bkv get\b.*--raw/,
+    /\bkv get \w+_snapshots\b.*--raw/,
     (stdout) => {
       expect(stdout).toMatch(/^\{"after_sequence":\d+,"created_at":"/);
       expect(JSON.parse(stdout)).toMatchObject({ v: expect.any(Number), state: {} });

@@ -261,7 +261,7 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
           summary: expect.any(String),
         });
       }),
-      { numRuns: 300 },
+      { numRuns: 120 },
     );
   });
 
@@ -293,7 +293,7 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
         expect(items('history')).toBe(said.length);
         expect(items('sessionContext')).toBe(compiled.factsShown + compiled.files.length);
       }),
-      { numRuns: 300 },
+      { numRuns: 120 },
     );
   });
 

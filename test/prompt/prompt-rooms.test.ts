@@ -202,7 +202,7 @@ describe('a session of any size', () => {
   );
 
   it.each(KINDS)('a prompt of kind %s names every section that it does not show whole', (kind) => {
-    for (let room = BASE[kind] + 300; room < 9000; room += 171) {
+    for (let room = BASE[kind] + 300; room < 9000; room += 331) {
       const { budget, prompt } = compiledIn(huge, kind, room);
       const leftOut = prompt.split('\n').findLast((line) => line.startsWith('Left out for space:')) ?? '';
       for (const { name, shown, total } of budget.sections) {
@@ -223,7 +223,7 @@ describe('a session of any size', () => {
       return (name: string) => sections.find((section) => section.name === name)?.shown ?? 0;
     };
     const seen = { findings: false, ready: false };
-    for (let room = BASE.iteration; room < 3500; room += 50) {
+    for (let room = BASE.iteration; room < 3500; room += 90) {
       const shown = shownIn(room);
       if (shown('ready') + shown('inbox') > 0)
         expect([shown('goal'), shown('plan'), shown('findings')]).toEqual([1, 1, 3]);

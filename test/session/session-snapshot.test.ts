@@ -26,14 +26,16 @@ function restored(text: string): SessionState {
 /** Folds the events, and at every cut checks that its snapshot with the tail gives what the whole log gives. */
 function expectEveryCutToAgree(events: readonly StoredEvent[], limits: SessionLimits): void {
   const whole = folded(events, limits);
+  const [end, saidAtEnd] = [bytes(whole), said(whole)];
   const state = emptyState('demo', limits);
   for (let cut = 0; cut <= events.length; cut += 1) {
-    const loaded = restored(bytes(state));
-    expect(bytes(loaded)).toBe(bytes(state));
+    const text = bytes(state);
+    const loaded = restored(text);
+    expect(bytes(loaded)).toBe(text);
     for (const event of events.slice(cut)) evolve(loaded, event);
-    expect(bytes(loaded)).toBe(bytes(whole));
+    expect(bytes(loaded)).toBe(end);
     // Not in the snapshot, but made from it: what a prompt is compiled from.
-    expect(said(loaded)).toEqual(said(whole));
+    expect(said(loaded)).toEqual(saidAtEnd);
     for (const event of events.slice(cut, cut + 1)) evolve(state, event);
   }
 }
