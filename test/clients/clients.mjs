@@ -121,6 +121,6 @@ export const CLIENTS = {
     subAgent: 'general',
     returned: (message) => ({ say: message }),
     recordings: /^home\/\.local\/(share|state)\/opencode\//,
-    cannot: {},
+    cannot: { 'the main agent was sent back once': 'a headless run is over by then' },
   },
 };
