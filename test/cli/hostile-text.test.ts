@@ -113,6 +113,7 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
     ['-s', SESSION, '--repo', folder],
     ['-s', SESSION, '--repo', join(folder, HOSTILE)],
   ],
+  'schema print': [['result.implementer'], [HOSTILE]],
   'template check': [[join(folder, 'template.md')], [join(folder, HOSTILE)]],
   permissions: [
     ['--role', 'reader'],
