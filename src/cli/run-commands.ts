@@ -30,7 +30,7 @@ import {
   problemLine,
   problemsCounted,
 } from './show-plan.js';
-import { watchSession } from './watching.js';
+import { versionOf, watchSession } from './watching.js';
 
 interface InitOptions {
   readonly session?: string;
@@ -132,6 +132,7 @@ export function initCommand(program: Command): void {
             : await withFix(asTyped(error, tasks), tasks, `${again} ${shellWord(tasks)} --push`);
         });
       };
+      const version = await versionOf(tasks);
       const reply = await init();
       if (!json) {
         for (const each of statusReply.parse(reply).problems ?? []) note(`-- ${problemLine(each)}`);
@@ -140,7 +141,8 @@ export function initCommand(program: Command): void {
         const show = async () => shownStatus(await statusOf(cli, session), json);
         // A file that the service reads itself is read again with each status.
         const changed = async () => void (options.push && (await init()));
-        return watchSession(cli, { session, show, file: { path: resolve(tasks), changed }, redraws: !json });
+        const file = { path: resolve(tasks), version, changed };
+        return watchSession(cli, { session, show, file, redraws: !json });
       }
       out(shownStatus(reply, json));
     });

@@ -1,4 +1,4 @@
-import { unwatchFile, watchFile } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
@@ -18,8 +18,12 @@ export interface Watched {
   readonly session: Token;
   /** What is to be shown now. */
   readonly show: () => Promise<string>;
-  /** A file, and what is to be done before it is shown again once it has changed. */
-  readonly file?: { readonly path: string; readonly changed: () => Promise<void> };
+  /** A file, its version that is shown first, and what is to be done before it is shown again once it has changed. */
+  readonly file?: {
+    readonly path: string;
+    readonly version: string;
+    readonly changed: () => Promise<void>;
+  };
   /** Whether the screen is cleared each time; otherwise each text stands behind the one before. */
   readonly redraws: boolean;
 }
@@ -47,11 +51,15 @@ export async function watchSession(cli: Cli, { session, show, file, redraws }: W
 
     let isStopped = false;
     let isFileNew = false;
-    const onFile = () => {
+    let version = file?.version;
+    const lookAtFile = async (path: string) => {
+      const now = await versionOf(path);
+      if (now === version) return;
+      version = now;
       isFileNew = true;
       wake();
     };
-    if (file !== undefined) watchFile(file.path, { interval: FILE_EVERY_MS }, onFile);
+    const looking = file && setInterval(() => void lookAtFile(file.path), FILE_EVERY_MS);
     const refresh = async () => {
       const wasFileNew = isFileNew;
       isFileNew = false;
@@ -77,11 +85,17 @@ export async function watchSession(cli: Cli, { session, show, file, redraws }: W
     shutdown.add('watching', async () => {
       isStopped = true;
       unwatch();
-      if (file !== undefined) unwatchFile(file.path, onFile);
+      clearInterval(looking);
       wake();
       await following;
     });
   });
+}
+
+/** Another one after each change of a file. To be asked for before the file is read, so that no change is missed. */
+export async function versionOf(path: string): Promise<string> {
+  const { mtimeMs, size, ino } = await stat(path).catch(() => ({ mtimeMs: 0, size: 0, ino: 0 }));
+  return `${mtimeMs} ${size} ${ino}`;
 }
 
 const CLEAR = '\u001b[H\u001b[2J\u001b[3J';

@@ -94,7 +94,7 @@ describe('init', () => {
       ['none.md', '--push'],
       /--tasks none\.md: ENOENT.*\(progress_ledger_missing_tasks\)/,
     ],
-    ['a folder', ['.'], /is not a file \(progress_ledger_missing_tasks\)/],
+    ['a folder', ['.'], /: is not a file\. Correct the path, .*\(progress_ledger_missing_tasks\)/],
     ['prose', ['prose.md'], /prose\.md holds no task .*\(line \d+: .*\) \(progress_ledger_parse_failed\)/],
   ])('init exits 1 for %s', async (_what, [tasks = '', ...more], text) => {
     await folder.write('prose.md', 'The parser reads queries.\n');

@@ -219,6 +219,7 @@ describe.skipIf(PTY_MISSING !== undefined)(
         method: 'manual',
         source: {},
         evidence: [],
+        extractedAt: '2026-01-01T00:00:00.000Z',
         status: 'pending',
       };
       const { connection } = system.ports;
@@ -262,6 +263,7 @@ describe.skipIf(PTY_MISSING !== undefined)(
         method: hostile,
         source: { session: hostile, note: hostile },
         evidence,
+        extractedAt: '2026-01-01T00:00:00.000Z',
         status: 'pending',
       };
       const similar = { learning: hostile, content: hostile, similarity: 0.9 };
