@@ -275,6 +275,7 @@ describe.skipIf(PTY_MISSING !== undefined)(
           proposal: { ...proposal, mergedInto: hostile },
           learning: null,
           similar,
+          sequence: 2,
         },
       };
       for (const [subject, reply] of Object.entries(answers))
