@@ -1,6 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { claudePlugin } from '../../src/agents/connect/claude-plugin.js';
+import { CONNECT_CLIENTS } from '../../src/agents/connect/client-table.js';
+import { connectedText } from '../../src/agents/connect/config-edit.js';
 import { HOOK_CLIENTS } from '../../src/agents/hooks/hook-table.js';
 import { VERSION } from '../../src/version.js';
 import { ROOT } from './pages.js';
@@ -27,6 +29,26 @@ describe('the plugin for Claude Code', () => {
     expect(Object.keys(hooks)).toEqual(HOOK_CLIENTS.claude.events.map(({ name }) => name));
     for (const name of ['agents/implementer.md', 'agents/reviewer.md']) {
       expect(files[name]).toContain('BEGIN_DISPATCH_RESULT');
+    }
+  });
+
+  it('the hooks and the MCP server of the plugin are those that connecting writes', () => {
+    const where = { scope: 'project', project: '/app', home: '/home', env: {}, exists: () => false } as const;
+    const [settings, servers] = CONNECT_CLIENTS.claude
+      .files(where)
+      .map((file) => JSON.parse(connectedText(file, undefined)));
+    expect(JSON.parse(files['hooks/hooks.json'] ?? '')).toEqual({ hooks: settings.hooks });
+    expect(JSON.parse(files['.mcp.json'] ?? '')).toEqual(servers);
+  });
+
+  it('the head of each agent is YAML with plain values', () => {
+    for (const name of ['agents/implementer.md', 'agents/reviewer.md']) {
+      const [, head = ''] = files[name]?.split('---\n') ?? [];
+      expect(head.trim().split('\n')).toEqual([
+        expect.stringMatching(/^name: [a-z]+$/),
+        // A colon and a space in a plain value are an error in YAML.
+        expect.stringMatching(/^description: (?!.*(: | #))[A-Z].*\.$/),
+      ]);
     }
   });
 });

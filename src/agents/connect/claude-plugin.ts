@@ -5,9 +5,9 @@ import { claudeHooks, mcpServer } from './client-table.js';
 /** The agents of the plugin, with what Claude Code reads to choose one. */
 const AGENTS = {
   implementer:
-    'Implements one task of the plan. Name the task id in its prompt: it then gets what the session knows about that task.',
+    'Implements one task of the plan. Name the task id in its prompt, and it gets what the session knows about that task.',
   reviewer:
-    'Reviews the work on one task of the plan. Name the task id in its prompt: it then gets what the session knows about that task.',
+    'Reviews the work on one task of the plan. Name the task id in its prompt, and it gets what the session knows about that task.',
 } as const satisfies Partial<Record<Role, string>>;
 
 /**
@@ -24,13 +24,14 @@ export function claudePlugin(version: string): Readonly<Record<string, string>> 
       'The memory that coding agents share: results and traces are kept, each agent gets what its task needs.',
     license: 'MIT',
   };
+  const hooks = Object.entries(claudeHooks().items).map(([event, group]) => [event, [group]]);
   const agents = Object.entries(AGENTS).map(([name, description]) => [
     `agents/${name}.md`,
     `---\nname: ${name}\ndescription: ${description}\n---\n\n${agentText(name as keyof typeof AGENTS)}\n`,
   ]);
   return {
     '.claude-plugin/plugin.json': json(manifest),
-    'hooks/hooks.json': json({ hooks: claudeHooks().items }),
+    'hooks/hooks.json': json({ hooks: Object.fromEntries(hooks) }),
     '.mcp.json': json({ [path[0]]: { [path[1]]: value } }),
     ...Object.fromEntries(agents),
   };
