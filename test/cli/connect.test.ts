@@ -7,6 +7,7 @@ import {
   readlink,
   realpath,
   rm,
+  stat,
   symlink,
   writeFile,
 } from 'node:fs/promises';
@@ -127,6 +128,24 @@ describe('connecting a client', () => {
     expect(JSON.stringify(Object.keys(JSON.parse(again.replace(/\/\/.*/g, '')).hooks).sort())).toBe(
       JSON.stringify(Object.keys(JSON.parse(connected.replace(/\/\/.*/g, '')).hooks).sort()),
     );
+  });
+
+  it('what the user writes into our MCP entry stays, and is not a fault', async () => {
+    await using at = await place('throughline', 'gemini');
+    await at.connect('gemini', '--yes');
+    const connected = await at.read('.gemini/settings.json');
+    const own = connected.replace('"trust": true', '"trust": true, "env": { "NATS_TOKEN": "$NATS_TOKEN" }');
+    await at.write('.gemini/settings.json', own);
+    expect((await at.connect('ls', '--json')).stdout).not.toContain('"outdated"');
+    expect((await at.connect('gemini', '--yes')).stdout).toBe('');
+    await at.write('.gemini/settings.json', own.replace('"trust": true, ', ''));
+    await at.connect('gemini', '--yes');
+    expect(JSON.parse(await at.read('.gemini/settings.json')).mcpServers.throughline).toEqual({
+      ...{ command: 'throughline', args: ['mcp'], trust: true },
+      env: { NATS_TOKEN: '$NATS_TOKEN' },
+    });
+    await at.connect('gemini', '--remove', '--yes');
+    expect(await readdir(at.project)).toEqual([]);
   });
 
   it('.throughline.json names session, project and plan, keeps what is there, and goes with the last client', async () => {
@@ -260,6 +279,27 @@ describe('connecting a client', () => {
       '.claude/settings.json is read-only, so nothing was written: run "chmod u+w" on it',
     );
     expect(await at.files()).toEqual(before);
+  });
+
+  it('a file that is not UTF-8 is left alone, and said', async () => {
+    await using at = await place('throughline', 'codex');
+    await mkdir(join(at.project, '.codex'));
+    const file = join(at.project, '.codex/config.toml');
+    const latin1 = Buffer.from('# caf\xe9\nmodel = "x"\n', 'latin1');
+    await writeFile(file, latin1);
+    const { code, stderr } = await at.connect('codex', '--yes');
+    expect(code).toBe(2);
+    expect(stderr).toContain('.codex/config.toml cannot be read');
+    expect(await readFile(file)).toEqual(latin1);
+  });
+
+  it('a file keeps its rights, also those that a new file would not have', async () => {
+    await using at = await place('throughline', 'claude');
+    await at.write('.claude/settings.json', SETTINGS);
+    const file = join(at.project, '.claude/settings.json');
+    await chmod(file, 0o666);
+    await at.connect('claude', '--yes');
+    expect((await stat(file)).mode & 0o777).toBe(0o666);
   });
 
   it('where one file cannot be written the others are as before, without a copy left behind', async () => {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { findNodeAtLocation, type Node, type ParseError, parseTree } from 'jsonc-parser';
 import { ThroughlineError } from '../../contracts/errors.js';
+import { isObject } from '../../shared/is-object.js';
 
 /**
  * What we have in a file of JSON, comments allowed: fields of objects, and items in lists. Edits insert and remove text;
@@ -14,7 +15,8 @@ export interface JsonEntries {
 
 export interface JsonField {
   readonly path: readonly string[];
-  readonly value: unknown;
+  /** An object; what else the user writes into it stays. */
+  readonly value: object;
   /** Whether a value under this path is ours: one that is not is never changed. */
   readonly isOurs: (value: unknown) => boolean;
 }
@@ -41,7 +43,9 @@ export function withEntries(text: string, entries: JsonEntries, name: string): s
   for (const { path, value, isOurs } of entries.fields) {
     const there = valueAt(result, path, name);
     if (there !== undefined && !isOurs(there)) throw taken(name, path);
-    result = added(result, path, value, name);
+    // What the user has written into our entry, such as an `env`, stays.
+    const own = valueAt(text, path, name);
+    result = added(result, path, { ...value, ...(isOurs(own) && without(own, value)) }, name);
   }
   const { under, items } = entries.lists ?? { under: '', items: {} };
   for (const [list, item] of Object.entries(items)) {
@@ -56,7 +60,7 @@ export function withEntries(text: string, entries: JsonEntries, name: string): s
 
 /** Whether every entry is there, once and as it must be, and none of ours beside them. */
 export function hasAll(text: string, { fields, lists }: JsonEntries, name: string): boolean {
-  if (!fields.every(({ path, value }) => isDeepStrictEqual(valueAt(text, path, name), value))) return false;
+  if (!fields.every(({ path, value }) => hasFields(valueAt(text, path, name), value))) return false;
   if (lists === undefined) return true;
   const { items } = lists;
   const found = ours(text, lists, name);
@@ -209,6 +213,15 @@ function hasComment(text: string, holder: Node, node: Node): boolean {
 
 function endsInComment(text: string, previous: Node | undefined, parent: Node, start: number): boolean {
   return text.slice(previous === undefined ? parent.offset : endOf(previous), start).includes('//');
+}
+
+function hasFields(there: unknown, value: object): boolean {
+  return isObject(there) && Object.entries(value).every(([key, each]) => isDeepStrictEqual(there[key], each));
+}
+
+/** The fields of an object that another one does not have. */
+function without(there: unknown, value: object): object {
+  return Object.fromEntries(Object.entries(isObject(there) ? there : {}).filter(([key]) => !(key in value)));
 }
 
 function listNode(node: Node, name: string, path: string): Node {

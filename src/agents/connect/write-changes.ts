@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   copyFileSync,
   lstatSync,
   mkdirSync,
@@ -14,10 +15,17 @@ import { basename, dirname, resolve } from 'node:path';
 import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
 import { backupOf, type FileChange } from './connect-plan.js';
 
-/** The text of a file; `undefined` where there is none. */
+/** Refuses bytes that are not UTF-8: written again they would be others. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * The text of a file; `undefined` where there is none.
+ *
+ * @throws ThroughlineError `config_invalid` for one that cannot be read, or is not UTF-8
+ */
 export function readTextFile(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8');
+    return UTF8.decode(readFileSync(path));
   } catch (error) {
     if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return undefined;
     throw new ThroughlineError('config_invalid', `${path} cannot be read: ${messageOf(error)}`, {
@@ -84,6 +92,8 @@ function put(path: string, text: string | undefined): void {
   const made = `${target}.${process.pid}.tmp`;
   try {
     writeFileSync(made, text, there === undefined ? {} : { mode: there.mode });
+    // What the umask has taken from it.
+    if (there !== undefined) chmodSync(made, there.mode);
     renameSync(made, target);
   } finally {
     rmSync(made, { force: true });
