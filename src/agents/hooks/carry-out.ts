@@ -290,6 +290,12 @@ async function flushBeside(tools: HookTools, client: ThroughlineClient, unkept?:
   }
 }
 
+/** An entry with the name that it is kept under; empty for one that is not. */
+interface KeptEntry {
+  readonly name: string;
+  readonly entry: TraceEntryInput;
+}
+
 /**
  * Sends what waits, and what could not be kept: results first, then the entries of each session at once. What fails for now
  * stays.
@@ -299,7 +305,7 @@ async function flush(
   client: ThroughlineClient,
   unkept?: Waiting,
 ): Promise<void> {
-  const entries = new Map<string, { name: string; entry: TraceEntryInput }[]>();
+  const entries = new Map<string, KeptEntry[]>();
   for (const { name, what } of [...state.waiting(), ...(unkept ? [{ name: '', what: unkept }] : [])]) {
     if (what.kind === 'trace') {
       entries.set(what.session, [...(entries.get(what.session) ?? []), { name, entry: what.entry }]);
@@ -309,22 +315,36 @@ async function flush(
     const options = { messageId, timeoutMs: Math.max(1, leftMs()) };
     await settled(() => client.publishText(session, role, text, options), [name]);
   }
-  for (const [session, all] of entries) {
-    const some = all.slice(0, AT_ONCE);
+  for (const [session, all] of entries) await append(session, all.slice(0, AT_ONCE));
+
+  async function append(session: string, some: readonly KeptEntry[]): Promise<void> {
+    const send = () =>
+      client.appendTrace(
+        session,
+        some.map(({ entry }) => entry),
+      );
+    const half = Math.ceil(some.length / 2);
+    const inTwo = async () => {
+      await append(session, some.slice(0, half));
+      await append(session, some.slice(half));
+    };
     await settled(
-      () =>
-        client.appendTrace(
-          session,
-          some.map(({ entry }) => entry),
-        ),
+      send,
       some.map(({ name }) => name),
+      some.length > 1 ? inTwo : undefined,
     );
   }
 
-  async function settled(send: () => Promise<unknown>, names: readonly string[]): Promise<void> {
+  /** @param smaller sends the same in smaller messages, where it can be parted */
+  async function settled(
+    send: () => Promise<unknown>,
+    names: readonly string[],
+    smaller?: () => Promise<void>,
+  ): Promise<void> {
     try {
       await send();
     } catch (error) {
+      if (codeOf(error) === 'too_large' && smaller !== undefined) return smaller();
       // Any other refusal would be the same the next time.
       if (PASSING.has(codeOf(error))) throw error;
       log(`${codeOf(error)}: ${names.length} not sent: ${messageOf(error)}`);

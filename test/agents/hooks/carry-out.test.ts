@@ -103,6 +103,20 @@ describe('an agent that stops', () => {
     expect(place.published).toEqual([expect.stringContaining('"task_id":"1"')]);
   });
 
+  it('entries that are too many for one message go in several, and none is lost', async () => {
+    const place = hookPlace({ maxBytes: 30_000 });
+    place.setDown(true);
+    const commands = Array.from({ length: 9 }, (_, index) => `${index} ${'x'.repeat(9000)}`);
+    for (const command of commands) await place.run('claude', tool(command));
+    place.setDown(false);
+    await place.run('claude', { ...base, hook_event_name: 'SessionEnd', reason: 'other' });
+    const sent = JSON.stringify(place.asked);
+    for (const command of commands) expect(sent).toContain(command);
+    expect(
+      readdirSync(place.stateDir, { recursive: true }).filter((name) => /json$/.test(String(name))),
+    ).toEqual([]);
+  });
+
   it('a client whose stop event has no message is asked for the last one that it told', async () => {
     const place = hookPlace();
     for (const payload of payloadsOf('cursor').filter(({ hook_event_name: event }) =>

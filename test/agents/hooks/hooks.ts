@@ -31,9 +31,11 @@ export function hookPlace(
     readonly context?: string;
     readonly recent?: readonly string[];
     readonly env?: Record<string, string>;
+    /** Longest request that the server takes. */
+    readonly maxBytes?: number;
   } = {},
 ) {
-  const { context = 'what is known', recent = ['a step'] } = options;
+  const { context = 'what is known', recent = ['a step'], maxBytes = 1_000_000 } = options;
   const stateDir = mkdtempSync(join(tmpdir(), 'throughline-hooks-'));
   onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }));
   const asked: Asked[] = [];
@@ -50,6 +52,7 @@ export function hookPlace(
     },
     async request(subject, body) {
       if (isDown) throw unavailable();
+      if (JSON.stringify(body).length > maxBytes) throw new ThroughlineError('too_large', 'too large');
       asked.push({ subject, body });
       const messages = [{ content: 'system' }, { content: `${context}\n\nTask prompt:\nthe task` }];
       const kind = isObject(body) ? body.kind : undefined;
