@@ -64,7 +64,7 @@ set it up.
 
 The definitions of all tools together take less than 1,500 tokens, and are the same byte for byte in every session. A field
 with \`?\` may be left out. An answer is a text that can be read alone, and the same as \`structuredContent\`; an error is a
-text that ends with its stable code and what to do next.
+text with a stable code that says what to do next.
 
 ## Tools
 

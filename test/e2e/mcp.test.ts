@@ -102,7 +102,8 @@ describe('throughline mcp', () => {
     expect(await wrong('task', { action: 'status', id: 'TAS-9', status: 'completed' })).toMatch(
       /no task "TAS-9"; .* \(not_found\)\. Use an id that exists/,
     );
-    expect(await wrong('task', { action: 'status', id: '2.1', status: 'completed' })).toContain('use report');
+    for (const id of ['2.1', '1'])
+      expect(await wrong('task', { action: 'status', id, status: 'completed' })).toContain('use report');
     expect(await wrong('task', { action: 'erase' })).toContain('use one of next, claim, add, status, list');
     expect(await wrong('note', { action: 'note' })).toContain('content is missing');
     expect(await wrong('context', { taskid: '1' })).toContain(
@@ -136,10 +137,11 @@ describe('throughline mcp', () => {
     await writeFile(join(project, '.throughline.json'), JSON.stringify({ session, plan: 'tasks.md' }));
     await using agent = await connectMcp(STDIO, { env, cwd: project });
     expect((await agent.call('context', {})).text).toContain(`Session: ${session}`);
-    expect(await agent.call('task', { action: 'next' })).toMatchObject({
-      text: 'No task of the board is ready.\nPlan tasks: 1 of 2 completed, active task 2.',
-      data: { tasks: [], plan: { completed: 1, total: 2, active: '2' } },
-    });
+    for (const action of ['next', 'claim'])
+      expect(await agent.call('task', { action })).toMatchObject({
+        text: 'No task of the board is ready.\nPlan tasks: 1 of 2 completed, active task 2.\nNext task of the plan: 2. Call context with it.',
+        data: { tasks: [], plan: { completed: 1, total: 2, active: '2', next: '2' } },
+      });
   });
 });
 

@@ -22,7 +22,7 @@ export const taskTool: McpTool<'task'> = async (memory, input) => {
     }
     case 'claim': {
       const { task } = await client.tools.taskNext({ session, claim: input.agent ?? 'agent' });
-      return answerOf(task === null ? [] : [task], NONE_READY);
+      return task === null ? answerOf([], NONE_READY, await planOf(memory, client)) : answerOf([task]);
     }
     case 'add': {
       const { priority, dependsOn } = input;
@@ -51,7 +51,8 @@ async function changed(
 ): Promise<TaskView> {
   const id = needed(input, 'id', 'the task, such as TAS-4');
   const status = needed(input, 'status', 'its new status');
-  if (!/^(tas-)?\d+$/i.test(id)) {
+  // A number alone may be meant as an id of the plan.
+  if (!/^tas-\d+$/i.test(id)) {
     throw new ThroughlineError(
       'not_found',
       `id ${JSON.stringify(id)} is not a task of the board, such as TAS-4. The status of a task of the plan follows from its results: use report`,
@@ -112,9 +113,9 @@ function dataOf({
 
 function planData({ status: { run, tasks } }: Plan): McpOutput<'task'>['plan'] {
   if (run === null) return null;
-  const { totals, active_task_id: active } = run;
+  const { totals, active_task_id: active, next_task_id: next } = run;
   const needs = tasks.map(({ task, last_outcome, next_action }) => ({ task, last_outcome, next_action }));
-  return { completed: totals.completed, total: totals.total, active, needs };
+  return { completed: totals.completed, total: totals.total, active, next, needs };
 }
 
 function planLines({ status: { run, tasks, degraded }, fault }: Plan): string[] {
@@ -123,6 +124,7 @@ function planLines({ status: { run, tasks, degraded }, fault }: Plan): string[] 
       ? ['No plan is followed.']
       : [
           `Plan ${oneLine(run.spec)}: ${run.totals.completed} of ${run.totals.total} completed, active task ${run.active_task_id ?? 'none'}.`,
+          ...nextOf(run),
         ];
   const needs = tasks.map((each) => {
     const stalled = each.replan_hint === undefined ? '' : `; stalled: ${oneLine(each.replan_hint)}`;
@@ -134,6 +136,12 @@ function planLines({ status: { run, tasks, degraded }, fault }: Plan): string[] 
     ...(degraded === undefined ? [] : [`The plan cannot be read now: ${oneLine(degraded)}.`]),
     ...(needs.length === 0 ? [] : ['Results so far:', ...needs]),
   ];
+}
+
+/** The tasks of the plan are not claimed: a model that finds none on the board would stop. */
+function nextOf({ next_task_id: next, held }: NonNullable<RunStatusReply['run']>): string[] {
+  if (next !== null) return [`Next task of the plan: ${oneLine(next)}. Call context with it.`];
+  return held === undefined ? [] : [`No task of the plan is ready: ${oneLine(held)}.`];
 }
 
 /** Board and plan as text, for the resource. */
