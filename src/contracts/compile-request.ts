@@ -5,6 +5,7 @@ import { ROLES } from './kinds.js';
 import { maxLearnings, minSimilarity } from './learning-requests.js';
 import type { CompileReply, DispatchReply } from './replies/compile-reply.js';
 import { taskId } from './results.js';
+import { sessionName } from './session-name.js';
 
 /** `prompt.compile`: the request. */
 
@@ -98,7 +99,7 @@ const budgetFields = {
 
 /** Fields of every kind of prompt. */
 const common = {
-  session: z.string().describe('The session to remember.'),
+  session: sessionName,
   ...learningFields,
   ...fileFields,
   ...budgetFields,

@@ -12,7 +12,8 @@ declare const tokenBrand: unique symbol;
 /** A string that is safe as one token of a subject, stream, key or queue name. */
 export type Token = string & { readonly [tokenBrand]: true };
 
-const TOKEN_PATTERN = /^[A-Za-z0-9_-]{1,64}$/;
+/** What a token holds. */
+export const TOKEN_PATTERN = /^[A-Za-z0-9_-]{1,64}$/;
 const MAX_TOKEN = 64;
 
 /** Whether `value` may stand as one token of a name. */

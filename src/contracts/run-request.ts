@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { eventOf } from './event.js';
+import { sessionName } from './session-name.js';
 import { sessionSettings } from './session-settings.js';
 
 /** A run: a specification whose `tasks.md` is followed. Requests `run.init` and `run.status`, and their events. */
@@ -124,7 +125,7 @@ const MAX_DOCUMENT = 800_000;
 
 export const runInitRequest = z
   .object({
-    session: z.string().describe('Name of the session.'),
+    session: sessionName,
     spec: z
       .string()
       .trim()
@@ -147,12 +148,12 @@ export const runInitRequest = z
       .min(1, 'must not be empty')
       .max(4096, 'must be at most 4096 characters')
       .optional()
-      .describe("A file under one of the service's roots."),
+      .describe("A file under one of the service's roots. Give this or tasksText, not both."),
     tasksText: z
       .string()
       .max(MAX_DOCUMENT, `must be at most ${MAX_DOCUMENT} characters`)
       .optional()
-      .describe('The document itself.'),
+      .describe('The document itself. Give this or tasksPath, not both.'),
   })
   .refine((request) => (request.tasksPath === undefined) !== (request.tasksText === undefined), {
     message: 'give either tasksPath, a file that the service can read, or tasksText, the document itself',
@@ -161,4 +162,4 @@ export const runInitRequest = z
 
 export type RunInitInput = z.input<typeof runInitRequest>;
 
-export const runStatusRequest = z.object({ session: z.string().describe('Name of the session.') });
+export const runStatusRequest = z.object({ session: sessionName });

@@ -16,6 +16,8 @@ export {
   toolSubject,
 } from './request-names.js';
 
+import { sessionName } from './session-name.js';
+
 /**
  * The tools of service `session-tools`: one subject `tool.<name>` each, JSON in and out. The same table makes the
  * service's endpoints, the SDK's `tool` method and the commands under `throughline tool`.
@@ -55,7 +57,7 @@ const ids = z.union([
 
 /** One tool: what it takes beside the session, and what its help says. */
 function tool<const Shape extends z.ZodRawShape>(summary: string, example: string, shape: Shape) {
-  const request = z.object({ session: z.string().describe('Name of the session.'), ...shape });
+  const request = z.object({ session: sessionName, ...shape });
   return { summary, example, shape, request, arguments: z.object(shape) };
 }
 

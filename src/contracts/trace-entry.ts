@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { eventOf, timestamp } from './event.js';
 import { openObject } from './request-fields.js';
+import { sessionName } from './session-name.js';
 
 /** Trace entries: what an agent did for an intent. Requests `trace.*`, and their event. */
 
@@ -140,7 +141,7 @@ export const traceEvents = [
 export const MAX_ENTRIES = 500;
 
 export const traceAppendRequest = z.object({
-  session: z.string().describe('Name of the session.'),
+  session: sessionName,
   entries: z
     .array(z.unknown())
     .min(1, 'must hold at least one entry')
@@ -149,12 +150,12 @@ export const traceAppendRequest = z.object({
 });
 
 export const traceCompactRequest = z.object({
-  session: z.string().describe('Name of the session.'),
+  session: sessionName,
   intentId: id.describe('Id of the intent.'),
 });
 
 export const traceGetRequest = z.object({
-  session: z.string().describe('Name of the session.'),
+  session: sessionName,
   id: id.describe('Id of the entry, as the summary and the recent lines name it.'),
   intentId: id.exactOptional().describe('The intent, where entries of several have the id.'),
 });

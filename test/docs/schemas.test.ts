@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { TOKEN_PATTERN } from '../../src/contracts/names.js';
 import { jsonSchema, SCHEMA_LIST, schemaText } from '../../src/schemas/json-schemas.js';
 import { SNAPSHOT_FIELDS } from '../../src/schemas/snapshot-fields.js';
 import { ROOT } from './pages.js';
@@ -92,6 +93,18 @@ describe('the JSON Schemas', () => {
     expect(unanswered).toEqual(['trace.record']);
     const unasked = subjects('.reply').filter((subject) => !subjects('.request').includes(subject));
     expect(unasked).toEqual(['error']);
+  });
+
+  it('each request says which names of sessions services take', () => {
+    const sessions = SCHEMA_LIST.filter(({ name }) => name.endsWith('.request')).flatMap(({ name }) =>
+      partsOf(jsonSchema(name)).flatMap(({ path, part: { properties } }) =>
+        isJson(properties) && isJson(properties.session)
+          ? [[`${name}${path}`, properties.session.pattern]]
+          : [],
+      ),
+    );
+    expect(sessions.length).toBeGreaterThan(30);
+    expect(sessions.filter(([, pattern]) => pattern !== TOKEN_PATTERN.source)).toEqual([]);
   });
 
   it('every description of a field of snapshots has its field', () => {
