@@ -133,7 +133,7 @@ its text, so that it counts once however often the client sends the event.
 
 An agent with the role implementer or reviewer that returns no result, or one that cannot be read, is sent back once, and
 told why and what to return. It is not sent back a second time, nor when another hook has sent it back, nor when no
-server answers. A block that cannot be read the second time either is published as it is: the next prompt of the task
+server answers; nor is a sub-agent that has handed its result in by the MCP tool \`report\`. A block that cannot be read the second time either is published as it is: the next prompt of the task
 says so.
 
 ## Tasks

@@ -43,6 +43,9 @@ export const BATCH = 20;
 /** Entries of one request: fewer than it may hold. The rest goes with the next hook. */
 const AT_ONCE = 200;
 
+/** The MCP tool by which an agent hands its result in, as each client names it. */
+const REPORT = /throughline__?report$/;
+
 /** Does what an event is for. @throws whatever goes wrong: the caller says nothing then */
 export async function carryOut(call: HookCall, tools: HookTools): Promise<HookAnswer> {
   const { state } = tools;
@@ -64,6 +67,9 @@ export async function carryOut(call: HookCall, tools: HookTools): Promise<HookAn
       const waiting = state.keep(
         await tools.redact({ kind: 'trace', session: tools.at.session, entry } as const),
       );
+      // Its prompt may have asked for that in place of the block: then there is nothing to send it back for.
+      if (call.agent !== '' && REPORT.test(call.tool) && entry.result?.status === 'SUCCESS')
+        state.markSentBack(agentKey(call, tools));
       const agent = returnedBy(call, tools.client);
       if (agent !== undefined) await stopped({ ...call, ...agent }, tools);
       else if (waiting >= BATCH) await flush(tools, await tools.connect());

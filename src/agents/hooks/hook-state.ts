@@ -36,7 +36,7 @@ export interface HookState {
   /** What waits, oldest first, each with the name by which `forget` takes it away. */
   waiting(): { readonly name: string; readonly what: Waiting }[];
   forget(name: string): void;
-  /** Marks an agent as sent back; false where it was marked before. */
+  /** Marks an agent as sent back, or as one that is not to be; false where it was marked before. */
   markSentBack(key: string): boolean;
   isSentBack(key: string): boolean;
   unmark(key: string): void;

@@ -106,7 +106,7 @@ function faultOf({ event, error, response, input }: HookCall): string | undefine
   const said = response.error;
   if (typeof said === 'string' && said !== '') return said;
   if (isObject(said)) return typeof said.message === 'string' ? said.message : '';
-  const { exit_code: code = response.exitCode, is_error: isError, success } = response;
+  const { exit_code: code = response.exitCode, is_error: isError = response.isError, success } = response;
   if (typeof code === 'number' && code !== 0) return `exit code ${code}`;
   // Gemini CLI has it only in what the model reads.
   const { llmContent: read } = response;

@@ -103,6 +103,20 @@ describe('an agent that stops', () => {
     expect(place.published).toEqual([expect.stringContaining('"task_id":"1"')]);
   });
 
+  it.each([
+    'mcp__throughline__report',
+    'mcp__plugin_throughline_throughline__report',
+    'mcp_throughline_report',
+    'throughline_report',
+  ])('a sub-agent that has handed its result in by the tool %s is not sent back', async (name) => {
+    const place = hookPlace();
+    const report = { ...tool('x'), tool_name: name, tool_input: { task_id: '1' }, agent_id: 'a1' };
+    await place.run('claude', { ...report, tool_response: { content: [], isError: true } });
+    await place.run('claude', { ...report, agent_id: 'a2' });
+    expect(await place.run('claude', stop('Done.', { agent_id: 'a2' }))).toBe('');
+    expect(await place.run('claude', stop('Done.'))).toContain('your result is missing');
+  });
+
   it('entries that are too many for one message go in several, and none is lost', async () => {
     const place = hookPlace({ maxBytes: 30_000 });
     place.setDown(true);
