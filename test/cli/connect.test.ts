@@ -268,6 +268,23 @@ describe('connecting a client', () => {
     },
   );
 
+  it('tables of the user that hang on our server in Codex are named before it is taken out', async () => {
+    await using at = await place('throughline', 'codex');
+    await at.connect('codex', '--yes');
+    const file = '.codex/config.toml';
+    const connected = await at.read(file);
+    await at.write(file, `${connected}\n[mcp_servers.throughline.tools.report]\napproval_mode = "approve"\n`);
+    expect((await at.connect('codex', '--yes')).stdout).toBe('');
+    const { code, stderr } = await at.connect('codex', '--remove', '--yes');
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      'mcp_servers.throughline.tools cannot stay without the server: remove these tables',
+    );
+    await at.write(file, connected);
+    await at.connect('codex', '--remove', '--yes');
+    expect(await readdir(at.project)).toEqual([]);
+  });
+
   it('a file that is read-only is left alone, and said', async () => {
     await using at = await place('throughline', 'claude');
     await at.write('.claude/settings.json', SETTINGS);

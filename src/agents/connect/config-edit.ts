@@ -3,7 +3,7 @@ import { parse, stripComments } from 'jsonc-parser';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { ConfigFile } from './client-table.js';
 import { hasAll, hasAny, withEntries, withoutEntries } from './json-entries.js';
-import { hasAnyBlock, hasBlock, withBlock, withoutBlock } from './toml-block.js';
+import { hasAnyBlock, hasBlock, withBlock, withoutServer } from './toml-block.js';
 
 /** What we have in a file: all of it, another version of it, or nothing. */
 export type EntryState = 'connected' | 'outdated' | 'absent';
@@ -72,7 +72,7 @@ export function disconnectedText(
       return before === undefined && isEmpty && stripComments(rest) === rest ? undefined : rest;
     }
     case 'toml': {
-      const rest = withoutBlock(text, file.block, file.path);
+      const rest = withoutServer(text, file.block, file.path);
       return before === undefined && rest.trim() === '' ? undefined : rest;
     }
     case 'own':

@@ -59,6 +59,24 @@ export function withoutBlock(text: string, { isOurs }: TomlBlock, name: string):
   return result;
 }
 
+/**
+ * The same, for good.
+ *
+ * @throws ThroughlineError `config_invalid` also where tables of the user hang on our server: left alone they are one that
+ * cannot be started, and Codex then refuses the whole file
+ */
+export function withoutServer(text: string, block: TomlBlock, name: string): string {
+  const rest = withoutBlock(text, block, name);
+  const { mcp_servers: servers } = tableOf(rest, name);
+  const left = isObject(servers) ? servers.throughline : undefined;
+  if (!isObject(left) || left.command !== undefined || left.url !== undefined) return rest;
+  const tables = Object.keys(left).map((key) => `mcp_servers.throughline.${key}`);
+  throw new ThroughlineError(
+    'config_invalid',
+    `${name}: ${tables.join(', ')} cannot stay without the server: remove these tables, then run this again`,
+  );
+}
+
 /** The text before the block with the line end that parts them, what is in it, and the text after it. */
 function blockIn(text: string): { before: string; inside: string; after: string } | undefined {
   const lines = linesOf(text);
