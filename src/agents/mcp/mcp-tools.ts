@@ -51,7 +51,12 @@ export const MCP_TOOLS = {
       prompt: prompt.optional().register(HINTS, { description: 'what you will do: facts are chosen by it' }),
       role: role.optional(),
       after: dispatch.optional().register(HINTS, { description: 'wait for this dispatch of report' }),
-      tokens: z.int().min(1, 'must be 1 to 2000000').max(2_000_000, 'must be 1 to 2000000').optional(),
+      tokens: z
+        .int()
+        .min(1, 'must be 1 to 2000000')
+        .max(2_000_000, 'must be 1 to 2000000')
+        .optional()
+        .register(HINTS, { description: 'most tokens of the prompt' }),
     },
     { prompt: z.string(), tokens: z.int(), sequence: z.int() },
   ),
