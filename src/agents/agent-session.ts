@@ -72,7 +72,10 @@ function readProject(file: string): GivenProject {
   try {
     value = JSON.parse(readFileSync(file, 'utf8'));
   } catch (cause) {
-    throw wrong(`${messageOf(cause)}; write {"session": "NAME"}, or run "throughline connect" again`, cause);
+    throw wrong(
+      `${messageOf(cause)}; write {"session": "NAME"}, or remove the file and run "throughline connect" again`,
+      cause,
+    );
   }
   if (!isObject(value)) throw wrong('it is not a JSON object: write {"session": "NAME"}');
   const given: GivenProject = {};

@@ -17,6 +17,7 @@ import { agreed, canAsk } from './agreed.js';
 import { type Cli, cliOf, coloured, examples, note, out } from './command-context.js';
 import { addConnectList } from './connect-list.js';
 import { placeOf } from './connect-place.js';
+import { plansIn } from './plan-places.js';
 import { diffLines } from './show-diff.js';
 import { offerServer } from './start-offer.js';
 
@@ -41,7 +42,7 @@ export function connectCommand(program: Command): void {
     .option('--yes', 'write without asking')
     .option('--session <name>', 'session of this project (default: the name of its folder)')
     .option('--project <name>', 'project of its learnings (default: the name of its folder)')
-    .option('--plan <file>', 'its plan (default: tasks.md, if it is there)')
+    .option('--plan <file>', 'its plan (default: the one that `init` finds)')
     .addHelpText(
       'after',
       examples(
@@ -76,7 +77,9 @@ async function connectTo(cli: Cli, client: ConnectClientName, options: ConnectOp
       '-- "throughline" is not on your PATH, so hooks cannot start it: run "npm link" or "npm install --global"',
     );
   }
-  const changes = connectPlan(client, placeOf(cli, scope), readTextFile, projectFields(options, scope));
+  const place = placeOf(cli, scope);
+  const plan = scope === 'project' ? await plainPlan(place.project) : undefined;
+  const changes = connectPlan(client, place, readTextFile, projectFields(options, scope), plan);
   if (changes.length === 0) note(`-- ${title} is connected already: nothing to change`);
   else if (!(await written(cli, changes, options))) return;
   for (const { path, backup } of changes)
@@ -134,6 +137,12 @@ function projectFields({ session, project, plan }: ConnectOptions, scope: Scope)
     ...(project !== undefined && { project }),
     ...(plan !== undefined && { plan }),
   };
+}
+
+/** The plan that needs no choice: the only one at a usual place, or else `tasks.md`. */
+async function plainPlan(folder: string): Promise<string | undefined> {
+  const plans = await plansIn(folder);
+  return plans.length === 1 ? plans[0] : plans.find((path) => path === 'tasks.md');
 }
 
 /** A path as people read it: from here, where it lies below. */

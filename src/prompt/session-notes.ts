@@ -1,6 +1,7 @@
 import type { CompileHints } from '../contracts/compile-request.js';
 import type { FactTag } from '../contracts/fact-tags.js';
 import type { CompiledFile } from '../contracts/replies/compile-reply.js';
+import { isBare } from '../facts/fact-groups.js';
 import { type RankedFact, rankFacts, type WeighedFact } from '../facts/fact-ranking.js';
 import type { SessionFact } from '../facts/fact-types.js';
 import { SESSION_CONTEXT_HEADER } from '../facts/format-facts.js';
@@ -50,6 +51,11 @@ const SECTION_OF = {
   files: 'facts',
   facts: 'facts',
 } as const satisfies Record<RankedFact['group'], NoteSection>;
+
+/** A test that passes does not stand among those that fail. */
+function sectionOf({ group, fact }: RankedFact): NoteSection {
+  return group === 'tests' && isBare(fact) ? 'facts' : SECTION_OF[group];
+}
 
 /** Characters of a line without its task: of the shortest form, from one form to the next, and of the whole. */
 const LINE = { least: 100, step: 60 };
@@ -109,7 +115,7 @@ export function memoryOf(state: SessionState, asked: MemoryAsked): SessionMemory
     similar: new Map([...similar].reverse().map(({ task, similarity }) => [task, similarity])),
   });
   const facts = recordOf(NOTE_SECTIONS, (): RankedFact[] => []);
-  for (const each of chosen) facts[SECTION_OF[each.group]].push(each);
+  for (const each of chosen) facts[sectionOf(each)].push(each);
   // What stands under the findings is not said again.
   const open = new Set(facts.findings.map(({ fact }) => fact));
   const byTask = new Map(similar.map((each) => [each.task, each]));

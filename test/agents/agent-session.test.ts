@@ -53,7 +53,7 @@ describe('the session of an agent', () => {
   });
 
   it.each([
-    ['{', 'run "throughline connect" again'],
+    ['{', 'remove the file and run "throughline connect" again'],
     ['[]', 'it is not a JSON object'],
     ['{"session":5}', 'session is 5: write a text'],
     ['{"agents":{"builder":1}}', 'agents.builder is 1: write a role'],

@@ -168,6 +168,19 @@ describe('connecting a client', () => {
     expect(await readdir(at.project)).toEqual(['tasks.md']);
   });
 
+  it('the plan is the only one at a usual place; of several it is tasks.md, or none', async () => {
+    const planOf = async (...paths: string[]) => {
+      await using at = await place('throughline', 'codex');
+      for (const path of paths) await at.write(path, '- [ ] 1 Parse\n');
+      await at.connect('codex', '--yes');
+      return JSON.parse(await at.read('.throughline.json')).plan;
+    };
+    const kiro = ['.kiro/specs/a/tasks.md', '.kiro/specs/b/tasks.md'] as const;
+    expect(await planOf(kiro[0])).toBe(kiro[0]);
+    expect(await planOf(...kiro, 'tasks.md')).toBe('tasks.md');
+    expect(await planOf(...kiro)).toBeUndefined();
+  });
+
   it('a .throughline.json of the user becomes what it was with the last client, byte for byte', async () => {
     await using at = await place('throughline', 'codex', 'gemini');
     const mine = '{ "agents": { "main": "implementer" },  "session": "mine" }';

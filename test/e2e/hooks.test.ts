@@ -82,7 +82,9 @@ describe('hooks of an agent', () => {
     expect(await log(state)).toEqual([]);
 
     const prompt = await run('claude', eventsNamed('claude', 'UserPromptSubmit')[0] as Payload);
-    expect(JSON.parse(prompt).hookSpecificOutput.additionalContext).toContain('Task: 2.1');
+    const known = JSON.parse(prompt).hookSpecificOutput.additionalContext;
+    expect(known).toMatch(/^Task: 2\.1\n\nLedger:\n/);
+    expect(known).not.toMatch(/Guide:|Return only the result object|Output budget/);
     const compacted = eventsNamed('claude', 'SessionStart').find(({ source }) => source === 'compact');
     const { additionalContext } = JSON.parse(await run('claude', compacted as Payload)).hookSpecificOutput;
     expect(additionalContext).toContain('[Recent Steps]');

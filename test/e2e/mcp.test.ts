@@ -33,6 +33,8 @@ describe('throughline mcp', () => {
     expect(tools.map(({ name }) => name)).toEqual(['context', 'report', 'task', 'note', 'recall', 'explain']);
     expect((await agent.call('context', {})).text).toContain(`Session: ${session}`);
     await agent.call('task', { action: 'add', content: 'Write the parser' });
+    const claimed = await agent.call('task', { action: 'claim', id: 'TAS-1', agent: 'me' });
+    expect(claimed).toMatchObject({ isError: true, text: expect.stringContaining('id is not for claim') });
     expect(await agent.call('task', { action: 'claim', agent: 'me' })).toMatchObject({
       text: 'TAS-1 [P2] in_progress: Write the parser (claimed by me)',
       data: { tasks: [{ id: 'TAS-1', claimed_by: 'me' }] },

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -44,6 +44,17 @@ describe('a store', () => {
         new RegExp(`in use by .* process ${first.pid}, which process ${process.pid} started: stop .*--store`),
       ),
     });
+  });
+
+  it('a store of the usual name is kept out of git, and its .gitignore is never replaced; another folder is left alone', async () => {
+    const folder = await newStore();
+    const [usual, other] = [join(folder, '.throughline'), join(folder, 'data')];
+    for (const storeDir of [usual, other]) await (await started(storeDir)).stop();
+    expect(await readFile(join(usual, '.gitignore'), 'utf8')).toBe('*\n');
+    expect(await readdir(other)).not.toContain('.gitignore');
+    await writeFile(join(usual, '.gitignore'), 'mine\n');
+    await started(usual);
+    expect(await readFile(join(usual, '.gitignore'), 'utf8')).toBe('mine\n');
   });
 
   it('a store is one store by whichever path it is reached', async () => {

@@ -68,6 +68,20 @@ describe('a dispatch prompt', () => {
     expect(compiled.budget.used).toBe(compiled.budget.wanted);
   });
 
+  it('a test that passes is not among the failing tests', () => {
+    const notesAfter = (passed: boolean) => {
+      const tests = [{ command: 'npm run parse', passed }];
+      const state = stateAfter(recorded(1, implementer({ task_id: '2', tests })));
+      return partsOf(compile(state, { taskPrompt: 'npm run parse task' })).notes;
+    };
+    expect(notesAfter(false)).toHaveProperty(['Failing tests']);
+    expect(notesAfter(true)).not.toHaveProperty(['Failing tests']);
+    expect(notesAfter(true)).toHaveProperty(
+      ['Also known'],
+      [expect.stringContaining('npm run parse: passed')],
+    );
+  });
+
   it('a dispatch prompt has no ledger, no replan and no context without anything to say', () => {
     expect(partsOf(compile(emptyState('demo')))).toMatchObject({
       packet: {},

@@ -35,6 +35,7 @@ export function backupOf(path: string): string {
 /**
  * The files that connecting changes; none where everything stands there already.
  *
+ * @param plan the plan of a project that names none, from its folder
  * @throws ThroughlineError `config_invalid` for a file that cannot be written into
  */
 export function connectPlan(
@@ -42,6 +43,7 @@ export function connectPlan(
   where: Where,
   read: ReadText,
   given: ProjectFields,
+  plan?: string,
 ): FileChange[] {
   const files = CONNECT_CLIENTS[client].files(where).map((file): FileChange => {
     const before = read(file.path);
@@ -49,7 +51,7 @@ export function connectPlan(
     const backup = isFirst && read(backupOf(file.path)) === undefined ? 'make' : 'leave';
     return { path: file.path, before, after: connectedText(file, before), backup };
   });
-  return [...files, ...(where.scope === 'project' ? [projectChange(where, read, given)] : [])].filter(
+  return [...files, ...(where.scope === 'project' ? [projectChange(where, read, given, plan)] : [])].filter(
     isChange,
   );
 }
@@ -77,11 +79,10 @@ export function clientState(client: ConnectClientName, where: Where, read: ReadT
   return states.every((state) => state === 'absent') ? 'absent' : 'outdated';
 }
 
-function projectChange(where: Where, read: ReadText, given: ProjectFields): FileChange {
+function projectChange(where: Where, read: ReadText, given: ProjectFields, plan?: string): FileChange {
   const path = join(where.project, PROJECT_FILE_NAME);
   const before = read(path);
   const name = projectOf(basename(where.project));
-  const plan = where.exists(join(where.project, 'tasks.md')) ? 'tasks.md' : undefined;
   const defaults = { session: name, project: name, ...(plan !== undefined && { plan }) };
   // One from before the first client is the user's.
   const isFirst =

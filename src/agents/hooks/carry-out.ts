@@ -192,7 +192,9 @@ async function taskContext(
   const tail = reply.messages.at(-1)?.content ?? '';
   // Last in the prompt, and of all sections the only one that is not ours.
   const [known = ''] = tail.split('\n\nTask prompt:\n', 1);
-  return known;
+  // What to do and what to return is for an agent that a task is handed to; here the user says it.
+  const sections = known.split('\n\n').filter((section) => !section.startsWith('Guide: '));
+  return sections.join('\n\n').replace(/\nOutput budget: \d+ tokens/, '');
 }
 
 async function beforeAgent(call: HookCall, tools: HookTools): Promise<HookAnswer> {

@@ -21,6 +21,7 @@ export const taskTool: McpTool<'task'> = async (memory, input) => {
       return answerOf(task === null ? [] : [task], NONE_READY, plan);
     }
     case 'claim': {
+      if (input.id !== undefined) throw new ThroughlineError('schema_invalid', CLAIM_WITH_ID);
       const { task } = await client.tools.taskNext({ session, claim: input.agent ?? 'agent' });
       return task === null ? answerOf([], NONE_READY, await planOf(memory, client)) : answerOf([task]);
     }
@@ -43,6 +44,8 @@ export const taskTool: McpTool<'task'> = async (memory, input) => {
 };
 
 const NONE_READY = 'No task of the board is ready.';
+const CLAIM_WITH_ID =
+  'id is not for claim, which takes the next ready task of the board: leave it out. A task of the plan needs no claim: use context with it';
 
 async function changed(
   client: ThroughlineClient,
