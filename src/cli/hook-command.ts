@@ -10,6 +10,10 @@ import { examples } from './output.js';
 
 /** Longest time of a hook: with what a process takes to end, clients wait for less than 300 ms. */
 const WITHIN_MS = 220;
+/** Where the start alone takes more than a part of that, the machine is busy: then a hook has so many times its start. */
+const STARTS = 5;
+/** However busy the machine is. */
+const MOST_BUSY_MS = 3000;
 const LEAST_MS = 50;
 const MOST_MS = 60_000;
 
@@ -29,7 +33,7 @@ export function hookCommand(program: Command): void {
     .argument('<client>', Object.keys(HOOK_CLIENTS).join(', '))
     .option(
       '--within <ms>',
-      `longest time from its start, in milliseconds: then it ends without an answer, and the agent goes on (default: ${WITHIN_MS})`,
+      `longest time from its start, in milliseconds: then it ends without an answer, and the agent goes on (default: ${WITHIN_MS}, and more on a busy machine)`,
     )
     .addHelpText(
       'after',
@@ -50,6 +54,7 @@ export function hookCommand(program: Command): void {
  * from the start of the process.
  */
 export async function hook(name: string, { nats: url, within }: HookOptions = {}): Promise<void> {
+  const startMs = performance.now();
   let config: Config | undefined;
   let fault: unknown;
   try {
@@ -59,7 +64,7 @@ export async function hook(name: string, { nats: url, within }: HookOptions = {}
   }
   const stateDir = stateDirOf();
   const log = (line: string) => logHook(stateDir, line);
-  const withinMs = withinOf(within);
+  const withinMs = within === undefined ? usualMs(startMs) : withinOf(within);
   const leftMs = () => (withinMs ?? WITHIN_MS) - performance.now();
   const end = (answer: string): void => {
     if (answer === '') process.exit(0);
@@ -91,9 +96,13 @@ export async function hook(name: string, { nats: url, within }: HookOptions = {}
   end(answer);
 }
 
-/** The time that a hook may take; `undefined` for a text that is none. */
-function withinOf(text: string | undefined): number | undefined {
-  if (text === undefined) return WITHIN_MS;
+/** The time that a hook may take whose start took so long, both in milliseconds. */
+function usualMs(startMs: number): number {
+  return Math.round(Math.min(MOST_BUSY_MS, Math.max(WITHIN_MS, STARTS * startMs)));
+}
+
+/** The time of `--within`; `undefined` for a text that is none. */
+function withinOf(text: string): number | undefined {
   const ms = Number(text);
   return /^\d{2,5}$/.test(text) && ms >= LEAST_MS && ms <= MOST_MS ? ms : undefined;
 }

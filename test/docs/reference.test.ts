@@ -123,7 +123,8 @@ branch, the name of the folder. Signs that a name cannot hold become \`-\`: the 
 
 All fields are optional. A new session is given \`project\` and \`plan\` by its first hook. \`agents\` says which role an agent
 has, by its name; \`main\` is the agent that the user talks to. Agents named \`implementer\` and \`reviewer\` have that role
-without it, also as \`plugin:reviewer\`.
+without it, also as \`plugin:reviewer\`. An agent that only looks is a \`reader\`, and owes no result: those that a client
+brings for that, such as \`Explore\`, are readers without it.
 
 ## Results
 
@@ -154,8 +155,9 @@ throughline trace show checkout --intent claude-3f8c0a52-7a0e-4b57-9d0c-5a2f4a0c
 
 ## A hook never harms the agent
 
-- It ends with code 0, whatever happens. After 220 milliseconds it ends without an answer, and the agent goes on;
-  \`throughline hook claude --within 500\` gives it more.
+- It ends with code 0, whatever happens. After 220 milliseconds it ends without an answer, and the agent goes on. On a busy
+  machine, where its start alone takes more than 44, it has five times as long as that, at most 3 seconds;
+  \`throughline hook claude --within 500\` sets another limit.
 - Without a server, with a slow one, on a full disk or with an input that it does not know, it prints nothing. What went
   wrong is one line in \`~/.local/state/throughline/hook.log\`, or under \`XDG_STATE_HOME\` if it is set.
 - Results and trace entries that could not be sent wait there, and go out with the next hook that reaches the server: at

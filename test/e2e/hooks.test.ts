@@ -214,8 +214,8 @@ describe('a hook never harms the agent', () => {
         result = await cli(args, { env: { ...env, XDG_STATE_HOME: state }, input });
       });
       expect(result).toEqual({ code: 0, stdout: '', stderr: '' });
-      // Where a bare process takes longer than on an idle machine, so does this one.
-      times.push(took - Math.max(0, bare - 60));
+      // Where a bare process takes longer than on an idle machine, so may this one, as often.
+      times.push(took * Math.min(1, 60 / bare));
       if (env.XDG_STATE_HOME === undefined) expect(await log(state)).toHaveLength(round);
     }
     expect(Math.min(...times)).toBeLessThan(IN_TIME_MS);
@@ -266,7 +266,7 @@ describe('a hook never harms the agent', () => {
     });
     child.stdin.write('{"hook');
     expect(await ended(child)).toBe(0);
-    expect(await log(state)).toEqual([expect.stringContaining('not done within 220 ms: gave up')]);
+    expect(await log(state)).toEqual([expect.stringMatching(/not done within \d+ ms: gave up/)]);
   });
 
   it.skipIf(TMPFS_MISSING !== undefined)('on a full disk it ends in time without an answer', async () => {

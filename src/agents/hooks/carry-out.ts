@@ -8,7 +8,7 @@ import type { TraceEntryInput } from '../../contracts/trace-entry.js';
 import { clipText } from '../../shared/text.js';
 import { RECENT_STEPS } from '../../traces/trace-summary.js';
 import type { AgentSession } from '../agent-session.js';
-import { isSentBack, roleOfAgent, sentBackText } from './agent-roles.js';
+import { isSentBack, onlyReads, roleOfAgent, sentBackText } from './agent-roles.js';
 import type { HookCall } from './hook-call.js';
 import { plainRole, resultId, withResultId } from './hook-results.js';
 import type { HookState, Waiting } from './hook-state.js';
@@ -205,9 +205,15 @@ async function beforeAgent(call: HookCall, tools: HookTools): Promise<HookAnswer
   if (typeof prompt !== 'string' || prompt.includes(BEGIN)) return undefined;
   const task = namedTask(prompt);
   if (task === undefined) return undefined;
-  const name = call.input[fields.agentName];
-  const role = typeof name === 'string' && name !== '' ? roleOfAgent(name, tools.at.agents) : undefined;
+  const named = call.input[fields.agentName];
+  const name = typeof named === 'string' ? named : '';
+  const { agents } = tools.at;
   const client = await tools.connect();
+  if (onlyReads(name, tools.client.readers, agents)) {
+    const context = await taskContext(task, prompt, tools, client);
+    return context === undefined ? undefined : { ...call.input, [fields.prompt]: `${prompt}\n\n${context}` };
+  }
+  const role = name === '' ? undefined : roleOfAgent(name, agents);
   const reply = await client.compile({
     kind: 'dispatch',
     ...dispatchOf(tools.at, task, prompt, role ?? 'implementer'),

@@ -9,7 +9,8 @@ export const MOMENTS = {
     'gives the `session-start` prompt as context; after a compaction also the compacted history of this conversation. A new session gets its project and plan',
   prompt:
     'keeps the prompt as a REQUEST in the trace; one that names a task gets what the dispatch prompt of that task knows',
-  'before-agent': 'replaces the prompt of a sub-agent that names a task by the dispatch prompt of that task',
+  'before-agent':
+    'replaces the prompt of a sub-agent that names a task by the dispatch prompt of that task; one that only looks keeps its prompt, followed by what is known of the task',
   'after-tool': 'keeps tool, files, command and status for the trace, without a connection to the server',
   said: 'remembers the message, for a client whose stop event does not have it',
   text: 'publishes the last result block of a text, if it can be read: the agent may still go on',
@@ -74,6 +75,8 @@ export interface HookClient {
   readonly events: readonly HookEvent[];
   readonly fields: PayloadFields;
   readonly agentTools: Readonly<Record<string, AgentTool>>;
+  /** Agents of the client that only look, by their names: they owe no result. */
+  readonly readers: readonly string[];
   /** Most tokens of the context of one answer, and most characters; a longer one is not given. */
   readonly contextTokens: number;
   readonly maxContext: number;
@@ -128,6 +131,7 @@ export const HOOK_CLIENTS = {
       Agent: { prompt: 'prompt', agentName: 'subagent_type' },
       Task: { prompt: 'prompt', agentName: 'subagent_type' },
     },
+    readers: ['Explore', 'Plan'],
     contextTokens: 8000,
     maxContext: 40_000,
     maxAnswer: 49_000,
@@ -153,6 +157,7 @@ export const HOOK_CLIENTS = {
     ],
     fields: { ...FIELDS, turn: 'turn_id' },
     agentTools: { spawn_agent: { prompt: 'message', agentName: 'agent_type' } },
+    readers: ['explorer'],
     // It keeps about 2500 tokens of a context; more goes into a file.
     contextTokens: 2000,
     maxContext: 9000,
@@ -183,6 +188,7 @@ export const HOOK_CLIENTS = {
     ],
     fields: { ...FIELDS, message: 'prompt_response' },
     agentTools: { invoke_agent: { prompt: 'prompt', agentName: 'agent_name', returns: true } },
+    readers: ['codebase_investigator'],
     contextTokens: 8000,
     maxContext: 40_000,
     maxAnswer: 49_000,
@@ -223,6 +229,7 @@ export const HOOK_CLIENTS = {
       again: 'loop_count',
     },
     agentTools: { Task: { prompt: 'prompt', agentName: 'subagent_type' } },
+    readers: ['explore'],
     contextTokens: 8000,
     maxContext: 40_000,
     maxAnswer: 49_000,
@@ -249,6 +256,7 @@ export const HOOK_CLIENTS = {
     ],
     fields: { ...FIELDS, turn: 'message_id' },
     agentTools: { task: { prompt: 'prompt', agentName: 'subagent_type' } },
+    readers: ['explore', 'plan'],
     contextTokens: 8000,
     maxContext: 40_000,
     maxAnswer: 49_000,

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BATCH } from '../../../src/agents/hooks/carry-out.js';
@@ -198,6 +198,28 @@ describe('an agent at work', () => {
     expect(JSON.stringify(place.asked)).not.toContain('abcdefghijklmnopqrstuvwxyz0123456789');
     expect(place.published).toHaveLength(1);
   });
+
+  it.each([
+    ['that its client brings', 'Explore', {}],
+    ['that the project names', 'scout', { agents: { scout: 'reader' } }],
+  ])(
+    'a sub-agent %s for looking only keeps its words, with what is known of the task',
+    async (_what, agent, file) => {
+      const place = hookPlace({ context: 'known of 2.1' });
+      writeFileSync(join(place.stateDir, '.throughline.json'), JSON.stringify(file));
+      const payload = payloadsOf('claude').find(({ hook_event_name: event }) => event === 'PreToolUse');
+      const tool_input = {
+        description: 'Look',
+        prompt: 'Which files did task 2.1 touch?',
+        subagent_type: agent,
+      };
+      const answer = JSON.parse(await place.run('claude', { ...payload, cwd: place.stateDir, tool_input }));
+      expect(answer.hookSpecificOutput.updatedInput).toEqual({
+        ...tool_input,
+        prompt: 'Which files did task 2.1 touch?\n\nknown of 2.1',
+      });
+    },
+  );
 
   it('a sub-agent that is given a task gets the dispatch prompt of its role in place of the words', async () => {
     const place = hookPlace({ context: 'the slice of 2.1' });
