@@ -46,6 +46,11 @@ export function agentSession({ env, directory }: Where): AgentSession {
   };
 }
 
+/** Whether a folder is in a project that has a `.throughline.json`. */
+export function isConnected(directory: string): boolean {
+  return projectAt(directory).file !== undefined;
+}
+
 /** The nearest `.throughline.json` from a folder up to the top of its git work tree, and that tree's `.git`. */
 function projectAt(directory: string): { readonly file?: string; readonly git?: string } {
   let file: string | undefined;

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { agentSession, isConnected } from '../agents/agent-session.js';
 import type { ThroughlineClient } from '../client/throughline-client.js';
 import { loadConfig, nearestVariable, unknownVariables } from '../config/config.js';
 import { ThroughlineError } from '../contracts/errors.js';
@@ -71,9 +72,14 @@ export async function withClient<T>(
   }
 }
 
-/** The session that a command works on: the option `flag`, else `THROUGHLINE_SESSION`. */
+/**
+ * The session that a command works on: the option `flag`, else `THROUGHLINE_SESSION`, else in a project that is connected
+ * that of its agents.
+ */
 export function sessionOf(cli: Cli, given: string | undefined, flag = '--session'): Token {
   const session = given ?? cli.config.session;
   if (session !== undefined) return token(session, given === undefined ? 'THROUGHLINE_SESSION' : flag);
+  const where = { env: cli.config.env, directory: process.cwd() };
+  if (isConnected(where.directory)) return agentSession(where).session;
   throw new ThroughlineError('usage', `no session is named: give ${flag} NAME, or set THROUGHLINE_SESSION`);
 }

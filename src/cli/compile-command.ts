@@ -45,7 +45,7 @@ export function compileCommand(program: Command): void {
     .description(
       'Asks the prompt-compiler for a prompt. The prompt goes to standard output, a summary of it to standard error.',
     )
-    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
+    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION, else .throughline.json)')
     .addOption(
       new Option('--kind <kind>', 'kind of prompt')
         .choices(['dispatch', 'iteration', 'session-start'])

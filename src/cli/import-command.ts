@@ -30,7 +30,7 @@ export function importCommand(program: Command): void {
       "Each commit becomes an implementer's result: its subject is the summary, its files are the files modified.\n" +
         'It counts once, however often it is imported, and opens no ledger: no task waits for its review.',
     )
-    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
+    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION, else .throughline.json)')
     .option('--repo <path>', 'the repository', '.')
     .option('--branch <ref>', 'its branch, tag or commit (default: what is checked out)')
     .option('--since <date>', 'only commits since then, such as 2026-01-31 or "3 months ago"')

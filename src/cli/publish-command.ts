@@ -34,7 +34,7 @@ export function publishCommand(program: Command): void {
     .addArgument(
       new Argument('<role>', 'role of the agent that returned it').choices(ROLES).argParser(nameOf(ROLES)),
     )
-    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
+    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION, else .throughline.json)')
     .option('-f, --file <path>', 'file with the result; - is standard input', '-')
     .option('--no-check', 'send it unchecked: `throughline rejected ls` then shows what is wrong with it')
     .option('--id <id>', 'message id, to publish again safely: the same id counts once in its session')

@@ -91,7 +91,7 @@ export function initCommand(program: Command): void {
       'Reads a tasks.md and follows it: prompts know what is done and what is left. Again, it keeps the goal unless a new one\n' +
         'is given. The service reads the file itself, under THROUGHLINE_TASKS_ROOTS; with --push its text is sent instead.',
     )
-    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
+    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION, else .throughline.json)')
     .option(
       '--spec <name>',
       "name of the specification (default: the one before, else that of the file's folder)",

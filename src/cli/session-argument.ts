@@ -6,7 +6,7 @@ import { type Cli, sessionOf } from './command-context.js';
 /** For a command that reads a session: its name as an argument, or as an option. */
 export function onSession(command: Command): Command {
   return command
-    .argument('[session]', 'the session (default: THROUGHLINE_SESSION)')
+    .argument('[session]', 'the session (default: THROUGHLINE_SESSION, else .throughline.json)')
     .option('-s, --session <name>', 'the same as an option');
 }
 

@@ -13,7 +13,7 @@ export function toolCommand(program: Command): void {
   for (const name of TOOL_NAMES) {
     const command = tool
       .command(name)
-      .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
+      .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION, else .throughline.json)')
       // What it was called before, for one more release.
       .addOption(new Option('-n, --name <session>').hideHelp());
     addTool(command, name, `throughline tool ${name} --session demo`, (cli, self) => {

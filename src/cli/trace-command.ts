@@ -24,7 +24,7 @@ export function traceCommand(program: Command): void {
   trace
     .command('append')
     .description('Adds entries to the trace: JSON lines, one entry each.')
-    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
+    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION, else .throughline.json)')
     .option('-f, --file <path>', 'file with the entries; - is standard input', '-')
     .option('--json', 'print the reply as JSON')
     .addHelpText(
@@ -96,7 +96,7 @@ interface EntryOptions {
 function onEntry(command: Command): Command {
   return command
     .argument('<id>', 'id of the entry, as `trace show` and prompts name it')
-    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION)')
+    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION, else .throughline.json)')
     .option('--intent <id>', 'the intent, where several have such an entry')
     .option('--json', 'print the reply as JSON');
 }

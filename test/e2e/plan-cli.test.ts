@@ -166,6 +166,17 @@ describe('--watch', () => {
   });
 });
 
+describe('in a project that is connected', () => {
+  it('commands work on the session of its agents', async () => {
+    const name = newSession('connected');
+    const cwd = await projectOf(name, 'tasks.md');
+    await writeFile(join(cwd, '.throughline.json'), JSON.stringify({ session: name }));
+    const { code, stdout } = await up.cli(['init', '--tasks', 'tasks.md'], { cwd });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(new RegExp(`^${name}\n`)) });
+    expect(await up.cli(['plan', '--json'], { cwd })).toMatchObject({ code: 0 });
+  });
+});
+
 describe('init without a file', () => {
   it.each([
     ['.kiro/specs/parser/tasks.md', 'parser'],
