@@ -259,9 +259,7 @@ function* mergeOverviews(drafts: readonly Draft[], confirmed: ReadonlySet<Headin
     const { box, mark } = overview.head;
     const said = box?.mark ?? mark;
     if (said !== undefined) overview.statuses.unshift({ from: 'overview', line: overview.line, mark: said });
-    if (overview.origin !== 'heading') {
-      for (let line = overview.line; line < overview.end; line += 1) detail.alsoAt.push(line);
-    }
+    for (let line = overview.line; line < overview.end; line += 1) detail.alsoAt.push(line);
     // Each mark once: a plan may say the same task a thousand times.
     const isNew = ({ from, mark }: Draft['statuses'][number]): boolean =>
       !detail.statuses.some((each) => each.from === from && sameMark(each.mark, mark));

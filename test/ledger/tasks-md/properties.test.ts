@@ -107,7 +107,11 @@ describe('whatever the text', () => {
         );
         expect(unseen).toEqual([]);
       }),
-      { numRuns: 1000 },
+      {
+        numRuns: 1000,
+        // Below a heading that is there twice.
+        examples: [[['## Phase 1: Part', '✅ T001 do it', '## Phase 1: Part', 'more text']]],
+      },
     );
   });
 
