@@ -10,8 +10,8 @@ import { examples } from './output.js';
 
 /** Longest time of a hook: with what a process takes to end, clients wait for less than 300 ms. */
 const WITHIN_MS = 220;
-/** Where the start alone takes more than a part of that, the machine is busy: then a hook has so many times its start. */
-const STARTS = 5;
+/** A start that takes most of that shows a busy machine, where all takes longer: a hook has so many times its start. */
+const STARTS = 1.7;
 /** However busy the machine is. */
 const MOST_BUSY_MS = 3000;
 const LEAST_MS = 50;
