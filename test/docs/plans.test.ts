@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { DIALECTS } from '../../src/ledger/tasks-md/dialects.js';
 import { parseTasksMd } from '../../src/ledger/tasks-md/parse-tasks-md.js';
+import { quoted } from '../../src/shared/text.js';
 import { ROOT } from './pages.js';
 
 /** A small plan of each dialect. */
@@ -12,6 +13,7 @@ const PLANS: Readonly<Record<string, readonly string[]>> = {
     '- [-] 2. Write the parser',
     '  - [x] 2.1 Expressions',
     '  - [ ] 2.2 Statements',
+    '    - Escapes such as \\n; report an open string with its line',
     '    - _Requirements: 1.2, 1.3_',
     '- [ ]* 3. Write a manual',
   ],
@@ -86,7 +88,7 @@ it('the page of the plans that are read shows a small plan of each dialect, and 
         ...(task.parallel ? ['parallel'] : []),
         ...(task.dependsOn.length > 0 ? [`depends on ${task.dependsOn.join(', ')}`] : []),
         ...(task.requirements.length > 0 ? [`requirements ${task.requirements.join(', ')}`] : []),
-        ...(task.prompt === undefined ? [] : ['with a prompt']),
+        ...(task.prompt === undefined ? [] : [`prompt "${quoted(task.prompt)}"`]),
       ];
       return `| \`${task.id}\` | ${task.text} | ${said.join(', ')} |`;
     });
@@ -111,6 +113,10 @@ below it the tasks that it comes to. This page is written from the code. How to 
 
 Every line of a plan is a task, part of a task, prose, or reported as one that was not placed. Tasks without an id are named
 by their place (\`todo#1\`) or by the text of their heading: one line counts them and says where they are.
+
+The prompt of a task is its \`_Prompt: …_\` or \`**Prompt**\` block; in JSON its \`prompt\`, or else its \`details\`. In Markdown, a
+task or group without one has what describes it as its prompt: the items, paragraphs, code and tables of its body, and the
+headings above them, in order. Its parts, its requirements, dependencies and status, and comments are not among them.
 
 ${sections.join('\n')}`;
   await expect(page).toMatchFileSnapshot(`${ROOT}docs/reference/plans.md`);

@@ -93,11 +93,15 @@ describe('plan', () => {
     const session = newSession('plan');
     const path = await folder.write(
       'prompted.md',
-      '- [ ] 1. Write\n  - _Prompt: Role: writer_\n- [!] 2. Ask\n',
+      '- [ ] 1. Write\n  - _Prompt: Role: writer_\n- [!] 2. Ask\n  - Escapes\n    - as \\n\n  Report the line.\n  - _Requirements: 1.2_\n',
     );
     await up.cli(['init', '-s', session, '--tasks', path]);
     const one = await up.cli(['plan', session, '--task', '1']);
     expect(one.stdout).toMatch(/^\[ \] 1 {2}Write \(next\)\n {4}prompt: Role: writer$/m);
+    const described = await up.cli(['plan', session, '--task', '2']);
+    expect(described.stdout).toMatch(
+      /^\[!\] 2 {2}Ask \(blocked\)\n {4}requirements: 1\.2\n {4}prompt: - Escapes - as \\n Report the line\.$/m,
+    );
     const blocked = await up.cli(['plan', session, '--status', 'blocked', '--json']);
     expect(JSON.parse(blocked.stdout)).toMatchObject({ tasks: [{ id: '2', blocked: true }] });
     const all = await up.cli(['plan', session]);

@@ -187,6 +187,16 @@ describe('the prompt of a plan task', () => {
     });
   });
 
+  it('what describes a plan task without a prompt is in its delta packet', async () => {
+    const session = await following(
+      '- [ ] 1. Strings\n  - Escapes: \\n\n  - an open string\n    - with its line\n',
+    );
+    const reply = await system.client.compile({ session, taskId: '1', taskPrompt: 'go on' });
+    expect(partsOf(reply).packet).toMatchObject({
+      current_task: { description: 'Strings', prompt: '- Escapes: \\n - an open string - with its line' },
+    });
+  });
+
   it('a long prompt of a plan task is shortened to the room of its prompt', async () => {
     const session = await following(`- [ ] 1. Write\n  - _Prompt: ${'one more word '.repeat(200)}_\n`);
     const request = { session, taskId: '1', taskPrompt: 'go on' };

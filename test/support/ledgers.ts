@@ -122,7 +122,6 @@ export function parsedTask(id: string, more: Partial<ParsedTask> = {}) {
     files: [],
     leverage: [],
     dependsOn: [],
-    details: [],
     ...more,
   };
 }

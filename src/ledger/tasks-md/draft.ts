@@ -55,6 +55,7 @@ export interface Draft {
   readonly files: string[];
   readonly leverage: string[];
   readonly dependsOn: string[];
+  /** Lines of its body that describe it: what agents are told where there is no prompt. */
   readonly details: string[];
   prompt?: string | undefined;
 }

@@ -66,7 +66,10 @@ export interface ParsedTask {
   readonly section?: string;
   /** Other bracketed markers beside the id or at the end, such as `US1` or `T`. */
   readonly labels: readonly string[];
-  /** The `_Prompt: …_`, its lines dedented, without the underscores. */
+  /**
+   * The `_Prompt: …_`, its lines dedented, without the underscores. Without one the lines of its body, each trimmed, but not
+   * tasks, comments, requirements, dependencies or a status.
+   */
   readonly prompt?: string;
   readonly requirements: readonly string[];
   /** From `File:` lines only; a path named in the text is not guessed. */
@@ -74,8 +77,6 @@ export interface ParsedTask {
   readonly leverage: readonly string[];
   /** Ids, also of tasks that do not exist; what names no id is as written (`all of the above`). */
   readonly dependsOn: readonly string[];
-  /** The remaining lines of its body, without bullets: what is neither a field nor a task of its own. */
-  readonly details: readonly string[];
 }
 
 /**

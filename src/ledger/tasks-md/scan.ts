@@ -1,7 +1,7 @@
 import { STEP, type Steps } from '../../shared/steps.js';
 import { type Block, type Container, type Lines, readBlocks, type Table } from './blocks.js';
 import { applyField, type Draft, type Findings, type Heading, newDraft, problem } from './draft.js';
-import { namesPrompt, readField } from './fields.js';
+import { type FieldKey, namesPrompt, readField } from './fields.js';
 import { bulletOf, type Head, opensWithBox, plainHead, readHead } from './head.js';
 import { opensPlan, statusOfSection } from './headings.js';
 import { reportFence, uncomment } from './hidden.js';
@@ -36,6 +36,17 @@ function isBody(text: string, owner: Draft | undefined): boolean {
   return owner.head.id === undefined || !text.includes(`${owner.head.id}.`);
 }
 
+/** A line of text with the marker of the item that it opens. */
+function detailOf(text: string, line: number, item: Container | undefined): string {
+  if (item?.start !== line) return text;
+  return item.ordinal === undefined ? `- ${text}` : `${item.ordinal}. ${text}`;
+}
+
+const OPENS_LIST = /[:：][*_]{0,3}$/;
+
+/** Fields that are told to agents as the plan writes them. */
+const IN_DETAILS: ReadonlySet<FieldKey> = new Set(['files', 'leverage']);
+
 /** A container that is walked. */
 interface Walk {
   readonly container: Container;
@@ -56,6 +67,12 @@ class Scanner {
   #asks: { readonly draft: Draft; readonly takes: 'block' | 'items' | 'section' } | undefined;
   /** The line before a list says that it is the plan: `Plans:`. */
   #isPlan = false;
+  /** The last item that may be a task of a plan without marks. */
+  #planned: Draft | undefined;
+  /** The task whose last detail opens a list: one of tasks needs no such line. */
+  #opensList: Draft | undefined;
+  /** The last heading within a task that its details name. */
+  #told: Heading | undefined;
 
   constructor(lines: readonly string[], legend: Legend, findings: Findings) {
     this.findings = findings;
@@ -108,14 +125,23 @@ class Scanner {
         const shown = block.kind === 'html' ? uncomment(block, this.#legend, this.findings.problems) : block;
         const isTasks = shown.lines.some((line) => opensWithBox(line, this.#legend));
         if (isTasks) yield* this.#visitBlock(shown, container, owner);
+        else if (block.kind === 'code') this.#addDetails(this.#sink(owner), block.start, block.lines);
         return;
       }
       case 'fence':
-        if (block.end > this.#taken) reportFence(block, this.#lines, this.#legend, this.findings.problems);
+        if (block.end <= this.#taken) return;
+        reportFence(block, this.#lines, this.#legend, this.findings.problems);
+        this.#addDetails(this.#sink(owner), block.start, ['```', ...block.lines, '```']);
         return;
-      case 'table':
+      case 'table': {
+        const { length } = this.findings.mentions;
         yield* scanTable(block, this.#heading, this.#legend, this.findings);
+        // Its rows are tasks, or part of one.
+        if (this.findings.mentions.length > length) return;
+        const rows = block.rows.map(({ cells }) => `| ${cells.join(' | ')} |`);
+        this.#addDetails(this.#sink(owner), block.start, rows);
         return;
+      }
     }
   }
 
@@ -211,8 +237,8 @@ class Scanner {
     const opening = first.lines[0] ?? '';
     const head = isBody(opening, owner) ? plainHead(opening) : readHead(opening, true, this.#legend);
     if (head.box === undefined) {
-      this.#visitItemText(first, head, item, owner);
-      return hasMore ? { container: item, owner, at: 1 } : undefined;
+      const task = this.#visitItemText(first, head, item, owner);
+      return hasMore ? { container: item, owner: task ?? owner, at: 1 } : undefined;
     }
     const draft = this.#addBox(head, first.start, item.ordinal, owner);
     if (draft !== undefined) draft.end = item.end;
@@ -220,13 +246,13 @@ class Scanner {
     return hasMore ? { container: item, owner: draft ?? owner, at: 1 } : undefined;
   }
 
-  /** An item without a box: a field of a task, a mention of one, a task of a phase, or text. */
-  #visitItemText(paragraph: Lines, head: Head, item: Container, owner: Draft | undefined): void {
+  /** An item without a box: a field of a task, a mention of one, a task of a phase, which it returns, or text. */
+  #visitItemText(paragraph: Lines, head: Head, item: Container, owner: Draft | undefined): Draft | undefined {
     const line = paragraph.start;
     const isField = readField(paragraph.lines[0] ?? '') !== undefined;
     if (isField || this.#heading?.isLegend) {
       this.#visitLines(paragraph, 0, item, owner);
-      return;
+      return undefined;
     }
     // In the body of a task named by a heading, a bare mark or number is part of that body.
     const sink = this.#sink(owner);
@@ -245,9 +271,10 @@ class Scanner {
       (item.ordinal !== undefined || (head.leads && this.#heading?.draft === sink));
     if (isOfPhase && head.mark !== undefined && head.id === undefined) {
       const draft = draftOf(item.ordinal);
+      this.#endDetails();
       this.findings.drafts.push(draft);
       this.#visitLines(paragraph, 1, item, draft);
-      return;
+      return draft;
     }
     if (owner === undefined && head.mark !== undefined && own !== undefined) {
       const draft = newDraft(line, 'list', { ...head, id: own }, place, this.#legend);
@@ -257,7 +284,8 @@ class Scanner {
       const message = `${head.stated.shown} is a status mark without id or checkbox; add one to make it a task`;
       this.findings.problems.push(problem('mark_without_id', line, message));
     } else if (owner === undefined && this.#isPlanned(head, item)) {
-      this.findings.planned.push(draftOf(item.ordinal));
+      this.#planned = draftOf(item.ordinal);
+      this.findings.planned.push(this.#planned);
     } else if (
       head.id !== undefined &&
       (owner === undefined ? head.certain : outerId(head.id) === owner.head.id)
@@ -265,6 +293,7 @@ class Scanner {
       this.findings.mentions.push({ line, from: 'list', draft: draftOf() });
     }
     this.#visitLines(paragraph, 0, item, owner);
+    return undefined;
   }
 
   /** An item of a plan that says nothing of its status, or one below `## ✅ Done`. */
@@ -309,7 +338,9 @@ class Scanner {
       }
       const sink = this.#sink(last ?? owner);
       if (owner === undefined && last === undefined && this.#mentions(text, line, sink, container)) continue;
-      if (sink !== undefined) this.#addLine(sink, text, line, block, index === 0 ? container : undefined);
+      const item = index === 0 && container.kind === 'item' ? container : undefined;
+      if (sink !== undefined) this.#addLine(sink, text, line, block, item);
+      else this.#addDetails(undefined, line, [detailOf(text, line, item)]);
     }
     return last;
   }
@@ -380,6 +411,31 @@ class Scanner {
     return (/^[\s>]*/.exec(this.#lines[line] ?? '')?.[0] ?? '').replaceAll('\t', '    ').length;
   }
 
+  /** Lines that only describe: they are what an agent is told of a task without a prompt. */
+  #addDetails(sink: Draft | undefined, at: number, lines: readonly string[]): void {
+    if (this.#heading?.isLegend) return;
+    const planned = this.#planned;
+    const isOfPlanned = planned !== undefined && planned.line < at && at < planned.end;
+    const heading = this.#heading;
+    if (sink?.origin === 'heading' && heading !== undefined && heading.draft !== sink) {
+      if (heading !== this.#told) sink.details.push(`${heading.text}:`);
+      this.#told = heading;
+    }
+    for (const line of lines) {
+      const text = line.trim();
+      if (text === '') continue;
+      sink?.details.push(text);
+      if (isOfPlanned) planned.details.push(text);
+      this.#opensList = OPENS_LIST.test(text) ? sink : undefined;
+    }
+  }
+
+  /** A task begins: what stands before it opened no list of details. */
+  #endDetails(): void {
+    this.#opensList?.details.pop();
+    this.#opensList = undefined;
+  }
+
   #addLine(sink: Draft, text: string, line: number, block: Lines, item: Container | undefined): void {
     sink.end = Math.max(sink.end, line + 1);
     const field = readField(text);
@@ -388,16 +444,16 @@ class Scanner {
       this.#asks = { draft: sink, takes: 'block' };
       return;
     }
+    const shown = detailOf(text, line, item);
     if (field === undefined) {
-      sink.details.push(text.trim());
+      this.#addDetails(sink, line, [shown]);
       return;
     }
     let value = field.value;
-    const holder = item?.kind === 'item' ? item : undefined;
     const stop = (next: string): boolean => /^#{1,6}\s/.test(next) || opensWithBox(next, this.#legend);
     if (field.state === 'open') {
-      const end = holder?.end ?? this.#lines.length;
-      const span = followSpan(this.#lines, line, end, value, holder === undefined ? stop : () => false);
+      const end = item?.end ?? this.#lines.length;
+      const span = followSpan(this.#lines, line, end, value, item === undefined ? stop : () => false);
       if (!span.closed) {
         this.findings.problems.push(
           problem('unclosed_field', line, `"${text.trim().slice(0, 40)}" has no closing underscore`),
@@ -408,13 +464,18 @@ class Scanner {
         this.#taken = span.end;
       }
     } else if (field.key === 'prompt' && field.state === 'plain') {
-      const end = holder?.end ?? block.end;
+      const end = item?.end ?? block.end;
       value = join(value, this.#lines.slice(line + 1, end));
       this.#taken = end;
     }
     sink.end = Math.max(sink.end, this.#taken);
-    if (applyField(sink, { ...field, value }, line, this.#legend)) return;
-    sink.details.push(text.trim());
+    const isKnown = applyField(sink, { ...field, value }, line, this.#legend);
+    // A name without a value opens a list.
+    const opensList = value === '' && field.key !== 'prompt';
+    if (!isKnown || opensList || IN_DETAILS.has(field.key)) {
+      this.#addDetails(sink, line, [shown, ...this.#lines.slice(line + 1, this.#taken)]);
+    }
+    if (isKnown) return;
     this.findings.problems.push(
       problem('unknown_mark', line, `"${value.slice(0, 60)}" is not a known status`),
     );
@@ -430,6 +491,7 @@ class Scanner {
       this.findings.problems.push(problem('not_a_task', line, 'a checkbox in a legend'));
       return undefined;
     }
+    this.#endDetails();
     const draft = newDraft(line, 'checkbox', head, { ordinal, owner, under: this.#heading }, this.#legend);
     this.findings.drafts.push(draft);
     return draft;

@@ -69,11 +69,11 @@ export function* settle(findings: Findings, lineCount: number): Steps<ParsedTask
       files: draft.files,
       leverage: draft.leverage,
       dependsOn: dependencies(draft, id, known, problems),
-      details: draft.details,
     };
     if (parentId !== undefined) task.parent = parentId;
     if (under !== undefined) task.section = under.text;
-    if (draft.prompt !== undefined) task.prompt = draft.prompt;
+    const prompt = draft.prompt || draft.details.join('\n');
+    if (prompt !== '') task.prompt = prompt;
     tasks.push(task);
   }
   if (tasks.length === 0) problems.push(problem('no_tasks', 0, 'the file holds no task'));

@@ -98,6 +98,27 @@ describe.skipIf(!hasCorpus)(
       });
     });
 
+    it.each([
+      ['kiro.md', 80],
+      ['speckit-phases.md', 10],
+      ['bmad-stories.md', 1],
+      ['emoji-status.md', 20],
+      ['korean-todo.md', 74],
+      ['specify-f010.md', 9],
+    ])('the parser gives the tasks of %s that are described their description: %i', (name, count) => {
+      const given = parseCorpus(name).tasks.filter(({ prompt }) => prompt !== undefined);
+      expect(given).toHaveLength(count);
+    });
+
+    it('the parser keeps the description of a Kiro task in order, without its requirements', () => {
+      expect(byId(parseCorpus('kiro.md'), '10.1').prompt?.split('\n').slice(0, 3)).toEqual([
+        '- `fetchSitemap()` parsing sitemap XML including lastmod,',
+        'changefreq, and priority fields',
+        '- `checkChangelog()` with timestamp comparison',
+      ]);
+      expect(byId(parseCorpus('kiro.md'), '10.1').prompt).not.toMatch(/Requirements/);
+    });
+
     it('the parser takes the status of a heading from the table, and from the list of marks', () => {
       expect(byId(parseCorpus('specify-f010.md'), 'T-10.5')).toMatchObject({
         line: 82,

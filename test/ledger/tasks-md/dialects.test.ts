@@ -71,6 +71,88 @@ describe('prompts in blocks', () => {
   });
 });
 
+describe('descriptions', () => {
+  it.each([
+    [
+      'items',
+      ['  - Escapes \\n', '  * an open string', '    - with its line', '  1. First'],
+      ['- Escapes \\n', '- an open string', '- with its line', '1. First'],
+    ],
+    ['paragraphs', ['  of two lines', '', '  More', '', '  > quoted'], ['of two lines', 'More', 'quoted']],
+    [
+      'code',
+      ['  Run:', '', '  ```sh', '  npm test', '  ```', '', '      deep'],
+      ['Run:', '```', 'npm test', '```', 'deep'],
+    ],
+    ['a table', ['', '  | a | b |', '  |---|---|', '  | 1 | 2 |'], ['| a | b |', '| 1 | 2 |']],
+    [
+      'files',
+      ['  - File: a.ts', '  - _Leverage: b.ts,', '    c.ts_', '  - _Requirements: 1_'],
+      ['- File: a.ts', '- _Leverage: b.ts,', 'c.ts_'],
+    ],
+    [
+      'a field that opens a list',
+      ['  - **Acceptance Criteria:**', '    - works'],
+      ['- **Acceptance Criteria:**', '- works'],
+    ],
+    [
+      'fields of their own',
+      ['  - _Requirements: 1_', '  - Depends on: 2', '  - Status: done', '  <!-- no -->'],
+      undefined,
+    ],
+    ['lines beside a prompt', ['  - Purpose: show it', '  - _Prompt: Role: Dev_'], ['Role: Dev']],
+    ['lines before an empty prompt', ['  - Purpose: show it', '  - _Prompt: _'], ['- Purpose: show it']],
+  ])('of a task without a prompt, what describes it is its prompt: %s', (_, lines, expected) => {
+    const { prompt } = byId(read('- [ ] 1. Write', ...lines, '- [ ] 2. Next'), '1');
+    expect(prompt).toBe(expected?.join('\n'));
+  });
+
+  it('a group has what describes it, without its parts and the line that opens their list', () => {
+    const { tasks } = read(
+      '## Phase 3: Parser 🚧',
+      '',
+      '**Goal**: statements',
+      '',
+      '### Tests',
+      '',
+      'Write them first.',
+      '',
+      'Tasks:',
+      '- [ ] T1 Test',
+      '  - of all errors',
+      '',
+      '### Work',
+      '- [ ] T2 Parse',
+      '',
+      '**Checkpoint**: it runs',
+    );
+    expect(tasks.map(({ id, prompt }) => [id, prompt])).toEqual([
+      ['Phase 3', '**Goal**: statements\nTests:\nWrite them first.\nWork:\n**Checkpoint**: it runs'],
+      ['T1', '- of all errors'],
+      ['T2', undefined],
+    ]);
+  });
+
+  it('items of a phase and of a plan without marks have what stands below them', () => {
+    const phase = read(
+      '### Phase 1: Base',
+      '',
+      '1. **✅ Tables**',
+      '   - a file',
+      '2. **🚧 Keys**',
+      '',
+      '   of all',
+    );
+    expect(phase.tasks.map(({ id, prompt }) => [id, prompt])).toEqual([
+      ['Phase 1', undefined],
+      ['Phase 1.1', '- a file'],
+      ['Phase 1.2', 'of all'],
+    ]);
+    const plan = read('## Plan', '1. Base', '   - a file', '2. Ship', '', '   of all');
+    expect(plan.tasks.map(({ prompt }) => prompt)).toEqual(['- a file', 'of all']);
+  });
+});
+
 it.each([
   ['_Depends: 1.1_', ['1.1']],
   ['依赖: 任务 1.1', ['1.1']],

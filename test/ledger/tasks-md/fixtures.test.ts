@@ -114,7 +114,6 @@ describe('prompts and fields', () => {
       requirements: ['1.2', '3'],
       files: ['src/a.ts', 'src/b.ts'],
       leverage: ['src/base.ts (A, B)', 'src/util.ts'],
-      details: ['Purpose: show it'],
     });
   });
 
