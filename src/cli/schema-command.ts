@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import { SCHEMA_LIST, schemaText } from '../schemas/json-schemas.js';
+import { nearestName } from '../shared/nearest-name.js';
 import { examples, out } from './command-context.js';
 
 export function schemaCommand(program: Command): void {
@@ -27,11 +28,14 @@ export function schemaCommand(program: Command): void {
     .addHelpText('after', examples('throughline schema print prompt.compile.request > request.json'))
     .action((name: string) => {
       const found = schemaText(name);
-      if (found === undefined)
-        throw new ThroughlineError(
-          'not_found',
-          `there is no schema ${JSON.stringify(name)}: "throughline schema ls" lists them`,
-        );
-      out(found);
+      if (found !== undefined) return out(found);
+      const near = nearestName(
+        name,
+        SCHEMA_LIST.map((each) => each.name),
+      );
+      throw new ThroughlineError(
+        'not_found',
+        `there is no schema ${JSON.stringify(name)}${near === undefined ? ':' : `; did you mean ${near}?`} "throughline schema ls" lists them`,
+      );
     });
 }

@@ -27,7 +27,15 @@ import {
   type Stretch,
   wholeItems,
 } from './fill-prompt.js';
-import { formatGoal, goalList, learningsCommand, line, toolCommand } from './iteration-sections.js';
+import {
+  formatGoal,
+  formatNewestNotes,
+  goalList,
+  learningsCommand,
+  line,
+  newestNotes,
+  toolCommand,
+} from './iteration-sections.js';
 import { leftOutLine, projectOption } from './left-out.js';
 import { planProgress } from './plan-progress.js';
 import { DEFAULT_ROOM, type PromptBudget, promptOverflow } from './prompt-budget.js';
@@ -48,6 +56,7 @@ const SECTIONS = [
   'plan',
   'roles',
   'state',
+  'notes',
   'learnings',
   'proposals',
   ...NOTE_SECTIONS,
@@ -62,6 +71,7 @@ const ORDER: readonly Stretch<Section>[] = [
   { section: 'project' },
   { section: 'roles' },
   { section: 'state' },
+  { section: 'notes', most: 3 },
   { section: 'learnings', most: 3 },
   { section: 'decisions', most: 3 },
   { section: 'files', most: 5 },
@@ -69,6 +79,7 @@ const ORDER: readonly Stretch<Section>[] = [
   { section: 'work', most: 2 },
   { section: 'tests' },
   { section: 'findings' },
+  { section: 'notes' },
   { section: 'learnings' },
   { section: 'decisions' },
   { section: 'work' },
@@ -83,7 +94,8 @@ const MAX_TASK = 80;
 
 /**
  * What an agent reads first in a session: who it works for and how far that is, what the project has learned, which
- * proposals wait, how the session stands, and what it knows about the work ahead. What has no content is left out.
+ * proposals wait, how the session stands, what agents noted, and what it knows about the work ahead. What has no content
+ * is left out.
  *
  * @throws ThroughlineError `prompt_overflow` when the room does not even hold the name of the session
  */
@@ -103,6 +115,7 @@ export function compileSessionStart(
   );
   const command = (words: string) => toolCommand(binary, session, words);
   const goal = goalList(goalOf(state), command);
+  const noted = newestNotes(state.notebook, command);
   const plan = planProgress(state.run, state.dispatches.current().ledgers);
   const project = request.project ?? charter.project;
   const texts = (some: Shown<Section>[Section]) => some.map((each) => each.text);
@@ -116,6 +129,7 @@ export function compileSessionStart(
       project: wholeItems(project === undefined ? [] : [`Project: ${line(project)}`]),
       roles: wholeItems(rolesLine(state)),
       state: stateLines(state, now).map((each) => ({ forms: beginnings(`  - ${each}`) })),
+      notes: noted.items,
       learnings: memory.learnings,
       proposals: proposalItems(learnings, review),
     },
@@ -135,6 +149,7 @@ export function compileSessionStart(
         formatRelevantLearnings(learningsShown(learnings, shown.learnings)),
         ...texts(shown.proposals),
         shown.state.length === 0 ? '' : ['Session state:', ...texts(shown.state)].join('\n'),
+        formatNewestNotes(noted, shown.notes),
         notes(shown),
         leftOut(shown),
       ]
@@ -153,6 +168,7 @@ export function compileSessionStart(
       listed('the plan', ['plan'], `${binary} plan ${session}`),
       listed('the session state', ['project', 'roles', 'state'], command('session-show --json')),
       listed('the learnings', ['learnings'], learningsCommand(binary, project)),
+      ...(shown.notes.length > 0 ? [] : [{ ...noted, name: 'the notes', shown: [], command: noted.all }]),
       ...(shown.proposals.length > 0 ? [] : [listed('the proposals', ['proposals'], review)]),
       notesLeftOut(memory, shown, { session, binary }),
     ]);

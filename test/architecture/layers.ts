@@ -141,6 +141,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
       'contracts',
       'prompt',
       'redaction',
+      'search',
       'session',
       'shared',
       'traces',

@@ -111,7 +111,9 @@ describe('throughline mcp', () => {
     expect(await wrong('context', { taskid: '1' })).toContain(
       'context takes task, prompt, role, after, tokens',
     );
-    expect(await wrong('context', { task: '1', tokens: 10 })).toContain('Call again with more tokens');
+    expect(await wrong('context', { task: '1', tokens: 10 })).toMatch(
+      /^The prompt needs at least \d+ tokens, and has 10 \(prompt_overflow\)\. Call again with more tokens \(\d+ or more\)/,
+    );
   });
 
   it('a result that is reported again under its id counts once', async () => {
@@ -141,9 +143,103 @@ describe('throughline mcp', () => {
     expect((await agent.call('context', {})).text).toContain(`Session: ${session}`);
     for (const action of ['next', 'claim'])
       expect(await agent.call('task', { action })).toMatchObject({
-        text: 'No task of the board is ready.\nPlan tasks: 1 of 2 completed, active task 2.\nNext task of the plan: 2. Call context with it.',
-        data: { tasks: [], plan: { completed: 1, total: 2, active: '2', next: '2' } },
+        text: [
+          'No task of the board is ready.',
+          'Plan tasks: 1 of 2 completed.',
+          'Next task of the plan: 2: Write the parser',
+          'Call context with task 2 before you begin.',
+        ].join('\n'),
+        data: {
+          tasks: [],
+          plan: {
+            ...{ completed: 1, total: 2, active: '2', next: '2' },
+            tasks: [{ id: '2', text: 'Write the parser', status: 'pending' }],
+          },
+        },
       });
+  });
+});
+
+describe('what agents leave for each other by MCP', () => {
+  it('a decision reaches the next agent: at the start of the session, in its resource, and by recall', async () => {
+    await using agent = await connectMcp(STDIO, { session: newSession('noted'), env, cwd });
+    await agent.call('note', { action: 'decision', content: 'Errors carry line and column, from 1' });
+    await agent.call('note', { action: 'note', content: 'The CI machine has no docker' });
+    const line = '[NOT-1] decision: Errors carry line and column, from 1';
+    expect((await agent.call('context', {})).text).toContain(line);
+    const { contents } = await agent.client.readResource({ uri: 'throughline://session' });
+    expect(contents).toMatchObject([{ text: expect.stringContaining(line) }]);
+    for (const scope of ['all', 'session'])
+      expect(await agent.call('recall', { query: 'errors line column', scope })).toMatchObject({
+        text: expect.stringContaining('Notes:\n- NOT-1 decision: Errors carry line and column, from 1'),
+        data: { notes: [{ id: 'NOT-1', type: 'decision' }] },
+      });
+    expect(
+      (await agent.call('recall', { query: 'errors line column', scope: 'project' })).data,
+    ).toMatchObject({ notes: [] });
+    expect((await agent.call('recall', { query: 'kubernetes' })).text).toBe(
+      'Nothing is known about it, of 0 facts and 2 notes: try other words.',
+    );
+  });
+
+  it('tasks of board and plan are listed with their text, the open ones first, and counted where there are many', async () => {
+    const session = newSession('listed');
+    const done = Array.from({ length: 40 }, (_, at) => `- [x] ${at + 1}. Part ${at + 1}`);
+    const tasksText = [...done, '- [-] 41. Write the lexer', '- [ ] 42. Write the parser'].join('\n');
+    await system.client.initRun({ session, spec: 'shop', tasksText });
+    await using agent = await connectMcp(STDIO, { session, env, cwd });
+    for (let each = 1; each <= 32; each += 1)
+      await system.client.tools.taskAdd({ session, content: `Ticket ${each}` });
+    await system.client.tools.taskStatus({ session, id: 'TAS-1', status: 'completed' });
+
+    const { text, data } = await agent.call('task', { action: 'list' });
+    const lines = text.split('\n');
+    expect(lines.slice(0, 2)).toEqual([
+      'Tasks of the board, 30 of 32, open ones first:',
+      'TAS-2 [P2] remaining: Ticket 2',
+    ]);
+    expect(lines.slice(31)).toEqual([
+      'Plan shop: 40 of 42 completed.',
+      'Tasks of the plan, 30 of 42, open ones first:',
+      '41 in-progress: Write the lexer',
+      '42 pending: Write the parser',
+      ...done.slice(0, 28).map((_, at) => `${at + 1} completed: Part ${at + 1}`),
+      'Next task of the plan: 41: Write the lexer',
+      'Call context with task 41 before you begin.',
+    ]);
+    expect(data).toMatchObject({ plan: { tasks: expect.objectContaining({ length: 30 }) } });
+    const { contents } = await agent.client.readResource({ uri: 'throughline://plan' });
+    expect(contents).toMatchObject([{ text }]);
+    expect((await agent.call('task', { action: 'next' })).text.split('\n')).toEqual([
+      'Next task of the board: TAS-2 [P2] remaining: Ticket 2',
+      'Plan shop: 40 of 42 completed.',
+      'Next task of the plan: 41: Write the lexer',
+      'Call context with task 41 before you begin.',
+    ]);
+  });
+
+  it('a task that neither plan nor board has is worked with, and told with the ids that may be meant', async () => {
+    const session = newSession('stray');
+    await using agent = await connectMcp(STDIO, { session, env, cwd });
+    const result = { task_id: '2.9', status: 'completed', summary: 'Done' };
+    expect((await agent.call('report', result)).text).not.toContain('Neither');
+
+    const tasksText = '- [ ] 2. Parser\n  - [ ] 2.1 Report errors with their line\n';
+    await system.client.initRun({ session, spec: 'shop', tasksText });
+    const told = 'Neither the plan nor the board has a task "2.9"; did you mean';
+    const context = await agent.call('context', { task: '2.9' });
+    expect(context.text.startsWith(told)).toBe(true);
+    expect(context.text).toContain('Task: 2.9');
+    expect(context.data?.prompt).toBe(context.text);
+    expect(await agent.call('report', { ...result, summary: 'Done again' })).toMatchObject({
+      isError: false,
+      text: expect.stringContaining(told),
+      data: { status: 'recorded', unknown_task: expect.stringContaining('2.1') },
+    });
+    const known = await agent.call('context', { task: '2.1' });
+    expect(known.text).not.toContain('Neither');
+    expect(known.text).toContain('Task prompt:\nReport errors with their line');
+    expect((await agent.call('report', { ...result, task_id: '2.1' })).text).not.toContain('Neither');
   });
 });
 

@@ -200,6 +200,9 @@ describe('templates', () => {
     const wrong = await cli(['schema', 'print', 'constructor']);
     expect(wrong).toMatchObject({ code: 1, stdout: '' });
     expect(wrong.stderr).toMatch(/there is no schema "constructor": "throughline schema ls" lists them/);
+    expect((await cli(['schema', 'print', 'result.implementr'])).stderr).toContain(
+      'there is no schema "result.implementr"; did you mean result.implementer? "throughline schema ls" lists them',
+    );
   });
 
   it('template print gives the built-in template, which check and compile take', async () => {

@@ -155,7 +155,7 @@ const SAID: Readonly<Record<string, readonly [string, string?]>> = {
   spec: ['', '(shortened: '],
   history: ['-', '- (0 of '],
   inbox: ['', 'not shown here: `throughline tool inbox-list'],
-  notes: ['## Notes'],
+  notes: ['## Notes', 'Notes of earlier agents ('],
   ready: ['', 'REMAINING ('],
   waiting: ['', 'REMAINING ('],
   in_progress: ['IN_PROGRESS'],
@@ -178,6 +178,7 @@ const LEFT: Readonly<Record<string, string>> = {
   ...{ plan: 'of the plan (`throughline ledger demo`)', learnings: 'of the learnings (`' },
   ...{ project: 'of the session state', roles: 'of the session state', state: 'of the session state' },
   proposals: 'of the proposals (`throughline proposals review`)',
+  notes: 'of the notes (`throughline tool note-list --session demo`)',
 };
 
 describe('a session of any size', () => {

@@ -77,6 +77,29 @@ describe('a session start', () => {
     );
   });
 
+  it('a session start shows the newest decisions, then the newest other notes, of how many', () => {
+    const played = new Played();
+    for (let each = 1; each <= 7; each += 1) {
+      played.after('note-add', { content: `Rule ${each}\n[Session Context]`, type: 'decision' });
+      played.after('note-add', { content: `Tip ${each}`, type: 'tip' });
+    }
+    const { prompt } = compilePrompt(played.state, start());
+    const lines = prompt
+      .split('\n')
+      .filter((each) => each.startsWith('Notes') || each.startsWith('  - [NOT'));
+    expect(lines).toEqual([
+      'Notes of earlier agents (10 of 14; all: `throughline tool note-list --session demo`):',
+      ...[7, 6, 5, 4, 3].map((each) => `  - [NOT-${each * 2 - 1}] decision: Rule ${each} (Session Context)`),
+      ...[7, 6, 5, 4, 3].map((each) => `  - [NOT-${each * 2}] tip: Tip ${each}`),
+    ]);
+  });
+
+  it('notes without room are counted, with the command that shows them', () => {
+    const played = new Played().after('note-add', { content: 'word '.repeat(400), type: 'decision' });
+    const { prompt } = compilePrompt(played.state, start({ budget: { inputTokens: 48 } }));
+    expect(prompt).toContain('1 of the notes (`throughline tool note-list --session demo`)');
+  });
+
   it('a session start leaves out learnings beyond the token budget', () => {
     const learnings = inPrompt({ ranked: [ranked(0.9), ranked(0.8), ranked(0.7)], total: 3 });
     const shown = (maxTokens: number) =>

@@ -1,12 +1,15 @@
-import type { ThroughlineClient } from '../../client/throughline-client.js';
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
+import { type KnownTask, knownTask } from './known-task.js';
 import type { McpInput } from './mcp-tools.js';
 import type { McpTool, Memory } from './memory.js';
 
 /** `context`: the next prompt, of a task or of the session. */
 export const contextTool: McpTool<'context'> = async (memory, input) => {
-  const { kind, prompt: made, tokenEstimate: tokens, sequence } = await compiled(memory, input);
-  const prompt = kind === 'dispatch' ? `${made.trimEnd()}\n\n${HAND_IN}` : made;
+  const known =
+    input.task === undefined ? {} : await knownTask(await memory.client(), memory.session, input.task);
+  const { kind, prompt: made, tokenEstimate: tokens, sequence } = await compiled(memory, input, known);
+  const told = known.unknown === undefined ? made : `${known.unknown}\n\n${made}`;
+  const prompt = kind === 'dispatch' ? `${told.trimEnd()}\n\n${HAND_IN}` : told;
   return { text: prompt, data: { prompt, tokens, sequence } };
 };
 
@@ -17,6 +20,7 @@ const HAND_IN = 'You have the tool report: hand the result in with it, in place 
 export async function compiled(
   { session, project, client: connect }: Memory,
   { task, prompt, role, after, tokens }: McpInput<'context'>,
+  known?: KnownTask,
 ): Promise<CompileReply> {
   const client = await connect();
   const budget = tokens === undefined ? undefined : { inputTokens: tokens };
@@ -25,12 +29,6 @@ export async function compiled(
     const now = new Date().toISOString();
     return client.compile({ kind: 'session-start', ...common, taskPrompt: prompt, now });
   }
-  const taskPrompt = prompt ?? (await textOfTask(client, session, task));
+  const taskPrompt = prompt ?? (known ?? (await knownTask(client, session, task))).text ?? `Task ${task}`;
   return client.compile({ ...common, taskId: task, taskPrompt, role });
-}
-
-/** What is known of a task that is named alone: its text on the board, else its id. */
-export async function textOfTask(client: ThroughlineClient, session: string, task: string): Promise<string> {
-  const { tasks } = await client.tools.taskList({ session });
-  return tasks.find(({ id }) => id === task.toUpperCase())?.content ?? `Task ${task}`;
 }

@@ -2,7 +2,7 @@ import type { ConsideredFact } from '../../contracts/replies/compile-reply.js';
 import type { FoundFact } from '../../session/commands/fact-commands.js';
 import { counted } from '../../shared/counted.js';
 import { quoted } from '../../shared/text.js';
-import { textOfTask } from './context-tool.js';
+import { knownTask } from './known-task.js';
 import type { McpInput } from './mcp-tools.js';
 import type { McpTool, Memory } from './memory.js';
 import { said } from './recall-tool.js';
@@ -48,7 +48,7 @@ async function consideredFor(
     : client.compile({
         ...common,
         taskId: task,
-        taskPrompt: prompt ?? (await textOfTask(client, session, task)),
+        taskPrompt: prompt ?? (await knownTask(client, session, task)).text ?? `Task ${task}`,
       }));
   return new Map((considered?.facts ?? []).map((fact) => [fact.id, fact]));
 }

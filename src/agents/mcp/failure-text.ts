@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../contracts/error-codes.js';
-import { codeOf, messageOf } from '../../contracts/errors.js';
+import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
 
 /** What a model does next after an error, by its code. */
 const NEXT: Readonly<Partial<Record<ErrorCode, string>>> = {
@@ -13,7 +13,6 @@ const NEXT: Readonly<Partial<Record<ErrorCode, string>>> = {
   not_found: 'Use an id that exists: task or note with action list shows them.',
   ambiguous: 'Call again with the whole id.',
   duplicate: 'Use the task that exists.',
-  prompt_overflow: 'Call again with more tokens, or without tokens.',
   too_large: 'Shorten it and call again.',
   conflict: 'Call again.',
   session_completed:
@@ -22,9 +21,26 @@ const NEXT: Readonly<Partial<Record<ErrorCode, string>>> = {
 
 const TELL = 'Do not repeat the call. Go on with your work, and tell the user.';
 
-/** What a model reads of an error: what is wrong, the stable code, and what to do next. */
-export function failureText(error: unknown): string {
+/**
+ * What a model reads of an error: what is wrong, the stable code, and what to do next.
+ *
+ * @param fields those that the call takes
+ */
+export function failureText(error: unknown, fields: readonly string[]): string {
   const code = codeOf(error);
+  if (code === 'prompt_overflow' && error instanceof ThroughlineError) return overflowText(error, fields);
   const said = messageOf(error).replace(/[.!]$/, '');
   return `${said} (${code}). ${NEXT[code] ?? TELL}`;
+}
+
+/** The message names fields of the request and options of the command line, which a model does not have. */
+function overflowText({ details = {} }: ThroughlineError, fields: readonly string[]): string {
+  const { tokens, room } = details;
+  const much = typeof tokens === 'number' ? ` at least ${tokens} tokens` : ' more tokens';
+  const given = typeof room === 'number' ? `, and has ${room}` : '';
+  const enough = typeof tokens === 'number' ? ` (${tokens} or more)` : '';
+  const next = fields.includes('tokens')
+    ? `Call again with more tokens${enough}, or with a shorter prompt.`
+    : 'Call again with a shorter prompt.';
+  return `The prompt needs${much}${given} (prompt_overflow). ${next}`;
 }

@@ -95,9 +95,9 @@ function addTool<Name extends McpToolName>(server: McpServer, memory: Memory, na
       const { text, data } = await work(memory, taken as McpInput<Name>);
       return { content: [{ type: 'text', text }], structuredContent: data };
     } catch (error) {
-      const fields = Object.keys(input.shape).join(', ');
-      const takes = codeOf(error) === 'schema_invalid' ? ` ${name} takes ${fields}.` : '';
-      return { content: [{ type: 'text', text: failureText(error) + takes }], isError: true };
+      const fields = Object.keys(input.shape);
+      const takes = codeOf(error) === 'schema_invalid' ? ` ${name} takes ${fields.join(', ')}.` : '';
+      return { content: [{ type: 'text', text: failureText(error, fields) + takes }], isError: true };
     }
   });
 }
@@ -122,6 +122,6 @@ async function orFailure<Value>(work: Promise<Value>): Promise<Value> {
   try {
     return await work;
   } catch (error) {
-    throw new Error(failureText(error), { cause: error });
+    throw new Error(failureText(error, []), { cause: error });
   }
 }

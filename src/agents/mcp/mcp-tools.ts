@@ -81,10 +81,16 @@ export const MCP_TOOLS = {
       facts: z.array(explicitFact).optional().register(HINTS, { description: 'what others must know' }),
       result_id: z.string().optional().register(HINTS, { description: 'same id: counts once' }),
     },
-    { status: z.string(), dispatch: z.int(), facts: z.int().optional(), repairs: z.string().optional() },
+    {
+      status: z.string(),
+      dispatch: z.int(),
+      facts: z.int().optional(),
+      repairs: z.string().optional(),
+      unknown_task: z.string().optional(),
+    },
   ),
   task: tool(
-    'Board and plan. next: the next ready task; claim: take it; add: a task (content); status: set id to status; list: all.',
+    'Tasks of board and plan. next: the next ready ones; claim: take that of the board; add: one to the board (content); status: set id to status; list: open ones first.',
     ADDS,
     {
       action: z.enum(['next', 'claim', 'add', 'status', 'list']),
@@ -110,7 +116,7 @@ export const MCP_TOOLS = {
     { entries: z.array(z.object({ id: z.string(), content: z.string(), type: z.string().optional() })) },
   ),
   recall: tool(
-    'Search what is known: facts and files of the session, learnings of the project.',
+    'Search what is known: facts, notes and files of the session, learnings of the project.',
     READS,
     {
       query: z.string().trim().min(1, 'must not be empty').max(10_000, 'must be at most 10000 characters'),
@@ -119,6 +125,7 @@ export const MCP_TOOLS = {
     },
     {
       facts: z.array(z.object({ id: z.string(), text: z.string(), task: z.string(), dispatch: z.int() })),
+      notes: z.array(z.object({ id: z.string(), type: z.string(), content: z.string() })),
       files: texts,
       learnings: texts,
     },

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ThroughlineClient } from '../../client/throughline-client.js';
 import { parseDispatchBody } from '../../contracts/dispatch-body.js';
 import { ThroughlineError, withRemedy } from '../../contracts/errors.js';
 import { isRole, ROLES, type Role } from '../../contracts/kinds.js';
@@ -7,6 +8,7 @@ import { repairsInWords } from '../../contracts/reading/repairs.js';
 import type { DispatchResult } from '../../contracts/replies/dispatch-result.js';
 import { counted } from '../../shared/counted.js';
 import { oneLine } from '../../shared/text.js';
+import { knownTask } from './known-task.js';
 import type { McpAnswer, McpTool } from './memory.js';
 
 /** How long a result is tried: well within the minute that clients wait for a tool. */
@@ -24,14 +26,29 @@ export const reportTool: McpTool<'report'> = async ({ session, client: connect }
   if (!read.ok) throw unreadable(`nothing was stored: ${read.reason}`, read.fix, read.meant);
   const client = await connect();
   try {
-    const stored = await client.publishText(session, role, text, { wait: true, timeoutMs: PATIENCE_MS });
-    return answerOf(stored.result);
+    const { result } = await client.publishText(session, role, text, { wait: true, timeoutMs: PATIENCE_MS });
+    const unknown =
+      result.status === 'recorded' ? await unknownTask(client, session, result.task) : undefined;
+    return answerOf(result, unknown);
   } catch (error) {
     throw namedAgain(error, id);
   }
 };
 
-function answerOf(result: DispatchResult): McpAnswer<'report'> {
+/** That board and plan do not have the task. The result is stored: what cannot be read now is not worth an error. */
+async function unknownTask(
+  client: ThroughlineClient,
+  session: string,
+  task: string,
+): Promise<string | undefined> {
+  try {
+    return (await knownTask(client, session, task)).unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function answerOf(result: DispatchResult, unknown: string | undefined): McpAnswer<'report'> {
   const { status, dispatch } = result;
   switch (result.status) {
     case 'recorded': {
@@ -45,7 +62,12 @@ function answerOf(result: DispatchResult): McpAnswer<'report'> {
         ...(repairs === '' ? [] : [`It was ${repairs}.`]),
         `context with after: ${dispatch} gives a prompt that knows it.`,
       ].join(' ');
-      return { text, data: { status, dispatch, facts: facts.length, ...(repairs !== '' && { repairs }) } };
+      const data = {
+        ...{ status, dispatch, facts: facts.length },
+        ...(repairs !== '' && { repairs }),
+        ...(unknown !== undefined && { unknown_task: unknown }),
+      };
+      return { text: [text, ...(unknown === undefined ? [] : [`${unknown} ${MEANT}`])].join('\n'), data };
     }
     case 'rejected':
       throw unreadable(`dispatch ${dispatch} could not be used: ${result.reason}`, result.fix, result.meant);
@@ -61,6 +83,8 @@ function answerOf(result: DispatchResult): McpAnswer<'report'> {
       };
   }
 }
+
+const MEANT = 'If you meant another task, report again with its id.';
 
 function unreadable(why: string, fix: string | undefined, meant: Role | undefined): ThroughlineError {
   const said = withRemedy(why, fix);

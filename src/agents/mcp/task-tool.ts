@@ -1,9 +1,10 @@
 import { basename } from 'node:path';
 import type { ThroughlineClient } from '../../client/throughline-client.js';
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
+import type { ToolReply } from '../../contracts/replies/replies.js';
 import type { RunStatusReply } from '../../contracts/replies/run-reply.js';
 import type { TaskView } from '../../session/commands/task-commands.js';
-import { oneLine } from '../../shared/text.js';
+import { clipText, oneLine } from '../../shared/text.js';
 import type { McpInput, McpOutput } from './mcp-tools.js';
 import type { McpAnswer, McpTool, Memory } from './memory.js';
 import { needed } from './needed.js';
@@ -18,34 +19,37 @@ export const taskTool: McpTool<'task'> = async (memory, input) => {
         client.tools.taskNext({ session }),
         planOf(memory, client),
       ]);
-      return answerOf(task === null ? [] : [task], NONE_READY, plan);
+      return nextAnswer(task, plan);
     }
     case 'claim': {
       if (input.id !== undefined) throw new ThroughlineError('schema_invalid', CLAIM_WITH_ID);
       const { task } = await client.tools.taskNext({ session, claim: input.agent ?? 'agent' });
-      return task === null ? answerOf([], NONE_READY, await planOf(memory, client)) : answerOf([task]);
+      return task === null ? nextAnswer(null, await planOf(memory, client)) : answerOf(task);
     }
     case 'add': {
       const { priority, dependsOn } = input;
       const content = needed(input, 'content', 'what is to be done');
       const { task } = await client.tools.taskAdd({ session, content, priority, dependsOn });
-      return answerOf([task]);
+      return answerOf(task);
     }
     case 'status':
-      return answerOf([await changed(client, session, input)]);
+      return answerOf(await changed(client, session, input));
     case 'list': {
       const [{ tasks }, plan] = await Promise.all([
         client.tools.taskList({ session }),
         planOf(memory, client),
       ]);
-      return answerOf(tasks, 'The board is empty.', plan);
+      return listAnswer(tasks, plan);
     }
   }
 };
 
-const NONE_READY = 'No task of the board is ready.';
 const CLAIM_WITH_ID =
   'id is not for claim, which takes the next ready task of the board: leave it out. A task of the plan needs no claim: use context with it';
+/** Tasks of the board, of the plan, and results: so many lines each. */
+const MOST = 30;
+/** Characters of a task in a list. */
+const MAX_LISTED = 200;
 
 async function changed(
   client: ThroughlineClient,
@@ -65,14 +69,28 @@ async function changed(
   return task;
 }
 
+type PlanTask = ToolReply<'plan-show'>['tasks'][number];
+
 interface Plan {
   readonly status: RunStatusReply;
+  /** Those that are work of their own: groups are not. */
+  readonly tasks: readonly PlanTask[];
   /** Why the plan of the project is not followed. */
   readonly fault?: string;
 }
 
 /** The plan; the one that the project names is followed from the first question on. */
-async function planOf({ session, plan }: Memory, client: ThroughlineClient): Promise<Plan> {
+async function planOf(memory: Memory, client: ThroughlineClient): Promise<Plan> {
+  const followed = await followedPlan(memory, client);
+  if (followed.status.run === null) return { ...followed, tasks: [] };
+  const { tasks } = await client.tools.planShow({ session: memory.session });
+  return { ...followed, tasks: tasks.filter(({ group }) => group !== true) };
+}
+
+async function followedPlan(
+  { session, plan }: Memory,
+  client: ThroughlineClient,
+): Promise<Omit<Plan, 'tasks'>> {
   const status = await client.runStatus(session);
   if (status.run !== null || plan === undefined) return { status };
   try {
@@ -82,11 +100,68 @@ async function planOf({ session, plan }: Memory, client: ThroughlineClient): Pro
   }
 }
 
-/** Text and data of tasks, and of the plan where it was asked for. */
-export function answerOf(tasks: readonly TaskView[], none = '', plan?: Plan): McpAnswer<'task'> {
-  const lines = tasks.length === 0 && none !== '' ? [none] : tasks.map(lineOf);
-  const data = { tasks: tasks.map(dataOf), ...(plan !== undefined && { plan: planData(plan) }) };
-  return { text: [...lines, ...(plan === undefined ? [] : planLines(plan))].join('\n'), data };
+function answerOf(task: TaskView): McpAnswer<'task'> {
+  return { text: lineOf(task), data: { tasks: [dataOf(task)] } };
+}
+
+function nextAnswer(task: TaskView | null, plan: Plan): McpAnswer<'task'> {
+  const { active_task_id: active, next_task_id: next } = plan.status.run ?? {};
+  const named = plan.tasks.filter(({ id }) => id === active || id === next);
+  return {
+    text: [
+      task === null ? 'No task of the board is ready.' : `Next task of the board: ${lineOf(task)}`,
+      ...planLines(plan),
+    ].join('\n'),
+    data: { tasks: task === null ? [] : [dataOf(task)], plan: planData(plan, named) },
+  };
+}
+
+function listAnswer(board: readonly TaskView[], plan: Plan): McpAnswer<'task'> {
+  const tasks = openFirst(board, ({ status }) => status === 'completed' || status === 'cancelled').map(
+    (task) => ({ ...task, content: clipText(oneLine(task.content), MAX_LISTED) }),
+  );
+  const planned = openFirst(plan.tasks, isDone);
+  const [head = '', ...rest] = planLines(plan);
+  return {
+    text: [
+      ...(board.length === 0
+        ? ['The board is empty.']
+        : [`${shownOf('Tasks of the board', tasks, board)}:`, ...tasks.map(lineOf)]),
+      head,
+      ...(plan.tasks.length === 0
+        ? []
+        : [`${shownOf('Tasks of the plan', planned, plan.tasks)}:`, ...planned.map(planLine)]),
+      ...rest,
+    ].join('\n'),
+    data: { tasks: tasks.map(dataOf), plan: planData(plan, planned) },
+  };
+}
+
+/** The first tasks of a list, those that are open before those that are done. */
+function openFirst<Task>(all: readonly Task[], isClosed: (task: Task) => boolean): Task[] {
+  return [...all.filter((task) => !isClosed(task)), ...all.filter(isClosed)].slice(0, MOST);
+}
+
+function isDone({ status, cancelled, last_outcome }: PlanTask): boolean {
+  return status === 'completed' || cancelled === true || last_outcome === 'reviewer_approved';
+}
+
+function shownOf(title: string, shown: readonly unknown[], all: readonly unknown[]): string {
+  return shown.length === all.length ? title : `${title}, ${shown.length} of ${all.length}, open ones first`;
+}
+
+function planLine(task: PlanTask): string {
+  const { id, text, waits_for: waits = [], optional, last_outcome: last } = task;
+  const more = [
+    ...(optional ? ['optional'] : []),
+    ...(waits.length === 0 ? [] : [`waits for ${waits.map(oneLine).join(', ')}`]),
+    ...(last === undefined ? [] : [`last result ${last}`]),
+  ];
+  return `${oneLine(id)} ${statusOf(task)}: ${clipText(oneLine(text), MAX_LISTED)}${more.length === 0 ? '' : ` (${more.join('; ')})`}`;
+}
+
+function statusOf({ status, blocked, cancelled }: PlanTask): string {
+  return cancelled ? 'cancelled' : blocked ? 'blocked' : status;
 }
 
 function lineOf({ id, status, priority, content, unresolved, claimed_by, reason }: TaskView): string {
@@ -114,37 +189,68 @@ function dataOf({
   };
 }
 
-function planData({ status: { run, tasks } }: Plan): McpOutput<'task'>['plan'] {
+function planData(
+  { status: { run, tasks: results } }: Plan,
+  shown: readonly PlanTask[],
+): McpOutput<'task'>['plan'] {
   if (run === null) return null;
   const { totals, active_task_id: active, next_task_id: next } = run;
-  const needs = tasks.map(({ task, last_outcome, next_action }) => ({ task, last_outcome, next_action }));
-  return { completed: totals.completed, total: totals.total, active, next, needs };
+  const tasks = shown.map((task) => ({
+    ...{ id: task.id, text: clipText(oneLine(task.text), MAX_LISTED), status: statusOf(task) },
+  }));
+  const needs = newest(results).map(({ task, last_outcome, next_action }) => ({
+    ...{ task, last_outcome, next_action },
+  }));
+  return { completed: totals.completed, total: totals.total, active, next, tasks, needs };
 }
 
-function planLines({ status: { run, tasks, degraded }, fault }: Plan): string[] {
-  const head =
-    run === null
-      ? ['No plan is followed.']
-      : [
-          `Plan ${oneLine(run.spec)}: ${run.totals.completed} of ${run.totals.total} completed, active task ${run.active_task_id ?? 'none'}.`,
-          ...nextOf(run),
-        ];
-  const needs = tasks.map((each) => {
+/** Of the tasks with results those that had their first one last. */
+function newest(results: RunStatusReply['tasks']): RunStatusReply['tasks'] {
+  return results.slice(-MOST);
+}
+
+function planLines({ status: { run, tasks: results, degraded }, tasks, fault }: Plan): string[] {
+  const needs = newest(results).map((each) => {
     const stalled = each.replan_hint === undefined ? '' : `; stalled: ${oneLine(each.replan_hint)}`;
     return `${oneLine(each.task)}: ${each.last_outcome}, next ${each.next_action}${stalled}`;
   });
   return [
-    ...head,
+    ...(run === null
+      ? ['No plan is followed.']
+      : [
+          `Plan ${oneLine(run.spec)}: ${run.totals.completed} of ${run.totals.total} completed.`,
+          ...nextOf(run, tasks),
+        ]),
     ...(fault === undefined ? [] : [fault]),
     ...(degraded === undefined ? [] : [`The plan cannot be read now: ${oneLine(degraded)}.`]),
-    ...(needs.length === 0 ? [] : ['Results so far:', ...needs]),
+    ...(needs.length === 0
+      ? []
+      : [
+          needs.length === results.length
+            ? 'Results so far:'
+            : `Results so far, the last ${needs.length} of ${results.length}:`,
+          ...needs,
+        ]),
   ];
 }
 
 /** The tasks of the plan are not claimed: a model that finds none on the board would stop. */
-function nextOf({ next_task_id: next, held }: NonNullable<RunStatusReply['run']>): string[] {
-  if (next !== null) return [`Next task of the plan: ${oneLine(next)}. Call context with it.`];
-  return held === undefined ? [] : [`No task of the plan is ready: ${oneLine(held)}.`];
+function nextOf(
+  { active_task_id: active, next_task_id: next, held }: NonNullable<RunStatusReply['run']>,
+  tasks: readonly PlanTask[],
+): string[] {
+  const named = (id: string) => {
+    const text = tasks.find((task) => task.id === id)?.text;
+    return text === undefined ? oneLine(id) : `${oneLine(id)}: ${oneLine(text)}`;
+  };
+  return [
+    ...(active === null || active === next ? [] : [`In progress in the plan: ${named(active)}`]),
+    ...(next !== null
+      ? [`Next task of the plan: ${named(next)}`, `Call context with task ${oneLine(next)} before you begin.`]
+      : held === undefined
+        ? []
+        : [`No task of the plan is ready: ${oneLine(held)}.`]),
+  ];
 }
 
 /** Board and plan as text, for the resource. */

@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest';
+import { failureText } from '../../../src/agents/mcp/failure-text.js';
+import { promptOverflow } from '../../../src/prompt/prompt-budget.js';
+
+describe('what a model reads of a prompt without room', () => {
+  const error = promptOverflow('the implementer prompt', 412, 10);
+
+  it('a prompt without room is told in the fields of the tool, and in no options of the command line', () => {
+    expect(failureText(error, ['task', 'prompt', 'tokens'])).toBe(
+      'The prompt needs at least 412 tokens, and has 10 (prompt_overflow). Call again with more tokens (412 or more), or with a shorter prompt.',
+    );
+  });
+
+  it('a tool that takes no tokens is not told to be called with more', () => {
+    expect(failureText(error, ['fact', 'task', 'prompt'])).toMatch(
+      /\(prompt_overflow\)\. Call again with a shorter prompt\.$/,
+    );
+  });
+});
