@@ -56,7 +56,7 @@ export const MCP_TOOLS = {
         .min(1, 'must be 1 to 2000000')
         .max(2_000_000, 'must be 1 to 2000000')
         .optional()
-        .register(HINTS, { description: 'most tokens of the prompt' }),
+        .register(HINTS, { description: 'of the prompt' }),
     },
     { prompt: z.string(), tokens: z.int(), sequence: z.int() },
   ),
@@ -90,7 +90,7 @@ export const MCP_TOOLS = {
     },
   ),
   task: tool(
-    'Tasks of board and plan. next: the next ready ones; claim: take that of the board; add: one to the board (content); status: set id to status; list: open ones first.',
+    'Board and plan. next: the next ready tasks; claim: take that of the board; add: one to the board (content); status: set id to status; list: open ones first.',
     ADDS,
     {
       action: z.enum(['next', 'claim', 'add', 'status', 'list']),
