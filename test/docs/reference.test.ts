@@ -156,7 +156,7 @@ throughline trace show checkout --intent claude-3f8c0a52-7a0e-4b57-9d0c-5a2f4a0c
 ## A hook never harms the agent
 
 - It ends with code 0, whatever happens. After 220 milliseconds it ends without an answer, and the agent goes on. On a busy
-  machine, where its start alone takes most of that, it has 1.7 times as long as its start took, at most 3 seconds;
+  machine, where its start alone takes most of that, it has twice as long as its start took, at most 3 seconds;
   \`throughline hook claude --within 500\` sets another limit.
 - Without a server, with a slow one, on a full disk or with an input that it does not know, it prints nothing. What went
   wrong is one line in \`~/.local/state/throughline/hook.log\`, or under \`XDG_STATE_HOME\` if it is set.
