@@ -151,7 +151,7 @@ export const SNAPSHOT_FIELDS: Readonly<Record<string, string>> = {
   board_results: 'The newest result of each task of the board.',
   why: 'Why the task is blocked, or what was asked of it.',
   status_at: 'When a command last set its status, where something else has changed since.',
-  implied: 'It was opened by the first write of an agent, and nobody has started it since.',
+  implied: 'It was opened by the first write of an agent, and has not been started since.',
   requests: 'What was asked for.',
   original: 'The first request.',
   between: 'The requests between the first and the newest one.',

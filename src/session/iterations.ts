@@ -7,7 +7,7 @@ export interface Iteration {
   readonly started_at: string;
   /** Absent while it runs. */
   readonly ended_at?: string;
-  /** It was opened by the first write of an agent, and nobody has started it since. */
+  /** It was opened by the first write of an agent, and has not been started since. */
   readonly implied?: true;
   /** Whether it was ended properly, rather than overtaken by the next one. */
   readonly complete: boolean;

@@ -1,16 +1,15 @@
 import { headers } from 'nats';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { LearningEvent } from '../../src/contracts/learning-events.js';
 import { LEARNINGS_STREAM, learningSubject, projectOf, type Token } from '../../src/contracts/names.js';
 import { PROJECT_FOLDING } from '../../src/folding/project-folding.js';
 import { StateReader } from '../../src/folding/state-reader.js';
-import type { NatsPorts } from '../../src/nats/open-nats.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import type { MemoryEventLogOptions } from '../doubles/memory-event-log.js';
 import { MemoryLearningLog } from '../doubles/memory-learning-log.js';
 import { accepted, eventAt, observed, proposed } from '../support/learning-project.js';
 import { eventLogContract, type LoggedEvents, type OpenedEventLog } from './event-log.contract.js';
-import { bytes, newSession, type OpenedNats, openPorts, startNatsPorts } from './opened.js';
+import { bytes, newSession, openPorts, twoOnNats } from './opened.js';
 
 const event = (number: number) => eventAt(number, proposed(`Learning ${number}`));
 const EVENTS: LoggedEvents<LearningEvent> = {
@@ -38,38 +37,29 @@ eventLogContract('of learnings, in memory', EVENTS, () => inMemory());
 eventLogContract('of learnings, in memory, with gaps', EVENTS, () => inMemory({ sequenceStep: 7 }));
 
 describe('on NATS', () => {
-  let nats: OpenedNats;
-  let other: NatsPorts;
-  beforeAll(async () => {
-    nats = await startNatsPorts();
-    other = await openPorts(nats.server.url);
-  });
-  afterAll(async () => {
-    await other.close();
-    await nats.close();
-  });
+  const opened = twoOnNats();
 
   const publish = async (project: Token, data: Uint8Array) =>
     (
-      await nats.connection.request(learningSubject(project, 'x'), data, {
+      await opened.nats.connection.request(learningSubject(project, 'x'), data, {
         headers: headers(),
         timeout: 5000,
       })
     ).json<{ seq: number }>().seq;
   const append = async (project: Token, number: number, expectedSequence?: number) => {
     const options = expectedSequence === undefined ? {} : { expectedSequence };
-    const appended = await nats.learnings.append(project, event(number), options);
+    const appended = await opened.nats.learnings.append(project, event(number), options);
     if (appended.outcome !== 'appended') throw new Error(appended.outcome);
     return appended.sequence;
   };
   const deleteStream = async () => {
-    await (await nats.connection.jetstreamManager()).streams.delete(LEARNINGS_STREAM);
+    await (await opened.nats.connection.jetstreamManager()).streams.delete(LEARNINGS_STREAM);
   };
 
   eventLogContract('of learnings, on NATS', EVENTS, async () => ({
-    log: nats.learnings,
-    other: other.learnings,
-    keys: () => other.learnings.projects(),
+    log: opened.nats.learnings,
+    other: opened.other.learnings,
+    keys: () => opened.other.learnings.projects(),
     injected: publish,
     close: async () => {},
   }));
@@ -77,7 +67,7 @@ describe('on NATS', () => {
   it('the learning log on NATS holds all projects in one stream, each event under its project and type', async () => {
     const project = newSession('own');
     const sequence = await append(project, 1);
-    const jsm = await nats.connection.jetstreamManager();
+    const jsm = await opened.nats.connection.jetstreamManager();
     const { config } = await jsm.streams.info('LEARNINGS');
     expect(config).toMatchObject({ subjects: ['learning.*.>'], storage: 'file', allow_direct: true });
     const { subject } = await jsm.streams.getMessage('LEARNINGS', { seq: sequence });
@@ -92,10 +82,10 @@ describe('on NATS', () => {
     const third = await append(one, 3, first);
     // Of another type, so another subject: it counts as well.
     const decision = eventAt(4, accepted('Learning 1'));
-    const fourth = await nats.learnings.append(one, decision, { expectedSequence: third });
+    const fourth = await opened.nats.learnings.append(one, decision, { expectedSequence: third });
     expect(fourth).toMatchObject({ outcome: 'appended' });
     const late = { expectedSequence: third };
-    expect(await other.learnings.append(one, event(5), late)).toEqual({ outcome: 'conflict' });
+    expect(await opened.other.learnings.append(one, event(5), late)).toEqual({ outcome: 'conflict' });
     expect(await append(two, 6, second)).toBeGreaterThan(second);
   });
 
@@ -104,14 +94,14 @@ describe('on NATS', () => {
     await append(short, 1, 0);
     await append(projectOf(`${short}-x`), 1, 0);
     await append(long, 1, 0);
-    expect((await nats.learnings.read(short, { after: 0 })).events).toHaveLength(1);
+    expect((await opened.nats.learnings.read(short, { after: 0 })).events).toHaveLength(1);
   });
 
   it('the learning log on NATS lets the decisions of many projects pass at once', async () => {
     const projects = Array.from({ length: 20 }, () => newSession('busy'));
     const outcomes = await Promise.all(
       projects.flatMap((project, index) =>
-        [nats, other].map(({ learnings }) =>
+        [opened.nats, opened.other].map(({ learnings }) =>
           learnings.append(project, event(index), { expectedSequence: 0 }),
         ),
       ),
@@ -124,21 +114,23 @@ describe('on NATS', () => {
     const project = newSession('deleted');
     await append(project, 1);
     await deleteStream();
-    expect(await nats.learnings.projects()).toEqual([]);
-    expect((await nats.learnings.read(project, { after: 0 })).events).toEqual([]);
+    expect(await opened.nats.learnings.projects()).toEqual([]);
+    expect((await opened.nats.learnings.read(project, { after: 0 })).events).toEqual([]);
     // States in memory count older numbers as known.
     expect(await append(project, 2, 0)).toBeGreaterThan(1);
-    expect((await other.learnings.read(project, { after: 0 })).events).toHaveLength(1);
+    expect((await opened.other.learnings.read(project, { after: 0 })).events).toHaveLength(1);
   });
 
   it('the learning log on NATS goes on when the newest event of a project is gone, for readers that had seen it too', async () => {
     const project = newSession('purged');
     await append(project, 1);
     const last = await append(project, 2);
-    await nats.learnings.read(project, { after: 0 });
-    await (await nats.connection.jetstreamManager()).streams.deleteMessage(LEARNINGS_STREAM, last);
+    await opened.nats.learnings.read(project, { after: 0 });
+    await (await opened.nats.connection.jetstreamManager()).streams.deleteMessage(LEARNINGS_STREAM, last);
     expect(await append(project, 3, last)).toBeGreaterThan(last);
-    await expect(other.learnings.append(project, event(4), { expectedSequence: last })).resolves.toEqual({
+    await expect(
+      opened.other.learnings.append(project, event(4), { expectedSequence: last }),
+    ).resolves.toEqual({
       outcome: 'conflict',
     });
   });
@@ -146,8 +138,8 @@ describe('on NATS', () => {
   it('the learning log on NATS reports learnings again after the stream was deleted under a state folded from it', async () => {
     const project = newSession('folded');
     const reader = new StateReader({
-      log: other.learnings,
-      snapshots: other.learningSnapshots,
+      log: opened.other.learnings,
+      snapshots: opened.other.learningSnapshots,
       folding: PROJECT_FOLDING,
       logger: silentLogger,
       maxCached: 9,
@@ -162,9 +154,9 @@ describe('on NATS', () => {
   });
 
   it('the learning log on NATS makes its stream again even when a watcher takes the answer "no stream" away', async () => {
-    const ports = await openPorts(nats.server.url, { requestTimeoutMs: 2000 });
+    const ports = await openPorts(opened.nats.server.url, { requestTimeoutMs: 2000 });
     const project = newSession('watched');
-    const overheard = nats.connection.subscribe('>', { callback: () => {} });
+    const overheard = opened.nats.connection.subscribe('>', { callback: () => {} });
     await ports.learnings.append(project, event(1));
     await deleteStream();
     // Nobody answers the first attempt, and the next one makes sure of the stream.
@@ -178,8 +170,8 @@ describe('on NATS', () => {
 
   it('the learning log on NATS reads nothing, and at once, from a missing stream that a watcher listens to', async () => {
     await deleteStream();
-    const overheard = nats.connection.subscribe('>', { callback: () => {} });
-    const fresh = await openPorts(nats.server.url);
+    const overheard = opened.nats.connection.subscribe('>', { callback: () => {} });
+    const fresh = await openPorts(opened.nats.server.url);
     await deleteStream();
     const read = await fresh.learnings.read(newSession('none'), { after: 0 });
     expect(read).toEqual({ events: [], through: 0, skipped: 0 });
@@ -195,15 +187,15 @@ describe('on NATS', () => {
     head.set('Nats-Sequence', '900000000');
     head.set('Nats-Num-Pending', '0');
     const subject = learningSubject(project, 'proposed');
-    await nats.connection.request(subject, bytes('no event'), { headers: head, timeout: 5000 });
+    await opened.nats.connection.request(subject, bytes('no event'), { headers: head, timeout: 5000 });
     const last = await append(project, 2);
-    const read = await nats.learnings.read(project, { after: 0 });
+    const read = await opened.nats.learnings.read(project, { after: 0 });
     expect(read).toMatchObject({ through: last, skipped: 1 });
     expect(read.events.map(({ sequence }) => sequence)).toEqual([first, last]);
   });
 
   it('the learning log on NATS is unavailable on a closed connection', async () => {
-    const ports = await openPorts(nats.server.url);
+    const ports = await openPorts(opened.nats.server.url);
     await ports.close();
     const unavailable = expect.objectContaining({ code: 'unavailable' });
     const project = newSession('closed');

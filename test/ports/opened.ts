@@ -1,3 +1,4 @@
+import { afterAll, beforeAll } from 'vitest';
 import { type Token, token } from '../../src/contracts/names.js';
 import { type NatsOptions, type NatsPorts, openNats } from '../../src/nats/open-nats.js';
 import { silentLogger } from '../../src/ports/logger.js';
@@ -18,6 +19,28 @@ export async function startNatsPorts(options: TestNatsOptions = {}): Promise<Ope
     async close() {
       await ports.close();
       await server.stop();
+    },
+  };
+}
+
+/** A server for the tests of a `describe`, and the ports of two processes on it; all end with the tests. */
+export function twoOnNats(): { readonly nats: OpenedNats; readonly other: NatsPorts } {
+  let nats: OpenedNats;
+  let other: NatsPorts;
+  beforeAll(async () => {
+    nats = await startNatsPorts();
+    other = await openPorts(nats.server.url);
+  });
+  afterAll(async () => {
+    await other.close();
+    await nats.close();
+  });
+  return {
+    get nats() {
+      return nats;
+    },
+    get other() {
+      return other;
     },
   };
 }

@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { HEADERS, REJECTED_STREAM } from '../../src/contracts/names.js';
-import type { NatsPorts } from '../../src/nats/open-nats.js';
 import { MemoryRejectedStore } from '../doubles/memory-rejected-store.js';
 import { timeOf } from '../support/builders.js';
-import { newSession, type OpenedNats, openPorts, startNatsPorts } from './opened.js';
+import { newSession, twoOnNats } from './opened.js';
 import { rejectedStoreContract } from './rejected-store.contract.js';
 
 rejectedStoreContract('in memory', async () => {
@@ -12,20 +11,11 @@ rejectedStoreContract('in memory', async () => {
 });
 
 describe('on NATS', () => {
-  let nats: OpenedNats;
-  let other: NatsPorts;
-  beforeAll(async () => {
-    nats = await startNatsPorts();
-    other = await openPorts(nats.server.url);
-  });
-  afterAll(async () => {
-    await other.close();
-    await nats.close();
-  });
+  const opened = twoOnNats();
 
   rejectedStoreContract('on NATS', async () => ({
-    store: nats.rejected,
-    other: other.rejected,
+    store: opened.nats.rejected,
+    other: opened.other.rejected,
     close: async () => {},
   }));
 
@@ -48,8 +38,8 @@ describe('on NATS', () => {
 
   it('the rejected store on NATS says in headers what was rejected and why, and names its session in the subject', async () => {
     const rejected = rejection(5001, 10);
-    await nats.rejected.put(rejected);
-    const jsm = await nats.connection.jetstreamManager();
+    await opened.nats.rejected.put(rejected);
+    const jsm = await opened.nats.connection.jetstreamManager();
     const last = await jsm.streams.getMessage(REJECTED_STREAM, {
       last_by_subj: `rejected.${rejected.session}.implementer`,
     });
@@ -60,21 +50,21 @@ describe('on NATS', () => {
   });
 
   it('the rejected store on NATS takes no later part of a body for a rejection', async () => {
-    await nats.rejected.put(rejection(5002, 1024 * 1024));
-    const entry = (await nats.rejected.list(10_000)).find(({ sequence }) => sequence === 5002);
-    const { state } = await (await nats.connection.jetstreamManager()).streams.info(REJECTED_STREAM);
+    await opened.nats.rejected.put(rejection(5002, 1024 * 1024));
+    const entry = (await opened.nats.rejected.list(10_000)).find(({ sequence }) => sequence === 5002);
+    const { state } = await (await opened.nats.connection.jetstreamManager()).streams.info(REJECTED_STREAM);
     expect(state.last_seq).toBeGreaterThan(entry?.id ?? 0);
-    expect(await nats.rejected.get(state.last_seq)).toBeUndefined();
-    expect(await nats.rejected.remove(state.last_seq)).toBe(false);
-    expect((await nats.rejected.get(entry?.id ?? 0))?.body).toHaveLength(1024 * 1024);
+    expect(await opened.nats.rejected.get(state.last_seq)).toBeUndefined();
+    expect(await opened.nats.rejected.remove(state.last_seq)).toBe(false);
+    expect((await opened.nats.rejected.get(entry?.id ?? 0))?.body).toHaveLength(1024 * 1024);
   });
 
   it('the rejected store on NATS makes its stream again when it is deleted', async () => {
-    await (await nats.connection.jetstreamManager()).streams.delete(REJECTED_STREAM);
-    expect(await nats.rejected.list(10)).toEqual([]);
-    expect(await nats.rejected.get(1)).toBeUndefined();
-    expect(await nats.rejected.remove(1)).toBe(false);
-    await nats.rejected.put(rejection(5003, 10));
-    expect(await other.rejected.list(10)).toHaveLength(1);
+    await (await opened.nats.connection.jetstreamManager()).streams.delete(REJECTED_STREAM);
+    expect(await opened.nats.rejected.list(10)).toEqual([]);
+    expect(await opened.nats.rejected.get(1)).toBeUndefined();
+    expect(await opened.nats.rejected.remove(1)).toBe(false);
+    await opened.nats.rejected.put(rejection(5003, 10));
+    expect(await opened.other.rejected.list(10)).toHaveLength(1);
   });
 });

@@ -1,16 +1,15 @@
 import { headers } from 'nats';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { EVENT_VERSION } from '../../src/contracts/event.js';
 import { sessionStream, sessionSubject, type Token } from '../../src/contracts/names.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
-import type { NatsPorts } from '../../src/nats/open-nats.js';
 import type { ReadRange } from '../../src/ports/event-log.js';
 import type { SessionLog } from '../../src/ports/session-log.js';
 import type { MemoryEventLogOptions } from '../doubles/memory-event-log.js';
 import { MemorySessionLog } from '../doubles/memory-session-log.js';
 import { implementer, recorded, rejected, reviewer } from '../support/builders.js';
 import { eventLogContract, type LoggedEvents, type OpenedEventLog } from './event-log.contract.js';
-import { bytes, newSession, type OpenedNats, openPorts, startNatsPorts } from './opened.js';
+import { bytes, newSession, openPorts, startNatsPorts, twoOnNats } from './opened.js';
 
 const EVENTS: LoggedEvents<SessionEvent> = {
   event: (dispatch) => recorded(dispatch, implementer({ summary: `step ${dispatch}` })),
@@ -81,39 +80,33 @@ it('the session log in memory reads commands alone, with what each was decided o
 });
 
 describe('on NATS', () => {
-  let nats: OpenedNats;
-  let other: NatsPorts;
-  beforeAll(async () => {
-    nats = await startNatsPorts();
-    other = await openPorts(nats.server.url);
-  });
-  afterAll(async () => {
-    await other.close();
-    await nats.close();
-  });
+  const opened = twoOnNats();
 
   const event = (dispatch: number) => recorded(dispatch, implementer());
   const publish = async (session: Token, data: Uint8Array, head = headers()) =>
     // By a bare request, since the client's own publish leaves out a status among the headers.
     (
-      await nats.connection.request(sessionSubject(session, 'x'), data, { headers: head, timeout: 5000 })
+      await opened.nats.connection.request(sessionSubject(session, 'x'), data, {
+        headers: head,
+        timeout: 5000,
+      })
     ).json<{
       seq: number;
     }>().seq;
 
   eventLogContract('of sessions, on NATS', EVENTS, async () => ({
-    log: nats.log,
-    other: other.log,
-    keys: () => other.log.sessions(),
+    log: opened.nats.log,
+    other: opened.other.log,
+    keys: () => opened.other.log.sessions(),
     injected: publish,
     close: async () => {},
   }));
 
   it('the session log on NATS gives each session a stream of its own, with its subjects and direct get', async () => {
     const [one, two] = [newSession('own'), newSession('own')];
-    await nats.log.append(one, event(1));
-    await nats.log.append(two, event(1));
-    const jsm = await nats.connection.jetstreamManager();
+    await opened.nats.log.append(one, event(1));
+    await opened.nats.log.append(two, event(1));
+    const jsm = await opened.nats.connection.jetstreamManager();
     for (const session of [one, two]) {
       const { config, state } = await jsm.streams.info(`SESSION_${session}`);
       expect(config).toMatchObject({
@@ -129,23 +122,27 @@ describe('on NATS', () => {
   });
 
   it('the session log on NATS reads commands alone, with what each was decided on', () =>
-    expectCommandsAlone(nats.log, other.log));
+    expectCommandsAlone(opened.nats.log, opened.other.log));
 
   it('the session log on NATS makes the stream again when it is deleted', async () => {
     const session = newSession('deleted');
-    await nats.log.append(session, event(1));
-    await (await nats.connection.jetstreamManager()).streams.delete(sessionStream(session));
-    expect((await nats.log.read(session, { after: 0 })).events).toEqual([]);
-    expect(await nats.log.append(session, event(2))).toMatchObject({ outcome: 'appended' });
-    expect((await other.log.read(session, { after: 0 })).events).toHaveLength(1);
+    await opened.nats.log.append(session, event(1));
+    await (await opened.nats.connection.jetstreamManager()).streams.delete(sessionStream(session));
+    expect((await opened.nats.log.read(session, { after: 0 })).events).toEqual([]);
+    expect(await opened.nats.log.append(session, event(2))).toMatchObject({ outcome: 'appended' });
+    expect((await opened.other.log.read(session, { after: 0 })).events).toHaveLength(1);
   });
 
   it('the session log on NATS finds out that a stream is missing even if another connection listens to everything', async () => {
     const session = newSession('overheard');
-    const overheard = nats.connection.subscribe('>', { callback: () => {} });
-    expect(await other.log.read(session, { after: 0 })).toEqual({ events: [], through: 0, skipped: 0 });
-    expect(await nats.log.append(session, event(1))).toMatchObject({ outcome: 'appended' });
-    expect((await other.log.read(session, { after: 0 })).events).toHaveLength(1);
+    const overheard = opened.nats.connection.subscribe('>', { callback: () => {} });
+    expect(await opened.other.log.read(session, { after: 0 })).toEqual({
+      events: [],
+      through: 0,
+      skipped: 0,
+    });
+    expect(await opened.nats.log.append(session, event(1))).toMatchObject({ outcome: 'appended' });
+    expect((await opened.other.log.read(session, { after: 0 })).events).toHaveLength(1);
     overheard.unsubscribe();
   });
 
@@ -160,11 +157,11 @@ describe('on NATS', () => {
       'the session log on NATS reads past messages whose headers pretend to come from the server: %s',
       async (_, head) => {
         const session = newSession('hostile');
-        await nats.log.append(session, event(1));
+        await opened.nats.log.append(session, event(1));
         await publish(session, bytes('no event'), head());
-        await nats.log.append(session, event(2));
+        await opened.nats.log.append(session, event(2));
         const last = await publish(session, bytes('no event'), head());
-        const read = await nats.log.read(session, { after: 0 });
+        const read = await opened.nats.log.read(session, { after: 0 });
         expect(read.events.map(({ sequence }) => sequence)).toEqual([1, 3]);
         expect(read).toMatchObject({ through: last, skipped: 2 });
       },
@@ -173,13 +170,16 @@ describe('on NATS', () => {
 
   it('the session log on NATS skips deleted messages', async () => {
     const session = newSession('holes');
-    for (let dispatch = 1; dispatch <= 5; dispatch += 1) await nats.log.append(session, event(dispatch));
-    const jsm = await nats.connection.jetstreamManager();
+    for (let dispatch = 1; dispatch <= 5; dispatch += 1)
+      await opened.nats.log.append(session, event(dispatch));
+    const jsm = await opened.nats.connection.jetstreamManager();
     for (const sequence of [1, 3, 5]) await jsm.streams.deleteMessage(sessionStream(session), sequence);
-    const read = await nats.log.read(session, { after: 0 });
+    const read = await opened.nats.log.read(session, { after: 0 });
     expect(read.events.map(({ sequence }) => sequence)).toEqual([2, 4]);
     expect(read.skipped).toBe(0);
-    expect(await nats.log.append(session, event(6), { expectedSequence: 5 })).toMatchObject({ sequence: 6 });
+    expect(await opened.nats.log.append(session, event(6), { expectedSequence: 5 })).toMatchObject({
+      sequence: 6,
+    });
   });
 });
 

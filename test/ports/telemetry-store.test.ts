@@ -1,9 +1,8 @@
 import type { KV } from 'nats';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { TELEMETRY_BUCKET } from '../../src/contracts/names.js';
-import type { NatsPorts } from '../../src/nats/open-nats.js';
 import { MemoryTelemetryStore } from '../doubles/memory-telemetry-store.js';
-import { newSession, type OpenedNats, openPorts, startNatsPorts } from './opened.js';
+import { newSession, openPorts, twoOnNats } from './opened.js';
 import { batch, telemetryStoreContract } from './telemetry-store.contract.js';
 
 telemetryStoreContract('in memory', async () => {
@@ -12,32 +11,25 @@ telemetryStoreContract('in memory', async () => {
 });
 
 describe('on NATS', () => {
-  let nats: OpenedNats;
-  let other: NatsPorts;
-  beforeAll(async () => {
-    nats = await startNatsPorts();
-    other = await openPorts(nats.server.url);
-  });
-  afterAll(async () => {
-    await other.close();
-    await nats.close();
-  });
+  const opened = twoOnNats();
 
   telemetryStoreContract('on NATS', async () => ({
-    store: nats.telemetry,
-    other: other.telemetry,
+    store: opened.nats.telemetry,
+    other: opened.other.telemetry,
     close: async () => {},
   }));
 
   const bucket = (): Promise<KV> =>
-    nats.connection.jetstream().views.kv(TELEMETRY_BUCKET, { bindOnly: true });
+    opened.nats.connection.jetstream().views.kv(TELEMETRY_BUCKET, { bindOnly: true });
 
   it('the telemetry store on NATS keeps one value for each session, as JSON under its name', async () => {
     const session = newSession('json');
-    await nats.telemetry.add(session, 'a', batch(1));
-    await nats.telemetry.add(session, 'a', batch(2));
+    await opened.nats.telemetry.add(session, 'a', batch(1));
+    await opened.nats.telemetry.add(session, 'a', batch(2));
     const kv = await bucket();
-    expect(JSON.parse((await kv.get(session))?.string() ?? '')).toEqual(await other.telemetry.load(session));
+    expect(JSON.parse((await kv.get(session))?.string() ?? '')).toEqual(
+      await opened.other.telemetry.load(session),
+    );
     expect((await kv.status()).history).toBe(1);
   });
 
@@ -45,27 +37,29 @@ describe('on NATS', () => {
     'the telemetry store on NATS counts from the beginning over a damaged value: %j',
     async (text) => {
       const session = newSession('damaged');
-      await nats.telemetry.add(session, 'a', batch(1));
+      await opened.nats.telemetry.add(session, 'a', batch(1));
       await (await bucket()).put(session, text);
-      expect(await other.telemetry.load(session)).toBeUndefined();
-      await other.telemetry.add(session, 'a', batch(2));
-      expect((await nats.telemetry.load(session))?.counts.compiles).toBe(1);
+      expect(await opened.other.telemetry.load(session)).toBeUndefined();
+      await opened.other.telemetry.add(session, 'a', batch(2));
+      expect((await opened.nats.telemetry.load(session))?.counts.compiles).toBe(1);
     },
   );
 
   it('the telemetry store on NATS makes its bucket again after it was deleted', async () => {
     const session = newSession('deleted');
-    await nats.telemetry.add(session, 'a', batch(1));
-    const jsm = await nats.connection.jetstreamManager();
+    await opened.nats.telemetry.add(session, 'a', batch(1));
+    const jsm = await opened.nats.connection.jetstreamManager();
     await jsm.streams.delete(`KV_${TELEMETRY_BUCKET}`);
-    expect(await nats.telemetry.load(session)).toBeUndefined();
-    await expect(nats.telemetry.add(session, 'a', batch(2))).rejects.toMatchObject({ code: 'unavailable' });
-    await nats.telemetry.add(session, 'a', batch(2));
-    expect((await other.telemetry.load(session))?.counts.compiles).toBe(1);
+    expect(await opened.nats.telemetry.load(session)).toBeUndefined();
+    await expect(opened.nats.telemetry.add(session, 'a', batch(2))).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+    await opened.nats.telemetry.add(session, 'a', batch(2));
+    expect((await opened.other.telemetry.load(session))?.counts.compiles).toBe(1);
   });
 
   it('the telemetry store on NATS is unavailable on a closed connection', async () => {
-    const ports = await openPorts(nats.server.url);
+    const ports = await openPorts(opened.nats.server.url);
     await ports.close();
     const unavailable = expect.objectContaining({ code: 'unavailable' });
     const session = newSession('closed');

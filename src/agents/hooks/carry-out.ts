@@ -4,44 +4,26 @@ import { codeOf, messageOf } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
 import { lastResult, type ResultText } from '../../contracts/reading/last-result.js';
 import { BEGIN } from '../../contracts/reading/result-marks.js';
-import type { TraceEntryInput } from '../../contracts/trace-entry.js';
 import { clipText } from '../../shared/text.js';
 import { RECENT_STEPS } from '../../traces/trace-summary.js';
 import type { AgentSession } from '../agent-session.js';
 import { isSentBack, onlyReads, roleOfAgent, sentBackText } from './agent-roles.js';
 import type { HookCall } from './hook-call.js';
 import { plainRole, resultId, withResultId } from './hook-results.js';
-import type { HookState, Waiting } from './hook-state.js';
+import type { Waiting } from './hook-state.js';
 import type { HookClient } from './hook-table.js';
+import type { HookTools } from './hook-tools.js';
 import { intentOf, requestEntry, toolEntry } from './hook-trace.js';
 import { namedTask } from './named-task.js';
 import type { ReturnedResult } from './returned-result.js';
 import { saidByAgent } from './said-by-agent.js';
-
-/** What a hook works with. */
-export interface HookTools {
-  /** The name of the client, and its entry in the table. */
-  readonly name: string;
-  readonly client: HookClient;
-  readonly at: AgentSession;
-  readonly state: HookState;
-  /** Connects, once: only what asks the server pays for it. */
-  readonly connect: () => Promise<ThroughlineClient>;
-  /** Takes secrets out of a value of JSON. */
-  readonly redact: <T>(value: T) => Promise<T>;
-  readonly log: (line: string) => void;
-  /** Milliseconds that are left. */
-  readonly leftMs: () => number;
-}
+import { flush, flushBeside, keepOrGive } from './send-waiting.js';
 
 /** What goes to the client, as the value that its table writes; `undefined` for nothing. */
 export type HookAnswer = string | Readonly<Record<string, unknown>> | undefined;
 
 /** Things that wait from which on a tool's hook sends them: the hooks of the others only write a file. */
 export const BATCH = 20;
-
-/** Entries of one request: fewer than it may hold. The rest goes with the next hook. */
-const AT_ONCE = 200;
 
 /** The MCP tool by which an agent hands its result in, as each client names it. */
 const REPORT = /throughline__?report$/;
@@ -282,92 +264,3 @@ function agentKey({ conversation, agent }: HookCall, { name }: HookTools): strin
 function named({ conversation }: HookCall, { name }: HookTools) {
   return { id: randomUUID(), at: new Date().toISOString(), intent: intentOf(name, conversation) };
 }
-
-/** Keeps it without secrets. What the disk does not take is given back, to be sent at once. */
-async function keepOrGive(waiting: Waiting, { state, redact, log }: HookTools): Promise<Waiting | undefined> {
-  const safe = await redact(waiting);
-  try {
-    state.keep(safe);
-    return undefined;
-  } catch (error) {
-    log(`${codeOf(error)}: it could not be kept: ${messageOf(error)}`);
-    return safe;
-  }
-}
-
-/** Sends what waits, for a hook whose answer does not depend on it. */
-async function flushBeside(tools: HookTools, client: ThroughlineClient, unkept?: Waiting): Promise<void> {
-  try {
-    await flush(tools, client, unkept);
-  } catch (error) {
-    tools.log(`${codeOf(error)}: not sent yet: ${messageOf(error)}`);
-  }
-}
-
-/** An entry with the name that it is kept under; empty for one that is not. */
-interface KeptEntry {
-  readonly name: string;
-  readonly entry: TraceEntryInput;
-}
-
-/**
- * Sends what waits, and what could not be kept: results first, then the entries of each session at once. What fails for now
- * stays.
- */
-async function flush(
-  { state, log, leftMs }: HookTools,
-  client: ThroughlineClient,
-  unkept?: Waiting,
-): Promise<void> {
-  const entries = new Map<string, KeptEntry[]>();
-  for (const { name, what } of [...state.waiting(), ...(unkept ? [{ name: '', what: unkept }] : [])]) {
-    if (what.kind === 'trace') {
-      entries.set(what.session, [...(entries.get(what.session) ?? []), { name, entry: what.entry }]);
-      continue;
-    }
-    const { session, role, text, messageId } = what;
-    const options = { messageId, timeoutMs: Math.max(1, leftMs()) };
-    await settled(() => client.publishText(session, role, text, options), [name]);
-  }
-  for (const [session, all] of entries) await append(session, all.slice(0, AT_ONCE));
-
-  async function append(session: string, some: readonly KeptEntry[]): Promise<void> {
-    const send = () =>
-      client.appendTrace(
-        session,
-        some.map(({ entry }) => entry),
-      );
-    const half = Math.ceil(some.length / 2);
-    const inTwo = async () => {
-      await append(session, some.slice(0, half));
-      await append(session, some.slice(half));
-    };
-    await settled(
-      send,
-      some.map(({ name }) => name),
-      some.length > 1 ? inTwo : undefined,
-    );
-  }
-
-  /** @param smaller sends the same in smaller messages, where it can be parted */
-  async function settled(
-    send: () => Promise<unknown>,
-    names: readonly string[],
-    smaller?: () => Promise<void>,
-  ): Promise<void> {
-    try {
-      await send();
-    } catch (error) {
-      if (codeOf(error) === 'too_large' && smaller !== undefined) return smaller();
-      // Any other refusal would be the same the next time.
-      if (PASSING.has(codeOf(error))) throw error;
-      log(`${codeOf(error)}: ${names.length} not sent: ${messageOf(error)}`);
-    }
-    for (const name of names) if (name !== '') state.forget(name);
-  }
-}
-
-const PASSING: ReadonlySet<string> = new Set([
-  ...['unavailable', 'internal', 'rate_limited', 'permission_denied', 'auth_failed'],
-  ...['not_caught_up', 'store_full', 'conflict'],
-]);

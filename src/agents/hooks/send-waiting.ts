@@ -1,0 +1,106 @@
+import type { ThroughlineClient } from '../../client/throughline-client.js';
+import { codeOf, messageOf } from '../../contracts/errors.js';
+import type { TraceEntryInput } from '../../contracts/trace-entry.js';
+import type { Waiting } from './hook-state.js';
+import type { HookTools } from './hook-tools.js';
+
+/** Keeping what a hook has to say, and sending it: with this hook, or with a later one. */
+
+/** Entries of one request: fewer than it may hold. The rest goes with the next hook. */
+const AT_ONCE = 200;
+
+/** Keeps it without secrets. What the disk does not take is given back, to be sent at once. */
+export async function keepOrGive(
+  waiting: Waiting,
+  { state, redact, log }: HookTools,
+): Promise<Waiting | undefined> {
+  const safe = await redact(waiting);
+  try {
+    state.keep(safe);
+    return undefined;
+  } catch (error) {
+    log(`${codeOf(error)}: it could not be kept: ${messageOf(error)}`);
+    return safe;
+  }
+}
+
+/** Sends what waits, for a hook whose answer does not depend on it. */
+export async function flushBeside(
+  tools: HookTools,
+  client: ThroughlineClient,
+  unkept?: Waiting,
+): Promise<void> {
+  try {
+    await flush(tools, client, unkept);
+  } catch (error) {
+    tools.log(`${codeOf(error)}: not sent yet: ${messageOf(error)}`);
+  }
+}
+
+/** An entry with the name that it is kept under; empty for one that is not. */
+interface KeptEntry {
+  readonly name: string;
+  readonly entry: TraceEntryInput;
+}
+
+/**
+ * Sends what waits, and what could not be kept: results first, then the entries of each session at once. What fails for now
+ * stays.
+ */
+export async function flush(
+  { state, log, leftMs }: HookTools,
+  client: ThroughlineClient,
+  unkept?: Waiting,
+): Promise<void> {
+  const entries = new Map<string, KeptEntry[]>();
+  for (const { name, what } of [...state.waiting(), ...(unkept ? [{ name: '', what: unkept }] : [])]) {
+    if (what.kind === 'trace') {
+      entries.set(what.session, [...(entries.get(what.session) ?? []), { name, entry: what.entry }]);
+      continue;
+    }
+    const { session, role, text, messageId } = what;
+    const options = { messageId, timeoutMs: Math.max(1, leftMs()) };
+    await settled(() => client.publishText(session, role, text, options), [name]);
+  }
+  for (const [session, all] of entries) await append(session, all.slice(0, AT_ONCE));
+
+  async function append(session: string, some: readonly KeptEntry[]): Promise<void> {
+    const send = () =>
+      client.appendTrace(
+        session,
+        some.map(({ entry }) => entry),
+      );
+    const half = Math.ceil(some.length / 2);
+    const inTwo = async () => {
+      await append(session, some.slice(0, half));
+      await append(session, some.slice(half));
+    };
+    await settled(
+      send,
+      some.map(({ name }) => name),
+      some.length > 1 ? inTwo : undefined,
+    );
+  }
+
+  /** @param smaller sends the same in smaller messages, where it can be parted */
+  async function settled(
+    send: () => Promise<unknown>,
+    names: readonly string[],
+    smaller?: () => Promise<void>,
+  ): Promise<void> {
+    try {
+      await send();
+    } catch (error) {
+      if (codeOf(error) === 'too_large' && smaller !== undefined) return smaller();
+      // Any other refusal would be the same the next time.
+      if (PASSING.has(codeOf(error))) throw error;
+      log(`${codeOf(error)}: ${names.length} not sent: ${messageOf(error)}`);
+    }
+    for (const name of names) if (name !== '') state.forget(name);
+  }
+}
+
+const PASSING: ReadonlySet<string> = new Set([
+  ...['unavailable', 'internal', 'rate_limited', 'permission_denied', 'auth_failed'],
+  ...['not_caught_up', 'store_full', 'conflict'],
+]);
