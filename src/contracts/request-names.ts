@@ -42,8 +42,19 @@ export const COMMAND_NAMES = [
 ] as const;
 export type CommandName = (typeof COMMAND_NAMES)[number];
 
-/** The tools that do more than look at the state: they wait for a result, or read the plan again. */
-export const QUERY_NAMES = ['dispatch-show', 'plan-show'] as const;
+/** The tools that do more than look at the state: they wait for a result, or read the plan, streams and figures. */
+export const QUERY_NAMES = [
+  'dispatch-show',
+  'plan-show',
+  'telemetry-show',
+  'rejected-list',
+  'rejected-show',
+  'rejected-retry',
+  'rejected-remove',
+  'prompt-list',
+  'prompt-show',
+  'health-show',
+] as const;
 export type QueryName = (typeof QUERY_NAMES)[number];
 
 export function isCommand(name: ToolName): name is CommandName {

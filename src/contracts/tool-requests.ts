@@ -1,9 +1,12 @@
 import { z } from 'zod';
+import { PROMPT_TOOLS } from './prompt-requests.js';
+import { REJECTED_TOOLS } from './rejected-requests.js';
 import type { ToolName } from './request-names.js';
 import { PLAN_STATUSES } from './run-request.js';
 import { NOTE_TYPES } from './session-meta-events.js';
 import { sessionSettings } from './session-settings.js';
 import { DEFAULT_PRIORITY, priority, TASK_STATUSES } from './task-events.js';
+import { type ToolScope, text, tool, toolOfNone } from './tool-shape.js';
 
 export {
   COMMAND_NAMES,
@@ -16,8 +19,6 @@ export {
   toolSubject,
 } from './request-names.js';
 
-import { sessionName } from './session-name.js';
-
 /**
  * The tools of service `session-tools`: one subject `tool.<name>` each, JSON in and out. The same table makes the
  * service's endpoints, the SDK's `tool` method and the commands under `throughline tool`.
@@ -29,9 +30,6 @@ const MAX_SPEC = 200_000;
 const MAX_ITERATION = 1_000_000_000;
 /** Most ids of one request, and most tasks that one waits for. */
 export const MAX_IDS = 200;
-
-const text = (max: number) =>
-  z.string().trim().min(1, 'must not be empty').max(max, `must be at most ${max} characters`);
 
 const content = text(MAX_CONTENT);
 const work = content.describe('What is to be done.');
@@ -54,12 +52,6 @@ const ids = z.union([
   id.transform((one) => [one]),
   z.array(id).min(1, 'must name at least one').max(MAX_IDS, `must name at most ${MAX_IDS}`),
 ]);
-
-/** One tool: what it takes beside the session, and what its help says. */
-function tool<const Shape extends z.ZodRawShape>(summary: string, example: string, shape: Shape) {
-  const request = z.object({ session: sessionName, ...shape });
-  return { summary, example, shape, request, arguments: z.object(shape) };
-}
 
 /** The tools by name: a summary, options for an example call, and the input beside `session`. */
 export const TOOLS = {
@@ -190,11 +182,31 @@ export const TOOLS = {
       ),
     status: z.enum(PLAN_STATUSES).optional().describe('Only tasks with this status.'),
   }),
-} as const satisfies Readonly<Record<ToolName, ReturnType<typeof tool>>>;
+  'telemetry-show': tool('show what was counted of the session: results, prompts, progress', '', {}),
+  ...REJECTED_TOOLS,
+  ...PROMPT_TOOLS,
+  'health-show': toolOfNone('show how services, streams and server do', '', {}),
+} as const satisfies Readonly<Record<ToolName, ToolEntry>>;
+
+interface ToolEntry {
+  readonly scope: ToolScope;
+  readonly summary: string;
+  readonly example: string;
+  readonly shape: z.ZodRawShape;
+  readonly request: z.ZodObject;
+  readonly arguments: z.ZodObject;
+}
 
 type Arguments<Name extends ToolName> = (typeof TOOLS)[Name]['arguments'];
 /** What a caller sends to a tool. */
-export type ToolInput<Name extends ToolName> = Given<Name> & { readonly session: string };
+export type ToolInput<Name extends ToolName> = Given<Name> & SessionOf[(typeof TOOLS)[Name]['scope']];
+
+interface SessionOf {
+  readonly session: { readonly session: string };
+  readonly 'any session': { readonly session?: string | undefined };
+  readonly 'no session': object;
+}
+
 // Without fields an input would be a record that may hold nothing, not even the session.
 type Given<Name extends ToolName> = string extends keyof z.input<Arguments<Name>>
   ? object

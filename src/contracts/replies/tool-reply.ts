@@ -3,6 +3,9 @@ import { ROLES } from '../kinds.js';
 import type { ToolName } from '../request-names.js';
 import { saidFields } from './compile-reply.js';
 import { dispatchResult } from './dispatch-result.js';
+import { HEALTH_REPLIES } from './health-reply.js';
+import { PROMPT_REPLIES } from './prompt-trace.js';
+import { REJECTED_REPLIES } from './rejected-reply.js';
 import { count, place, sequence, time } from './reply-fields.js';
 import { planShown } from './run-reply.js';
 import { inboxMessage, iterationView, note, sessionView, taskView } from './session-reply.js';
@@ -78,4 +81,7 @@ export const TOOL_REPLIES = {
   }),
   'dispatch-show': dispatchResult,
   'plan-show': planShown,
+  ...REJECTED_REPLIES,
+  ...PROMPT_REPLIES,
+  ...HEALTH_REPLIES,
 } as const satisfies Readonly<Record<ToolName, z.ZodType>>;

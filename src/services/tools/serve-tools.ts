@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import {
   RUN_INIT_SUBJECT,
@@ -34,6 +35,20 @@ import { createRunService } from './run-service.js';
 import { createSessionTools } from './session-tools.js';
 import { createTraceService } from './trace-service.js';
 
+const later = async (): Promise<object> => {
+  throw new ThroughlineError('internal', 'not there yet');
+};
+const notYet = {
+  'telemetry-show': later,
+  'rejected-list': later,
+  'rejected-show': later,
+  'rejected-retry': later,
+  'rejected-remove': later,
+  'prompt-list': later,
+  'prompt-show': later,
+  'health-show': later,
+};
+
 /** The service `session-tools`: tools, runs and traces. */
 export async function serveTools(
   nats: NatsPorts,
@@ -56,6 +71,7 @@ export async function serveTools(
   const queries: Readonly<Record<QueryName, (request: unknown) => Promise<object>>> = {
     'dispatch-show': showDispatch,
     'plan-show': (request) => run.plan(request),
+    ...notYet,
   };
   const trace = createTraceService({
     log: nats.log,
@@ -74,7 +90,7 @@ export async function serveTools(
       ...TOOL_NAMES.map((name) => ({
         name,
         subject: toolSubject(name),
-        bySession: true,
+        bySession: TOOLS[name].scope !== 'no session',
         description: TOOLS[name].summary,
         handle: (request: unknown) => (isCommand(name) ? tools(name, request) : queries[name](request)),
         ...(name.endsWith('-list') && { lower: 'its filters, or delete what is no longer needed' }),
