@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ROLES } from './kinds.js';
 import { sessionName } from './session-name.js';
-import { pageFields, toolOfAny, toolOfNone } from './tool-shape.js';
+import { cursor, limit, toolOfAny, toolOfNone } from './tool-shape.js';
 
 /** What is asked of rejected results. */
 
@@ -16,7 +16,8 @@ const rejectedId = z
 export const REJECTED_TOOLS = {
   'rejected-list': toolOfAny('results that could not be used, the newest first', '', {
     role: z.enum(ROLES).optional().describe('Only those that were published as results of this role.'),
-    ...pageFields(50),
+    limit: limit(200, 50),
+    cursor,
   }),
   'rejected-show': toolOfNone('show a rejected result, its reason and what would fix it', '--id 3', {
     id: rejectedId,

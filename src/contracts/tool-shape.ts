@@ -48,15 +48,13 @@ export function toolOfNone<const Shape extends z.ZodRawShape>(
   return entry('no session', summary, example, shape);
 }
 
-/** How many a page may hold: `limit`, and where it begins: `cursor`. */
-export const pageFields = (fallback: number, most = 200) => ({
-  limit: z
+/** Where a page begins. */
+export const cursor = text(400).optional().describe('Where a page begins: next of the previous page.');
+/** Most entries of a page. */
+export const limit = (most: number, usual: number) =>
+  z
     .int()
     .min(1, `must be 1 to ${most}`)
     .max(most, `must be 1 to ${most}`)
-    .default(fallback)
-    .describe('Most to answer at once.'),
-  cursor: text(256)
-    .optional()
-    .describe('The page that begins there: `next` of the reply before. By default the first page.'),
-});
+    .default(usual)
+    .describe('Most entries of a page.');

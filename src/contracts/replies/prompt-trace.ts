@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ROLES } from '../kinds.js';
+import { next } from './page-fields.js';
 import { count, place, time } from './reply-fields.js';
 import type { Told } from './told.js';
 
@@ -75,7 +76,7 @@ export const PROMPT_REPLIES = {
     total: count(
       'How many are kept of the session; left out where only some tasks were asked for.',
     ).exactOptional(),
-    next: z.string().exactOptional().describe('Cursor of the next page; left out on the last one.'),
+    next,
   }),
   'prompt-show': z.object({
     prompt: promptTrace.describe('The prompt.'),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ROLES } from '../kinds.js';
+import { next } from './page-fields.js';
 import { count, place, time } from './reply-fields.js';
 import type { Told } from './told.js';
 
@@ -29,8 +30,6 @@ const rejectedShown = z
     bytes: count('Bytes of its body.'),
   })
   .meta({ id: 'RejectedShown', description: 'A result that could not be used, without its body.' });
-
-const next = z.string().exactOptional().describe('Cursor of the next page; left out on the last one.');
 
 export const REJECTED_REPLIES = {
   'rejected-list': z.object({

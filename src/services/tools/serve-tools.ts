@@ -12,6 +12,7 @@ import {
 } from '../../contracts/request-names.js';
 import {
   isCommand,
+  isWideTool,
   type QueryName,
   TOOL_NAMES,
   TOOLS,
@@ -35,10 +36,18 @@ import { createRunService } from './run-service.js';
 import { createSessionTools } from './session-tools.js';
 import { createTraceService } from './trace-service.js';
 
-const later = async (): Promise<object> => {
-  throw new ThroughlineError('internal', 'not there yet');
-};
-const notYet = {
+const later = (request: unknown) =>
+  Promise.reject(new ThroughlineError('internal', `not there yet: ${JSON.stringify(request)}`));
+const LATER = {
+  'session-list': later,
+  'fact-show': later,
+  'file-list': later,
+  'timeline-list': later,
+  'ledger-list': later,
+  'ledger-show': later,
+  'trace-list': later,
+  'trace-show': later,
+  'snapshot-show': later,
   'telemetry-show': later,
   'rejected-list': later,
   'rejected-show': later,
@@ -71,7 +80,7 @@ export async function serveTools(
   const queries: Readonly<Record<QueryName, (request: unknown) => Promise<object>>> = {
     'dispatch-show': showDispatch,
     'plan-show': (request) => run.plan(request),
-    ...notYet,
+    ...LATER,
   };
   const trace = createTraceService({
     log: nats.log,
@@ -90,7 +99,7 @@ export async function serveTools(
       ...TOOL_NAMES.map((name) => ({
         name,
         subject: toolSubject(name),
-        bySession: TOOLS[name].scope !== 'no session',
+        bySession: !isWideTool(name),
         description: TOOLS[name].summary,
         handle: (request: unknown) => (isCommand(name) ? tools(name, request) : queries[name](request)),
         ...(name.endsWith('-list') && { lower: 'its filters, or delete what is no longer needed' }),
