@@ -77,3 +77,25 @@ export function oneOf<const Word extends string>(
   };
   return { read, shown: `\`${fallback}\`` };
 }
+
+/** One of these words, where it is set. */
+export function optionalOneOf<const Word extends string>(
+  words: readonly Word[],
+  shown: string,
+): VariableReader<Word | undefined> {
+  const [first] = words;
+  const { read } = oneOf<Word>(words, first as NoInfer<Word>);
+  return { read: (raw) => (raw === undefined ? undefined : read(raw)), shown };
+}
+
+/** A power of two, where it is set. */
+export function powerOfTwo(high: number, shown: string): VariableReader<number | undefined> {
+  const read = (raw: string | undefined) => {
+    if (raw === undefined) return undefined;
+    const value = Number(raw);
+    const isOne = Number.isInteger(value) && value >= 1 && value <= high && (value & (value - 1)) === 0;
+    if (isOne) return value;
+    throw new WrongVariable(`is ${JSON.stringify(raw)}: use a power of two from 1 to ${high}`);
+  };
+  return { read, shown };
+}

@@ -1,4 +1,15 @@
-import { address, flag, oneOf, optional, secret, type VariableReader, wholeNumber } from './config-values.js';
+import { LAYOUTS, MAX_SHARDS } from '../contracts/session-layout.js';
+import {
+  address,
+  flag,
+  oneOf,
+  optional,
+  optionalOneOf,
+  powerOfTwo,
+  secret,
+  type VariableReader,
+  wholeNumber,
+} from './config-values.js';
 
 /**
  * Every setting: its variable, how it is read, its default, and what it does. One entry is a new setting; its field of
@@ -74,6 +85,16 @@ export const SETTINGS = {
     'THROUGHLINE_REPLICAS',
     wholeNumber(1, 5, 1),
     'copies of each new stream and bucket: 3 in a cluster. More copies survive more failures, and cost speed',
+  ),
+  layout: setting(
+    'THROUGHLINE_LAYOUT',
+    optionalOneOf(LAYOUTS, 'what the installation has; `per-session` for a new one'),
+    'streams of session logs: `per-session` gives each session a stream of its own, `sharded` a fixed number of streams to all of them, for thousands of sessions. It is recorded when an installation is new; a service that is set to another one does not start',
+  ),
+  shards: setting(
+    'THROUGHLINE_SHARDS',
+    powerOfTwo(MAX_SHARDS, 'what the installation has; 64 for a new one'),
+    `number of those streams with \`sharded\`, a power of two up to ${MAX_SHARDS}: with more, a session that was quiet for long is read faster, and each stream takes memory and files`,
   ),
   maxBodyBytes: setting(
     'THROUGHLINE_MAX_BODY_BYTES',

@@ -74,11 +74,16 @@ export const DEFAULT_PROJECT = 'default';
 export const PROBE_STREAM = 'THROUGHLINE_PROBE';
 export const PROBE_SUBJECT = 'throughline.probe';
 
+/** What an installation is, recorded once: under `layout`, how its session logs are laid out. */
+export const INSTALLATION_BUCKET = 'throughline';
+export const LAYOUT_SUBJECT = `$KV.${INSTALLATION_BUCKET}.layout`;
+
 const SESSION_STREAM_PREFIX = 'SESSION_';
+const SHARD_STREAM_PREFIX = 'SESSIONS_';
 
 /** First tokens of the subjects that requests, results and events stand under. */
 const OWN_NAMESPACES: ReadonlySet<string> = new Set([
-  ...['dispatch', 'session', 'rejected', 'learning', 'proposal'],
+  ...['dispatch', 'session', 'sessions', 'rejected', 'learning', 'proposal'],
   ...['prompt', 'compiled', 'tool', 'run', 'trace', 'health'],
 ]);
 
@@ -170,8 +175,49 @@ export function sessionOfStream(stream: string): Token | undefined {
   return isToken(session) ? session : undefined;
 }
 
-/** `session.<session>.<type>`: the subject of one event. */
-export function sessionSubject(session: Token, type: string): string {
+/** The streams of all sessions take subjects of these, in each layout. */
+export const ALL_SESSIONS = 'session.>';
+export const ALL_SHARDS = 'sessions.>';
+
+/** `SESSIONS_07`: the stream that holds the events of all sessions of one shard; two hexadecimal digits. */
+export function shardStream(shard: number): string {
+  return `${SHARD_STREAM_PREFIX}${twoDigits(shard)}`;
+}
+
+/** The shard that a stream is, or `undefined` for any other stream. */
+export function shardOfStream(stream: string): number | undefined {
+  if (!stream.startsWith(SHARD_STREAM_PREFIX)) return undefined;
+  const digits = stream.slice(SHARD_STREAM_PREFIX.length);
+  return SHARD_DIGITS.test(digits) ? Number.parseInt(digits, 16) : undefined;
+}
+
+const SHARD_DIGITS = /^[0-9a-f]{2}$/;
+
+function twoDigits(shard: number): string {
+  return shard.toString(16).padStart(2, '0');
+}
+
+/**
+ * `sessions.<shard>.<session>.<type>`: where an event is published for the stream of a shard, which stores it under
+ * `session.<session>.<type>`. No hash is part of what is stored, so readers find it under the same name in both layouts.
+ */
+export function shardIntake(shard: number, session: Token, type: string): string {
+  return `sessions.${twoDigits(shard)}.${session}.${type}`;
+}
+
+/** `sessions.<shard>.*.>`: all that the stream of a shard takes. */
+export function shardSubjects(shard: number): string {
+  return `sessions.${twoDigits(shard)}.*.>`;
+}
+
+/** The session of the subject that an event is stored under, or `undefined` for any other subject. */
+export function sessionOfSubject(subject: string): Token | undefined {
+  const [first, session, type] = subject.split('.', 3);
+  return first === 'session' && type !== undefined && isToken(session) ? session : undefined;
+}
+
+/** `session.<session>.<type>`: the subject of one event; `*` stands for any session. */
+export function sessionSubject(session: Token | '*', type: string): string {
   return `session.${session}.${type}`;
 }
 

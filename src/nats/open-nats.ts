@@ -6,11 +6,14 @@ import {
   LEARNING_SNAPSHOT_BUCKET,
   SNAPSHOT_BUCKET,
 } from '../contracts/names.js';
+import type { SessionLayout } from '../contracts/session-layout.js';
 import type { Logger } from '../ports/logger.js';
+import type { SessionLog } from '../ports/session-log.js';
 import { closeConnection, connectNats } from './connection/connect-nats.js';
 import type { NatsAccess } from './connection/nats-access.js';
 import { toThroughlineError } from './connection/nats-errors.js';
 import { AckedPublisher } from './jetstream/acked-publisher.js';
+import { recordedLayout, seenLayout, type WantedLayout } from './jetstream/installed-layout.js';
 import { repairStreams } from './jetstream/repair-streams.js';
 import {
   ensureDispatchStream,
@@ -22,6 +25,7 @@ import { type DispatchConsumer, NatsDispatchSource } from './stores/nats-dispatc
 import { NatsLearningLog } from './stores/nats-learning-log.js';
 import { NatsRejectedStore } from './stores/nats-rejected-store.js';
 import { NatsSessionLog } from './stores/nats-session-log.js';
+import { NatsShardedSessionLog } from './stores/nats-sharded-session-log.js';
 import { type NatsSnapshotStore, openSnapshotStore } from './stores/nats-snapshot-store.js';
 import { NatsTelemetryStore } from './stores/nats-telemetry-store.js';
 import { NatsVectorStore } from './stores/nats-vector-store.js';
@@ -29,7 +33,9 @@ import { NatsVectorStore } from './stores/nats-vector-store.js';
 /** One connection with all ports on it. */
 export interface NatsPorts {
   readonly connection: NatsConnection;
-  readonly log: NatsSessionLog;
+  /** How this installation lays out the logs of sessions. */
+  readonly layout: SessionLayout;
+  readonly log: SessionLog;
   readonly snapshots: NatsSnapshotStore;
   readonly learnings: NatsLearningLog;
   readonly learningSnapshots: NatsSnapshotStore;
@@ -46,7 +52,7 @@ export interface NatsPorts {
 }
 
 /** What `openNats` makes where it is missing. */
-export type Made = 'dispatches' | 'rejected' | 'learnings' | 'snapshots' | 'learning-snapshots';
+export type Made = 'layout' | 'dispatches' | 'rejected' | 'learnings' | 'snapshots' | 'learning-snapshots';
 
 export interface NatsOptions {
   readonly url: string;
@@ -61,6 +67,8 @@ export interface NatsOptions {
   readonly maxInHand: number;
   /** Default: everything. A process that only reads makes nothing. */
   readonly makes?: readonly Made[];
+  /** How the settings lay out the logs of sessions. Default: as the installation has them. */
+  readonly wanted?: WantedLayout;
 }
 
 const EXTRACTOR: DispatchConsumer = {
@@ -86,9 +94,15 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
     // The account was checked on connecting; the client's own check would cost one more round trip.
     const jsm: JetStreamManager = await connection.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
     const makes = (made: Made) => options.makes?.includes(made) ?? true;
+    const publisher = new AckedPublisher(connection, timeoutMs);
+    const logPorts = { connection, jsm, publisher, timeoutMs };
+    const { wanted = {} } = options;
+    const layout = await (makes('layout')
+      ? recordedLayout(logPorts, wanted, replicas)
+      : seenLayout(logPorts, wanted));
     if (makes('dispatches')) await ensureDispatchStream(jsm, { replicas });
     if (makes('rejected')) await ensureRejectedStream(jsm, { replicas });
-    if (makes('dispatches') || makes('learnings')) await refuseStrangersOnSessions(jsm);
+    if (makes('dispatches') || makes('learnings')) await refuseStrangersOnSessions(jsm, layout);
     if (makes('learnings')) await ensureLearningsStream(jsm, { replicas });
     const bucket = (name: string, description: string, made: Made) =>
       openSnapshotStore(connection, name, description, { replicas, timeoutMs }, makes(made));
@@ -98,8 +112,6 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       'Learnings of each project',
       'learning-snapshots',
     );
-    const publisher = new AckedPublisher(connection, timeoutMs);
-    const logPorts = { connection, jsm, publisher, timeoutMs };
     const dispatches = (consumer: DispatchConsumer, most = Number.POSITIVE_INFINITY) =>
       new NatsDispatchSource(connection, jsm, publisher, {
         consumer,
@@ -111,7 +123,11 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       });
     return {
       connection,
-      log: new NatsSessionLog(logPorts, { replicas }),
+      layout,
+      log:
+        layout.layout === 'sharded'
+          ? new NatsShardedSessionLog(logPorts, { replicas, shards: layout.shards })
+          : new NatsSessionLog(logPorts, { replicas }),
       snapshots,
       learnings: new NatsLearningLog(logPorts, { replicas }),
       learningSnapshots,

@@ -28,10 +28,10 @@ export type ServiceName = (typeof SERVICES)[number];
  * event.
  */
 const MAKES: Readonly<Record<ServiceName, readonly Made[]>> = {
-  extractor: ['dispatches', 'rejected'],
-  compiler: ['snapshots', 'learning-snapshots'],
-  tools: ['snapshots', 'learnings', 'learning-snapshots'],
-  learnings: ['dispatches', 'snapshots', 'learnings', 'learning-snapshots'],
+  extractor: ['layout', 'dispatches', 'rejected'],
+  compiler: ['layout', 'snapshots', 'learning-snapshots'],
+  tools: ['layout', 'snapshots', 'learnings', 'learning-snapshots'],
+  learnings: ['layout', 'dispatches', 'snapshots', 'learnings', 'learning-snapshots'],
 };
 
 /** What each is called on NATS, and in its log. */

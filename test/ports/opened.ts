@@ -1,5 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
 import { type Token, token } from '../../src/contracts/names.js';
+import type { WantedLayout } from '../../src/nats/jetstream/installed-layout.js';
 import { type NatsOptions, type NatsPorts, openNats } from '../../src/nats/open-nats.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import { startTestNats, type TestNats, type TestNatsOptions } from '../support/nats-server.js';
@@ -10,9 +11,12 @@ export interface OpenedNats extends NatsPorts {
 }
 
 /** Starts a server and opens all ports on it; `close` ends both. */
-export async function startNatsPorts(options: TestNatsOptions = {}): Promise<OpenedNats> {
+export async function startNatsPorts(
+  options: TestNatsOptions = {},
+  portOptions: Partial<NatsOptions> = {},
+): Promise<OpenedNats> {
   const server = await startTestNats(options);
-  const ports = await openPorts(server.url);
+  const ports = await openPorts(server.url, portOptions);
   return {
     ...ports,
     server,
@@ -24,11 +28,14 @@ export async function startNatsPorts(options: TestNatsOptions = {}): Promise<Ope
 }
 
 /** A server for the tests of a `describe`, and the ports of two processes on it; all end with the tests. */
-export function twoOnNats(): { readonly nats: OpenedNats; readonly other: NatsPorts } {
+export function twoOnNats(options: Partial<NatsOptions> = {}): {
+  readonly nats: OpenedNats;
+  readonly other: NatsPorts;
+} {
   let nats: OpenedNats;
   let other: NatsPorts;
   beforeAll(async () => {
-    nats = await startNatsPorts();
+    nats = await startNatsPorts({}, options);
     other = await openPorts(nats.server.url);
   });
   afterAll(async () => {
@@ -58,6 +65,12 @@ export function openPorts(url: string, options: Partial<NatsOptions> = {}): Prom
     ...options,
   });
 }
+
+/** Each layout of session logs, as the settings choose it; with few shards, so that sessions do share them. */
+export const LAYOUTS: readonly (readonly [name: string, wanted: WantedLayout])[] = [
+  ['a stream per session', { layout: 'per-session' }],
+  ['sharded', { layout: 'sharded', shards: 2 }],
+];
 
 /** A session name that no other test of the file has. */
 export function newSession(name = 'session'): Token {

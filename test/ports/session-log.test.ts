@@ -1,15 +1,16 @@
 import { headers } from 'nats';
 import { describe, expect, it } from 'vitest';
 import { EVENT_VERSION } from '../../src/contracts/event.js';
-import { sessionStream, sessionSubject, type Token } from '../../src/contracts/names.js';
+import { sessionStream, shardStream, type Token } from '../../src/contracts/names.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
-import type { ReadRange } from '../../src/ports/event-log.js';
+import { publishedOn, shardOf, streamOf as streamIn } from '../../src/contracts/session-layout.js';
+import type { Appended, ReadRange } from '../../src/ports/event-log.js';
 import type { SessionLog } from '../../src/ports/session-log.js';
 import type { MemoryEventLogOptions } from '../doubles/memory-event-log.js';
 import { MemorySessionLog } from '../doubles/memory-session-log.js';
 import { implementer, recorded, rejected, reviewer } from '../support/builders.js';
 import { eventLogContract, type LoggedEvents, type OpenedEventLog } from './event-log.contract.js';
-import { bytes, newSession, openPorts, startNatsPorts, twoOnNats } from './opened.js';
+import { bytes, LAYOUTS, newSession, openPorts, startNatsPorts, twoOnNats } from './opened.js';
 
 const EVENTS: LoggedEvents<SessionEvent> = {
   event: (dispatch) => recorded(dispatch, implementer({ summary: `step ${dispatch}` })),
@@ -79,14 +80,21 @@ it('the session log in memory reads commands alone, with what each was decided o
   await expectCommandsAlone(log, log);
 });
 
-describe('on NATS', () => {
-  const opened = twoOnNats();
+describe.each(LAYOUTS)('on NATS, %s', (name, wanted) => {
+  const opened = twoOnNats({ wanted });
+  const log = `the session log on NATS, ${name},`;
+  const streamOf = (session: Token) => streamIn(opened.nats.layout, session);
 
   const event = (dispatch: number) => recorded(dispatch, implementer());
+  const append = async (session: Token, dispatch: number) => {
+    const appended = await opened.nats.log.append(session, event(dispatch));
+    if (appended.outcome !== 'appended') throw new Error(appended.outcome);
+    return appended.sequence;
+  };
   const publish = async (session: Token, data: Uint8Array, head = headers()) =>
     // By a bare request, since the client's own publish leaves out a status among the headers.
     (
-      await opened.nats.connection.request(sessionSubject(session, 'x'), data, {
+      await opened.nats.connection.request(publishedOn(opened.nats.layout, session, 'x'), data, {
         headers: head,
         timeout: 5000,
       })
@@ -94,7 +102,7 @@ describe('on NATS', () => {
       seq: number;
     }>().seq;
 
-  eventLogContract('of sessions, on NATS', EVENTS, async () => ({
+  eventLogContract(`of sessions, on NATS, ${name}`, EVENTS, async () => ({
     log: opened.nats.log,
     other: opened.other.log,
     keys: () => opened.other.log.sessions(),
@@ -102,10 +110,65 @@ describe('on NATS', () => {
     close: async () => {},
   }));
 
+  it(`${log} reads commands alone, with what each was decided on`, () =>
+    expectCommandsAlone(opened.nats.log, opened.other.log));
+
+  it(`${log} makes the stream again when it is deleted`, async () => {
+    const session = newSession('deleted');
+    await opened.nats.log.append(session, event(1));
+    await (await opened.nats.connection.jetstreamManager()).streams.delete(streamOf(session));
+    expect((await opened.nats.log.read(session, { after: 0 })).events).toEqual([]);
+    expect(await opened.nats.log.append(session, event(2))).toMatchObject({ outcome: 'appended' });
+    expect((await opened.other.log.read(session, { after: 0 })).events).toHaveLength(1);
+  });
+
+  describe('reads past messages whose headers pretend to come from the server', () => {
+    it.each([
+      ['a status that ends a batch', () => headers(204, 'EOB')],
+      ['a status that says there is nothing', () => headers(404, 'Message Not Found')],
+      ['a status of a fault', () => headers(500, 'Fault')],
+      ['another sequence', () => withHeader('Nats-Sequence', '900000000')],
+      ['another count of pending messages', () => withHeader('Nats-Num-Pending', '0')],
+    ])(`${log} reads past messages whose headers pretend to come from the server: %s`, async (_, head) => {
+      const session = newSession('hostile');
+      const first = await append(session, 1);
+      await publish(session, bytes('no event'), head());
+      const second = await append(session, 2);
+      const last = await publish(session, bytes('no event'), head());
+      const read = await opened.nats.log.read(session, { after: 0 });
+      expect(read.events.map(({ sequence }) => sequence)).toEqual([first, second]);
+      expect(read).toMatchObject({ through: last, skipped: 2 });
+    });
+  });
+
+  it(`${log} skips deleted messages`, async () => {
+    const session = newSession('holes');
+    const sequences: number[] = [];
+    for (let dispatch = 1; dispatch <= 5; dispatch += 1) sequences.push(await append(session, dispatch));
+    const [first = 0, second = 0, third = 0, fourth = 0, last = 0] = sequences;
+    expect((await opened.nats.log.read(session, { after: 0 })).through).toBe(last);
+    const jsm = await opened.nats.connection.jetstreamManager();
+    for (const sequence of [first, third, last]) await jsm.streams.deleteMessage(streamOf(session), sequence);
+    const read = await opened.nats.log.read(session, { after: 0 });
+    expect(read.events.map(({ sequence }) => sequence)).toEqual([second, fourth]);
+    expect(read.skipped).toBe(0);
+    await opened.nats.log.read(session, { after: last });
+    expect(await opened.nats.log.append(session, event(6), { expectedSequence: last })).toMatchObject({
+      outcome: 'appended',
+    });
+    expect(await opened.nats.log.append(session, event(7), { expectedSequence: last })).toEqual({
+      outcome: 'conflict',
+    });
+  });
+});
+
+describe('in a stream each', () => {
+  const opened = twoOnNats();
+
   it('the session log on NATS gives each session a stream of its own, with its subjects and direct get', async () => {
     const [one, two] = [newSession('own'), newSession('own')];
-    await opened.nats.log.append(one, event(1));
-    await opened.nats.log.append(two, event(1));
+    await opened.nats.log.append(one, recorded(1, implementer()));
+    await opened.nats.log.append(two, recorded(1, implementer()));
     const jsm = await opened.nats.connection.jetstreamManager();
     for (const session of [one, two]) {
       const { config, state } = await jsm.streams.info(`SESSION_${session}`);
@@ -121,18 +184,6 @@ describe('on NATS', () => {
     }
   });
 
-  it('the session log on NATS reads commands alone, with what each was decided on', () =>
-    expectCommandsAlone(opened.nats.log, opened.other.log));
-
-  it('the session log on NATS makes the stream again when it is deleted', async () => {
-    const session = newSession('deleted');
-    await opened.nats.log.append(session, event(1));
-    await (await opened.nats.connection.jetstreamManager()).streams.delete(sessionStream(session));
-    expect((await opened.nats.log.read(session, { after: 0 })).events).toEqual([]);
-    expect(await opened.nats.log.append(session, event(2))).toMatchObject({ outcome: 'appended' });
-    expect((await opened.other.log.read(session, { after: 0 })).events).toHaveLength(1);
-  });
-
   it('the session log on NATS finds out that a stream is missing even if another connection listens to everything', async () => {
     const session = newSession('overheard');
     const overheard = opened.nats.connection.subscribe('>', { callback: () => {} });
@@ -141,46 +192,108 @@ describe('on NATS', () => {
       through: 0,
       skipped: 0,
     });
-    expect(await opened.nats.log.append(session, event(1))).toMatchObject({ outcome: 'appended' });
+    expect(await opened.nats.log.append(session, recorded(1, implementer()))).toMatchObject({
+      outcome: 'appended',
+    });
     expect((await opened.other.log.read(session, { after: 0 })).events).toHaveLength(1);
     overheard.unsubscribe();
   });
+});
 
-  describe('reads past messages whose headers pretend to come from the server', () => {
-    it.each([
-      ['a status that ends a batch', () => headers(204, 'EOB')],
-      ['a status that says there is nothing', () => headers(404, 'Message Not Found')],
-      ['a status of a fault', () => headers(500, 'Fault')],
-      ['another sequence', () => withHeader('Nats-Sequence', '900000000')],
-      ['another count of pending messages', () => withHeader('Nats-Num-Pending', '0')],
-    ])(
-      'the session log on NATS reads past messages whose headers pretend to come from the server: %s',
-      async (_, head) => {
-        const session = newSession('hostile');
-        await opened.nats.log.append(session, event(1));
-        await publish(session, bytes('no event'), head());
-        await opened.nats.log.append(session, event(2));
-        const last = await publish(session, bytes('no event'), head());
-        const read = await opened.nats.log.read(session, { after: 0 });
-        expect(read.events.map(({ sequence }) => sequence)).toEqual([1, 3]);
-        expect(read).toMatchObject({ through: last, skipped: 2 });
-      },
-    );
-  });
+describe('in shards', () => {
+  const opened = twoOnNats({ wanted: { layout: 'sharded', shards: 2 } });
+  const event = (dispatch: number) => recorded(dispatch, implementer());
+  const append = async (session: Token, dispatch: number, expectedSequence?: number) => {
+    const options = expectedSequence === undefined ? {} : { expectedSequence };
+    const appended = await opened.nats.log.append(session, event(dispatch), options);
+    if (appended.outcome !== 'appended') throw new Error(appended.outcome);
+    return appended.sequence;
+  };
+  const jsmOf = () => opened.nats.connection.jetstreamManager();
 
-  it('the session log on NATS skips deleted messages', async () => {
-    const session = newSession('holes');
-    for (let dispatch = 1; dispatch <= 5; dispatch += 1)
-      await opened.nats.log.append(session, event(dispatch));
-    const jsm = await opened.nats.connection.jetstreamManager();
-    for (const sequence of [1, 3, 5]) await jsm.streams.deleteMessage(sessionStream(session), sequence);
-    const read = await opened.nats.log.read(session, { after: 0 });
-    expect(read.events.map(({ sequence }) => sequence)).toEqual([2, 4]);
-    expect(read.skipped).toBe(0);
-    expect(await opened.nats.log.append(session, event(6), { expectedSequence: 5 })).toMatchObject({
-      sequence: 6,
+  it('the session log in shards stores an event under its session and type, in a stream that says how many shards there are', async () => {
+    const session = newSession('sharded');
+    const sequence = await append(session, 1);
+    const jsm = await jsmOf();
+    const name = shardStream(shardOf(session, 2));
+    const { config } = await jsm.streams.info(name);
+    expect(config).toMatchObject({
+      subjects: [`sessions.0${shardOf(session, 2)}.*.>`],
+      storage: 'file',
+      allow_direct: true,
+      metadata: { 'throughline.shards': '2' },
     });
+    const { subject } = await jsm.streams.getMessage(name, { seq: sequence });
+    expect(subject).toBe(`session.${session}.fact.recorded`);
   });
+
+  it('the session log in shards expects the last sequence of the session, whatever its neighbours append in between', async () => {
+    const [one, two] = neighbours();
+    const first = await append(one, 1, 0);
+    await append(two, 1, 0);
+    await append(two, 2);
+    const second = await append(one, 2, first);
+    expect(second).toBeGreaterThan(first + 1);
+    const late = { expectedSequence: first };
+    expect(await opened.other.log.append(one, event(3), late)).toEqual({ outcome: 'conflict' });
+    expect(await opened.nats.log.read(one, { after: first })).toMatchObject({ through: second, skipped: 0 });
+  });
+
+  it('the session log in shards takes commands on a session whose events are gone, where the snapshot has them', async () => {
+    const [one, two] = neighbours();
+    const last = await append(one, 1);
+    await opened.nats.snapshots.save(one, { sequence: last, text: snapshotAt(last) });
+    await (await jsmOf()).streams.delete(shardStream(shardOf(one, 2)));
+    // By a neighbour, in a process that knows neither of them.
+    const fresh = await openPorts(opened.nats.server.url);
+    const appended = await fresh.log.append(two, event(1));
+    expect(appended).toMatchObject({ outcome: 'appended' });
+    const { through, events } = await fresh.log.read(one, { after: last });
+    expect({ through, events }).toEqual({ through: last, events: [] });
+    const next = await fresh.log.append(one, event(2), { expectedSequence: last });
+    expect(next).toMatchObject({ outcome: 'appended' });
+    // The stream was made beyond the snapshots of all its sessions.
+    expect(sequenceOf(appended)).toBeGreaterThan(last);
+    expect(sequenceOf(next)).toBeGreaterThan(sequenceOf(appended));
+    expect(await fresh.log.append(one, event(3), { expectedSequence: last })).toEqual({
+      outcome: 'conflict',
+    });
+    await fresh.close();
+  });
+
+  it('the session log in shards keeps a session from its neighbours whose snapshot is ahead of the stream', async () => {
+    const [one, two] = neighbours();
+    const last = await append(two, 1);
+    await opened.nats.snapshots.save(one, { sequence: last + 500, text: snapshotAt(last + 500) });
+    const fresh = await openPorts(opened.nats.server.url);
+    expect(await fresh.log.append(two, event(2))).toMatchObject({ outcome: 'appended' });
+    await expect(fresh.log.append(one, event(1))).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringContaining('throughline repair'),
+    });
+    expect(await fresh.log.append(two, event(3))).toMatchObject({ outcome: 'appended' });
+    await fresh.close();
+  });
+
+  it('the session log in shards finds out that a stream is missing even if another connection listens to everything', async () => {
+    const session = newSession('overheard');
+    await (await jsmOf()).streams.delete(shardStream(shardOf(session, 2)));
+    const overheard = opened.other.connection.subscribe('>', { callback: () => {} });
+    const fresh = await openPorts(opened.nats.server.url);
+    expect(await fresh.log.read(session, { after: 0 })).toEqual({ events: [], through: 0, skipped: 0 });
+    expect(await fresh.log.append(session, event(1))).toMatchObject({ outcome: 'appended' });
+    expect((await fresh.log.read(session, { after: 0 })).events).toHaveLength(1);
+    overheard.unsubscribe();
+    await fresh.close();
+  });
+
+  /** Two new sessions of one shard. */
+  function neighbours(): [Token, Token] {
+    const one = newSession('neighbour');
+    let two = newSession('neighbour');
+    while (shardOf(two, 2) !== shardOf(one, 2)) two = newSession('neighbour');
+    return [one, two];
+  }
 });
 
 describe('on a closed connection', () => {
@@ -198,6 +311,14 @@ describe('on a closed connection', () => {
     await nats.close();
   });
 });
+
+function snapshotAt(sequence: number): string {
+  return `{"after_sequence":${sequence},"state":{}}`;
+}
+
+function sequenceOf(appended: Appended): number {
+  return appended.outcome === 'appended' ? appended.sequence : 0;
+}
 
 function withHeader(name: string, value: string) {
   const head = headers();

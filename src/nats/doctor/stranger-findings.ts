@@ -1,5 +1,7 @@
 import type { JetStreamManager } from 'nats';
 import {
+  ALL_SESSIONS,
+  ALL_SHARDS,
   DISPATCH_STREAM,
   DISPATCH_SUBJECTS,
   LEARNINGS_STREAM,
@@ -7,10 +9,11 @@ import {
   REJECTED_STREAM,
   REJECTED_SUBJECTS,
   sessionOfStream,
+  shardOfStream,
 } from '../../contracts/names.js';
 import { counted } from '../../shared/counted.js';
 import { KEEP_APART, toThroughlineError } from '../connection/nats-errors.js';
-import { ALL_SESSIONS, strangersOn } from '../jetstream/topology.js';
+import { strangersOn } from '../jetstream/topology.js';
 import { type Finding, fail, ok } from './finding.js';
 
 const OURS: readonly (readonly [subjects: string, isOurs: (stream: string) => boolean])[] = [
@@ -18,6 +21,7 @@ const OURS: readonly (readonly [subjects: string, isOurs: (stream: string) => bo
   [REJECTED_SUBJECTS, (name) => name === REJECTED_STREAM],
   [LEARNINGS_SUBJECTS, (name) => name === LEARNINGS_STREAM],
   [ALL_SESSIONS, (name) => sessionOfStream(name) !== undefined],
+  [ALL_SHARDS, (name) => shardOfStream(name) !== undefined],
 ];
 
 /** Streams of other applications on our subjects: they take results from us, or keep our streams from being made. */

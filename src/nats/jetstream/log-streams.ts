@@ -21,6 +21,28 @@ export interface LogStream {
   readonly appended: number;
 }
 
+/** What an event log asks of the streams that hold its keys. */
+export interface KeyStreams {
+  /** The stream of a key, or `undefined` where there is none. */
+  find(key: Token): Promise<LogStream | undefined>;
+  /** Whether an append may count on the stream of a key. */
+  present(key: Token): boolean;
+  /** Makes the stream of a key where it is not known to be there. */
+  ensure(key: Token): Promise<void>;
+  /** Highest sequence that was seen of a key; 0 for none. */
+  highest(key: Token): number;
+  /** Sequence that whatever is stored now must be above; 0 where none is known. */
+  floor(key: Token): number;
+  /** Notes a sequence of a key; `appended` by this process, or read. */
+  reached(key: Token, sequence: number, by: 'append' | 'read'): void;
+  /** Notes that nothing is left of what this process appended after a sequence. */
+  gone(key: Token, after: number): void;
+  /** Has the next read look whether the stream is still the same. */
+  doubt(key: Token): void;
+  /** Has the next append make the stream, unless it is there. */
+  missed(key: Token): void;
+}
+
 interface Known extends LogStream {
   appended: number;
   /** Highest sequence that was ever seen of the key, in this stream or in one before it. */
@@ -51,7 +73,8 @@ export interface LogStreamsOptions {
   readonly make: (key: Token, highest: number) => Promise<MadeStream>;
 }
 
-export class LogStreams {
+/** The streams of keys that have one each. */
+export class LogStreams implements KeyStreams {
   readonly #jsm: JetStreamManager;
   readonly #options: LogStreamsOptions;
   readonly #known = new Map<Token, Known>();
@@ -64,12 +87,13 @@ export class LogStreams {
     this.#options = options;
   }
 
-  /** The stream of a key, or `undefined` where there is none. */
   async find(key: Token): Promise<LogStream | undefined> {
     const known = this.#known.get(key);
     if (known?.present && performance.now() - known.seenAt < TRUSTED_MS) return known;
+    // What is appended while the server answers may have come to pass after it has counted.
+    const asked = this.highest(key);
     try {
-      return this.#saw(key, await this.#jsm.streams.info(this.#options.nameOf(key)));
+      return this.#saw(key, asked, await this.#jsm.streams.info(this.#options.nameOf(key)));
     } catch (error) {
       if (apiCode(error) !== API.streamNotFound) throw toThroughlineError(error, `reading ${key}`);
       this.missed(key);
@@ -77,13 +101,11 @@ export class LogStreams {
     }
   }
 
-  /** Whether an append may count on the stream of a key. */
   present(key: Token): boolean {
     const known = this.#known.get(key);
     return known?.present === true && known.sound;
   }
 
-  /** Makes the stream of a key where it is not known to be there. */
   async ensure(key: Token): Promise<void> {
     if (this.present(key)) return;
     const creating = this.#creating.get(key) ?? this.#create(key);
@@ -91,17 +113,19 @@ export class LogStreams {
     await creating;
   }
 
-  /** Highest sequence that was seen of a key; 0 for none. */
   highest(key: Token): number {
     return this.#known.get(key)?.highest ?? 0;
   }
 
-  /** Sequence that whatever is stored now must be above; 0 where none is known. */
+  /** Names the stream of a key for as long as it is there; none where it has not been seen. */
+  epoch(key: Token): string | undefined {
+    return this.#known.get(key)?.epoch;
+  }
+
   floor(key: Token): number {
     return this.#known.get(key)?.floor ?? 0;
   }
 
-  /** Notes a sequence of a key; `appended` by this process, or read. */
   reached(key: Token, sequence: number, by: 'append' | 'read'): void {
     const known = this.#known.get(key);
     if (known === undefined) return;
@@ -109,25 +133,22 @@ export class LogStreams {
     if (by === 'append') known.appended = Math.max(known.appended, sequence);
   }
 
-  /** Notes that nothing is left of what this process appended after a sequence. */
   gone(key: Token, after: number): void {
     const known = this.#known.get(key);
     if (known !== undefined) known.appended = Math.min(known.appended, after);
   }
 
-  /** Has the next read look whether the stream is still the same. */
   doubt(key: Token): void {
     const known = this.#known.get(key);
     if (known !== undefined) known.seenAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Has the next append make the stream, unless it is there. */
   missed(key: Token): void {
     const known = this.#known.get(key);
     if (known !== undefined) known.present = false;
   }
 
-  #saw(key: Token, { created, config, state }: StreamInfo, floor?: number): Known {
+  #saw(key: Token, asked: number, { created, config, state }: StreamInfo, floor?: number): Known {
     // Forgetting costs one request for each session that is met again.
     if (this.#known.size >= MAX_KNOWN) this.#known.clear();
     const before = this.#known.get(key);
@@ -142,7 +163,7 @@ export class LogStreams {
       floor: floor ?? before?.floor ?? 0,
       seenAt: performance.now(),
       present: true,
-      sound: floor !== undefined || (isSame && before.sound && state.last_seq >= before.highest),
+      sound: floor !== undefined || (isSame && before.sound && state.last_seq >= asked),
     };
     this.#known.set(key, known);
     return known;
@@ -152,7 +173,7 @@ export class LogStreams {
     try {
       const highest = this.#known.get(key)?.highest ?? 0;
       const made = await this.#making.run(() => this.#options.make(key, highest));
-      this.#saw(key, made.info, made.snapshot);
+      this.#saw(key, highest, made.info, made.snapshot);
     } catch (error) {
       throw toThroughlineError(error, `making the stream of ${key}`);
     } finally {

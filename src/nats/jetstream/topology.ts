@@ -6,13 +6,17 @@ import {
   type StoredMsg,
   type StreamConfig,
   type StreamInfo,
+  type StreamInfoRequestOptions,
 } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { readEvent } from '../../contracts/event.js';
 import {
+  ALL_SESSIONS,
+  ALL_SHARDS,
   DISPATCH_STREAM,
   DISPATCH_SUBJECTS,
   HEADERS,
+  isToken,
   LEARNING_SNAPSHOT_BUCKET,
   LEARNINGS_STREAM,
   LEARNINGS_SUBJECTS,
@@ -20,13 +24,18 @@ import {
   REJECTED_SUBJECTS,
   SNAPSHOT_BUCKET,
   sessionOfStream,
+  sessionOfSubject,
   sessionStream,
   sessionSubject,
   sessionSubjects,
+  shardOfStream,
+  shardStream,
+  shardSubjects,
   type Token,
   token,
 } from '../../contracts/names.js';
 import { SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
+import { type SessionLayout, shardOf } from '../../contracts/session-layout.js';
 import { API, apiCode, takenByAnother } from '../connection/nats-errors.js';
 import { snapshotSequence } from '../stores/snapshot-sequence.js';
 import { newestOf } from './newest-message.js';
@@ -88,7 +97,48 @@ export async function createLearningsStream(
     'Learnings and proposals of each project',
     options,
   );
-  return createBeyond(jsm, config, highest, await newestLearningSnapshot(jsm));
+  return createShared(jsm, config, highest, () => newestLearningSnapshot(jsm));
+}
+
+/** A stream for the sessions of one shard, with how many shards there are. */
+export interface Shard {
+  readonly shard: number;
+  readonly shards: number;
+}
+
+/**
+ * Makes the stream of a shard, or finds it made by another process. No sequence comes again that the caller has seen, or
+ * that the snapshot of any session of the shard stands at.
+ */
+export function createShardStream(
+  jsm: JetStreamManager,
+  { shard, shards }: Shard,
+  highest: number,
+  options: TopologyOptions,
+): Promise<MadeStream> {
+  const description = `Events of the sessions of shard ${shard} of ${shards}`;
+  const config = {
+    ...fileStream(shardStream(shard), shardSubjects(shard), description, options),
+    subject_transform: { src: shardSubjects(shard), dest: 'session.{{wildcard(1)}}.>' },
+    metadata: { [SHARDS]: String(shards) },
+  };
+  return createShared(jsm, config, highest, () => newestShardSnapshot(jsm, { shard, shards }));
+}
+
+/** What the stream of a shard says of the number of shards. */
+export const SHARDS = 'throughline.shards';
+
+/** To find one that is there costs one request: what its keys' snapshots say is looked at for each. */
+async function createShared(
+  jsm: JetStreamManager,
+  config: Partial<StreamConfig> & { name: string },
+  highest: number,
+  snapshot: () => Promise<number>,
+): Promise<MadeStream> {
+  const there = await infoOf(jsm, config.name);
+  if (there !== undefined) return { info: there, snapshot: 0 };
+  const { info } = await createBeyond(jsm, config, highest, await snapshot());
+  return { info, snapshot: 0 };
 }
 
 /**
@@ -124,9 +174,13 @@ async function createBeyond(
   const info = made ?? (await jsm.streams.info(config.name));
   const { last_seq: last } = info.state;
   if (made !== undefined || last >= snapshot) return { info, snapshot };
-  throw new ThroughlineError(
+  throw behindSnapshot(config.name, last, snapshot);
+}
+
+export function behindSnapshot(stream: string, last: number, snapshot: number): ThroughlineError {
+  return new ThroughlineError(
     'config_invalid',
-    `stream ${config.name} is at ${last}, but its snapshot at ${snapshot}: it was restored from an earlier backup, and new events would not count: run "throughline repair"`,
+    `stream ${stream} is at ${last}, but its snapshot at ${snapshot}: it was restored from an earlier backup, and new events would not count: run "throughline repair"`,
   );
 }
 
@@ -136,20 +190,41 @@ export async function newestSnapshot(jsm: JetStreamManager, session: Token): Pro
   return (await newestOf(jsm, `KV_${SNAPSHOT_BUCKET}`, subject, snapshotAt)) ?? 0;
 }
 
+/** Sequence of a project's newest snapshot, 0 for none. */
+export async function newestProjectSnapshot(jsm: JetStreamManager, project: Token): Promise<number> {
+  const subject = `$KV.${LEARNING_SNAPSHOT_BUCKET}.${project}`;
+  return (await newestOf(jsm, `KV_${LEARNING_SNAPSHOT_BUCKET}`, subject, snapshotAt)) ?? 0;
+}
+
 /** Highest sequence that a project's newest snapshot stands at, 0 without any. */
-export async function newestLearningSnapshot(jsm: JetStreamManager): Promise<number> {
-  const stream = `KV_${LEARNING_SNAPSHOT_BUCKET}`;
+export function newestLearningSnapshot(jsm: JetStreamManager): Promise<number> {
+  return highestSnapshot(jsm, LEARNING_SNAPSHOT_BUCKET, () => true);
+}
+
+/** Highest sequence that the newest snapshot of a session of a shard stands at, 0 without any. */
+export function newestShardSnapshot(jsm: JetStreamManager, { shard, shards }: Shard): Promise<number> {
+  return highestSnapshot(jsm, SNAPSHOT_BUCKET, (key) => isToken(key) && shardOf(key, shards) === shard);
+}
+
+async function highestSnapshot(
+  jsm: JetStreamManager,
+  bucket: string,
+  isMeant: (key: string) => boolean,
+): Promise<number> {
+  const stream = `KV_${bucket}`;
+  const { state } = (await infoOf(jsm, stream, { subjects_filter: '>' })) ?? {};
+  const before = `$KV.${bucket}.`.length;
+  const subjects = Object.keys(state?.subjects ?? {}).filter((each) => isMeant(each.slice(before)));
   let highest = 0;
-  try {
-    const { state } = await jsm.streams.info(stream, { subjects_filter: '>' });
-    for (const subject of Object.keys(state.subjects ?? {})) {
-      highest = Math.max(highest, (await newestOf(jsm, stream, subject, snapshotAt)) ?? 0);
-    }
-  } catch (error) {
-    if (apiCode(error) !== API.streamNotFound) throw error;
+  for (let at = 0; at < subjects.length; at += READ_AT_ONCE) {
+    const some = subjects.slice(at, at + READ_AT_ONCE);
+    const found = await Promise.all(some.map((subject) => newestOf(jsm, stream, subject, snapshotAt)));
+    highest = Math.max(highest, ...found.map((sequence) => sequence ?? 0));
   }
   return highest;
 }
+
+const READ_AT_ONCE = 16;
 
 /** The sequence of the snapshot in a message. */
 function snapshotAt(message: StoredMsg): number | undefined {
@@ -175,15 +250,25 @@ function fileStream(
 }
 
 async function exists(jsm: JetStreamManager, name: string, subjects: string): Promise<boolean> {
+  const info = await infoOf(jsm, name);
+  if (info === undefined) return false;
+  if (info.config.subjects.includes(subjects) && info.config.allow_direct) return true;
+  throw new ThroughlineError(
+    'config_invalid',
+    `stream ${name} exists, but must take ${subjects} and allow direct get: see "nats stream edit ${name}"`,
+  );
+}
+
+/** What is known of a stream, or `undefined` where there is none. */
+async function infoOf(
+  jsm: JetStreamManager,
+  name: string,
+  options?: Partial<StreamInfoRequestOptions>,
+): Promise<StreamInfo | undefined> {
   try {
-    const { config } = await jsm.streams.info(name);
-    if (config.subjects.includes(subjects) && config.allow_direct) return true;
-    throw new ThroughlineError(
-      'config_invalid',
-      `stream ${name} exists, but must take ${subjects} and allow direct get: see "nats stream edit ${name}"`,
-    );
+    return await jsm.streams.info(name, options);
   } catch (error) {
-    if (apiCode(error) === API.streamNotFound) return false;
+    if (apiCode(error) === API.streamNotFound) return undefined;
     throw error;
   }
 }
@@ -220,31 +305,39 @@ export async function strangersOn(
  *
  * One session stands for all, so that an account with thousands of them is not listed; the doctor looks at each.
  */
-export async function refuseStrangersOnSessions(jsm: JetStreamManager): Promise<void> {
+export async function refuseStrangersOnSessions(jsm: JetStreamManager, layout: SessionLayout): Promise<void> {
+  if (layout.layout === 'sharded') {
+    const owners = await strangersOn(jsm, ALL_SHARDS, (name) => shardOfStream(name) !== undefined);
+    if (owners.length > 0) throw takenByAnother(ALL_SHARDS, owners.join(', '), shardStream(0));
+    return;
+  }
   const any = sessionSubject(token('any', 'session'), 'fact.recorded');
   const owners = await strangersOn(jsm, any, (name) => sessionOfStream(name) !== undefined);
   if (owners.length > 0)
     throw takenByAnother(ALL_SESSIONS, owners.join(', '), sessionStream(token('NAME', 'session')));
 }
 
-export const ALL_SESSIONS = 'session.>';
-
 /** Highest dispatch that a session or the rejected store knows of, by the newest message of each kind. */
 async function highestDispatchSeen(jsm: JetStreamManager): Promise<number> {
   const ofRejected = ({ header }: StoredMsg) => Number(header.get(HEADERS.dispatchSequence)) || undefined;
   let highest = (await newestOf(jsm, REJECTED_STREAM, REJECTED_SUBJECTS, ofRejected)) ?? 0;
-  for await (const name of jsm.streams.names(ALL_SESSIONS)) {
-    const session = sessionOfStream(name);
-    if (session === undefined) continue;
+  const look = async (name: string, session: Token | '*') => {
     for (const type of DISPATCH_EVENTS) {
-      const ofEvent = ({ data }: StoredMsg) => {
-        const event = readEvent(SESSION_EVENTS, session, data)?.event;
+      const ofEvent = ({ data, subject }: StoredMsg) => {
+        const event = readEvent(SESSION_EVENTS, sessionOfSubject(subject) ?? '', data)?.event;
         const named = event?.type === 'fact.recorded' || event?.type === 'dispatch.rejected';
         return named ? event.data.dispatch.sequence : undefined;
       };
       const seen = await newestOf(jsm, name, sessionSubject(session, type), ofEvent);
       highest = Math.max(highest, seen ?? 0);
     }
+  };
+  for await (const name of jsm.streams.names(ALL_SESSIONS)) {
+    const session = sessionOfStream(name);
+    if (session !== undefined) await look(name, session);
+  }
+  for await (const name of jsm.streams.names(ALL_SHARDS)) {
+    if (shardOfStream(name) !== undefined) await look(name, '*');
   }
   return highest;
 }

@@ -14,8 +14,7 @@ import { pause } from '../../runtime/pauses.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher, AckedPublishOptions, PubOutcome } from '../jetstream/acked-publisher.js';
 import { readNext, readStream, type StreamMessage } from '../jetstream/direct-get.js';
-import { type LogStream, LogStreams } from '../jetstream/log-streams.js';
-import type { MadeStream } from '../jetstream/topology.js';
+import type { KeyStreams, LogStream } from '../jetstream/log-streams.js';
 import { type EventPlaces, eventsOf } from './stored-events.js';
 
 /** Between two looks at a replica that lags behind. */
@@ -33,8 +32,8 @@ export interface LogLayout<Event> extends EventPlaces<Event> {
   readonly read?: (key: Token) => string;
   /** The subjects of its commands, where there are others as well. */
   readonly commands?: (key: Token) => readonly string[];
-  /** Makes the stream, or finds it made; sequences up to `highest` must not come again. */
-  readonly make: (key: Token, highest: number) => Promise<MadeStream>;
+  /** Where its events are published, where the stream stores them under other subjects. */
+  readonly intake?: (key: Token, type: string) => string;
   /** How a publish says which sequence it expects, and what makes a message id unique in the stream. */
   readonly expecting: (key: Token, sequence: number) => AckedPublishOptions;
   readonly messageId: (key: Token, id: string) => string;
@@ -57,12 +56,12 @@ export interface EventLogPorts {
 export class NatsEventLog<Event extends { readonly type: string }> implements EventLog<Event> {
   readonly #ports: EventLogPorts;
   readonly #layout: LogLayout<Event>;
-  readonly #streams: LogStreams;
+  readonly #streams: KeyStreams;
 
-  constructor(ports: EventLogPorts, layout: LogLayout<Event>) {
+  constructor(ports: EventLogPorts, layout: LogLayout<Event>, streams: KeyStreams) {
     this.#ports = ports;
     this.#layout = layout;
-    this.#streams = new LogStreams(ports.jsm, { nameOf: layout.stream, make: layout.make });
+    this.#streams = streams;
   }
 
   append(key: Token, event: Event, options: AppendOptions = {}): Promise<Appended> {
@@ -83,8 +82,8 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     options: AppendOptions,
   ): Promise<Appended> {
     // Of an event that waits for its PubAck only the bytes are kept: thousands of them may be in flight.
-    const { subject, format } = this.#layout;
-    return this.#append(key, subject(key, event.type), writeEvent(format.kind, key, event, decided), options);
+    const { subject, intake = subject, format } = this.#layout;
+    return this.#append(key, intake(key, event.type), writeEvent(format.kind, key, event, decided), options);
   }
 
   async #append(key: Token, subject: string, body: Uint8Array, options: AppendOptions): Promise<Appended> {
@@ -158,8 +157,9 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   }
 
   watch(key: Token, onEvent: () => void): Unwatch {
-    const subjects = this.#layout.subjects(key);
-    const subscription = this.#ports.connection.subscribe(subjects, { callback: () => onEvent() });
+    const { subjects, intake } = this.#layout;
+    const heard = intake?.(key, '>') ?? subjects(key);
+    const subscription = this.#ports.connection.subscribe(heard, { callback: () => onEvent() });
     return () => subscription.unsubscribe();
   }
 

@@ -9,15 +9,16 @@ import {
 import { COMMAND_FAMILIES, SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
+import { LogStreams } from '../jetstream/log-streams.js';
 import { createSessionStream, type TopologyOptions } from '../jetstream/topology.js';
-import { type EventLogPorts, NatsEventLog } from './nats-event-log.js';
+import { type EventLogPorts, type LogLayout, NatsEventLog } from './nats-event-log.js';
 
 /** Each session's log as a stream of its own, `SESSION_<session>`. */
 export class NatsSessionLog extends NatsEventLog<SessionEvent> implements SessionLog {
   readonly #ports: EventLogPorts;
 
   constructor(ports: EventLogPorts, options: TopologyOptions) {
-    super(ports, {
+    const layout: LogLayout<SessionEvent> = {
       format: SESSION_EVENTS,
       stream: sessionStream,
       subjects: sessionSubjects,
@@ -25,10 +26,12 @@ export class NatsSessionLog extends NatsEventLog<SessionEvent> implements Sessio
       // A consumer's delivery is stored under the subject that it came from: not ours, but the last sequence then.
       read: () => '>',
       commands: (session) => COMMAND_FAMILIES.map((family) => sessionFamilySubjects(session, family)),
-      make: (session, highest) => createSessionStream(ports.jsm, session, highest, options),
       expecting: (_, expectedLastSequence) => ({ expectedLastSequence }),
       messageId: (_, id) => id,
-    });
+    };
+    const make = (session: Token, highest: number) =>
+      createSessionStream(ports.jsm, session, highest, options);
+    super(ports, layout, new LogStreams(ports.jsm, { nameOf: sessionStream, make }));
     this.#ports = ports;
   }
 

@@ -1,0 +1,108 @@
+import { LRUCache } from 'lru-cache';
+import type { Token } from '../../contracts/names.js';
+import type { Appended, AppendOptions, ReadRange, ReadResult } from '../../ports/event-log.js';
+import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import type { KeyStreams } from '../jetstream/log-streams.js';
+import { newestMessage } from '../jetstream/newest-message.js';
+import { type EventLogPorts, type LogLayout, NatsEventLog } from './nats-event-log.js';
+
+/** Forgetting costs a conflict where the newest event of a key is gone, and the look whether the stream is the same. */
+const MAX_READ = 10_000;
+
+interface Read {
+  readonly through: number;
+  readonly epoch: string | undefined;
+}
+
+/** The parts of a layout that keys with a stream of their own need not have. */
+export type SharedLayout<Event> = Omit<LogLayout<Event>, 'expecting' | 'messageId' | 'read'> & {
+  /**
+   * When to ask whether the stream is still the one that was read: at each append that expects something and each read that
+   * finds something, or only where an expectation does not hold. Otherwise it is noticed within seconds.
+   */
+  readonly asksForStream: 'always' | 'after_conflict';
+};
+
+/**
+ * Logs that share streams, told apart by their subjects. What is expected is the last sequence among the key's own subjects:
+ * every writer names the same filter, so the comparison holds.
+ */
+export abstract class NatsSharedLog<Event extends { readonly type: string }> extends NatsEventLog<Event> {
+  readonly #ports: EventLogPorts;
+  readonly #layout: SharedLayout<Event>;
+  /** Up to where this process has read each key, and in which stream: another of the name has another epoch. */
+  readonly #read = new LRUCache<Token, Read>({ max: MAX_READ });
+
+  constructor(ports: EventLogPorts, layout: SharedLayout<Event>, streams: KeyStreams) {
+    const own: Pick<LogLayout<Event>, 'expecting' | 'messageId'> = {
+      expecting: (key, sequence) => ({
+        expectedLastOfSubjects: { sequence, subjects: layout.subjects(key) },
+      }),
+      // Message ids count for the whole stream, whatever the subject.
+      messageId: (key, id) => `${key}:${id}`,
+    };
+    super(ports, { ...layout, ...own }, streams);
+    this.#ports = ports;
+    this.#layout = layout;
+  }
+
+  override async append(key: Token, event: Event, options: AppendOptions = {}): Promise<Appended> {
+    const { expectedSequence } = options;
+    if (expectedSequence === undefined) return super.append(key, event, options);
+    const read = this.#read.get(key);
+    const asks = this.#layout.asksForStream === 'always' && expectedSequence > 0;
+    if (asks && (await this.#isAnother(key, read))) return { outcome: 'conflict' };
+    const appended = await super.append(key, event, options);
+    if (appended.outcome !== 'conflict' || expectedSequence !== read?.through) return appended;
+    // What was read last may be gone, by age or by hand, with nothing newer in its place; or the snapshot says it alone.
+    const last = await this.#lastOf(key);
+    if (last >= expectedSequence || (await this.#isAnother(key, read))) return appended;
+    return this.appendDecided(
+      key,
+      event,
+      { after: expectedSequence },
+      { ...options, expectedSequence: last },
+    );
+  }
+
+  override async read(key: Token, range: ReadRange): Promise<ReadResult<Event>> {
+    let read = await super.read(key, range);
+    // Never fold what comes from another stream onto what came from the one before: all that is new is rare.
+    const asks = this.#layout.asksForStream === 'always' && read.through > range.after;
+    if (asks && read.epoch !== (await this.#epoch(key))) {
+      this.doubt(key);
+      read = await super.read(key, range);
+    }
+    // What was read of some types alone says nothing of what comes between them.
+    if (range.type === undefined && range.commands !== true)
+      this.#read.set(key, { through: read.through, epoch: read.epoch });
+    return read;
+  }
+
+  /** What was decided on a stream that is gone must not stand in another, where nothing of what it is about does. */
+  async #isAnother(key: Token, read: Read | undefined): Promise<boolean> {
+    if (read === undefined || read.epoch === (await this.#epoch(key))) return false;
+    this.doubt(key);
+    return true;
+  }
+
+  /** Of the stream as it is now; `undefined` where there is none. */
+  async #epoch(key: Token): Promise<string | undefined> {
+    const { stream, format } = this.#layout;
+    try {
+      return String((await this.#ports.jsm.streams.info(stream(key))).created);
+    } catch (error) {
+      if (apiCode(error) === API.streamNotFound) return undefined;
+      throw toThroughlineError(error, `asking for the stream of ${format.kind} ${key}`);
+    }
+  }
+
+  async #lastOf(key: Token): Promise<number> {
+    const { stream, subjects, format } = this.#layout;
+    try {
+      return (await newestMessage(this.#ports.jsm, stream(key), subjects(key)))?.seq ?? 0;
+    } catch (error) {
+      throw toThroughlineError(error, `reading ${format.kind} ${key}`);
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { LAYOUT_SUBJECT, sessionStream, shardStream } from '../../../src/contracts/names.js';
+import { PER_SESSION, type SessionLayout, shardOf } from '../../../src/contracts/session-layout.js';
+import type { WantedLayout } from '../../../src/nats/jetstream/installed-layout.js';
+import type { NatsOptions } from '../../../src/nats/open-nats.js';
+import { newSession, openPorts } from '../../ports/opened.js';
+import { implementer, recorded } from '../../support/builders.js';
+import { startTestNats, type TestNats } from '../../support/nats-server.js';
+
+const SHARDED: SessionLayout = { layout: 'sharded', shards: 8 };
+const wrong = (...parts: string[]) => ({
+  code: 'config_invalid',
+  message: expect.stringMatching(new RegExp(parts.join('.*'))),
+});
+
+let nats: TestNats;
+beforeAll(async () => {
+  nats = await startTestNats();
+});
+afterAll(() => nats.stop());
+
+const open = (wanted?: WantedLayout, options: Partial<NatsOptions> = {}) =>
+  openPorts(nats.url, { ...options, ...(wanted && { wanted }) });
+/** The layout that a process finds, which ends at once. */
+async function layoutFor(wanted?: WantedLayout, options?: Partial<NatsOptions>): Promise<SessionLayout> {
+  const ports = await open(wanted, options);
+  await ports.close();
+  return ports.layout;
+}
+
+beforeEach(async () => {
+  const ports = await open();
+  const jsm = await ports.connection.jetstreamManager();
+  const names: string[] = [];
+  for await (const name of jsm.streams.names()) names.push(name);
+  for (const name of names) await jsm.streams.delete(name);
+  await ports.close();
+});
+
+describe('a new installation', () => {
+  it('a new installation has a stream per session unless the settings say otherwise', async () => {
+    expect(await layoutFor()).toEqual(PER_SESSION);
+    expect(await layoutFor({ layout: 'per-session' })).toEqual(PER_SESSION);
+  });
+
+  it('a new installation keeps the layout that it was given, for processes without settings too', async () => {
+    expect(await layoutFor({ layout: 'sharded', shards: 8 })).toEqual(SHARDED);
+    expect(await layoutFor()).toEqual(SHARDED);
+    expect(await layoutFor({ layout: 'sharded' }, { makes: [] })).toEqual(SHARDED);
+    expect(await layoutFor({ shards: 8 })).toEqual(SHARDED);
+  });
+
+  it('a new installation has 64 shards where the settings name no number', async () => {
+    expect(await layoutFor({ layout: 'sharded' })).toEqual({ layout: 'sharded', shards: 64 });
+  });
+
+  it('a new installation gets one layout, however many processes start at once with others', async () => {
+    const wanted: WantedLayout[] = [
+      { layout: 'per-session' },
+      { layout: 'sharded', shards: 8 },
+      { layout: 'sharded', shards: 16 },
+    ];
+    const started = await Promise.allSettled([...wanted, ...wanted].map((each) => layoutFor(each)));
+    const found = started.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    expect(found.length).toBeGreaterThan(0);
+    expect(new Set(found.map((each) => JSON.stringify(each))).size).toBe(1);
+    expect(await layoutFor()).toEqual(found[0]);
+  });
+
+  it('a process that only looks at a new installation records no layout', async () => {
+    expect(await layoutFor({ layout: 'sharded' }, { makes: [] })).toEqual({ layout: 'sharded', shards: 64 });
+    expect(await layoutFor()).toEqual(PER_SESSION);
+  });
+
+  it('a number of shards without the layout that has them is refused before anything is recorded', async () => {
+    await expect(layoutFor({ shards: 8 })).rejects.toMatchObject(
+      wrong('THROUGHLINE_SHARDS is 8', 'THROUGHLINE_LAYOUT=sharded'),
+    );
+    expect(await layoutFor({ layout: 'sharded', shards: 8 })).toEqual(SHARDED);
+  });
+});
+
+describe('a process that is set to another layout', () => {
+  it.each([
+    [
+      'sharded on a stream per session',
+      {},
+      { layout: 'sharded' },
+      'LAYOUT is sharded',
+      'set it to per-session',
+    ],
+    [
+      'a stream per session on shards',
+      SHARDED,
+      { layout: 'per-session' },
+      'LAYOUT is per-session',
+      'to sharded',
+    ],
+    ['another number of shards', SHARDED, { shards: 16 }, 'SHARDS is 16', '8 shards', 'set it to 8'],
+    ['shards on a stream per session', {}, { shards: 16 }, 'SHARDS is 16', 'unset it'],
+  ] as const)(
+    'a process that is set to another layout does not start: %s',
+    async (_, first, second, ...parts) => {
+      await layoutFor(first);
+      await expect(layoutFor(second)).rejects.toMatchObject(wrong(...parts));
+      await expect(layoutFor(second, { makes: [] })).rejects.toMatchObject(wrong(...parts));
+    },
+  );
+});
+
+describe('an installation without a record', () => {
+  const forget = async () => {
+    const ports = await open();
+    await (await ports.connection.jetstreamManager()).streams.delete('KV_throughline');
+    await ports.close();
+  };
+
+  it.each([
+    ['a stream per session', {}, PER_SESSION],
+    ['shards', SHARDED, SHARDED],
+  ] as const)(
+    'an installation without a record has the layout of its streams: %s',
+    async (_, wanted, has) => {
+      const session = newSession('kept');
+      const ports = await open(wanted);
+      await ports.log.append(session, recorded(1, implementer()));
+      const jsm = await ports.connection.jetstreamManager();
+      await jsm.streams.info(has === PER_SESSION ? sessionStream(session) : shardStream(shardOf(session, 8)));
+      await ports.close();
+      await forget();
+      expect(await layoutFor()).toEqual(has);
+    },
+  );
+});
+
+describe('the record of the layout', () => {
+  it('the record of the layout cannot be replaced by what somebody sends there', async () => {
+    const ports = await open({ layout: 'sharded', shards: 8 });
+    const answer = await ports.connection.request(LAYOUT_SUBJECT, '{"layout":"per-session"}');
+    expect(answer.json()).toMatchObject({ error: { description: expect.any(String) } });
+    await ports.close();
+    expect(await layoutFor()).toEqual(SHARDED);
+  });
+
+  it('the record of the layout is refused where this version does not know it', async () => {
+    const ports = await open();
+    const jsm = await ports.connection.jetstreamManager();
+    await jsm.streams.purge('KV_throughline');
+    await ports.connection.request(LAYOUT_SUBJECT, '{"layout":"spiral"}');
+    await ports.close();
+    await expect(layoutFor()).rejects.toMatchObject(wrong('does not hold a layout', 'update throughline'));
+    await nats.restart();
+  });
+});
