@@ -13,29 +13,30 @@ const wrong = (...parts: string[]) => ({
   message: expect.stringMatching(new RegExp(parts.join('.*'))),
 });
 
+/** An installation for each test: accounts of one server see nothing of each other. */
+const ACCOUNTS = Array.from({ length: 30 }, (_, index) => `a${index}`);
+const extraConfig = `accounts {
+${ACCOUNTS.map((name) => `${name} { jetstream: enabled, users: [{ user: ${name}, password: secret }] }`).join('\n')}
+}`;
+
 let nats: TestNats;
+let url: string;
 beforeAll(async () => {
-  nats = await startTestNats();
+  nats = await startTestNats({ extraConfig });
 });
 afterAll(() => nats.stop());
+beforeEach(() => {
+  url = nats.url.replace('nats://', `nats://${ACCOUNTS.pop()}:secret@`);
+});
 
 const open = (wanted?: WantedLayout, options: Partial<NatsOptions> = {}) =>
-  openPorts(nats.url, { ...options, ...(wanted && { wanted }) });
+  openPorts(url, { ...options, ...(wanted && { wanted }) });
 /** The layout that a process finds, which ends at once. */
 async function layoutFor(wanted?: WantedLayout, options?: Partial<NatsOptions>): Promise<SessionLayout> {
   const ports = await open(wanted, options);
   await ports.close();
   return ports.layout;
 }
-
-beforeEach(async () => {
-  const ports = await open();
-  const jsm = await ports.connection.jetstreamManager();
-  const names: string[] = [];
-  for await (const name of jsm.streams.names()) names.push(name);
-  for (const name of names) await jsm.streams.delete(name);
-  await ports.close();
-});
 
 describe('a new installation', () => {
   it('a new installation has a stream per session unless the settings say otherwise', async () => {
@@ -149,6 +150,5 @@ describe('the record of the layout', () => {
     await ports.connection.request(LAYOUT_SUBJECT, '{"layout":"spiral"}');
     await ports.close();
     await expect(layoutFor()).rejects.toMatchObject(wrong('does not hold a layout', 'update throughline'));
-    await nats.restart();
   });
 });
