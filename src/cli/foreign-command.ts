@@ -1,7 +1,8 @@
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { codeOf, noSuchSession, ThroughlineError } from '../contracts/errors.js';
-import { sessionStream, token } from '../contracts/names.js';
+import { sessionOfSubject, token } from '../contracts/names.js';
+import { streamOf } from '../contracts/session-layout.js';
 import { removeForeign } from '../nats/foreign/remove-foreign.js';
 import {
   type ForeignMessage,
@@ -32,7 +33,7 @@ export function foreignCommand(program: Command): void {
   foreign
     .command('ls')
     .description('Reads all streams and lists their foreign messages.')
-    .option('-s, --session <name>', 'only the stream of this session')
+    .option('-s, --session <name>', 'only what is stored under this session')
     .option('--json', 'one JSON line for each: {stream, sequence, subject, bytes, what}')
     .addHelpText('after', examples('throughline foreign ls', 'throughline foreign ls --session demo --json'))
     .action(async (options: ForeignOptions, command: Command) => {
@@ -53,7 +54,7 @@ export function foreignCommand(program: Command): void {
         '$JS.API.STREAM.PURGE.<stream>. No role of "throughline permissions" has these rights.\n' +
         'The last message of a session stays until an event follows it.',
     )
-    .option('-s, --session <name>', 'only the stream of this session')
+    .option('-s, --session <name>', 'only what is stored under this session')
     .option('--yes', 'do not ask')
     .option('--json', 'one JSON line for each removed message')
     .addHelpText('after', examples('throughline foreign rm', 'throughline foreign rm --session demo --yes'))
@@ -85,7 +86,9 @@ async function eachStream(
   work: (stream: string, messages: readonly ForeignMessage[]) => Promise<number>,
 ): Promise<number> {
   const of = session === undefined ? undefined : token(session, '--session');
-  const only = of && sessionStream(of);
+  const only = of && streamOf(nats.layout, of);
+  const isMeant = ({ subject }: ForeignMessage) =>
+    of === undefined || nats.layout.layout === 'per-session' || sessionOfSubject(subject) === of;
   const { connection, rejected } = nats;
   const timeoutMs = config.requestTimeoutMs;
   const jsm = await connection.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
@@ -98,7 +101,7 @@ async function eachStream(
     const { name } = stream.config;
     const found: ForeignMessage[] = [];
     try {
-      for await (const message of foreignIn(scanned, stream)) found.push(message);
+      for await (const message of foreignIn(scanned, stream)) if (isMeant(message)) found.push(message);
     } catch (error) {
       if (codeOf(error) !== 'permission_denied') throw error;
       note(`-- ${name} was skipped: this user may not read it`);

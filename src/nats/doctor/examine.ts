@@ -8,6 +8,7 @@ import { numbersFindings } from './number-findings.js';
 import { clockFindings, jetStreamIsOff, limitFindings, serverFindings } from './server-findings.js';
 import { serviceFindings } from './service-findings.js';
 import { sessionFindings } from './session-findings.js';
+import { shardFindings } from './shard-findings.js';
 import { strangerFindings } from './stranger-findings.js';
 import {
   CONSUMERS,
@@ -34,7 +35,7 @@ export interface Expected {
 
 /** Checks everything, and changes nothing. */
 export async function examine(nats: NatsPorts, expected: Expected): Promise<Finding[]> {
-  const { connection, rejected, snapshots, learnings, learningSnapshots } = nats;
+  const { connection, layout, log, rejected, snapshots, learnings, learningSnapshots } = nats;
   const { replicas, ackWaitMs, snapshotEvery, requestTimeoutMs: timeout, version, now, embedder } = expected;
   const jsm = await connection.jetstreamManager({ checkAPI: false, timeout });
   if (await jetStreamIsOff(jsm)) {
@@ -66,7 +67,15 @@ export async function examine(nats: NatsPorts, expected: Expected): Promise<Find
     ['dispatch numbers', () => numbersFindings({ connection, jsm, timeoutMs: timeout })],
     ['rejected', () => rejectedFindings(jsm)],
     ['foreign messages', () => foreignFindings({ connection, jsm, rejected, timeoutMs: timeout })],
-    ['sessions', () => sessionFindings({ jsm, snapshots, replicas, snapshotEvery, now: now() })],
+    [
+      'sessions',
+      () => {
+        const examined = { jsm, snapshots, replicas, snapshotEvery, now: now() };
+        return layout.layout === 'sharded'
+          ? shardFindings({ ...examined, log, shards: layout.shards })
+          : sessionFindings(examined);
+      },
+    ],
     [
       'projects',
       () => projectFindings({ jsm, learnings, snapshots: learningSnapshots, snapshotEvery, now: now() }),

@@ -1,8 +1,14 @@
 import type { JetStreamManager, StreamInfo } from 'nats';
-import { sessionOfStream, sessionStream, sessionSubjects, type Token } from '../../contracts/names.js';
+import {
+  ALL_SESSIONS,
+  sessionOfStream,
+  sessionStream,
+  sessionSubjects,
+  type Token,
+} from '../../contracts/names.js';
 import type { SnapshotStore } from '../../ports/snapshot-store.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
-import type { Finding } from './finding.js';
+import { type Finding, warn } from './finding.js';
 import { streamFaults } from './stream-findings.js';
 import { tailFindings } from './tail-findings.js';
 
@@ -16,7 +22,7 @@ export interface SessionsExamined {
   readonly now: number;
 }
 
-/** The streams of sessions, and the snapshots that are far behind them. */
+/** The streams of sessions that have one each, and the snapshots that are far behind them. */
 export async function sessionFindings(examined: SessionsExamined): Promise<Finding[]> {
   const { jsm, replicas, snapshots, snapshotEvery, now } = examined;
   const streams = await sessionStreams(jsm);
@@ -30,14 +36,32 @@ export async function sessionFindings(examined: SessionsExamined): Promise<Findi
     // The stream is the session's own: its sequences are dense.
     eventsAfter: async (from: number) => Math.max(0, state.last_seq - Math.max(from, state.first_seq - 1)),
   }));
-  const writes = (session: Token) => `throughline snapshot write --session ${session}`;
-  return tailFindings({ kind: 'session', logs, snapshots, snapshotEvery, now, writes, faults });
+  const many = streams.length > MANY_SESSIONS ? [manyStreams(streams.length)] : [];
+  return [
+    ...many,
+    ...(await tailFindings({
+      ...{ kind: 'session', logs, snapshots, snapshotEvery, now, faults },
+      writes: writesSnapshot,
+    })),
+  ];
+}
+
+export function writesSnapshot(session: Token): string {
+  return `throughline snapshot write --session ${session}`;
+}
+
+/** Sessions with a stream each beyond which a server should not go for long. */
+export const MANY_SESSIONS = 2000;
+
+function manyStreams(count: number): Finding {
+  const message = `${count} sessions have a stream each: every stream takes memory of the server, and time when it starts`;
+  return warn('layout', message, 'run the next installation with THROUGHLINE_LAYOUT=sharded');
 }
 
 async function sessionStreams(jsm: JetStreamManager): Promise<{ session: Token; info: StreamInfo }[]> {
   const found: { session: Token; info: StreamInfo }[] = [];
   try {
-    for await (const info of jsm.streams.list('session.>')) {
+    for await (const info of jsm.streams.list(ALL_SESSIONS)) {
       const session = sessionOfStream(info.config.name);
       if (session !== undefined) found.push({ session, info });
     }

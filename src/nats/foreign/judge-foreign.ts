@@ -8,7 +8,9 @@ import {
   projectOfSubject,
   SNAPSHOT_BUCKET,
   sessionOfStream,
+  sessionOfSubject,
   sessionSubject,
+  shardOfStream,
   TELEMETRY_BUCKET,
   type Token,
   VECTOR_BUCKET,
@@ -42,6 +44,12 @@ export function judgeOf(stream: string): Judge | undefined {
       return (message) => ofBucket(message, telemetryIn(message) !== undefined, 'not telemetry');
     case `KV_${VECTOR_BUCKET}`:
       return (message) => ofBucket(message, isVector(message.data), 'not a vector');
+  }
+  if (shardOfStream(stream) !== undefined) {
+    return (message) => {
+      const session = sessionOfSubject(message.subject);
+      return session === undefined ? ELSEWHERE : ofLog('session', session, sessionSubject, message);
+    };
   }
   const session = sessionOfStream(stream);
   return session && ((message) => ofLog('session', session, sessionSubject, message));

@@ -20,8 +20,8 @@ export interface RemovedFrom {
 /**
  * Removes foreign messages of one stream.
  *
- * The last message of a session's stream stays until an event follows it: a command expects the last sequence of the
- * stream, and knows it by the messages that are there. A bucket allows no single message to be deleted: the key is
+ * The last message of a stream that is a session's own stays until an event follows it: a command expects the last sequence
+ * of that stream, and knows it by the messages that are there. A bucket allows no single message to be deleted: the key is
  * emptied through its last foreign message, and the newest snapshot that stood under it is written again.
  *
  * @returns those that were removed

@@ -3,11 +3,15 @@ import { z } from 'zod';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { jsonOf } from '../../contracts/event.js';
 import {
+  ALL_SESSIONS,
+  ALL_SHARDS,
   DISPATCH_STREAM,
   SNAPSHOT_BUCKET,
   sessionOfStream,
+  sessionOfSubject,
   sessionSubject,
   sessionSubjects,
+  shardOfStream,
   type Token,
 } from '../../contracts/names.js';
 import { SESSION_EVENTS } from '../../contracts/session-events.js';
@@ -57,8 +61,12 @@ const ALL_EVENTS = 10_000;
  */
 export async function highestSeen(ports: NumbersPorts): Promise<SeenDispatch | undefined> {
   const sessions: StreamInfo[] = [];
-  for await (const info of ports.jsm.streams.list('session.>')) {
-    if (sessionOfStream(info.config.name) !== undefined && info.state.messages > 0) sessions.push(info);
+  for (const subjects of [ALL_SESSIONS, ALL_SHARDS]) {
+    for await (const info of ports.jsm.streams.list(subjects)) {
+      const { name } = info.config;
+      const isLog = sessionOfStream(name) !== undefined || shardOfStream(name) !== undefined;
+      if (isLog && info.state.messages > 0) sessions.push(info);
+    }
   }
   const changed = ({ state }: StreamInfo) => Date.parse(state.last_ts);
   sessions.sort((one, other) => changed(other) - changed(one));
@@ -79,10 +87,11 @@ async function highestIn(
   count: number,
 ): Promise<SeenDispatch | undefined> {
   const { connection, timeoutMs } = ports;
+  // A shard holds those of many sessions: what came last is among its newest events, whatever their snapshots say.
   const session = sessionOfStream(stream);
-  if (session === undefined) return undefined;
-  const subjects = sessionSubjects(session);
-  const { through, newest } = await inSnapshot(ports, session);
+  const subjects = session === undefined ? ALL_SESSIONS : sessionSubjects(session);
+  const { through, newest }: SnapshotNewest =
+    session === undefined ? { through: 0 } : await inSnapshot(ports, session);
   const known = newest && { ...newest, stream };
   // From the end backwards: the last events may all be commands. What counted before the snapshot is in it.
   const oldest = known === undefined ? 1 : Math.min(through, state.last_seq);
@@ -91,14 +100,19 @@ async function highestIn(
   for (let end = state.last_seq; end >= first && highest === undefined; end -= count) {
     const range = { from: Math.max(state.first_seq, end - count + 1), through: end };
     const messages = await readStream(connection, stream, subjects, range, timeoutMs);
-    const { events } = eventsOf(messages, 0, session, { format: SESSION_EVENTS, subject: sessionSubject });
-    for (const { event } of events) {
+    for (const { event } of messages.flatMap((message) => eventIn(message, session))) {
       if (event.type !== 'fact.recorded' && event.type !== 'dispatch.rejected') continue;
       const { sequence, at } = event.data.dispatch;
       highest = higher(highest, { sequence, at, stream });
     }
   }
   return higher(known, highest);
+}
+
+function eventIn(message: StreamMessage, of: Token | undefined) {
+  const session = of ?? sessionOfSubject(message.subject);
+  if (session === undefined) return [];
+  return eventsOf([message], 0, session, { format: SESSION_EVENTS, subject: sessionSubject }).events;
 }
 
 function higher(one: SeenDispatch | undefined, other: SeenDispatch | undefined): SeenDispatch | undefined {

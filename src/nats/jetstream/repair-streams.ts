@@ -1,17 +1,23 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { ThroughlineError } from '../../contracts/errors.js';
 import {
+  ALL_SESSIONS,
+  ALL_SHARDS,
   DISPATCH_STREAM,
   HEADERS,
   LEARNINGS_STREAM,
   sessionOfStream,
   sessionSubject,
+  shardIntake,
+  shardOfStream,
+  token,
 } from '../../contracts/names.js';
+import { isShardCount } from '../../contracts/session-layout.js';
 import type { AckedPublisher } from './acked-publisher.js';
 import { readStream, type StreamMessage } from './direct-get.js';
 import { publishedUnder } from './dispatch-delivery.js';
 import { highestSeen, type NumbersPorts, numbersFault } from './dispatch-numbers.js';
-import { newestLearningSnapshot, newestSnapshot } from './topology.js';
+import { newestLearningSnapshot, newestShardSnapshot, newestSnapshot, SHARDS } from './topology.js';
 
 /**
  * Repairs what a restore of single streams leaves behind: streams that are behind the numbers others have seen. Their
@@ -35,6 +41,7 @@ export async function repairStreams(ports: RepairPorts): Promise<string[]> {
   return [
     ...(await repairDispatches(ports)),
     ...(await repairSessions(ports)),
+    ...(await repairShards(ports)),
     ...(await repairLearnings(ports)),
   ];
 }
@@ -99,12 +106,28 @@ async function isCopy(
 
 async function repairSessions(ports: RepairPorts): Promise<string[]> {
   const mended: string[] = [];
-  for await (const { config, state } of ports.jsm.streams.list('session.>')) {
+  for await (const { config, state } of ports.jsm.streams.list(ALL_SESSIONS)) {
     const session = sessionOfStream(config.name);
     if (session === undefined) continue;
     const snapshot = await newestSnapshot(ports.jsm, session);
     if (state.last_seq >= snapshot) continue;
     await raise(ports, config.name, sessionSubject(session, VOID_EVENTS), snapshot + MARGIN);
+    mended.push(movedUp(config.name, state.last_seq, snapshot));
+  }
+  return mended;
+}
+
+async function repairShards(ports: RepairPorts): Promise<string[]> {
+  const mended: string[] = [];
+  const nobody = token(VOID_EVENTS, 'session');
+  for await (const { config, state } of ports.jsm.streams.list(ALL_SHARDS)) {
+    const shard = shardOfStream(config.name);
+    const shards = Number(config.metadata?.[SHARDS]);
+    if (shard === undefined || !isShardCount(shards)) continue;
+    const snapshot = await newestShardSnapshot(ports.jsm, { shard, shards });
+    if (state.last_seq >= snapshot) continue;
+    const [intake, stored] = [shardIntake(shard, nobody, VOID_EVENTS), sessionSubject(nobody, VOID_EVENTS)];
+    await raise(ports, config.name, intake, snapshot + MARGIN, stored);
     mended.push(movedUp(config.name, state.last_seq, snapshot));
   }
   return mended;
@@ -129,6 +152,7 @@ async function raise(
   stream: string,
   subject: string,
   to: number,
+  storedUnder = subject,
 ): Promise<void> {
   const nothing = new Uint8Array();
   for (let { last_seq: last } = (await jsm.streams.info(stream)).state; last < to; ) {
@@ -138,6 +162,6 @@ async function raise(
     );
     last = Math.max(...stored.map((each) => (each.outcome === 'stored' ? each.sequence : 0)));
     if (last === 0) throw new ThroughlineError('unavailable', `stream ${stream} takes no ${subject}`);
-    await jsm.streams.purge(stream, { filter: subject });
+    await jsm.streams.purge(stream, { filter: storedUnder });
   }
 }

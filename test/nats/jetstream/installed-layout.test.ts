@@ -82,31 +82,16 @@ describe('a new installation', () => {
 });
 
 describe('a process that is set to another layout', () => {
-  it.each([
-    [
-      'sharded on a stream per session',
-      {},
-      { layout: 'sharded' },
-      'LAYOUT is sharded',
-      'set it to per-session',
-    ],
-    [
-      'a stream per session on shards',
-      SHARDED,
-      { layout: 'per-session' },
-      'LAYOUT is per-session',
-      'to sharded',
-    ],
-    ['another number of shards', SHARDED, { shards: 16 }, 'SHARDS is 16', '8 shards', 'set it to 8'],
-    ['shards on a stream per session', {}, { shards: 16 }, 'SHARDS is 16', 'unset it'],
-  ] as const)(
-    'a process that is set to another layout does not start: %s',
-    async (_, first, second, ...parts) => {
-      await layoutFor(first);
-      await expect(layoutFor(second)).rejects.toMatchObject(wrong(...parts));
-      await expect(layoutFor(second, { makes: [] })).rejects.toMatchObject(wrong(...parts));
-    },
-  );
+  it.each<[string, WantedLayout, WantedLayout, string[]]>([
+    ['sharded on streams', {}, { layout: 'sharded' }, ['LAYOUT is sharded', 'set it to per-session']],
+    ['streams on shards', SHARDED, { layout: 'per-session' }, ['LAYOUT is per-session', 'to sharded']],
+    ['another number of shards', SHARDED, { shards: 16 }, ['SHARDS is 16', '8 shards', 'set it to 8']],
+    ['shards on streams', {}, { shards: 16 }, ['SHARDS is 16', 'unset it']],
+  ])('a process that is set to another layout does not start: %s', async (_, first, second, parts) => {
+    await layoutFor(first);
+    await expect(layoutFor(second)).rejects.toMatchObject(wrong(...parts));
+    await expect(layoutFor(second, { makes: [] })).rejects.toMatchObject(wrong(...parts));
+  });
 });
 
 describe('an installation without a record', () => {
