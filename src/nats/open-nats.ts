@@ -20,6 +20,7 @@ import {
 } from './jetstream/topology.js';
 import { type DispatchConsumer, NatsDispatchSource } from './stores/nats-dispatch-source.js';
 import { NatsLearningLog } from './stores/nats-learning-log.js';
+import { NatsPromptRing } from './stores/nats-prompt-ring.js';
 import { NatsRejectedStore } from './stores/nats-rejected-store.js';
 import { NatsSessionLog } from './stores/nats-session-log.js';
 import { type NatsSnapshotStore, openSnapshotStore } from './stores/nats-snapshot-store.js';
@@ -39,6 +40,7 @@ export interface NatsPorts {
   readonly rejected: NatsRejectedStore;
   readonly vectors: NatsVectorStore;
   readonly telemetry: NatsTelemetryStore;
+  readonly prompts: NatsPromptRing;
   /** Mends what a restored backup of single streams leaves behind, and says what. */
   repair(): Promise<string[]>;
   /** Sends what is still to be sent, then closes. Consumers and services must have been stopped before. */
@@ -120,6 +122,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       rejected: new NatsRejectedStore(connection, jsm, publisher, { replicas }),
       vectors: new NatsVectorStore(connection, { replicas, timeoutMs }),
       telemetry: new NatsTelemetryStore(connection, { replicas, timeoutMs }),
+      prompts: new NatsPromptRing(connection, jsm, publisher, { replicas, timeoutMs }),
       repair: () => repairStreams({ ...logPorts }),
       async close() {
         publisher.close();

@@ -1,7 +1,8 @@
-import { COMPILE_SUBJECT, COMPILER_SERVICE } from '../../contracts/names.js';
+import { COMPILE_SUBJECT, COMPILER_SERVICE, PAST_PROMPT_SUBJECT } from '../../contracts/names.js';
 import { startService } from '../../nats/micro/micro-service.js';
 import { type Endpoint, healthEndpoint } from '../../nats/micro/service-endpoint.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
+import { systemClock } from '../../ports/clock.js';
 import { scannerFor } from '../../redaction/secretlint-scanner.js';
 import { loadTokenizer } from '../../tokenizers/load-tokenizer.js';
 import { VERSION } from '../../version.js';
@@ -9,7 +10,8 @@ import { healthOf } from '../common/health.js';
 import { guarded } from '../common/request-guard.js';
 import { numbersOf, type Serving, type Sessions } from '../common/service-context.js';
 import type { Projects } from '../learnings/serve-learnings.js';
-import { createPromptCompiler } from './prompt-compiler.js';
+import { createPastPrompts, createPromptCompiler } from './prompt-compiler.js';
+import { PromptKeeper } from './prompt-keeper.js';
 import { createPromptLearnings } from './prompt-learnings.js';
 import { Telemetry } from './telemetry.js';
 import { TelemetryWriter } from './telemetry-writer.js';
@@ -24,10 +26,16 @@ export async function serveCompiler(
   const telemetry = new Telemetry();
   const written = new TelemetryWriter({ telemetry, store: nats.telemetry, log: nats.log, logger });
   shutdown.add('the telemetry', () => written.stop());
-  const compile = createPromptCompiler({
+  const keeper = new PromptKeeper({
+    ring: nats.prompts,
+    secrets: scannerFor(config),
+    clock: systemClock,
+    logger,
+  });
+  shutdown.add('the keeper of prompts', () => keeper.stop());
+  const options = {
     ...sessions,
     log: nats.log,
-    telemetry,
     learnings: createPromptLearnings({
       reader: projects.reader,
       relevance: projects.relevance,
@@ -37,14 +45,16 @@ export async function serveCompiler(
     }),
     tokenizers: loadTokenizer,
     afterTimeoutMs: config.afterTimeoutMs,
-  });
+  };
+  const compile = createPromptCompiler({ ...options, telemetry, keeper });
+  const past = createPastPrompts(options);
   const service = await startService(nats.connection, {
     name: COMPILER_SERVICE,
     version: VERSION,
     description: 'Compiles the next prompt from what a session remembers',
     logger,
     admit,
-    // Nothing of such a request is kept: it stays as its caller wrote it.
+    // What is kept of such a request is cleaned then: its prompt has it as its caller wrote it.
     endpoints: guarded<Endpoint>({ ...config, logger }, [
       {
         name: 'compile',
@@ -55,10 +65,18 @@ export async function serveCompiler(
         lower: 'maxFacts, maxTokens or a shorter taskPrompt',
         stats: () => telemetry.toJSON(),
       },
+      {
+        name: 'past',
+        subject: PAST_PROMPT_SUBJECT,
+        bySession: true,
+        description: 'the same with asOf: the prompt as it was; not counted, not kept',
+        handle: past,
+        lower: 'maxFacts, maxTokens or a shorter taskPrompt',
+      },
     ]).concat(
       healthEndpoint(
         COMPILER_SERVICE,
-        healthOf(health, () => numbersOf(sessions)),
+        healthOf(health, () => ({ ...numbersOf(sessions), prompts: keeper.counts })),
       ),
     ),
   });
