@@ -119,7 +119,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       learningSnapshots,
       source: dispatches(EXTRACTOR),
       reviews: dispatches(LEARNER, MAX_REVIEWS),
-      rejected: new NatsRejectedStore(connection, jsm, publisher, { replicas }),
+      rejected: new NatsRejectedStore(connection, jsm, publisher, { replicas, timeoutMs }),
       vectors: new NatsVectorStore(connection, { replicas, timeoutMs }),
       telemetry: new NatsTelemetryStore(connection, { replicas, timeoutMs }),
       prompts: new NatsPromptRing(connection, jsm, publisher, { replicas, timeoutMs }),
