@@ -8,14 +8,18 @@ type CamelCase<Name extends string> = Name extends `${infer Head}-${infer Tail}`
 
 /** One method a tool: `tools.taskAdd({ session, content })`. */
 export type Tools = {
-  readonly [Name in ToolName as CamelCase<Name>]: (input: ToolInput<Name>) => Promise<ToolReply<Name>>;
+  readonly [Name in ToolName as CamelCase<Name>]: (...given: Given<Name>) => Promise<ToolReply<Name>>;
 };
+
+/** What a tool can do without may be left out altogether. */
+type Given<Name extends ToolName> =
+  object extends ToolInput<Name> ? [input?: ToolInput<Name>] : [input: ToolInput<Name>];
 
 /** Makes the methods from the table of tools. */
 export function createTools(request: (name: ToolName, input: object) => Promise<unknown>): Tools {
   const methods = TOOL_NAMES.map((name) => [
     name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
-    (input: object) => request(name, input),
+    (input: object = {}) => request(name, input),
   ]);
   return Object.fromEntries(methods) as Tools;
 }

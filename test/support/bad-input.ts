@@ -81,9 +81,21 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
   'session-complete': { force: true, reason: 'enough' },
   'session-restart': { reason: 'more' },
   'session-show': {},
-  'fact-find': { text: 'parser', task: '1', closed: true, limit: 5 },
+  'fact-find': {
+    ...{ text: 'parser', task: '1', subject: 'a.ts', relation: ['issue'], tag: 'error' },
+    ...{ is: 'all', closed: true, limit: 5 },
+  },
   'dispatch-show': { dispatch: 1, timeoutMs: 0 },
   'plan-show': { id: '2.1', status: 'blocked' },
+  'session-list': { text: 'a', status: 'open', project: 'p', stalled: true, limit: 5 },
+  'fact-show': { id: 'abcd' },
+  'file-list': { text: 'parser', limit: 5 },
+  'timeline-list': { kinds: ['result', 'rejected'], task: '1', failed: true, limit: 5, after: 1 },
+  'ledger-list': {},
+  'ledger-show': { task: '1' },
+  'trace-list': { limit: 5 },
+  'trace-show': { intent: 'INT-1', limit: 5 },
+  'snapshot-show': { whole: true },
 };
 
 export const TRACE_ENTRY = {
