@@ -39,7 +39,6 @@ export function useAsk<Subject extends ReplySubject>(
   const key = body === null ? '' : `${subject} ${JSON.stringify(body)}`;
   const [held, hold] = useState<Held<ReplyTo<Subject>>>({ key });
   const again = useRef<() => void>(() => undefined);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for subject and body.
   useEffect(() => {
     if (body === null) return;
     const abort = new AbortController();
@@ -64,7 +63,11 @@ export function useAsk<Subject extends ReplySubject>(
     };
   }, [key, live]);
   const own = held.key === key ? held : { key };
-  return { ...own, loading: own.reply === undefined && own.error === undefined, refresh: () => again.current() };
+  return {
+    ...own,
+    loading: own.reply === undefined && own.error === undefined,
+    refresh: () => again.current(),
+  };
 }
 
 export function asAskError(error: unknown): AskError {
