@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 
 /** Tests that need a server, a built package, or a process of their own: where they count its time, or what it has loaded. */
 export const SYSTEM = [
-  'test/{e2e,faults,nats,nats-server,ports,docker,client}/**/*.test.ts',
+  'test/{e2e,faults,inspector,nats,nats-server,ports,docker,client}/**/*.test.ts',
   'test/cli/**/*.test.ts',
   'test/architecture/expressions.test.ts',
   'test/contracts/{dispatch-body,list-limits,request-fields}.test.ts',

@@ -1,8 +1,9 @@
 // Makes the command line start fast: dist/cli/bin.js and what it loads become a few files, together with the packages
 // that every command needs. The modules that the library exports stay as the compiler wrote them.
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { licencesOf } from './licences.mjs';
 
 /** Packages that go into the bundle. Any other comes from node_modules, when a command needs it. */
 const BUNDLED = [
@@ -60,10 +61,7 @@ await bundle.write({
   },
 });
 await bundle.close();
-await writeFile(
-  fileAt('dist/cli/bin/LICENSES.txt'),
-  (await Promise.all(BUNDLED.map(licenceOf))).join('\n\n'),
-);
+await writeFile(fileAt('dist/cli/bin/LICENSES.txt'), await licencesOf(BUNDLED));
 
 function isExternal(id) {
   const isFile = id.startsWith('.') || id.startsWith('/') || /^[A-Za-z]:[/\\]/.test(id);
@@ -73,13 +71,6 @@ function isExternal(id) {
 /** The library reads it from package.json, by a path that is another one from a bundle. */
 function knownVersion(id) {
   return id === fileAt('dist/version.js') ? `export const VERSION = ${JSON.stringify(version)};` : null;
-}
-
-/** What a package asks to be kept with every copy of it. */
-async function licenceOf(name) {
-  const folder = fileAt(`node_modules/${name}/`);
-  const file = (await readdir(folder)).find((each) => /^licen[cs]e/i.test(each));
-  return `${name}\n\n${await readFile(folder + file, 'utf8')}`;
 }
 
 function divide() {

@@ -6,16 +6,20 @@ type CamelCase<Name extends string> = Name extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Name;
 
-/** One method a tool: `tools.taskAdd({ session, content })`. */
+/** One method a tool: `tools.taskAdd({ session, content })`. Where nothing has to be given, nothing need be. */
 export type Tools = {
-  readonly [Name in ToolName as CamelCase<Name>]: (input: ToolInput<Name>) => Promise<ToolReply<Name>>;
+  readonly [Name in ToolName as CamelCase<Name>]: (...given: Given<Name>) => Promise<ToolReply<Name>>;
 };
+
+/** What a tool can do without may be left out altogether. */
+type Given<Name extends ToolName> =
+  object extends ToolInput<Name> ? [input?: ToolInput<Name>] : [input: ToolInput<Name>];
 
 /** Makes the methods from the table of tools. */
 export function createTools(request: (name: ToolName, input: object) => Promise<unknown>): Tools {
   const methods = TOOL_NAMES.map((name) => [
     name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
-    (input: object) => request(name, input),
+    (input: object = {}) => request(name, input),
   ]);
   return Object.fromEntries(methods) as Tools;
 }

@@ -42,8 +42,28 @@ export const COMMAND_NAMES = [
 ] as const;
 export type CommandName = (typeof COMMAND_NAMES)[number];
 
-/** The tools that do more than look at the state: they wait for a result, or read the plan again. */
-export const QUERY_NAMES = ['dispatch-show', 'plan-show'] as const;
+/** The tools that do more than look at the state: they wait for a result, read the plan again, or read logs. */
+export const QUERY_NAMES = [
+  'dispatch-show',
+  'plan-show',
+  'session-list',
+  'fact-show',
+  'file-list',
+  'timeline-list',
+  'ledger-list',
+  'ledger-show',
+  'trace-list',
+  'trace-show',
+  'snapshot-show',
+  'telemetry-show',
+  'rejected-list',
+  'rejected-show',
+  'rejected-retry',
+  'rejected-remove',
+  'prompt-list',
+  'prompt-show',
+  'health-show',
+] as const;
 export type QueryName = (typeof QUERY_NAMES)[number];
 
 export function isCommand(name: ToolName): name is CommandName {
@@ -56,6 +76,47 @@ export type ToolName = (typeof TOOL_NAMES)[number];
 
 export function isToolName(name: string): name is ToolName {
   return TOOL_NAMES.some((each) => each === name);
+}
+
+/** Tools that change nothing: what a reader may ask. */
+export const READING_TOOLS = [
+  'task-list',
+  'note-list',
+  'inbox-list',
+  'iteration-list',
+  'session-list',
+  'session-show',
+  'fact-find',
+  'fact-show',
+  'file-list',
+  'timeline-list',
+  'ledger-list',
+  'ledger-show',
+  'plan-show',
+  'dispatch-show',
+  'trace-list',
+  'trace-show',
+  'snapshot-show',
+  'telemetry-show',
+  'rejected-list',
+  'rejected-show',
+  'prompt-list',
+  'prompt-show',
+  'health-show',
+] as const satisfies readonly ToolName[];
+
+/** Tools that ask about the whole installation: they name no session, and no user who is bound to one may ask them. */
+export const WIDE_TOOLS = [
+  'session-list',
+  'rejected-show',
+  'rejected-retry',
+  'rejected-remove',
+  'health-show',
+] as const satisfies readonly ToolName[];
+export type WideTool = (typeof WIDE_TOOLS)[number];
+
+export function isWideTool(name: ToolName): name is WideTool {
+  return WIDE_TOOLS.some((each) => each === name);
 }
 
 /** `tool.<name>`. */
@@ -81,3 +142,14 @@ export type LearningRequest = (typeof LEARNING_REQUEST_SUBJECTS)[number];
 export function isLearningRequest(subject: string): subject is LearningRequest {
   return LEARNING_REQUEST_SUBJECTS.some((each) => each === subject);
 }
+
+/** Requests beside the tools that change nothing a caller could see: what a reader may ask about a session. */
+export const READING_REQUESTS = [RUN_STATUS_SUBJECT, TRACE_GET_SUBJECT, TRACE_COMPACT_SUBJECT] as const;
+
+/** The same of learnings, which belong to a project. */
+export const READING_LEARNINGS = [
+  'learning.list',
+  'learning.search',
+  'proposal.list',
+  'proposal.show',
+] as const satisfies readonly LearningRequest[];

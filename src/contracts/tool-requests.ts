@@ -1,22 +1,29 @@
 import { z } from 'zod';
-import type { ToolName } from './request-names.js';
+import { FACT_TAGS } from './fact-tags.js';
+import { PROMPT_TOOLS } from './prompt-requests.js';
+import { REJECTED_TOOLS } from './rejected-requests.js';
+import type { ToolName, WideTool } from './request-names.js';
 import { PLAN_STATUSES } from './run-request.js';
 import { NOTE_TYPES } from './session-meta-events.js';
 import { sessionSettings } from './session-settings.js';
 import { DEFAULT_PRIORITY, priority, TASK_STATUSES } from './task-events.js';
+import { TIMELINE_KINDS } from './timeline-kinds.js';
+import { cursor, limit, type ToolScope, text, tool, toolOfNone } from './tool-shape.js';
 
 export {
   COMMAND_NAMES,
   type CommandName,
   isCommand,
   isToolName,
+  isWideTool,
   type QueryName,
+  READING_TOOLS,
   TOOL_NAMES,
   type ToolName,
   toolSubject,
+  WIDE_TOOLS,
+  type WideTool,
 } from './request-names.js';
-
-import { sessionName } from './session-name.js';
 
 /**
  * The tools of service `session-tools`: one subject `tool.<name>` each, JSON in and out. The same table makes the
@@ -29,9 +36,6 @@ const MAX_SPEC = 200_000;
 const MAX_ITERATION = 1_000_000_000;
 /** Most ids of one request, and most tasks that one waits for. */
 export const MAX_IDS = 200;
-
-const text = (max: number) =>
-  z.string().trim().min(1, 'must not be empty').max(max, `must be at most ${max} characters`);
 
 const content = text(MAX_CONTENT);
 const work = content.describe('What is to be done.');
@@ -55,11 +59,12 @@ const ids = z.union([
   z.array(id).min(1, 'must name at least one').max(MAX_IDS, `must name at most ${MAX_IDS}`),
 ]);
 
-/** One tool: what it takes beside the session, and what its help says. */
-function tool<const Shape extends z.ZodRawShape>(summary: string, example: string, shape: Shape) {
-  const request = z.object({ session: sessionName, ...shape });
-  return { summary, example, shape, request, arguments: z.object(shape) };
-}
+/** One word or several: one of them must fit. */
+const anyOf = <Word extends z.ZodType<string>>(word: Word) =>
+  z.union([
+    word.transform((one) => [one]),
+    z.array(word).min(1, 'must name at least one').max(20, 'must name at most 20'),
+  ]);
 
 /** The tools by name: a summary, options for an example call, and the input beside `session`. */
 export const TOOLS = {
@@ -153,7 +158,7 @@ export const TOOLS = {
   'session-show': tool('show the figures of the session', '', {}),
   'fact-find': tool(
     'find facts, where they come from and what closed them',
-    '--text "parser test" --closed',
+    '--text "parser test" --is all',
     {
       text: text(1000)
         .optional()
@@ -161,13 +166,16 @@ export const TOOLS = {
           'The id of a fact, four or more characters of its beginning, or words that all stand in it. Default: all facts.',
         ),
       task: text(128).optional().describe('Only facts from results of this task, of the board or the plan.'),
-      closed: flag.describe('Also facts that a later result has closed.'),
-      limit: z
-        .int()
-        .min(1, 'must be 1 to 200')
-        .max(200, 'must be 1 to 200')
-        .default(20)
-        .describe('Most facts to answer.'),
+      subject: text(1024).optional().describe('Only facts about this, such as a file.'),
+      relation: anyOf(text(128)).optional().describe('Only facts with this relation, or one of these.'),
+      tag: anyOf(z.enum(FACT_TAGS)).optional().describe('Only facts with this tag, or one of these.'),
+      is: z
+        .enum(['open', 'closed', 'all'])
+        .optional()
+        .describe('Facts that hold, that a later result has closed, or both. Default: those that hold.'),
+      closed: flag.describe('As is: all, which earlier versions did not know.'),
+      limit: limit(200, 20),
+      cursor,
     },
   ),
   'dispatch-show': tool('show what became of a result, once the session has it', '--dispatch 7', {
@@ -190,11 +198,82 @@ export const TOOLS = {
       ),
     status: z.enum(PLAN_STATUSES).optional().describe('Only tasks with this status.'),
   }),
-} as const satisfies Readonly<Record<ToolName, ReturnType<typeof tool>>>;
+  'session-list': toolOfNone(
+    'list the sessions: stalled ones first, then those that wait, then the newest',
+    '--stalled',
+    {
+      text: text(200).optional().describe('Only sessions whose name, project or goal holds these words.'),
+      status: z.enum(['open', 'completed']).optional().describe('Only sessions that are open, or completed.'),
+      project: text(64).optional().describe('Only sessions of this project.'),
+      stalled: flag.describe('Only sessions with a task that makes no progress.'),
+      limit: limit(200, 50),
+      cursor,
+    },
+  ),
+  'fact-show': tool('show a fact, its history and the prompts that showed it', '--id 3f2a', {
+    id: text(64).describe('Its id, or four or more characters of its beginning that fit only one.'),
+  }),
+  'file-list': tool('list the files that results touched, and which change together', '--text parser', {
+    text: text(200).optional().describe('Only files whose path holds these words.'),
+    limit: limit(200, 50),
+  }),
+  'timeline-list': tool('list what happened, the newest first', '--kinds result rejected --limit 20', {
+    kinds: z
+      .array(z.enum(TIMELINE_KINDS))
+      .min(1, 'must name at least one')
+      .max(TIMELINE_KINDS.length, `must name at most ${TIMELINE_KINDS.length}`)
+      .optional()
+      .describe('Only entries of these kinds.'),
+    task: text(128).optional().describe('Only entries of this task, of the board or the plan.'),
+    failed: flag.describe('Only what failed: bad verdicts, rejected results, failed actions.'),
+    limit: limit(500, 100),
+    cursor,
+    after: z
+      .int()
+      .nonnegative('must be a session sequence, 0 or more')
+      .optional()
+      .describe('Only entries above this session sequence: what is new since.'),
+  }),
+  'ledger-list': tool('list what came of each task', '', {}),
+  'ledger-show': tool('show what the ledgers know about a task', '--task 2.1', {
+    task: text(128).describe('Id of the task, of the board or the plan.'),
+  }),
+  'trace-list': tool('list the intents that have a trace', '', { limit: limit(200, 50), cursor }),
+  'trace-show': tool('list the entries of an intent, the newest first', '--intent INT-1', {
+    intent: text(128).describe('Id of the intent.'),
+    limit: limit(200, 50),
+    cursor,
+  }),
+  'snapshot-show': tool('show what the stored snapshot holds', '', {
+    whole: flag.describe('With the text of the snapshot itself.'),
+  }),
+  'telemetry-show': tool('show what was counted of the session: results, prompts, progress', '', {}),
+  ...REJECTED_TOOLS,
+  ...PROMPT_TOOLS,
+  'health-show': toolOfNone('show how services, streams and server do', '', {}),
+} as const satisfies Readonly<{
+  [Name in ToolName]: Name extends WideTool ? ToolEntry<'no session'> : ToolEntry<'session' | 'any session'>;
+}>;
+
+interface ToolEntry<Scope extends ToolScope> {
+  readonly scope: Scope;
+  readonly summary: string;
+  readonly example: string;
+  readonly shape: z.ZodRawShape;
+  readonly request: z.ZodObject;
+  readonly arguments: z.ZodObject;
+}
 
 type Arguments<Name extends ToolName> = (typeof TOOLS)[Name]['arguments'];
 /** What a caller sends to a tool. */
-export type ToolInput<Name extends ToolName> = Given<Name> & { readonly session: string };
+export type ToolInput<Name extends ToolName> = Given<Name> & SessionOf[(typeof TOOLS)[Name]['scope']];
+
+interface SessionOf {
+  readonly session: { readonly session: string };
+  readonly 'any session': { readonly session?: string | undefined };
+  readonly 'no session': object;
+}
+
 // Without fields an input would be a record that may hold nothing, not even the session.
 type Given<Name extends ToolName> = string extends keyof z.input<Arguments<Name>>
   ? object

@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { loadedWith, moduleOf, modulesOfSrc } from './modules.js';
+import { isSource, loadedWith, moduleOf, modulesOfSrc } from './modules.js';
 
 /** What each entry point, and each command that must start fast, loads. */
 
 const SRC = modulesOfSrc();
 const packagesOf = (...paths: string[]) => {
   const names = loadedWith(SRC, ...paths)
-    .filter((path) => !path.endsWith('.ts') && !path.startsWith('node:'))
+    .filter((path) => !/\.(tsx?|css)$/.test(path) && !path.startsWith('node:'))
     .map((path) => /^(@[^/]+\/)?[^/]+/.exec(path)?.[0]);
   return [...new Set(names)].sort();
 };
 const foldersOf = (...paths: string[]) => [
   ...new Set(
     loadedWith(SRC, ...paths)
-      .filter((path) => path.includes('/') && path.endsWith('.ts'))
+      .filter((path) => path.includes('/') && isSource(path))
       .map((path) => path.split('/')[0]),
   ),
 ];
@@ -83,6 +83,16 @@ describe('the command line', () => {
   it('the command line publishes a result with the schemas that check it, and nothing else', () => {
     const publishing = ['cli/program.ts', 'cli/publish-command.ts', 'cli/open-client.ts'];
     expect(packagesOf(...publishing)).toEqual(['commander', 'jsonrepair', 'lru-cache', 'nats', 'zod']);
+  });
+});
+
+describe('the page', () => {
+  it('the page loads preact and its signals at once, the plots later, and of the product only helpers for values', () => {
+    const page = SRC.map(({ path }) => path).filter((path) => path.startsWith('page/'));
+    expect(packagesOf('page/main.tsx')).toEqual(expect.arrayContaining(['preact']));
+    expect(packagesOf('page/main.tsx')).not.toContain('uplot');
+    expect(foldersOf(...page).filter((folder) => folder !== 'page' && folder !== 'shared')).toEqual([]);
+    expect(loadedWith(SRC, ...page).filter((path) => path.startsWith('node:'))).toEqual([]);
   });
 });
 

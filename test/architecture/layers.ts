@@ -1,4 +1,4 @@
-import type { Module } from './modules.js';
+import { isSource, type Module } from './modules.js';
 
 /**
  * Who may import what: the source layout as rules. Each folder of src is one entry; a file that lies in no folder goes by
@@ -136,6 +136,11 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     holds: 'the SDK',
     imports: ['contracts', 'ports', 'shared', 'traces'],
   },
+  page: {
+    holds: 'what the inspector shows in the browser; of `contracts` it takes only types',
+    imports: ['contracts', 'shared'],
+    packages: ['preact', '@preact/signals', 'uplot'],
+  },
   agents: {
     holds:
       'how coding agents plug in: `hooks`, `mcp`, and `connect`, which edits the configuration of each client',
@@ -203,6 +208,11 @@ const EXCLUSIVE: readonly (readonly [name: string, folder: string])[] = [
   ['@opentelemetry/sdk-node', 'monitoring'],
   ['@secretlint/secretlint-rule-preset-recommend', 'redaction'],
   ['@modelcontextprotocol/server', 'agents'],
+  ['preact', 'page'],
+  ['@preact/signals', 'page'],
+  ['uplot', 'page'],
+  ['hono', 'services'],
+  ['@hono/node-server', 'services'],
 ];
 
 /** The one file that reads the environment. */
@@ -254,9 +264,7 @@ export function cycles(modules: readonly Module[]): string[] {
 export function danglingImports(modules: readonly Module[]): string[] {
   const paths = new Set(modules.map((module) => module.path));
   return modules.flatMap(({ path, imports }) =>
-    imports
-      .filter((target) => target.endsWith('.ts') && !paths.has(target))
-      .map((target) => `${path}: ${target}`),
+    imports.filter((target) => isSource(target) && !paths.has(target)).map((target) => `${path}: ${target}`),
   );
 }
 
@@ -284,7 +292,8 @@ function repeated(named: readonly (readonly [name: string, path: string])[]): st
 }
 
 function mayImport(area: string, layer: Layer, target: string): boolean {
-  if (target.endsWith('.ts')) return areaOf(target) === area || layer.imports.includes(areaOf(target));
+  if (isSource(target) || target.endsWith('.css'))
+    return areaOf(target) === area || layer.imports.includes(areaOf(target));
   if (EXCLUSIVE.some(([name, only]) => isPackage(target, name) && area !== only)) return false;
   return layer.packages?.some((name) => isPackage(target, name)) ?? true;
 }
@@ -299,5 +308,5 @@ function areaOf(path: string): string {
 }
 
 function isPackage(target: string, name: string): boolean {
-  return target === name || (target.startsWith(`${name}/`) && !target.endsWith('.ts'));
+  return target === name || (target.startsWith(`${name}/`) && !isSource(target));
 }

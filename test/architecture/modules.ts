@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseSync, Visitor } from 'oxc-parser';
 
@@ -18,10 +18,15 @@ export const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
 /** All files of src. */
 export function modulesOfSrc(): Module[] {
   return readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter(isSource)
     .map((name) => name.replaceAll('\\', '/'))
     .sort()
     .map((path) => moduleOf(path, readFileSync(SRC + path, 'utf8')));
+}
+
+/** Whether a path, or what an import names, is a file of code in src. */
+export function isSource(path: string): boolean {
+  return /\.tsx?$/.test(path);
 }
 
 /** Reads what a file imports. Throws on source that is not TypeScript, and on an import whose name is computed. */
@@ -71,6 +76,7 @@ export function loadedWith(modules: readonly Module[], ...paths: readonly string
 
 function resolved(from: string, name: string): string {
   if (!name.startsWith('.')) return name;
-  const url = new URL(name.replace(/\.js$/, '.ts'), `file:///src/${from}`);
-  return decodeURIComponent(url.pathname).replace(/^\/src\//, '');
+  const path = decodeURIComponent(new URL(name, `file:///src/${from}`).pathname).replace(/^\/src\//, '');
+  const inJsx = path.replace(/\.js$/, '.tsx');
+  return existsSync(SRC + inJsx) ? inJsx : path.replace(/\.js$/, '.ts');
 }

@@ -106,7 +106,7 @@ function handle(name: string, request: unknown, state: SessionState): void {
 }
 
 function argumentsFor<Name extends ToolName>(name: Name, request: unknown) {
-  const { session: _, ...args } = checkedRequest(TOOLS[name].request, request);
+  const { session: _, ...args } = { session: '', ...checkedRequest(TOOLS[name].request, request) };
   return args as never;
 }
 

@@ -1,5 +1,5 @@
 import type { ConsideredFact } from '../../contracts/replies/compile-reply.js';
-import type { FoundFact } from '../../session/commands/fact-commands.js';
+import type { FoundFact } from '../../contracts/replies/fact-reply.js';
 import { counted } from '../../shared/counted.js';
 import { quoted } from '../../shared/text.js';
 import { knownTask } from './known-task.js';

@@ -15,7 +15,7 @@ const results = {
   next_action: z.enum(NEXT_ACTIONS).describe('What should happen next.'),
 };
 
-const taskProgress = z
+export const taskProgress = z
   .object({
     task: z.string().describe('Id of the task.'),
     board: z.enum(TASK_STATUSES).exactOptional().describe('Its status on the board, where it is there.'),
@@ -66,7 +66,7 @@ const run = z
   })
   .meta({ id: 'Plan', description: 'A plan in numbers.' });
 
-const unreadable = z
+export const unreadable = z
   .object({
     task: z.string().describe('Id of the task.'),
     dispatch: place('Sequence of the result in the DISPATCH stream.'),

@@ -1,11 +1,19 @@
 import { z } from 'zod';
-import { ROLES } from '../kinds.js';
 import type { ToolName } from '../request-names.js';
-import { saidFields } from './compile-reply.js';
 import { dispatchResult } from './dispatch-result.js';
-import { count, place, sequence, time } from './reply-fields.js';
+import { factShown, factsFound } from './fact-reply.js';
+import { filesListed } from './file-reply.js';
+import { HEALTH_REPLIES } from './health-reply.js';
+import { ledgerShown, ledgersListed } from './ledger-reply.js';
+import { PROMPT_REPLIES } from './prompt-trace.js';
+import { REJECTED_REPLIES } from './rejected-reply.js';
+import { sequence } from './reply-fields.js';
 import { planShown } from './run-reply.js';
+import { sessionList } from './session-list-reply.js';
 import { inboxMessage, iterationView, note, sessionView, taskView } from './session-reply.js';
+import { snapshotShown } from './snapshot-reply.js';
+import { timelineListed } from './timeline-reply.js';
+import { traceShown, tracesListed } from './trace-reply.js';
 
 /** The replies of the tools. */
 
@@ -14,22 +22,6 @@ const oneNote = z.object({ note: note.describe('The note as it is now.'), sequen
 const message = z.object({ message: inboxMessage.describe('The message as it is now.'), sequence });
 const iteration = z.object({ iteration: iterationView.describe('The iteration as it is now.'), sequence });
 const session = z.object({ session: sessionView.describe('The session as it is now.'), sequence });
-
-const foundFact = z
-  .object({
-    ...saidFields,
-    id: z.string().describe('Id of the fact, made from its words.'),
-    task: z.string().describe('The task of the result that said it.'),
-    role: z.enum(ROLES).describe('The role of that result.'),
-    dispatch: place('Sequence of that result in the DISPATCH stream.'),
-    at: time('When that result arrived'),
-    closed_by: place('Sequence of the dispatch that closed it; absent while it holds.').exactOptional(),
-    closed_at: time('When that dispatch arrived').exactOptional(),
-  })
-  .meta({
-    id: 'FoundFact',
-    description: 'A fact with where it comes from and, once closed, what closed it.',
-  });
 
 export const TOOL_REPLIES = {
   'task-add': task,
@@ -71,11 +63,19 @@ export const TOOL_REPLIES = {
   'session-complete': session,
   'session-restart': session,
   'session-show': session,
-  'fact-find': z.object({
-    facts: z.array(foundFact).describe('The valid ones first, each the newest first.'),
-    total: count('All facts that fit.'),
-    sequence,
-  }),
+  'fact-find': factsFound,
   'dispatch-show': dispatchResult,
   'plan-show': planShown,
+  'session-list': sessionList,
+  'fact-show': factShown,
+  'file-list': filesListed,
+  'timeline-list': timelineListed,
+  'ledger-list': ledgersListed,
+  'ledger-show': ledgerShown,
+  'trace-list': tracesListed,
+  'trace-show': traceShown,
+  'snapshot-show': snapshotShown,
+  ...REJECTED_REPLIES,
+  ...PROMPT_REPLIES,
+  ...HEALTH_REPLIES,
 } as const satisfies Readonly<Record<ToolName, z.ZodType>>;

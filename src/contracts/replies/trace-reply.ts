@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import { pinnedText, storedEntry } from '../trace-entry.js';
+import { pinnedText, recordedEntry, storedEntry } from '../trace-entry.js';
 import { compacted } from './compile-reply.js';
+import { next } from './page-fields.js';
 import { count, place, sequence, time } from './reply-fields.js';
 import type { Told } from './told.js';
 
-/** The replies of `trace.*`. */
+/** The replies of `trace.*`, and of the tools that list traces. */
 
 export const traceAppended = z.object({
   appended: count('Entries that were stored.'),
@@ -40,6 +41,51 @@ export const tracePinned = z.object({
   sequence: place('Sequence of the event that keeps it.'),
 });
 
+export const tracesListed = z.object({
+  intents: z
+    .array(
+      z
+        .object({
+          id: z.string().describe('Id of the intent.'),
+          entries: count('Entries that it has had.'),
+          compacted: count('Entries that its summary stands for.'),
+          blocks: count('Blocks in which they were compacted.'),
+          request: z.string().exactOptional().describe('What was asked for, up to 300 characters.'),
+          last: z
+            .string()
+            .exactOptional()
+            .describe('Its newest entry in one line, where it is not compacted yet.'),
+        })
+        .meta({ id: 'IntentListed', description: 'An intent with a trace.' }),
+    )
+    .describe('The intents that are remembered, the one that was added to last first.'),
+  total: count('All of them.'),
+  next,
+  sequence,
+});
+
+export const traceShown = z.object({
+  intent: z.string().describe('Id of the intent.'),
+  entries: z
+    .array(
+      z
+        .object({
+          entry: recordedEntry.describe('The entry, its output in one line: trace.get has all of it.'),
+          line: z.string().describe('What it says, one line.'),
+          at: time('When its event was written'),
+          sequence: place('Sequence of its event.'),
+        })
+        .meta({ id: 'TraceLine', description: 'An entry of a trace with its event.' }),
+    )
+    .describe(
+      'The newest first. A page may hold fewer than asked for, even none, where few of many events fit: go on while there is a next.',
+    ),
+  next,
+  sequence,
+});
+
+export type TracesListed = Told<typeof tracesListed>;
+export type TraceShown = Told<typeof traceShown>;
 export type TraceAppended = Told<typeof traceAppended>;
 export type TraceCompacted = Told<typeof traceCompacted>;
 /** A trace entry as its event keeps it. */

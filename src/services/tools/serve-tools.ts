@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import {
   RUN_INIT_SUBJECT,
@@ -11,6 +12,7 @@ import {
 } from '../../contracts/request-names.js';
 import {
   isCommand,
+  isWideTool,
   type QueryName,
   TOOL_NAMES,
   TOOLS,
@@ -35,6 +37,28 @@ import { createRunService } from './run-service.js';
 import { createSessionTools } from './session-tools.js';
 import { createTraceService } from './trace-service.js';
 
+const later = (request: unknown) =>
+  Promise.reject(new ThroughlineError('internal', `not there yet: ${JSON.stringify(request)}`));
+const LATER = {
+  'session-list': later,
+  'fact-show': later,
+  'file-list': later,
+  'timeline-list': later,
+  'ledger-list': later,
+  'ledger-show': later,
+  'trace-list': later,
+  'trace-show': later,
+  'snapshot-show': later,
+  'telemetry-show': later,
+  'rejected-list': later,
+  'rejected-show': later,
+  'rejected-retry': later,
+  'rejected-remove': later,
+  'prompt-list': later,
+  'prompt-show': later,
+  'health-show': later,
+};
+
 /** The service `session-tools`: tools, runs and traces. */
 export async function serveTools(
   nats: NatsPorts,
@@ -57,6 +81,7 @@ export async function serveTools(
   const queries: Readonly<Record<QueryName, (request: unknown) => Promise<object>>> = {
     'dispatch-show': showDispatch,
     'plan-show': (request) => run.plan(request),
+    ...LATER,
   };
   const trace = createTraceService({
     log: nats.log,
@@ -76,7 +101,7 @@ export async function serveTools(
       ...TOOL_NAMES.map((name) => ({
         name,
         subject: toolSubject(name),
-        bySession: true,
+        bySession: !isWideTool(name),
         description: TOOLS[name].summary,
         handle: (request: unknown) => (isCommand(name) ? tools(name, request) : queries[name](request)),
         ...(name.endsWith('-list') && { lower: 'its filters, or delete what is no longer needed' }),

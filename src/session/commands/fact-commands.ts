@@ -1,29 +1,9 @@
-import type { Role } from '../../contracts/kinds.js';
-import type { Severity } from '../../contracts/severity.js';
+import type { FoundFact } from '../../contracts/replies/fact-reply.js';
 import type { ToolArguments } from '../../contracts/tool-requests.js';
 import { factId } from '../../facts/fact-id.js';
 import type { SessionFact } from '../../facts/fact-types.js';
 import { factsOf, type SessionState } from '../session-state.js';
 import { answer, type Decision } from './session-decision.js';
-
-/** A fact with where it comes from and, once closed, what closed it. */
-export interface FoundFact {
-  readonly id: string;
-  readonly subject: string;
-  readonly relation: string;
-  readonly object: string;
-  readonly severity?: Severity;
-  readonly fix?: string;
-  /** The task, role and `DISPATCH` sequence of the result that said it. */
-  readonly task: string;
-  readonly role: Role;
-  readonly dispatch: number;
-  /** When that result arrived, ISO 8601 in UTC. */
-  readonly at: string;
-  /** The dispatch that closed it, and when that arrived. */
-  readonly closed_by?: number;
-  readonly closed_at?: string;
-}
 
 const SHORTEST_ID = 4;
 
@@ -60,9 +40,11 @@ function found(fact: SessionFact): FoundFact {
     object,
     ...(severity !== undefined && { severity }),
     ...(fix !== undefined && { fix }),
+    tags: fact.tags,
     task: fact.sourceTaskId,
     role: fact.sourceRole,
     dispatch: fact.sourceSequence,
+    eventSequence: fact.eventSequence,
     at: fact.validFrom,
     ...(closedBy !== undefined && { closed_by: closedBy }),
     ...(validTo !== undefined && { closed_at: validTo }),

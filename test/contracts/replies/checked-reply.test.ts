@@ -6,7 +6,6 @@ import type { RunStatusReply } from '../../../src/contracts/replies/run-reply.js
 import type { TraceFound } from '../../../src/contracts/replies/trace-reply.js';
 import type { StoredEntry } from '../../../src/contracts/trace-entry.js';
 import type { ListedLearning } from '../../../src/learnings/learnings-state.js';
-import type { FoundFact } from '../../../src/session/commands/fact-commands.js';
 import type { SessionOverview } from '../../../src/session/commands/lifecycle-commands.js';
 import type { TaskView } from '../../../src/session/commands/task-commands.js';
 import type { Iteration } from '../../../src/session/iterations.js';
@@ -77,8 +76,6 @@ describe('the check of a reply', () => {
     expectTypeOf<ToolReply<'iteration-start'>['iteration']>().toExtend<Iteration>();
     expectTypeOf<SessionOverview>().toExtend<ToolReply<'session-show'>['session']>();
     expectTypeOf<ToolReply<'session-show'>['session']>().toExtend<SessionOverview>();
-    expectTypeOf<FoundFact>().toExtend<ToolReply<'fact-find'>['facts'][number]>();
-    expectTypeOf<ToolReply<'fact-find'>['facts'][number]>().toExtend<FoundFact>();
     expectTypeOf<PlanView>().toExtend<Omit<ToolReply<'plan-show'>, 'sequence'>>();
     expectTypeOf<ToolReply<'plan-show'>>().toExtend<PlanView>();
     expectTypeOf<StoredEntry>().toExtend<TraceFound['entry']>();

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { FACT_TAGS } from '../fact-tags.js';
+import { ROLES } from '../kinds.js';
+import { recordedRepair } from '../recorded-fact.js';
+import { saidFields } from './compile-reply.js';
+import { next } from './page-fields.js';
+import { promptTraceBrief } from './prompt-trace.js';
+import { count, place, sequence, time } from './reply-fields.js';
+import type { Told } from './told.js';
+
+/** The replies of `fact-find` and `fact-show`. */
+
+const role = z.enum(ROLES);
+
+export const foundFact = z
+  .object({
+    ...saidFields,
+    id: z.string().describe('Id of the fact, made from its words.'),
+    tags: z.array(z.enum(FACT_TAGS)).describe('What kind of fact it is.'),
+    task: z.string().describe('The task of the result that said it.'),
+    role: role.describe('The role of that result.'),
+    dispatch: place('Sequence of that result in the DISPATCH stream.'),
+    eventSequence: place("Sequence of its event in the session's stream."),
+    at: time('When that result arrived'),
+    closed_by: place('Sequence of the dispatch that closed it; absent while it holds.').exactOptional(),
+    closed_at: time('When that dispatch arrived').exactOptional(),
+    repairs: z
+      .array(recordedRepair)
+      .exactOptional()
+      .describe('What was repaired in the result that it comes from; left out for nothing.'),
+  })
+  .meta({
+    id: 'FoundFact',
+    description: 'A fact with where it comes from and, once closed, what closed it.',
+  });
+
+export const factsFound = z.object({
+  facts: z.array(foundFact).describe('The valid ones first, each the newest first.'),
+  total: count('All facts that fit.'),
+  next,
+  sequence,
+});
+
+export const factShown = z.object({
+  fact: foundFact.describe('The fact: the newest one with these words.'),
+  history: z
+    .array(foundFact)
+    .describe('Other facts about the same subject that are kept, the newest first: at most 50.'),
+  closedBy: z
+    .object({
+      dispatch: place('Its sequence in the DISPATCH stream.'),
+      at: time('When it arrived'),
+      event: place(
+        "Sequence of its event in the session's stream, where facts of it are kept.",
+      ).exactOptional(),
+      role: role.exactOptional().describe('The role of that result, where facts of it are kept.'),
+      task: z.string().exactOptional().describe('The task of that result, where facts of it are kept.'),
+    })
+    .exactOptional()
+    .describe('The result that closed it; absent while it holds.'),
+  shownIn: z
+    .array(promptTraceBrief)
+    .describe('Prompts that showed it, of those that are remembered, the newest first: at most 20.'),
+  sequence,
+});
+
+/** A fact with where it comes from and, once closed, what closed it. */
+export type FoundFact = Told<typeof foundFact>;
+export type FactShown = Told<typeof factShown>;
