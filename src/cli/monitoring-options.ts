@@ -26,7 +26,7 @@ export function addMonitoringOptions(command: Command): Command {
     )
     .option('--metrics-host <address>', `address that this port listens on (default: ${LOOPBACK})`)
     .option('--otel', 'send spans with the OpenTelemetry SDK that is installed, as its OTEL_ variables say')
-    .option('--otel-sessions', 'name sessions in these spans (default: THROUGHLINE_OTEL_SESSIONS, else no)');
+    .option('--otel-sessions', 'name sessions in these spans (default: no span says which session it is of)');
 }
 
 /** The same options as arguments, for another process. */
@@ -46,12 +46,11 @@ export async function startMonitoring(
   options: MonitoringOptions,
   shutdown: Shutdown,
 ): Promise<{ readonly monitoring: Monitoring; readonly tracing: Tracing }> {
-  const { metricsPort: port, metricsHost, otel } = options;
+  const { metricsPort: port, metricsHost, otel, otelSessions } = options;
   if (port === undefined && metricsHost !== undefined) {
     throw new ThroughlineError('usage', '--metrics-host is only for --metrics-port: give that, too');
   }
   const monitoring = new Monitoring();
-  const sessions = options.otelSessions ?? config.otelSessions;
   if (otel) {
     const { startOtelSdk } = await import('../monitoring/otel-sdk.js');
     shutdown.add('the OpenTelemetry SDK', await startOtelSdk({ env: config.env, logger }));
@@ -70,5 +69,5 @@ export async function startMonitoring(
     });
     logger.info({ url: server.url }, 'metrics are served at /metrics');
   }
-  return { monitoring, tracing: otelTracing({ sessions }) };
+  return { monitoring, tracing: otelTracing({ sessions: otelSessions === true }) };
 }

@@ -142,11 +142,6 @@ export const SETTINGS = {
     wholeNumber(100, 600_000, 10_000),
     'milliseconds that a graceful shutdown may take before it is forced',
   ),
-  otelSessions: setting(
-    'THROUGHLINE_OTEL_SESSIONS',
-    flag,
-    '1 names sessions in the spans of OpenTelemetry, as `--otel-sessions` does; by default no span says which session it is of',
-  ),
   cacheDir: setting(
     'THROUGHLINE_CACHE_DIR',
     optional('`~/.cache/throughline`'),

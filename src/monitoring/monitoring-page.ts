@@ -1,7 +1,7 @@
 import type { Monitoring } from './monitoring.js';
 
 /** An answer to a GET request, whatever it is served by. */
-export interface Page {
+export interface MonitoringPage {
   readonly status: number;
   readonly type: string;
   readonly body: string;
@@ -16,7 +16,10 @@ const PROMETHEUS = 'text/plain; version=0.0.4; charset=utf-8';
  *
  * @param path without a query
  */
-export async function monitoringPage(monitoring: Monitoring, path: string): Promise<Page | undefined> {
+export async function monitoringPage(
+  monitoring: Monitoring,
+  path: string,
+): Promise<MonitoringPage | undefined> {
   switch (path) {
     case '/metrics':
       return { status: 200, type: PROMETHEUS, body: await monitoring.metrics.text() };
@@ -34,6 +37,6 @@ export async function monitoringPage(monitoring: Monitoring, path: string): Prom
   }
 }
 
-function json(status: number, body: object): Page {
+function json(status: number, body: object): MonitoringPage {
   return { status, type: 'application/json; charset=utf-8', body: `${JSON.stringify(body)}\n` };
 }

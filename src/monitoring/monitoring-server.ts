@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { messageOf, systemCode, ThroughlineError } from '../contracts/errors.js';
 import type { Monitoring } from './monitoring.js';
-import { MONITORING_PATHS, monitoringPage, type Page } from './monitoring-page.js';
+import { MONITORING_PATHS, type MonitoringPage, monitoringPage } from './monitoring-page.js';
 
 /** The monitoring pages on a port of their own. */
 export interface MonitoringServer {
@@ -54,12 +54,12 @@ async function answer(
   response.end(method === 'HEAD' ? undefined : page.body);
 }
 
-const NOT_FOUND: Page = {
+const NOT_FOUND: MonitoringPage = {
   status: 404,
   type: 'text/plain; charset=utf-8',
   body: `there is only ${MONITORING_PATHS.join(', ')}\n`,
 };
-const NOT_ALLOWED: Page = { status: 405, type: 'text/plain; charset=utf-8', body: 'use GET\n' };
+const NOT_ALLOWED: MonitoringPage = { status: 405, type: 'text/plain; charset=utf-8', body: 'use GET\n' };
 
 function notListening(host: string, port: number, cause: unknown): ThroughlineError {
   const why =

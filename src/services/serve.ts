@@ -59,7 +59,7 @@ export async function serve(
   const makes = only.length === 0 ? {} : { makes: [...new Set(only.flatMap((each) => MAKES[each]))] };
   const name = `throughline ${only.join('+')}`;
   const { logger, incidents } = countingLogger(namedLogger(context.logger, 'throughline'), systemClock);
-  const { monitoring = new Monitoring(), tracing = otelTracing({ sessions: config.otelSessions }) } = context;
+  const { monitoring = new Monitoring(), tracing = otelTracing() } = context;
   monitoring.expect('nats');
   for (const each of only) monitoring.expect(NAMES[each]);
   const options = natsOptions(url, name, config, logger, tracing);
