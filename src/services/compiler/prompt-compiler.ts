@@ -15,6 +15,7 @@ import { rejectionsOf, type SessionState } from '../../session/session-state.js'
 import type { Tokenizer } from '../../shared/tokenizer.js';
 import { withRepairs } from '../common/event-repairs.js';
 import type { ProgressTracker, Refreshed } from '../common/progress-tracker.js';
+import { CompileTimes, type Laps } from './compile-times.js';
 import type { PromptKeeper } from './prompt-keeper.js';
 import type { PromptLearnings } from './prompt-learnings.js';
 import type { Telemetry } from './telemetry.js';
@@ -32,6 +33,8 @@ export interface PromptCompilerOptions {
   readonly learnings: PromptLearnings;
   /** Longest wait for the dispatch named in `after`, in milliseconds. */
   readonly afterTimeoutMs: number;
+  /** Default: times that nobody reads. */
+  readonly times?: CompileTimes;
 }
 
 /** Who is told of each prompt. */
@@ -44,15 +47,16 @@ export interface PromptObservers {
 export type PromptCompiler = (request: unknown) => Promise<CompileReply>;
 
 export function createPromptCompiler(options: PromptCompilerOptions & PromptObservers): PromptCompiler {
-  const { telemetry, keeper } = options;
+  const { telemetry, keeper, times = new CompileTimes() } = options;
   return async (input) => {
     const started = performance.now();
     try {
       const request = checkedRequest(compileRequest, input);
       const session = token(request.session, 'session');
-      const { reply: compiled, chosen } = await compile(session, request, options);
+      const laps = times.begin(request.kind, started);
+      const { reply: compiled, chosen } = await compile(session, request, options, laps);
       const reply = await explained(session, compiled, options);
-      const durationMs = performance.now() - started;
+      const durationMs = laps.done();
       telemetry.compiled(session, reply, durationMs);
       keeper.add({ session, request, reply, chosen, durationMs });
       return reply;
@@ -66,10 +70,12 @@ export function createPromptCompiler(options: PromptCompilerOptions & PromptObse
 
 /** Answers `prompt.past`: the prompt as it was, which nobody is told of. */
 export function createPastPrompts(options: PromptCompilerOptions): PromptCompiler {
+  const unseen = new CompileTimes();
   return async (input) => {
     const request = checkedRequest(pastPromptRequest, input);
     const session = token(request.session, 'session');
-    return explained(session, (await compile(session, request, options)).reply, options);
+    const laps = unseen.begin(request.kind, performance.now());
+    return explained(session, (await compile(session, request, options, laps)).reply, options);
   };
 }
 
@@ -93,10 +99,12 @@ async function compile(
   session: Token,
   request: CompileRequest,
   options: PromptCompilerOptions,
+  laps: Laps,
 ): Promise<Compiled> {
   const { reader, tracker } = options;
   const learningsFor = options.learnings(session, request);
   let loaded = await loadFor(session, request, options);
+  laps.lap(request.after === undefined ? 'load' : 'wait');
   let refreshed: Refreshed = { outcome: 'unchanged' };
   if (request.asOf === undefined) {
     refreshed = await tracker.refresh(session, loaded.folded.state);
@@ -106,11 +114,13 @@ async function compile(
       loaded = { ...loaded, replayed: loaded.replayed + replayed };
     }
   }
+  laps.lap('progress');
   const { tokenizer, learnings, learningsError } = await forPrompt(
     loaded.folded.state,
     options.tokenizers,
     learningsFor,
   );
+  laps.lap('learnings');
   // Nothing is awaited from here on: the next load of the session would change the state.
   const { state, snapshotSequence } = loaded.folded;
   const budget = budgetOf(resolvedSettings(state.charter.settings), tokenizer);
@@ -122,10 +132,12 @@ async function compile(
   };
   if (request.kind !== 'dispatch') {
     const compiled = compilePrompt(state, request, budget, learnings, tell);
+    laps.lap('render');
     return { reply: { ...compiled, ...reflects }, chosen };
   }
   const ledger = ledgerReport(state, request.taskId, refreshed);
   const compiled = compilePrompt(state, request, budget, learnings, tell);
+  laps.lap('render');
   return { reply: { ...compiled, ledger, ...reflects }, chosen };
 }
 

@@ -9,7 +9,9 @@ import { VERSION } from '../../version.js';
 import { healthOf } from '../common/health.js';
 import { guarded } from '../common/request-guard.js';
 import { numbersOf, type Serving, type Sessions } from '../common/service-context.js';
+import { watchService } from '../common/service-metrics.js';
 import type { Projects } from '../learnings/serve-learnings.js';
+import { CompileTimes } from './compile-times.js';
 import { createPastPrompts, createPromptCompiler } from './prompt-compiler.js';
 import { PromptKeeper } from './prompt-keeper.js';
 import { createPromptLearnings } from './prompt-learnings.js';
@@ -21,11 +23,13 @@ export async function serveCompiler(
   nats: NatsPorts,
   sessions: Sessions,
   projects: Projects,
-  { config, logger, shutdown, health, admit }: Serving,
+  { config, logger, shutdown, health, admit, tracing, monitoring }: Serving,
 ): Promise<void> {
   const telemetry = new Telemetry();
   const written = new TelemetryWriter({ telemetry, store: nats.telemetry, log: nats.log, logger });
   shutdown.add('the telemetry', () => written.stop());
+  const times = new CompileTimes();
+  monitoring.metrics.add(times.collect);
   const keeper = new PromptKeeper({
     ring: nats.prompts,
     secrets: scannerFor(config),
@@ -46,7 +50,7 @@ export async function serveCompiler(
     tokenizers: loadTokenizer,
     afterTimeoutMs: config.afterTimeoutMs,
   };
-  const compile = createPromptCompiler({ ...options, telemetry, keeper });
+  const compile = createPromptCompiler({ ...options, telemetry, keeper, times });
   const past = createPastPrompts(options);
   const service = await startService(nats.connection, {
     name: COMPILER_SERVICE,
@@ -54,6 +58,7 @@ export async function serveCompiler(
     description: 'Compiles the next prompt from what a session remembers',
     logger,
     admit,
+    tracing,
     // What is kept of such a request is cleaned then: its prompt has it as its caller wrote it.
     endpoints: guarded<Endpoint>({ ...config, logger }, [
       {
@@ -80,5 +85,6 @@ export async function serveCompiler(
       ),
     ),
   });
+  watchService(monitoring, COMPILER_SERVICE, service);
   shutdown.add('the prompt compiler', () => service.stop());
 }
