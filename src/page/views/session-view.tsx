@@ -64,7 +64,7 @@ export function SessionView({ session }: SessionViewProps) {
                   </AskedView>
                 </section>
               </div>
-              <div class="columns">
+              <div class="columns columns-short">
                 <section class="card" aria-labelledby="iterations-title">
                   <AskedView asked={iterations} what="iterations">
                     {(reply) => <Iterations iterations={reply.iterations} />}
