@@ -27,6 +27,7 @@ import {
 import type { ResultOf } from '../contracts/results.js';
 import type { RunInitInput } from '../contracts/run-request.js';
 import type { TraceEntryInput } from '../contracts/trace-entry.js';
+import { hookSpan } from '../monitoring/message-spans.js';
 import type { ClientTransport } from '../ports/client-transport.js';
 import { HookEngine, PreCompactHook } from '../traces/hook-engine.js';
 import { createLearnings, type Learnings, type Proposals } from './learning-methods.js';
@@ -220,8 +221,14 @@ export class ThroughlineClient {
 
   /** A hook engine whose hook gives the compacted history of the active intent. */
   hookEngine(session: string): HookEngine {
+    const summary = async (intentId: string) => (await this.compactTrace(session, intentId)).summary;
     const source = {
-      compactedSummary: async (intentId: string) => (await this.compactTrace(session, intentId)).summary,
+      compactedSummary: (intentId: string) => {
+        const spans = this.#transport.tracing?.();
+        return spans === undefined
+          ? summary(intentId)
+          : spans.run(hookSpan(session), () => summary(intentId));
+      },
     };
     return new HookEngine().registerPreLLM(new PreCompactHook(source).hook);
   }
