@@ -141,7 +141,7 @@ describe('the metrics', () => {
     const text = await (await get('/metrics')).text();
     for (const line of [
       /^throughline_results_total\{role="implementer"\} [1-9]/m,
-      /^throughline_rejections_total\{code="json_parse_failed"\} [1-9]/m,
+      /^throughline_rejections_total\{code="marker_missing"\} [1-9]/m,
       /^throughline_repairs_total\{kind="verdict"\} [1-9]/m,
       /^throughline_dispatches_pending\{consumer="extractor"\} \d/m,
       /^throughline_compile_duration_seconds_count\{kind="dispatch",stage="wait"\} [1-9]/m,
