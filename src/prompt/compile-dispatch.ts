@@ -1,9 +1,5 @@
 import type { DispatchRequest } from '../contracts/compile-request.js';
-import {
-  formatRelevantLearnings,
-  type LearningsInPrompt,
-  NO_LEARNINGS,
-} from '../learnings/format-learnings.js';
+import { type LearningsInPrompt, NO_LEARNINGS } from '../learnings/format-learnings.js';
 import { factsOf, type SessionState, tracesOf } from '../session/session-state.js';
 import { hashOf } from '../shared/hash.js';
 import { quoted } from '../shared/text.js';
@@ -20,6 +16,7 @@ import { guideLine } from './guide-line.js';
 import { leftOutLine, projectOption, shellWord } from './left-out.js';
 import { packetItems, packetStretches, shownPacket } from './packet-items.js';
 import { dispatchRoom, type PromptBudget, promptOverflow } from './prompt-budget.js';
+import { describeLines, joinedParts, learningsPart, notesPart, type PromptPart } from './prompt-parts.js';
 import { replanLines } from './replan-lines.js';
 import {
   cappedMemory,
@@ -29,7 +26,6 @@ import {
   memoryOf,
   NOTE_SECTIONS,
   notesLeftOut,
-  notesOf,
 } from './session-notes.js';
 import { stablePrefix } from './stable-prefix.js';
 import { taskTextOf, writtenTask } from './task-text.js';
@@ -85,7 +81,7 @@ export function compileDispatch(
   state: SessionState,
   request: DispatchRequest,
   budget: PromptBudget,
-  known?: LearningsInPrompt,
+  given?: LearningsInPrompt,
 ): CompiledAs<'dispatch'> {
   const { taskId, role, taskPrompt, binary, maxTokens, activeIntentId } = request;
   const stable = request.systemPrompt ?? stablePrefix(role);
@@ -97,7 +93,7 @@ export function compileDispatch(
   const packet = packetItems(deltaPacket(state, taskId, role), barePacket(state, taskId));
   const guided = (shown: DeltaPacket) => guideLine(state, taskId, role, shown);
   const task = taskTextOf(taskPrompt);
-  const learnings = known ?? NO_LEARNINGS;
+  const learnings = given ?? NO_LEARNINGS;
   const memory = cappedMemory(
     memoryOf(state, { ...request, text: taskPrompt }),
     learningItems(learnings),
@@ -108,51 +104,70 @@ export function compileDispatch(
   const at = { session: state.session, binary };
   const trail = `${binary} trace show ${state.session} --intent ${shellWord(quoted(activeIntentId ?? ''))}`;
 
-  const writeSystem = (shown: Shown<Section>) =>
-    [past.written(shown.history), stable].filter((part) => part !== '').join('\n\n');
-  const writeTail = (shown: Shown<Section>) => {
+  const context = (shown: Shown<Section>) => notesPart(memory, shown, at);
+  const known = state.dispatches.current().ledgers.get(taskId);
+  const fromLedger = { task: taskId, ...(known !== undefined && { dispatch: known.last.sequence }) };
+  const systemParts = (shown: Shown<Section>): PromptPart[] => [
+    { section: 'history', text: past.written(shown.history) },
+    { section: 'prefix', text: stable },
+  ];
+  const tailParts = (shown: Shown<Section>): PromptPart[] => {
     const fields = shownPacket(packet, shown);
-    const sections = [
-      `Task: ${quoted(taskId)}\nOutput budget: ${outputTokens} tokens`,
-      unreadable,
-      Object.keys(fields).length === 0 ? '' : `Ledger:\n${JSON.stringify(fields)}`,
-      shown.replan.map(({ text }) => text).join('\n'),
-      shown.guide.length === 0 ? '' : guided(fields),
-      formatRelevantLearnings(learningsShown(learnings, shown.learnings)),
-      notesOf(memory, shown, at),
-      shown.recent.length === 0 ? '' : [RECENT_STEPS, ...shown.recent.map(({ text }) => text)].join('\n'),
-      leftOutLine([
-        {
-          name: 'the ledger',
-          items: [...packet.places, ...packet.ledger],
-          shown: [...shown.places, ...shown.ledger],
-          command: `${binary} ledger ${state.session} --task ${shellWord(quoted(taskId))}`,
-        },
-        {
-          name: 'the learnings',
-          items: memory.learnings,
-          ...(memory.totals.learnings !== undefined && { total: memory.totals.learnings }),
-          shown: shown.learnings,
-          command: `${binary} learnings ls${projectOption(request.project ?? state.charter.project)}`,
-        },
-        notesLeftOut(memory, shown, at),
-        {
-          name: 'the lines of the compacted history',
-          items: past.items,
-          shown: shown.history,
-          command: trail,
-        },
-        {
-          name: 'the recent steps',
-          items: recent,
-          shown: shown.recent,
-          command: trail,
-        },
-      ]),
-      `Task prompt:\n${writtenTask(task, shown.task)}`,
+    const left = leftOutLine([
+      {
+        name: 'the ledger',
+        items: [...packet.places, ...packet.ledger],
+        shown: [...shown.places, ...shown.ledger],
+        command: `${binary} ledger ${state.session} --task ${shellWord(quoted(taskId))}`,
+      },
+      {
+        name: 'the learnings',
+        items: memory.learnings,
+        ...(memory.totals.learnings !== undefined && { total: memory.totals.learnings }),
+        shown: shown.learnings,
+        command: `${binary} learnings ls${projectOption(request.project ?? state.charter.project)}`,
+      },
+      notesLeftOut(memory, shown, at),
+      {
+        name: 'the lines of the compacted history',
+        items: past.items,
+        shown: shown.history,
+        command: trail,
+      },
+      {
+        name: 'the recent steps',
+        items: recent,
+        shown: shown.recent,
+        command: trail,
+      },
+    ]);
+    return [
+      {
+        section: 'head',
+        text: `Task: ${quoted(taskId)}\nOutput budget: ${outputTokens} tokens`,
+        origin: { task: taskId },
+      },
+      { section: 'unreadable', text: unreadable, origin: { task: taskId } },
+      {
+        section: 'ledger',
+        text: Object.keys(fields).length === 0 ? '' : `Ledger:\n${JSON.stringify(fields)}`,
+        origin: fromLedger,
+      },
+      { section: 'replan', text: shown.replan.map(({ text }) => text).join('\n'), origin: fromLedger },
+      { section: 'guide', text: shown.guide.length === 0 ? '' : guided(fields), origin: fromLedger },
+      learningsPart(learnings, shown.learnings),
+      context(shown),
+      {
+        section: 'recent',
+        text:
+          shown.recent.length === 0 ? '' : [RECENT_STEPS, ...shown.recent.map(({ text }) => text)].join('\n'),
+      },
+      { section: 'left_out', text: left },
+      { section: 'task', text: `Task prompt:\n${writtenTask(task, shown.task)}`, origin: { task: taskId } },
     ];
-    return sections.filter((section) => section !== '').join('\n\n');
   };
+  const writeSystem = (shown: Shown<Section>) => joinedParts(systemParts(shown));
+  const writeTail = (shown: Shown<Section>) => joinedParts(tailParts(shown));
   const plan: PromptPlan<Section> = {
     sections: {
       ...memory.sections,
@@ -193,11 +208,14 @@ export function compileDispatch(
       { role: 'system', content: writeSystem(shown) },
       { role: 'user', content: writeTail(shown) },
     ],
-    sessionContext: notesOf(memory, shown, at),
+    sessionContext: context(shown).text,
     ...describeFiles(files),
     ...describeFacts(facts, factsOf(state).count(), request.explain),
-    ...(request.explain && describeConsidered(memory, facts, files)),
-    ...(known && describeLearnings(learningsShown(learnings, shown.learnings))),
+    ...(request.explain && {
+      ...describeConsidered(memory, facts, files),
+      ...describeLines(prompt, [...systemParts(shown), ...tailParts(shown)]),
+    }),
+    ...(given && describeLearnings(learningsShown(learnings, shown.learnings))),
     tokenEstimate: report.used,
     compacted: summary === null || shown.history.length === 0 ? null : compactedReport(summary),
     stablePrefixHash: hashOf(stable),

@@ -1,11 +1,7 @@
 import type { IterationRequest } from '../contracts/compile-request.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { BudgetReport } from '../contracts/replies/budget-report.js';
-import {
-  formatRelevantLearnings,
-  type LearningsInPrompt,
-  NO_LEARNINGS,
-} from '../learnings/format-learnings.js';
+import { type LearningsInPrompt, NO_LEARNINGS } from '../learnings/format-learnings.js';
 import type { Charter } from '../session/charter.js';
 import { currentNumber, type IterationHistory, newest } from '../session/iterations.js';
 import { factsOf, type SessionState, tracesOf } from '../session/session-state.js';
@@ -41,6 +37,7 @@ import { ITERATION_TEMPLATE } from './iteration-template.js';
 import { leftOutLine, shellWord } from './left-out.js';
 import { planProgress } from './plan-progress.js';
 import { DEFAULT_ROOM, type PromptBudget, promptOverflow } from './prompt-budget.js';
+import { describeLines, joinedParts, learningsPart, notesPart, type PromptPart } from './prompt-parts.js';
 import { placeholdersOf, renderTemplate, unknownPlaceholders } from './render-template.js';
 import {
   cappedMemory,
@@ -49,7 +46,6 @@ import {
   filesShown,
   NOTE_SECTIONS,
   notesLeftOut,
-  notesOf,
 } from './session-notes.js';
 import { goalOf, memoryAhead } from './what-is-ahead.js';
 
@@ -74,6 +70,8 @@ export const ITERATION_VARIABLES = [
   'learnings',
 ] as const;
 type Variable = (typeof ITERATION_VARIABLES)[number];
+/** Those that hold lists of the session. */
+const LISTED = ['goal', 'plan', 'inbox', 'spec', 'history', 'notes', 'tasks'] as const;
 
 const SECTIONS = ['plan', 'compacted', ...ITERATION_LISTS, ...NOTE_SECTIONS, 'learnings', 'recent'] as const;
 type Section = (typeof SECTIONS)[number];
@@ -173,9 +171,11 @@ export function compileIteration(
   const plan = planProgress(run, dispatches.current().ledgers);
   const counts = taskCounts(state).board;
 
-  const writeTemplate = (shown: Shown<Section>) => {
+  const context = (shown: Shown<Section>) => notesPart(memory, shown, { session, binary });
+  const shownLearnings = (shown: Shown<Section>) => learningsPart(learnings, shown.learnings);
+  const valuesOf = (shown: Shown<Section>): Record<Variable, string> => {
     const goal = formatGoal(lists.goal, shown.goal);
-    const values: Record<Variable, string> = {
+    return {
       session,
       iteration: String(currentNumber(history)),
       begin: isRunning(history) ? '' : `0. **Begin the iteration** - \`${command('iteration-start')}\``,
@@ -194,10 +194,9 @@ export function compileIteration(
       tasks: formatTasks(tasks, shown),
       binary,
       extra: request.extra ?? '',
-      sessionContext: notesOf(memory, shown, { session, binary }),
-      learnings: formatRelevantLearnings(learningsShown(learnings, shown.learnings)),
+      sessionContext: context(shown).text,
+      learnings: shownLearnings(shown).text,
     };
-    return renderTemplate(template, values);
   };
   const items = <Shape>(variable: Variable, some: readonly Shape[]) => (used.has(variable) ? some : []);
   const trail = `${binary} trace show ${session} --intent ${shellWord(quoted(activeIntentId ?? ''))}`;
@@ -221,17 +220,32 @@ export function compileIteration(
     },
     essential: [],
     order: [...BEST, ...specFirst(charter, lists.spec.outline), ...REST],
-    write: (shown) =>
-      [
-        past.written(shown.compacted),
-        writeTemplate(shown),
-        ...(shown.recent.length === 0
-          ? []
-          : [[RECENT_STEPS, ...shown.recent.map(({ text }) => text)].join('\n')]),
-        leftOut(shown),
-      ]
-        .filter((part) => part !== '')
-        .join('\n\n'),
+    write: (shown) => {
+      const { before, after } = partsOf(shown);
+      const rendered = { section: 'template', text: renderTemplate(template, valuesOf(shown)) };
+      return joinedParts([before, rendered, ...after]);
+    },
+  };
+  const partsOf = (shown: Shown<Section>) => ({
+    before: { section: 'compacted', text: past.written(shown.compacted) },
+    after: [
+      {
+        section: 'recent',
+        text:
+          shown.recent.length === 0 ? '' : [RECENT_STEPS, ...shown.recent.map(({ text }) => text)].join('\n'),
+      },
+      { section: 'left_out', text: leftOut(shown) },
+    ],
+  });
+  /** What the template was filled with, each where the template shows it. */
+  const filledIn = (shown: Shown<Section>): PromptPart[] => {
+    const values = valuesOf(shown);
+    const shownLists = LISTED.filter((name) => used.has(name));
+    return [
+      ...shownLists.map((name) => ({ section: name, text: values[name] })),
+      ...(used.has('sessionContext') ? [context(shown)] : []),
+      ...(used.has('learnings') ? [shownLearnings(shown)] : []),
+    ];
   };
   // The other lists say it themselves.
   const leftOut = (shown: Shown<Section>) => {
@@ -256,10 +270,13 @@ export function compileIteration(
   return {
     kind: 'iteration',
     prompt,
-    sessionContext: notesOf(memory, shown, { session, binary }),
+    sessionContext: context(shown).text,
     ...describeFiles(files),
     ...describeFacts(facts, factsOf(state).count(), request.explain),
-    ...(request.explain && describeConsidered(memory, facts, files)),
+    ...(request.explain && {
+      ...describeConsidered(memory, facts, files),
+      ...describeLines(prompt, [partsOf(shown).before, ...filledIn(shown), ...partsOf(shown).after]),
+    }),
     ...(known && describeLearnings(learningsShown(learnings, shown.learnings))),
     compacted: summary === null || shown.compacted.length === 0 ? null : compactedReport(summary),
     tokenEstimate: report.used,

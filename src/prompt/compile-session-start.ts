@@ -1,10 +1,6 @@
 import type { SessionStartRequest } from '../contracts/compile-request.js';
 import { ROLES } from '../contracts/kinds.js';
-import {
-  formatCompactProposals,
-  formatRelevantLearnings,
-  type LearningsInPrompt,
-} from '../learnings/format-learnings.js';
+import { formatCompactProposals, type LearningsInPrompt } from '../learnings/format-learnings.js';
 import { signalsOf } from '../ledger/task-ledger.js';
 import { newest } from '../session/iterations.js';
 import { unread } from '../session/notebook.js';
@@ -39,6 +35,7 @@ import {
 import { leftOutLine, projectOption } from './left-out.js';
 import { planProgress } from './plan-progress.js';
 import { DEFAULT_ROOM, type PromptBudget, promptOverflow } from './prompt-budget.js';
+import { describeLines, joinedParts, learningsPart, notesPart, type PromptPart } from './prompt-parts.js';
 import {
   cappedMemory,
   describeFiles,
@@ -46,7 +43,6 @@ import {
   filesShown,
   NOTE_SECTIONS,
   notesLeftOut,
-  notesOf,
 } from './session-notes.js';
 import { goalOf, memoryAhead } from './what-is-ahead.js';
 
@@ -119,7 +115,6 @@ export function compileSessionStart(
   const plan = planProgress(state.run, state.dispatches.current().ledgers);
   const project = request.project ?? charter.project;
   const texts = (some: Shown<Section>[Section]) => some.map((each) => each.text);
-  const notes = (shown: Shown<Section>) => notesOf(memory, shown, { session, binary });
   const review = reviewCommand(state, request);
   const filling: PromptPlan<Section> = {
     sections: {
@@ -135,27 +130,32 @@ export function compileSessionStart(
     },
     essential: [],
     order: ORDER,
-    write: (shown) =>
-      [
-        [
-          `Session: ${session}`,
-          ...texts(shown.project),
-          formatGoal(goal, shown.goal),
-          ...texts(shown.plan),
-          ...texts(shown.roles),
-        ]
-          .filter((each) => each !== '')
-          .join('\n'),
-        formatRelevantLearnings(learningsShown(learnings, shown.learnings)),
-        ...texts(shown.proposals),
-        shown.state.length === 0 ? '' : ['Session state:', ...texts(shown.state)].join('\n'),
-        formatNewestNotes(noted, shown.notes),
-        notes(shown),
-        leftOut(shown),
-      ]
-        .filter((section) => section !== '')
-        .join('\n\n'),
+    write: (shown) => joinedParts(parts(shown)),
   };
+  const context = (shown: Shown<Section>) => notesPart(memory, shown, { session, binary });
+  const parts = (shown: Shown<Section>): PromptPart[] => [
+    {
+      section: 'head',
+      text: [
+        `Session: ${session}`,
+        ...texts(shown.project),
+        formatGoal(goal, shown.goal),
+        ...texts(shown.plan),
+        ...texts(shown.roles),
+      ]
+        .filter((each) => each !== '')
+        .join('\n'),
+    },
+    learningsPart(learnings, shown.learnings),
+    { section: 'proposals', text: texts(shown.proposals).join('\n\n') },
+    {
+      section: 'state',
+      text: shown.state.length === 0 ? '' : ['Session state:', ...texts(shown.state)].join('\n'),
+    },
+    { section: 'agent_notes', text: formatNewestNotes(noted, shown.notes) },
+    context(shown),
+    { section: 'left_out', text: leftOut(shown) },
+  ];
   // What stands there says itself what it leaves out.
   const leftOut = (shown: Shown<Section>) => {
     const { sections } = filling;
@@ -181,10 +181,13 @@ export function compileSessionStart(
   return {
     kind: 'session-start',
     prompt,
-    sessionContext: notes(shown),
+    sessionContext: context(shown).text,
     ...describeFiles(files),
     ...describeFacts(facts, factsOf(state).count(), request.explain),
-    ...(request.explain && describeConsidered(memory, facts, files)),
+    ...(request.explain && {
+      ...describeConsidered(memory, facts, files),
+      ...describeLines(prompt, parts(shown)),
+    }),
     compacted: null,
     ...describeLearnings(learningsShown(learnings, shown.learnings)),
     tokenEstimate: report.used,

@@ -171,13 +171,20 @@ export function filesShown({ files }: SessionMemory, shown: Shown<NoteSection>):
   return shown.files.flatMap(({ index }) => files[index] ?? []);
 }
 
-/** The notes of a prompt; empty without any. */
-export function notesOf(
+/** A line of the notes: of a section, and of one of its items. */
+export interface NoteLine {
+  readonly text: string;
+  readonly section?: NoteSection;
+  readonly index?: number;
+}
+
+/** The notes of a prompt line by line; none where there is nothing to show. */
+export function noteLines(
   { sections, totals }: CappedMemory,
   shown: Shown<NoteSection>,
   { session, binary }: { readonly session: string; readonly binary: string },
-): string {
-  const lines = NOTE_SECTIONS.flatMap((name) => {
+): NoteLine[] {
+  const lines = NOTE_SECTIONS.flatMap((name): NoteLine[] => {
     const { title, listed } = NOTES[name];
     const [items, some] = [sections[name], shown[name]];
     if (some.length === 0) return [];
@@ -185,9 +192,12 @@ export function notesOf(
     const total = totals[name] ?? items.length;
     const isWhole = !isShortened(items, some) && total === items.length;
     const rest = isWhole ? '' : ` (${some.length} of ${total}; all: \`${command}\`)`;
-    return [`${title}${rest}:`, ...some.map(({ text }) => text)];
+    return [
+      { text: `${title}${rest}:`, section: name },
+      ...some.map(({ text, index }) => ({ text, section: name, index })),
+    ];
   });
-  return lines.length === 0 ? '' : [SESSION_CONTEXT_HEADER, ...lines].join('\n');
+  return lines.length === 0 ? [] : [{ text: SESSION_CONTEXT_HEADER }, ...lines];
 }
 
 /** The sections of the notes that nothing is shown of: the others say themselves what they leave out. */

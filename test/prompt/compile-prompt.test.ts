@@ -187,6 +187,79 @@ describe('the facts of a prompt', () => {
   });
 });
 
+describe('the lines of a prompt', () => {
+  it('the lines of a prompt say with explain what each comes from', () => {
+    const { prompt, lines = [] } = compilePrompt(KNOWING, request({ explain: true }));
+    const written = prompt.split('\n');
+    const told = lines.map(({ from, section, ...origin }) => [written[from - 1], section, origin]);
+    expect(told).toContainEqual([
+      '- required fix: check the bounds [task:1]',
+      'findings',
+      {
+        to: expect.any(Number),
+        fact: createFactId('task:1', 'must_fix', 'check the bounds'),
+        task: '1',
+        dispatch: 5,
+        eventSequence: 2,
+      },
+    ]);
+    const file = { to: expect.any(Number), file: 'src/log.ts', task: '1' };
+    expect(told).toContainEqual(['- src/log.ts, 1 result [task:1]', 'files', file]);
+    expect(told).toContainEqual(['Task: 9', 'head', { to: expect.any(Number), task: '9' }]);
+    expect(told.at(-1)?.slice(0, 2)).toEqual(['Task prompt:', 'task']);
+  });
+
+  it('the lines of a prompt are told in their order, each once, with every fact and file that is shown', () => {
+    const kinds = fc.constantFrom('dispatch', 'iteration', 'session-start');
+    const results = fc.array(roleResults, { maxLength: 10 });
+    fc.assert(
+      fc.property(
+        results,
+        kinds,
+        hostileTexts,
+        fc.integer({ min: 2000, max: 9000 }),
+        (some, kind, text, room) => {
+          const state = stateAfter(...some.map((returned, index) => recorded(index + 1, returned)));
+          const budget = { inputTokens: room };
+          const asked = { taskPrompt: `do ${text}`, budget };
+          const requestOf = (explain: boolean) =>
+            kind === 'dispatch'
+              ? request({ ...asked, explain })
+              : compileRequest.parse({ kind, session: 'demo', ...asked, explain });
+          const { prompt, lines = [], facts, files } = compilePrompt(state, requestOf(true));
+          expect(prompt).toBe(compilePrompt(state, requestOf(false)).prompt);
+          expect(lines.flatMap(({ fact }) => fact ?? [])).toEqual(
+            facts.map((fact) => createFactId(fact.subject, fact.relation, fact.object)),
+          );
+          expect(lines.flatMap(({ file }) => file ?? [])).toEqual(files.map(({ path }) => path));
+          const written = prompt.split('\n');
+          for (const { from, fact, task } of lines)
+            if (fact !== undefined)
+              expect(written[from - 1]).toMatch(new RegExp(`^- .* \\[task:${task}\\]$`));
+          for (const [at, { from, to }] of lines.entries()) {
+            expect(from).toBeGreaterThan(lines[at - 1]?.to ?? 0);
+            expect(to).toBeGreaterThanOrEqual(from);
+          }
+          expect(lines.at(-1)?.to ?? 0).toBeLessThanOrEqual(written.length);
+        },
+      ),
+    );
+  });
+
+  it('the lines of an iteration prompt are found wherever its template puts them', () => {
+    const template = '{{learnings}}\n{{sessionContext}}\n# {{goal}}\n{{tasks}}';
+    const asked = { kind: 'iteration' as const, session: 'demo', taskPrompt: 'src/store.ts', template };
+    const compiled = compilePrompt(KNOWING, compileRequest.parse({ ...asked, explain: true }));
+    const named = (compiled.lines ?? []).map(({ from, section }) => [
+      section,
+      compiled.prompt.split('\n')[from - 1],
+    ]);
+    expect(named[0]).toEqual(['notes', '[Session Context]']);
+    expect(named.at(-1)).toEqual(['tasks', 'No tasks yet']);
+    expect(named).toContainEqual(['files', '- src/log.ts, 1 result [task:1]']);
+  });
+});
+
 describe('the likely files of a prompt', () => {
   const said = (task_id: string, summary: string, ...files_modified: string[]) =>
     implementer({ task_id, summary, files_modified });

@@ -245,6 +245,7 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
           fill: 'recent',
           activeIntentId: 'INT-1',
           taskPrompt: 'change x\n\nas it should be',
+          explain: true,
         });
         const compiled = compileDispatch(state, request, ROOM, learned(sayerOf(given)));
         const sections = dispatchSections(compiled, request);
@@ -252,6 +253,10 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
         const context = sections.find(({ name }) => name === 'facts')?.lines ?? [];
         expect(context.filter((line) => line.startsWith('- '))).toHaveLength(
           compiled.factsShown + compiled.files.length,
+        );
+        const origins = compiled.lines?.filter(({ fact, file }) => fact !== undefined || file !== undefined);
+        expect(origins?.map(({ from }) => compiled.prompt.split('\n')[from - 1])).toEqual(
+          context.filter((line) => line.startsWith('- ')),
         );
         expect(lengthOf(sections, 'recent')).toBe(tracesOf(state).intents.get('INT-1')?.recent.length);
         expect(lengthOf(sections, 'summary')).toBeGreaterThan(2);

@@ -95,6 +95,24 @@ const considered = z
   })
   .meta({ id: 'Considered', description: 'What was considered for a prompt.' });
 
+const promptLine = z
+  .object({
+    from: place('The first line, 1 for the first of the prompt.'),
+    to: place('The last line.'),
+    section: z
+      .string()
+      .describe(
+        'The part of the prompt that they belong to: one of the budget, or head, prefix, guide, left_out and so on.',
+      ),
+    fact: z.string().exactOptional().describe('Id of the fact that they say.'),
+    file: z.string().exactOptional().describe('Path of the likely file that they name.'),
+    learning: z.string().exactOptional().describe('Id of the learning that they say.'),
+    task: z.string().exactOptional().describe('The task that they come from or are about.'),
+    dispatch: place('Sequence in DISPATCH of the result that they come from.').exactOptional(),
+    eventSequence: place("Sequence of its event in the session's stream.").exactOptional(),
+  })
+  .meta({ id: 'PromptLine', description: 'Lines of a prompt that come from one place.' });
+
 const compiledLearning = z
   .object({
     id: z.string().describe('Id of the learning.'),
@@ -165,6 +183,12 @@ const baseFields = {
   considered: considered
     .exactOptional()
     .describe('With explain: what was considered, and why it is shown or not.'),
+  lines: z
+    .array(promptLine)
+    .exactOptional()
+    .describe(
+      'With explain: where the lines of the prompt come from, in their order; those of a template are left out.',
+    ),
   tokenEstimate: count('Tokens of the whole prompt, by the configured tokenizer.'),
   budget: budgetReport.describe('How the prompt fills its room, and what was left out.'),
   compacted: compacted.describe(
@@ -239,6 +263,8 @@ export type ConsideredFact = Told<typeof consideredFact>;
 export type ConsideredFile = Told<typeof consideredFile>;
 /** What was considered for a prompt, the best 30 of each. */
 export type Considered = Told<typeof considered>;
+/** Lines of a prompt that come from one place, with `explain`. */
+export type PromptLine = Told<typeof promptLine>;
 /** A learning of a reply. */
 export type CompiledLearning = Told<typeof compiledLearning>;
 export type PromptMessage = Told<typeof promptMessage>;
