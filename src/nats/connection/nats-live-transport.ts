@@ -16,7 +16,10 @@ export async function openLiveTransport(options: NatsConnectOptions): Promise<Li
   const waiting = new Set<(fault: ThroughlineError) => void>();
   const server = withoutSecrets(options.url);
   const gone = () =>
-    new ThroughlineError('unavailable', `NATS cannot be reached at ${server}: it is tried again all the time`);
+    new ThroughlineError(
+      'unavailable',
+      `NATS cannot be reached at ${server}: it is tried again all the time`,
+    );
   const follow = async () => {
     for await (const { type } of connection.status()) {
       if (type !== Events.Disconnect && type !== Events.Reconnect) continue;

@@ -49,7 +49,8 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-const NO_TOKEN = 'Open the URL with the token that `throughline up` has printed: this browser has not opened it yet.';
+const NO_TOKEN =
+  'Open the URL with the token that `throughline up` has printed: this browser has not opened it yet.';
 const WRONG_TOKEN =
   'The token is wrong. Each start of the inspector has a new one: open the URL that the latest `throughline up` has printed.';
 

@@ -23,11 +23,7 @@ export class BrowserQueue {
    * @param onLost what the browser gets in place of what it has lost
    * @param onGone called when the browser has closed the stream
    */
-  constructor(
-    onLost: () => readonly Uint8Array[],
-    onGone: () => void,
-    limits: QueueLimits = QUEUE_LIMITS,
-  ) {
+  constructor(onLost: () => readonly Uint8Array[], onGone: () => void, limits: QueueLimits = QUEUE_LIMITS) {
     this.#onLost = onLost;
     this.#limits = limits;
     this.stream = new ReadableStream(

@@ -1,10 +1,10 @@
-import { isToken, type Token } from '../../contracts/names.js';
+import { isToken, PROMPTS_SUBJECTS, type Token } from '../../contracts/names.js';
 import type { TimelineEntry } from '../../contracts/replies/timeline-reply.js';
 import type { LiveTransport } from '../../ports/live-transport.js';
 import { BrowserQueue, type QueueLimits } from './browser-queue.js';
+import { KeyThrottle } from './key-throttle.js';
 import { HEARTBEAT, type LiveEvents, sent } from './live-events.js';
 import { type Newer, SessionFollower } from './session-follower.js';
-import { Throttled } from './throttled.js';
 
 export interface FeedOptions {
   readonly transport: LiveTransport;
@@ -76,7 +76,7 @@ export class LiveFeed {
       () => clearInterval(beat),
       transport.onState((connected) => this.#stateChanged(connected)),
       transport.listen('session.*.>', (subject) => this.#happened(subject)),
-      transport.listen('compiled.*', (subject, data) => this.#compiled(subject, data)),
+      transport.listen(PROMPTS_SUBJECTS, (subject, data) => this.#compiled(subject, data)),
       transport.listen('rejected.*.*', (subject) => this.#rejected(subject)),
       transport.listen('learning.*.>', (subject) => this.#learned(subject)),
     ];
@@ -92,9 +92,13 @@ export class LiveFeed {
 
   #leave(browser: Browser): void {
     this.#browsers.delete(browser);
-    if (this.#browsers.size === 0) return this.#stopListening();
     const { session } = browser;
-    if (session === undefined || [...this.#browsers].some((each) => each.session === session)) return;
+    if (this.#browsers.size === 0) this.#stopListening();
+    else if (session !== undefined) this.#unfollow(session);
+  }
+
+  #unfollow(session: Token): void {
+    if ([...this.#browsers].some((each) => each.session === session)) return;
     this.#followers.get(session)?.close();
     this.#followers.delete(session);
   }
@@ -127,7 +131,10 @@ export class LiveFeed {
 
   #rejected(subject: string): void {
     const [, session, role] = subject.split('.');
-    const of = { ...(isToken(session) && session !== '_' && { session }), ...(role !== '_' && role && { role }) };
+    const of = {
+      ...(isToken(session) && session !== '_' && { session }),
+      ...(role !== '_' && role && { role }),
+    };
     this.#toEach(sent('rejected', { ...of, at: now() }));
   }
 
@@ -146,8 +153,8 @@ export class LiveFeed {
     return sent('state', { connected: this.#options.transport.isConnected() });
   }
 
-  #throttled<Name extends 'change' | 'prompt' | 'learning'>(name: Name): Throttled<LiveEvents[Name]> {
-    return new Throttled({ ...THROTTLE, tell: (event) => this.#toOthers(sent(name, event), name) });
+  #throttled<Name extends 'change' | 'prompt' | 'learning'>(name: Name): KeyThrottle<LiveEvents[Name]> {
+    return new KeyThrottle({ ...THROTTLE, tell: (event) => this.#toOthers(sent(name, event), name) });
   }
 
   #toEach(message: Uint8Array): void {

@@ -13,7 +13,8 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 /** Their names change with their content. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
-const NOT_BUILT = 'The page of the inspector is missing from this installation: build it with "npm run build".';
+const NOT_BUILT =
+  'The page of the inspector is missing from this installation: build it with "npm run build".';
 
 /** Where the built page lies: in `dist/inspector` of the package that this file belongs to, bundled or not. */
 export function pageDir(from = fileURLToPath(import.meta.url)): string | undefined {

@@ -7,7 +7,8 @@ import type { MiddlewareHandler } from 'hono';
 export const sameOrigin: MiddlewareHandler = async (c, next) => {
   if (SAFE.has(c.req.method)) return next();
   const site = c.req.header('sec-fetch-site');
-  const isOwn = site === undefined ? isOfHost(c.req.header('origin'), c.req.header('host')) : site === 'same-origin';
+  const isOwn =
+    site === undefined ? isOfHost(c.req.header('origin'), c.req.header('host')) : site === 'same-origin';
   if (isOwn) return next();
   const message = 'The request comes from another site: only the inspector’s own page may send it.';
   return c.json({ error: { code: 'permission_denied', message } }, 403);

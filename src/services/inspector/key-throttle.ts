@@ -18,7 +18,7 @@ interface Held<Value> {
  * Tells of what happens to each of many things: the first time at once, and then of the newest alone. Once more when it is
  * quiet again: the last may have been told before what it tells of was stored.
  */
-export class Throttled<Value> {
+export class KeyThrottle<Value> {
   readonly #options: ThrottleOptions<Value>;
   readonly #held = new Map<string, Held<Value>>();
 
@@ -28,13 +28,12 @@ export class Throttled<Value> {
 
   push(key: string, value: Value): void {
     const held = this.#held.get(key);
-    if (held === undefined) return this.#tell(key, value);
-    if (!held.isSettling) {
+    if (held?.isSettling === false) {
       this.#held.set(key, { ...held, untold: value });
-      return;
+    } else {
+      clearTimeout(held?.timer);
+      this.#tell(key, value);
     }
-    clearTimeout(held.timer);
-    this.#tell(key, value);
   }
 
   /** Nothing more is told. */
@@ -52,7 +51,10 @@ export class Throttled<Value> {
   #rested(key: string): void {
     const held = this.#held.get(key);
     if (held === undefined) return;
-    if (held.untold !== undefined) return this.#tell(key, held.untold);
+    if (held.untold !== undefined) {
+      this.#tell(key, held.untold);
+      return;
+    }
     const timer = setTimeout(() => {
       this.#held.delete(key);
       this.#options.tell(held.told);
