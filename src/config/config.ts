@@ -16,7 +16,6 @@ export interface Config extends Omit<SettingValues, keyof NatsAccess | EmbedSett
   readonly access: NatsAccess;
   readonly redact: boolean;
   readonly tasksRoots: readonly string[];
-  readonly inspectorHosts: readonly string[];
   /** Unset: learnings are found by words alone. */
   readonly embedder: EmbedderOptions | undefined;
   /** Where an installed nats-server is kept. */
@@ -27,7 +26,7 @@ export interface Config extends Omit<SettingValues, keyof NatsAccess | EmbedSett
 
 type Variables = Readonly<Record<string, string | undefined>>;
 type EmbedSetting = 'embedUrl' | 'embedModel' | 'embedKey' | 'embedDir';
-type Reread = 'redact' | 'tasksRoots' | 'inspectorHosts' | 'cacheDir' | 'serverBin';
+type Reread = 'redact' | 'tasksRoots' | 'cacheDir' | 'serverBin';
 
 /**
  * Reads the configuration.
@@ -38,18 +37,7 @@ type Reread = 'redact' | 'tasksRoots' | 'inspectorHosts' | 'cacheDir' | 'serverB
 export function loadConfig(env: Variables = process.env, fixed: Partial<Fixed> = {}): Config {
   const values = valuesOf(env);
   const { user, password, token, nkey, creds, ca, cert, key, tlsFirst, inboxPrefix, ...more } = values;
-  const {
-    embedUrl,
-    embedModel,
-    embedKey,
-    embedDir,
-    tasksRoots,
-    redact,
-    serverBin,
-    cacheDir,
-    inspectorHosts,
-    ...rest
-  } = more;
+  const { embedUrl, embedModel, embedKey, embedDir, tasksRoots, redact, serverBin, cacheDir, ...rest } = more;
   const limits: Fixed = { ...FIXED, ...fixed };
   return Object.freeze({
     ...limits,
@@ -57,7 +45,6 @@ export function loadConfig(env: Variables = process.env, fixed: Partial<Fixed> =
     access: { user, password, token, nkey, creds, ca, cert, key, tlsFirst, inboxPrefix },
     redact: redact === 'on',
     tasksRoots: tasksRoots?.split(delimiter).filter((root) => root !== '') ?? [process.cwd()],
-    inspectorHosts: inspectorHosts?.split(',').flatMap((host) => host.trim() || []) ?? [],
     embedder: embedderOf(values, limits),
     cacheDir: cacheDirOf(env, homedir()),
     env,

@@ -162,11 +162,6 @@ export const SETTINGS = {
     oneOfOrNone(['reader', 'operator'], '`operator` where `up` starts the server, else `reader`'),
     '`operator` lets the inspector decide on proposals and retry rejected results, `reader` only look. Its NATS user must be allowed to as well',
   ),
-  inspectorHosts: setting(
-    'THROUGHLINE_INSPECTOR_HOSTS',
-    optional(),
-    'names, separated by commas, under which browsers reach the inspector beside `localhost`: those of a proxy, or of this machine',
-  ),
   cacheDir: setting(
     'THROUGHLINE_CACHE_DIR',
     optional('`~/.cache/throughline`'),

@@ -15,7 +15,7 @@ export function knownHost(hosts: readonly string[], isOpen: boolean): Middleware
     if (name !== undefined && (isLoopbackName(name) || known.has(name) || (isOpen && isIP(name) !== 0))) {
       return next();
     }
-    const message = `The inspector does not know the host ${JSON.stringify(name ?? '')}: open it by its address, or name the host in THROUGHLINE_INSPECTOR_HOSTS.`;
+    const message = `The inspector does not know the host ${JSON.stringify(name ?? '')}: open it by its address, or start it with --inspector-name and that host.`;
     return c.json({ error: { code: 'permission_denied', message } }, 403);
   };
 }

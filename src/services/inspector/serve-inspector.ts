@@ -21,6 +21,8 @@ export interface InspectorOptions {
   readonly role: InspectorRole;
   /** Address to listen on. Default: this machine alone. */
   readonly host?: string | undefined;
+  /** Names under which browsers reach it beside `localhost`: of a proxy, or of this machine. */
+  readonly names?: readonly string[] | undefined;
   /** Default: 4280, or the next free one; 0 for any free one. */
   readonly port?: number | undefined;
 }
@@ -71,7 +73,7 @@ export async function serveInspector(
     cookieName: `throughline_token_${port}`,
     transport,
     role,
-    hosts: [host, ...config.inspectorHosts],
+    hosts: [host, ...(options.names ?? [])],
     isOpen: !isLoopbackName(host),
     feed,
     history,
