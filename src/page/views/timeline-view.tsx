@@ -21,7 +21,7 @@ const NARROW_ROW = 60;
 /** What happened in a session, the newest first, live. */
 export function TimelineView({ session, params }: SessionViewProps) {
   const filter = filterOf(params);
-  const store = useTimeline(session, filter);
+  const { store, version } = useTimeline(session, filter);
   return (
     <div class="timeline">
       <PageHead title="Timeline" of={session}>
@@ -34,13 +34,18 @@ export function TimelineView({ session, params }: SessionViewProps) {
       {store.ready && store.count === 0 && !store.more ? (
         <NoEntries session={session} filter={filter} />
       ) : (
-        <Entries key={JSON.stringify([session, filter])} session={session} store={store} />
+        <Entries key={JSON.stringify([session, filter])} session={session} store={store} version={version} />
       )}
     </div>
   );
 }
 
-function Entries({ session, store }: { readonly session: string; readonly store: TimelineStore }) {
+function Entries(props: {
+  readonly session: string;
+  readonly store: TimelineStore;
+  readonly version: number;
+}) {
+  const { session, store } = props;
   /** Row that is chosen, by its place: `index - added`; it belongs to one generation. */
   const [choice, setChoice] = useState<{ readonly place: number; readonly generation: number }>();
   const [open, setOpen] = useState(false);
