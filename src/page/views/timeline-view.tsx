@@ -1,3 +1,4 @@
+import { figure } from '../words.js';
 import '../styles/timeline.css';
 import { useRef, useState } from 'preact/hooks';
 import { Empty, Loading } from '../components/empty.js';
@@ -78,7 +79,7 @@ function Entries(props: {
       <div class="timeline-list">
         {unseen > 0 ? (
           <button type="button" class="pill" onClick={toTop}>
-            {unseen.toLocaleString('en')} new
+            {figure(unseen)} new
           </button>
         ) : null}
         <WindowedList
@@ -108,8 +109,8 @@ function Entries(props: {
         />
         <p class="timeline-end quiet figure" role="status">
           {store.more
-            ? `${store.count.toLocaleString('en')} entries so far; older ones load as you scroll`
-            : `${store.count.toLocaleString('en')} entries, all there are`}
+            ? `${figure(store.count)} entries so far; older ones load as you scroll`
+            : `${figure(store.count)} entries, all there are`}
         </p>
       </div>
       {open && entry !== undefined ? (
