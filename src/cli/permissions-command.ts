@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import { type Token, token } from '../contracts/names.js';
+import { DEFAULT_SHARDS, PER_SESSION, type SessionLayout } from '../contracts/session-layout.js';
 import { type AccountSharing, sharingFor } from '../nats/account-sharing.js';
 import {
   ACCESS_ROLES,
@@ -9,9 +10,10 @@ import {
   permissionsOf,
   SESSION_ROLES,
 } from '../nats/role-permissions.js';
-import { cliOf, examples, note, out, withNats } from './command-context.js';
+import { type Cli, cliOf, examples, note, out, withNats } from './command-context.js';
+import { addLayoutOptions, type LayoutOptions, withLayout } from './layout-options.js';
 
-interface PermissionsOptions {
+interface PermissionsOptions extends LayoutOptions {
   readonly role: AccessRole;
   readonly session?: readonly string[];
   readonly sessionPrefix?: string;
@@ -21,7 +23,7 @@ interface PermissionsOptions {
 }
 
 export function permissionsCommand(program: Command): void {
-  program
+  const permissions = program
     .command('permissions')
     .description(
       'Prints a permissions block for a user in the configuration of nats-server.\n\n' +
@@ -45,7 +47,8 @@ export function permissionsCommand(program: Command): void {
     )
     .option('--account <name>', 'account that holds the streams, where the users are in another one')
     .option('--inbox-prefix <prefix>', 'prefix of its reply subjects (default: _INBOX_<role>)')
-    .option('--json', 'print it as JSON')
+    .option('--json', 'print it as JSON');
+  addLayoutOptions(permissions, 'layout of session logs, which "throughline doctor" says')
     .addHelpText(
       'after',
       examples(
@@ -58,7 +61,8 @@ export function permissionsCommand(program: Command): void {
       const { role, inboxPrefix = `_INBOX_${role}` } = options;
       for (const part of inboxPrefix.split('.')) token(part, '--inbox-prefix');
       const sessions = await sessionsOf(options, command);
-      const permissions = permissionsOf(role, { inboxPrefix, ...(sessions && { sessions }) });
+      const layout = layoutOf(options, cliOf(command));
+      const permissions = permissionsOf(role, { inboxPrefix, layout, ...(sessions && { sessions }) });
       const sharing = sharingOf(options, permissions);
       const printed = { role, inboxPrefix, ...inServerWords(permissions), ...sharing };
       if (options.json) return out(JSON.stringify(printed));
@@ -66,6 +70,12 @@ export function permissionsCommand(program: Command): void {
       if (sharing !== undefined) out(shared(options.account ?? '', sharing));
       out(block(permissions));
     });
+}
+
+/** Printed for a server that need not be there: without a setting, a stream per session. */
+function layoutOf(options: PermissionsOptions, cli: Cli): SessionLayout {
+  const { layout, shards = DEFAULT_SHARDS } = withLayout(cli, options).config;
+  return layout === 'sharded' ? { layout, shards } : PER_SESSION;
 }
 
 function sharingOf(

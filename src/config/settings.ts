@@ -1,10 +1,11 @@
 import { LAYOUTS, MAX_SHARDS } from '../contracts/session-layout.js';
 import {
+  accessToken,
   address,
   flag,
   oneOf,
+  oneOfOrNone,
   optional,
-  optionalOneOf,
   powerOfTwo,
   secret,
   type VariableReader,
@@ -88,7 +89,7 @@ export const SETTINGS = {
   ),
   layout: setting(
     'THROUGHLINE_LAYOUT',
-    optionalOneOf(LAYOUTS, 'what the installation has; `per-session` for a new one'),
+    oneOfOrNone(LAYOUTS, 'what the installation has; `per-session` for a new one'),
     'streams of session logs: `per-session` gives each session a stream of its own, `sharded` a fixed number of streams to all of them, for thousands of sessions. It is recorded when an installation is new; a service that is set to another one does not start',
   ),
   shards: setting(
@@ -162,6 +163,16 @@ export const SETTINGS = {
     'THROUGHLINE_SHUTDOWN_MS',
     wholeNumber(100, 600_000, 10_000),
     'milliseconds that a graceful shutdown may take before it is forced',
+  ),
+  inspectorToken: setting(
+    'THROUGHLINE_INSPECTOR_TOKEN',
+    accessToken,
+    'token that opens the inspector, 16 to 128 characters of A-Z a-z 0-9 _ and -. If unset, each start makes a new one',
+  ),
+  inspectorRole: setting(
+    'THROUGHLINE_INSPECTOR_ROLE',
+    oneOfOrNone(['reader', 'operator'], '`operator` where `up` starts the server, else `reader`'),
+    '`operator` lets the inspector decide on proposals and retry rejected results, `reader` only look. Its NATS user must be allowed to as well',
   ),
   cacheDir: setting(
     'THROUGHLINE_CACHE_DIR',

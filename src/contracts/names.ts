@@ -148,6 +148,15 @@ export function sessionRequest(subject: string, session: Token): string {
   return `${subject}.${session}`;
 }
 
+/**
+ * Where a request goes: to the subject of the session that it names, so that a user who may only work on that session
+ * can send it. An invalid name goes to the unscoped subject, where the service says what is wrong with it.
+ */
+export function scopedRequest(subject: string, body: object): string {
+  const session = 'session' in body ? body.session : undefined;
+  return isToken(session) ? sessionRequest(subject, session) : subject;
+}
+
 /** `health.<service>`: answers how any one instance does; the statistics of the service show it for each. */
 export function healthSubject(service: string): string {
   return `health.${service}`;
@@ -156,6 +165,11 @@ export function healthSubject(service: string): string {
 /** `rejected.<session>.<role>`, with `_` for a part that was not valid. */
 export function rejectedSubject(session: Token | undefined, role: Role | undefined): string {
   return `rejected.${session ?? '_'}.${role ?? '_'}`;
+}
+
+/** `rejected.<session>.<role>` for any session, any role, or both where they are left out. */
+export function rejectedSubjects(session: Token | undefined, role: Role | undefined): string {
+  return `rejected.${session ?? '*'}.${role ?? '*'}`;
 }
 
 /** `compiled.<session>`: the traces of the prompts of one session. */
@@ -208,6 +222,16 @@ export function shardIntake(shard: number, session: Token, type: string): string
 /** `sessions.<shard>.*.>`: all that the stream of a shard takes. */
 export function shardSubjects(shard: number): string {
   return `sessions.${twoDigits(shard)}.*.>`;
+}
+
+/** Where the events of all sessions are published, in each layout. */
+export const PUBLISHED_EVENTS = { 'per-session': 'session.*.>', sharded: 'sessions.*.*.>' } as const;
+
+/** The session and type of an event that was published, or `undefined` for any other subject. */
+export function publishedEvent(subject: string): { session: Token; type: string } | undefined {
+  const parts = subject.split('.');
+  const [session, ...type] = parts.slice(parts[0] === 'sessions' ? 2 : 1);
+  return isToken(session) ? { session, type: type.join('.') } : undefined;
 }
 
 /** The session of the subject that an event is stored under, or `undefined` for any other subject. */

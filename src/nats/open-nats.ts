@@ -9,6 +9,7 @@ import {
 import type { SessionLayout } from '../contracts/session-layout.js';
 import type { Logger } from '../ports/logger.js';
 import type { SessionLog } from '../ports/session-log.js';
+import { noTracing, type Tracing } from '../ports/tracing.js';
 import { closeConnection, connectNats } from './connection/connect-nats.js';
 import type { NatsAccess } from './connection/nats-access.js';
 import { toThroughlineError } from './connection/nats-errors.js';
@@ -23,6 +24,7 @@ import {
 } from './jetstream/topology.js';
 import { type DispatchConsumer, NatsDispatchSource } from './stores/nats-dispatch-source.js';
 import { NatsLearningLog } from './stores/nats-learning-log.js';
+import { NatsPromptRing } from './stores/nats-prompt-ring.js';
 import { NatsRejectedStore } from './stores/nats-rejected-store.js';
 import { NatsSessionLog } from './stores/nats-session-log.js';
 import { NatsShardedSessionLog } from './stores/nats-sharded-session-log.js';
@@ -45,6 +47,7 @@ export interface NatsPorts {
   readonly rejected: NatsRejectedStore;
   readonly vectors: NatsVectorStore;
   readonly telemetry: NatsTelemetryStore;
+  readonly prompts: NatsPromptRing;
   /** Mends what a restored backup of single streams leaves behind, and says what. */
   repair(): Promise<string[]>;
   /** Sends what is still to be sent, then closes. Consumers and services must have been stopped before. */
@@ -65,6 +68,8 @@ export interface NatsOptions {
   readonly ackWaitMs: number;
   /** Dispatches that an extractor asks for at a time. */
   readonly maxInHand: number;
+  /** Default: no spans. */
+  readonly tracing?: Tracing;
   /** Default: everything. A process that only reads makes nothing. */
   readonly makes?: readonly Made[];
   /** How the settings lay out the logs of sessions. Default: as the installation has them. */
@@ -89,13 +94,14 @@ const MAX_REVIEWS = 100;
 /** Connects, and makes the streams and the bucket that are missing, of those in `makes`. */
 export async function openNats(options: NatsOptions): Promise<NatsPorts> {
   const { logger, replicas, requestTimeoutMs: timeoutMs, ackWaitMs, maxInHand } = options;
+  const { tracing = noTracing } = options;
   const connection = await connectNats(options);
   try {
     // The account was checked on connecting; the client's own check would cost one more round trip.
     const jsm: JetStreamManager = await connection.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
     const makes = (made: Made) => options.makes?.includes(made) ?? true;
     const publisher = new AckedPublisher(connection, timeoutMs);
-    const logPorts = { connection, jsm, publisher, timeoutMs };
+    const logPorts = { connection, jsm, publisher, timeoutMs, tracing };
     const { wanted = {} } = options;
     const layout = await (makes('layout')
       ? recordedLayout(logPorts, wanted, replicas)
@@ -133,9 +139,10 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       learningSnapshots,
       source: dispatches(EXTRACTOR),
       reviews: dispatches(LEARNER, MAX_REVIEWS),
-      rejected: new NatsRejectedStore(connection, jsm, publisher, { replicas }),
+      rejected: new NatsRejectedStore(connection, jsm, publisher, { replicas, timeoutMs }),
       vectors: new NatsVectorStore(connection, { replicas, timeoutMs }),
       telemetry: new NatsTelemetryStore(connection, { replicas, timeoutMs }),
+      prompts: new NatsPromptRing(connection, jsm, publisher, { replicas, timeoutMs }),
       repair: () => repairStreams({ ...logPorts }),
       async close() {
         publisher.close();

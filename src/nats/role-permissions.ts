@@ -8,16 +8,19 @@ import {
   EXTRACTOR_CONSUMER,
   EXTRACTOR_SERVICE,
   healthSubject,
+  INSTALLATION_BUCKET,
+  LAYOUT_SUBJECT,
   LEARNER_CONSUMER,
   LEARNING_SNAPSHOT_BUCKET,
   LEARNINGS_SERVICE,
   LEARNINGS_SUBJECTS,
   PROBE_STREAM,
   PROBE_SUBJECT,
+  PUBLISHED_EVENTS,
   REJECTED_STREAM,
   SNAPSHOT_BUCKET,
   sessionRequest,
-  sessionStream,
+  sessionSubjects,
   TELEMETRY_BUCKET,
   type Token,
   VECTOR_BUCKET,
@@ -31,6 +34,7 @@ import {
   TRACE_PIN_SUBJECT,
   TRACE_RECORD_SUBJECT,
 } from '../contracts/request-names.js';
+import { PER_SESSION, type SessionLayout, streamOf } from '../contracts/session-layout.js';
 import { TOOLS_SERVICE } from '../contracts/tool-requests.js';
 
 /**
@@ -53,14 +57,17 @@ export interface PermissionOptions {
   readonly inboxPrefix: string;
   /** Only these sessions; all by default. For publishers and readers alone: services work for all sessions. */
   readonly sessions?: readonly Token[];
+  /** How the installation lays out session logs. Default: a stream per session. */
+  readonly layout?: SessionLayout;
 }
 
 /** Roles that can be held to some sessions. */
 export const SESSION_ROLES: ReadonlySet<AccessRole> = new Set(['publisher', 'reader']);
 
 /** The permissions of a role. */
-export function permissionsOf(role: AccessRole, { inboxPrefix, sessions }: PermissionOptions): Permissions {
-  const { publish, subscribe = [], deny = [] } = GRANTS[role](sessions);
+export function permissionsOf(role: AccessRole, options: PermissionOptions): Permissions {
+  const { inboxPrefix, sessions, layout = PER_SESSION } = options;
+  const { publish, subscribe = [], deny = [] } = GRANTS[role](sessions, layout);
   return {
     publish: { allow: publish, deny },
     subscribe: { allow: [...new Set([`${inboxPrefix}.>`, ...subscribe])] },
@@ -74,13 +81,18 @@ interface Grant {
   readonly subscribe?: readonly string[];
 }
 
-const GRANTS: Readonly<Record<AccessRole, (sessions: readonly Token[] | undefined) => Grant>> = {
+type Granted = (sessions: readonly Token[] | undefined, layout: SessionLayout) => Grant;
+
+const GRANTS: Readonly<Record<AccessRole, Granted>> = {
   publisher: (sessions) => ({ publish: publishing(sessions) }),
-  reader: (sessions) => ({ publish: reading(sessions), deny: sessions === undefined ? RAW : [] }),
-  operator: () => ({
+  reader: (sessions, layout) => ({
+    publish: reading(sessions, layout),
+    deny: sessions === undefined ? RAW : [],
+  }),
+  operator: (_, layout) => ({
     publish: [
       ...publishing(undefined),
-      ...reading(undefined),
+      ...reading(undefined, layout),
       ...['learning.*', 'proposal.*'],
       `$JS.API.STREAM.MSG.DELETE.${REJECTED_STREAM}`,
       ...writingTo(SNAPSHOT_BUCKET),
@@ -88,8 +100,9 @@ const GRANTS: Readonly<Record<AccessRole, (sessions: readonly Token[] | undefine
     ],
     deny: RAW,
   }),
-  compiler: () => ({
+  compiler: (_, { layout }) => ({
     publish: [
+      ...RECORDING,
       ...['$JS.API.STREAM.INFO.*', '$JS.API.DIRECT.GET.*'],
       ...[SNAPSHOT_BUCKET, LEARNING_SNAPSHOT_BUCKET, TELEMETRY_BUCKET].flatMap(writingTo),
       ...[...BUCKETS, TELEMETRY_BUCKET].map((bucket) => `$JS.API.DIRECT.GET.KV_${bucket}.>`),
@@ -100,13 +113,14 @@ const GRANTS: Readonly<Record<AccessRole, (sessions: readonly Token[] | undefine
     subscribe: [
       ...discovery(COMPILER_SERVICE),
       ...bothWays(COMPILE_SUBJECT),
-      'session.*.>',
+      PUBLISHED_EVENTS[layout],
       LEARNINGS_SUBJECTS,
     ],
   }),
-  worker: () => ({
+  worker: (_, { layout }) => ({
     publish: [
-      ...['session.*.>', 'rejected.*.*', LEARNINGS_SUBJECTS],
+      ...RECORDING,
+      ...[PUBLISHED_EVENTS[layout], 'rejected.*.*', LEARNINGS_SUBJECTS],
       ...['$JS.API.STREAM.CREATE.*', '$JS.API.STREAM.INFO.*', '$JS.API.STREAM.NAMES'],
       // The newest events of sessions say where a dispatch stream that was lost or restored must go on.
       '$JS.API.STREAM.LIST',
@@ -155,18 +169,21 @@ const REQUESTS = [
   ...[TRACE_GET_SUBJECT, TRACE_PIN_SUBJECT],
 ];
 
-function reading(sessions: readonly Token[] | undefined): string[] {
+function reading(sessions: readonly Token[] | undefined, layout: SessionLayout): string[] {
   const snapshots = newestIn(SNAPSHOT_BUCKET);
   const telemetry = newestIn(TELEMETRY_BUCKET);
   if (sessions !== undefined) {
-    return sessions.flatMap((session) => [
-      `$JS.API.STREAM.INFO.${sessionStream(session)}`,
-      `$JS.API.DIRECT.GET.${sessionStream(session)}`,
-      `${snapshots}.${session}`,
-      `${telemetry}.${session}`,
-    ]);
+    return [
+      READ_LAYOUT,
+      ...sessions.flatMap((session) => [
+        ...readingLog(session, layout),
+        `${snapshots}.${session}`,
+        `${telemetry}.${session}`,
+      ]),
+    ];
   }
   return [
+    READ_LAYOUT,
     ...['$JS.API.INFO', '$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST', '$JS.API.STREAM.INFO.*'],
     ...[`$JS.API.CONSUMER.INFO.${DISPATCH_STREAM}.*`, `$JS.API.STREAM.MSG.GET.${REJECTED_STREAM}`],
     ...[
@@ -186,6 +203,21 @@ function reading(sessions: readonly Token[] | undefined): string[] {
     ],
   ];
 }
+
+/**
+ * The log of one session. A request to a shard says in its body what to read: it could name any neighbour. Only the newest
+ * event of some subjects is named by the subject of the request.
+ */
+function readingLog(session: Token, layout: SessionLayout): string[] {
+  const stream = streamOf(layout, session);
+  return layout.layout === 'per-session'
+    ? [`$JS.API.STREAM.INFO.${stream}`, `$JS.API.DIRECT.GET.${stream}`]
+    : [`$JS.API.DIRECT.GET.${stream}.${sessionSubjects(session)}`];
+}
+
+/** The layout of the installation, which every process reads; the first service records it. */
+const READ_LAYOUT = `$JS.API.DIRECT.GET.KV_${INSTALLATION_BUCKET}.${LAYOUT_SUBJECT}`;
+const RECORDING = [READ_LAYOUT, `$JS.API.STREAM.CREATE.KV_${INSTALLATION_BUCKET}`, LAYOUT_SUBJECT];
 
 /** What the doctor sees by whether anything can be stored. */
 const PROBING = [

@@ -8,6 +8,8 @@ import {
   EXTRACTOR_CONSUMER,
   EXTRACTOR_SERVICE,
   healthSubject,
+  INSTALLATION_BUCKET,
+  LAYOUT_SUBJECT,
   LEARNER_CONSUMER,
   LEARNING_SNAPSHOT_BUCKET,
   LEARNINGS_SERVICE,
@@ -17,8 +19,8 @@ import {
   rejectedSubject,
   SNAPSHOT_BUCKET,
   sessionRequest,
-  sessionStream,
   sessionSubject,
+  sessionSubjects,
   TELEMETRY_BUCKET,
   type Token,
   VECTOR_BUCKET,
@@ -30,6 +32,12 @@ import {
   TRACE_COMPACT_SUBJECT,
   TRACE_RECORD_SUBJECT,
 } from '../../src/contracts/request-names.js';
+import {
+  PER_SESSION,
+  publishedOn,
+  type SessionLayout,
+  streamOf,
+} from '../../src/contracts/session-layout.js';
 import { TOOL_NAMES, TOOLS_SERVICE, toolSubject } from '../../src/contracts/tool-requests.js';
 import type { Permissions } from '../../src/nats/role-permissions.js';
 
@@ -46,6 +54,8 @@ export interface Attempt {
 export interface Names {
   readonly session: Token;
   readonly project: Token;
+  /** Default: a stream per session. */
+  readonly layout?: SessionLayout;
 }
 
 const RESULT = JSON.stringify({
@@ -89,7 +99,7 @@ export function attemptsOn(victim: Names, own: Names): Attempt[] {
 }
 
 function publishes(victim: Names, own: Names): Attempt[] {
-  return [victim, own].flatMap(({ session, project }) => {
+  return [victim, own].flatMap(({ session, project, layout = PER_SESSION }) => {
     const changesVictim = session === victim.session;
     const at = '2026-01-01T00:00:00.000Z';
     const event = (kind: object, type: string, data: object) =>
@@ -99,17 +109,18 @@ function publishes(victim: Names, own: Names): Attempt[] {
       ...ROLES.map((role): [string, string] => [dispatchSubject(session, role), RESULT]),
       ...ROLES.map((role): [string, string] => [rejectedSubject(session, role), RESULT]),
       [
-        sessionSubject(session, 'session.completed'),
+        publishedOn(layout, session, 'session.completed'),
         event({ session }, 'session.completed', { reason: 'forged' }),
       ],
       [
-        sessionSubject(session, 'task.deleted'),
+        publishedOn(layout, session, 'task.deleted'),
         event({ session }, 'task.deleted', { task: 'TAS-1', iteration: 0 }),
       ],
       [
         learningSubject(project, 'retracted'),
         event({ project }, 'retracted', { learning: 'aaaaaaaaaaaa', by: 'x' }),
       ],
+      [LAYOUT_SUBJECT, '{"layout":"sharded","shards":2}'],
       [`$KV.${SNAPSHOT_BUCKET}.${session}`, snapshot],
       [`$KV.${LEARNING_SNAPSHOT_BUCKET}.${project}`, snapshot],
       [`$KV.${TELEMETRY_BUCKET}.${session}`, '{}'],
@@ -173,24 +184,31 @@ function requests({ session, project }: Names, own: Names, isVictim: boolean): A
   ];
 }
 
-function streamsOf({ session }: Names): string[] {
-  const buckets = [SNAPSHOT_BUCKET, LEARNING_SNAPSHOT_BUCKET, TELEMETRY_BUCKET, VECTOR_BUCKET].map(
-    (bucket) => `KV_${bucket}`,
-  );
-  return [sessionStream(session), DISPATCH_STREAM, REJECTED_STREAM, LEARNINGS_STREAM, ...buckets];
+function streamsOf({ session, layout = PER_SESSION }: Names): string[] {
+  const buckets = [
+    INSTALLATION_BUCKET,
+    SNAPSHOT_BUCKET,
+    LEARNING_SNAPSHOT_BUCKET,
+    TELEMETRY_BUCKET,
+    VECTOR_BUCKET,
+  ].map((bucket) => `KV_${bucket}`);
+  return [streamOf(layout, session), DISPATCH_STREAM, REJECTED_STREAM, LEARNINGS_STREAM, ...buckets];
 }
 
 function jetStream(victim: Names, own: Names): Attempt[] {
   const first = JSON.stringify({ seq: 1 });
   const batch = JSON.stringify({ seq: 1, batch: 3, next_by_subj: '>' });
-  const subjectsOf = ({ session, project }: Names) => [
+  const subjectsOf = ({ session, project, layout = PER_SESSION }: Names) => [
+    [`KV_${INSTALLATION_BUCKET}`, LAYOUT_SUBJECT],
     [`KV_${SNAPSHOT_BUCKET}`, `$KV.${SNAPSHOT_BUCKET}.${session}`],
     [`KV_${TELEMETRY_BUCKET}`, `$KV.${TELEMETRY_BUCKET}.${session}`],
     [`KV_${LEARNING_SNAPSHOT_BUCKET}`, `$KV.${LEARNING_SNAPSHOT_BUCKET}.${project}`],
-    [sessionStream(session), sessionSubject(session, 'fact.recorded')],
+    [streamOf(layout, session), sessionSubject(session, 'fact.recorded')],
+    [streamOf(layout, session), sessionSubjects(session)],
   ];
   const streams = [...new Set([...streamsOf(victim), ...streamsOf(own)])];
-  const isOwn = (stream: string) => stream === sessionStream(own.session);
+  const isOwn = (stream: string) =>
+    own.layout?.layout !== 'sharded' && stream === streamOf(PER_SESSION, own.session);
   const consumers = [EXTRACTOR_CONSUMER, LEARNER_CONSUMER];
   return [
     ...streams.flatMap((stream) => [
@@ -253,11 +271,11 @@ function discovery(): Attempt[] {
 }
 
 /** Where an answer would change the victim, or be taken for a request of the one who gives it. */
-export function repliesAt({ session, project }: Names): string[] {
+export function repliesAt({ session, project, layout = PER_SESSION }: Names): string[] {
   return [
     '',
     ...['fact.recorded', 'task.deleted', 'session.completed', 'x'].map((type) =>
-      sessionSubject(session, type),
+      publishedOn(layout, session, type),
     ),
     ...ROLES.flatMap((role) => [dispatchSubject(session, role), rejectedSubject(session, role)]),
     ...['accepted', 'retracted', 'x'].map((type) => learningSubject(project, type)),
@@ -268,7 +286,8 @@ export function repliesAt({ session, project }: Names): string[] {
     sessionRequest(toolSubject('session-complete'), session),
     toolSubject('task-delete'),
     'proposal.accept',
-    ...streamsOf({ session, project }).flatMap((stream) =>
+    LAYOUT_SUBJECT,
+    ...streamsOf({ session, project, layout }).flatMap((stream) =>
       ['STREAM.PURGE', 'STREAM.DELETE'].map((verb) => `$JS.API.${verb}.${stream}`),
     ),
     `$JS.API.CONSUMER.DELETE.${DISPATCH_STREAM}.${EXTRACTOR_CONSUMER}`,

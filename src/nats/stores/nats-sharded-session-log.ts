@@ -1,8 +1,5 @@
 import {
-  ALL_SESSIONS,
-  ALL_SHARDS,
   sessionFamilySubjects,
-  sessionOfSubject,
   sessionSubject,
   sessionSubjects,
   shardIntake,
@@ -13,7 +10,7 @@ import {
 import { COMMAND_FAMILIES, SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
 import { shardOf } from '../../contracts/session-layout.js';
 import type { SessionLog } from '../../ports/session-log.js';
-import { toThroughlineError } from '../connection/nats-errors.js';
+import { shardSessions } from '../jetstream/shard-sessions.js';
 import { SharedLogStreams } from '../jetstream/shared-log-streams.js';
 import { createShardStream, newestSnapshot, type TopologyOptions } from '../jetstream/topology.js';
 import type { EventLogPorts } from './nats-event-log.js';
@@ -55,21 +52,6 @@ export class NatsShardedSessionLog extends NatsSharedLog<SessionEvent> implement
   }
 
   async sessions(): Promise<Token[]> {
-    const { jsm } = this.#ports;
-    const found = new Set<Token>();
-    try {
-      for await (const name of jsm.streams.names(ALL_SHARDS)) {
-        const shard = shardOfStream(name);
-        if (shard === undefined) continue;
-        const { state } = await jsm.streams.info(name, { subjects_filter: ALL_SESSIONS });
-        for (const subject of Object.keys(state.subjects ?? {})) {
-          const session = sessionOfSubject(subject);
-          if (session !== undefined && shardOf(session, this.#shards) === shard) found.add(session);
-        }
-      }
-    } catch (error) {
-      throw toThroughlineError(error, 'listing sessions');
-    }
-    return [...found].sort();
+    return [...(await shardSessions(this.#ports.jsm, this.#shards))].sort();
   }
 }

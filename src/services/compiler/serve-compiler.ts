@@ -1,15 +1,19 @@
-import { COMPILE_SUBJECT, COMPILER_SERVICE } from '../../contracts/names.js';
+import { COMPILE_SUBJECT, COMPILER_SERVICE, PAST_PROMPT_SUBJECT } from '../../contracts/names.js';
 import { startService } from '../../nats/micro/micro-service.js';
 import { type Endpoint, healthEndpoint } from '../../nats/micro/service-endpoint.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
+import { systemClock } from '../../ports/clock.js';
 import { scannerFor } from '../../redaction/secretlint-scanner.js';
 import { loadTokenizer } from '../../tokenizers/load-tokenizer.js';
 import { VERSION } from '../../version.js';
 import { healthOf } from '../common/health.js';
 import { guarded } from '../common/request-guard.js';
 import { numbersOf, type Serving, type Sessions } from '../common/service-context.js';
+import { watchService } from '../common/service-metrics.js';
 import type { Projects } from '../learnings/serve-learnings.js';
-import { createPromptCompiler } from './prompt-compiler.js';
+import { CompileTimes } from './compile-times.js';
+import { createPastPrompts, createPromptCompiler } from './prompt-compiler.js';
+import { PromptKeeper } from './prompt-keeper.js';
 import { createPromptLearnings } from './prompt-learnings.js';
 import { Telemetry } from './telemetry.js';
 import { TelemetryWriter } from './telemetry-writer.js';
@@ -19,15 +23,23 @@ export async function serveCompiler(
   nats: NatsPorts,
   sessions: Sessions,
   projects: Projects,
-  { config, logger, shutdown, health, admit }: Serving,
+  { config, logger, shutdown, health, admit, tracing, monitoring }: Serving,
 ): Promise<void> {
   const telemetry = new Telemetry();
   const written = new TelemetryWriter({ telemetry, store: nats.telemetry, log: nats.log, logger });
   shutdown.add('the telemetry', () => written.stop());
-  const compile = createPromptCompiler({
+  const times = new CompileTimes();
+  monitoring.metrics.add(times.collect);
+  const keeper = new PromptKeeper({
+    ring: nats.prompts,
+    secrets: scannerFor(config),
+    clock: systemClock,
+    logger,
+  });
+  shutdown.add('the keeper of prompts', () => keeper.stop());
+  const options = {
     ...sessions,
     log: nats.log,
-    telemetry,
     learnings: createPromptLearnings({
       reader: projects.reader,
       relevance: projects.relevance,
@@ -37,14 +49,17 @@ export async function serveCompiler(
     }),
     tokenizers: loadTokenizer,
     afterTimeoutMs: config.afterTimeoutMs,
-  });
+  };
+  const compile = createPromptCompiler({ ...options, telemetry, keeper, times });
+  const past = createPastPrompts(options);
   const service = await startService(nats.connection, {
     name: COMPILER_SERVICE,
     version: VERSION,
     description: 'Compiles the next prompt from what a session remembers',
     logger,
     admit,
-    // Nothing of such a request is kept: it stays as its caller wrote it.
+    tracing,
+    // What is kept of such a request is cleaned then: its prompt has it as its caller wrote it.
     endpoints: guarded<Endpoint>({ ...config, logger }, [
       {
         name: 'compile',
@@ -55,12 +70,21 @@ export async function serveCompiler(
         lower: 'maxFacts, maxTokens or a shorter taskPrompt',
         stats: () => telemetry.toJSON(),
       },
+      {
+        name: 'past',
+        subject: PAST_PROMPT_SUBJECT,
+        bySession: true,
+        description: 'the same with asOf: the prompt as it was; not counted, not kept',
+        handle: past,
+        lower: 'maxFacts, maxTokens or a shorter taskPrompt',
+      },
     ]).concat(
       healthEndpoint(
         COMPILER_SERVICE,
-        healthOf(health, () => numbersOf(sessions)),
+        healthOf(health, () => ({ ...numbersOf(sessions), prompts: keeper.counts })),
       ),
     ),
   });
+  watchService(monitoring, COMPILER_SERVICE, service);
   shutdown.add('the prompt compiler', () => service.stop());
 }
