@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DISPATCH_STREAM, LEARNER_CONSUMER, TELEMETRY_BUCKET, token } from '../../src/contracts/names.js';
+import {
+  DISPATCH_STREAM,
+  INSTALLATION_BUCKET,
+  LAYOUT_SUBJECT,
+  LEARNER_CONSUMER,
+  TELEMETRY_BUCKET,
+  token,
+} from '../../src/contracts/names.js';
+import { PER_SESSION, type SessionLayout, streamOf } from '../../src/contracts/session-layout.js';
 import { createSessionReader } from '../../src/folding/session-folding.js';
 import { connectThroughline } from '../../src/index.js';
 import { connectNats } from '../../src/nats/connection/connect-nats.js';
@@ -20,6 +28,9 @@ import type { TestUser } from '../support/users.js';
  * was.
  */
 
+/** Neighbours in one shard, where there are shards. */
+const LAYOUTS: readonly SessionLayout[] = [PER_SESSION, { layout: 'sharded', shards: 1 }];
+
 const VICTIM: Names = { session: token('victim', 'session'), project: token('vproject', 'project') };
 const OWN: Names = { session: token('mine', 'session'), project: token('mproject', 'project') };
 const BOUND = ['--session', OWN.session];
@@ -38,187 +49,250 @@ const USERS: readonly TestUser[] = [
   { name: 'visitor_apart', role: 'reader', args: BOUND, ownAccount: true },
 ];
 
-const ATTEMPTS = attemptsOn(VICTIM, OWN);
-const REPLIES = repliesAt(VICTIM);
+describe.each(LAYOUTS)('in the layout $layout', (layout) => {
+  const ATTEMPTS = attemptsOn({ ...VICTIM, layout }, { ...OWN, layout });
+  const REPLIES = repliesAt({ ...VICTIM, layout });
+  const ownStream = streamOf(layout, OWN.session);
+  const isSharded = layout.layout === 'sharded';
 
-let system: GuardedSystem;
+  let system: GuardedSystem;
 
-beforeAll(async () => {
-  system = await startGuardedSystem(USERS.filter(({ name }) => name !== 'worker' && name !== 'compiler'));
-  const { client } = system;
-  for (const { session, project } of [VICTIM, OWN]) {
-    await client.tools.sessionOpen({ session, goal: `goal of ${session}`, project });
-    await client.tools.taskAdd({ session, content: `task of ${session}` });
-    await client.publishImplementer(session, implemented('1', { files_modified: [`src/${session}.ts`] }));
-    const fixes = { required_fixes: [`check the bounds of ${session}`] };
-    const { sequence: after } = await client.publishReviewer(session, reviewed('1', 'needs_changes', fixes));
-    await client.compile({ session, taskId: '2', taskPrompt: 'x', after });
-    await client.request('learning.propose', { project, content: `Close the files of ${project}` });
-  }
-  // The bucket of telemetry is made with the first write.
-  await soon(async () => expect(await system.ports.telemetry.load(VICTIM.session)).toBeDefined());
-  await quiet();
-});
-afterAll(() => system?.[Symbol.asyncDispose]());
-
-/**
- * Reply subjects that a user tries. In the account of the streams JetStream takes what a direct get sends to its API for a
- * request, as a test below shows: only an account of its own keeps a user from that who has a grant to read.
- */
-function repliesFor({ ownAccount }: TestUser, { publish }: Permissions): readonly string[] {
-  const reads = publish.allow.some((subject) => subject.startsWith('$JS.API.DIRECT.GET.'));
-  return reads && ownAccount !== true ? REPLIES.filter((reply) => !reply.startsWith('$JS.')) : REPLIES;
-}
-
-/** Waits until nothing more is stored, and every dispatch is dealt with. */
-async function quiet(): Promise<void> {
-  const jsm = await system.ports.connection.jetstreamManager();
-  await allDealtWith(system.ports);
-  await allDealtWith(system.ports, LEARNER_CONSUMER);
-  const ends = async () => {
-    const found: string[] = [];
-    for await (const { config, state } of jsm.streams.list()) found.push(`${config.name} ${state.last_seq}`);
-    return found.sort();
-  };
-  let before = await ends();
-  await soon(async () => {
-    const last = before;
-    before = await ends();
-    expect(before).toEqual(last);
-  });
-}
-
-/** The victim, as everyone sees it. Sequences go on, and are left out. */
-async function victim() {
-  const { ports, client } = system;
-  const { session, project } = VICTIM;
-  const jsm = await ports.connection.jetstreamManager();
-  const streams: object[] = [];
-  for await (const { config, created } of jsm.streams.list()) streams.push({ config, created });
-  const consumers: object[] = [];
-  for await (const { name, created, config } of jsm.consumers.list(DISPATCH_STREAM)) {
-    consumers.push({ name, created, config });
-  }
-  // Whatever was stored over the snapshot: with it or without, the state is the same.
-  const withoutSnapshot = createSessionReader({
-    log: ports.log,
-    snapshots: new MemorySnapshotStore(),
-    limits: DEFAULT_LIMITS,
-    logger: silentLogger,
-    maxSessions: 1,
-  });
-  const { prompt } = await client.compile({ session, taskId: '2', taskPrompt: 'bounds' });
-  const { sequence: _, ...learnings } = await client.learnings.list({ project });
-  const { sequence: __, ...proposals } = await client.proposals.list({ project, status: 'all' });
-  return {
-    streams,
-    consumers,
-    state: stateToJson(await foldedState(ports, silentLogger, session)),
-    fromEvents: stateToJson((await withoutSnapshot.load(session)).folded.state),
-    prompt,
-    learnings,
-    proposals,
-    vectors: (await ports.vectors.read(project, 0)).vectors,
-  };
-}
-
-describe('whatever a user may ask for, and wherever the answer goes', () => {
-  it('tries many hundred combinations of what a user may ask for and where the answer goes', () => {
-    expect(ATTEMPTS.length * REPLIES.length).toBeGreaterThan(1000);
-  });
-
-  it.each(USERS)(
-    '$name changes nothing of a session, project, bucket or consumer that is not its own',
-    async (user) => {
-      const { name, role, args } = user;
-      const sessions = args === undefined ? {} : { sessions: [OWN.session] };
-      const permissions = permissionsOf(role, { inboxPrefix: `_INBOX_${name}`, ...sessions });
-      const tried = ATTEMPTS.filter(
-        ({ subject, changesVictim }) => !(changesVictim && mayPublish(permissions, subject)),
-      );
-      expect(tried.some(({ subject }) => mayPublish(permissions, subject))).toBe(true);
-      const before = await victim();
-      const connection = await connectNats({
-        url: system.url,
-        name,
-        logger: silentLogger,
-        access: system.access(name),
-      });
-      for (const { subject, body } of tried) {
-        // Where it may not publish, it may not with any reply.
-        const replies = mayPublish(permissions, subject)
-          ? repliesFor(user, permissions)
-          : REPLIES.slice(0, 2);
-        for (const reply of replies) connection.publish(subject, body, reply === '' ? {} : { reply });
-        await connection.flush();
-      }
-      await connection.close();
-      await quiet();
-      expect(await victim()).toEqual(before);
-    },
-  );
-
-  it('a reader in the account of the streams can have one deleted, one in an account of its own cannot', async () => {
-    const jsm = await system.ports.connection.jetstreamManager();
-    const isThere = async () => (await jsm.streams.names().next()).includes('BAIT');
-    for (const [name, isLeft] of [
-      ['visitor_apart', true],
-      ['visitor', false],
-    ] as const) {
-      await jsm.streams.add({ name: 'BAIT', subjects: ['bait'] });
-      const connection = await connectNats({
-        url: system.url,
-        name,
-        logger: silentLogger,
-        access: system.access(name),
-      });
-      const reply = '$JS.API.STREAM.DELETE.BAIT';
-      connection.publish('$JS.API.DIRECT.GET.SESSION_mine', '{"seq":999999}', { reply });
-      await connection.request('$JS.API.STREAM.INFO.SESSION_mine');
-      await connection.close();
-      await soon(async () => expect(await isThere()).toBe(isLeft));
-    }
-  });
-
-  it('users in accounts of their own can do all that they are granted', async () => {
-    const client = await connectThroughline({ url: system.url, ...system.access('guest_apart') });
-    const published = await client.publishImplementer('mine', implemented('apart'), { wait: true });
-    expect(published.result).toMatchObject({ status: 'recorded', task: 'apart' });
-    const after = published.sequence;
-    const request = { session: 'mine', taskId: '2', taskPrompt: 'x', after };
-    expect((await client.compile(request)).factsTotal).toBeGreaterThan(0);
-    await client.close();
-    const shown = await system.as('visitor_apart', 'facts', '-s', 'mine');
-    expect(shown).toEqual({
-      code: 0,
-      stderr: expect.any(String),
-      stdout: expect.stringContaining('did apart'),
-    });
-    const { stdout } = await system.as('reader_apart', 'doctor');
-    expect(stdout).toMatch(/ sessions: | session mine: /);
-    expect(stdout).toMatch(/^ok {4}service extractor: /m);
-    expect(stdout).not.toContain('permission_denied');
-    const written = await system.as('operator_apart', 'snapshot', 'write', '-s', 'mine');
-    expect(written).toMatchObject({ code: 0, stderr: '' });
-  });
-
-  it('users in accounts of their own change no result, though much was stored where it does not belong', async () => {
-    const rejected = await system.ports.rejected.list(10_000);
-    expect(rejected.filter(({ session }) => session === VICTIM.session)).toEqual([]);
-    const { stdout } = await system.as('admin', 'foreign', 'ls', '--json');
-    const streams = new Set(
-      stdout
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line).stream)
-        // A bucket that keeps one value: what a compiler writes next takes the place of a foreign one.
-        .filter((stream) => stream !== `KV_${TELEMETRY_BUCKET}`),
+  beforeAll(async () => {
+    system = await startGuardedSystem(
+      USERS.filter(({ name }) => name !== 'worker' && name !== 'compiler'),
+      layout,
     );
-    expect(streams).toEqual(
-      new Set([
-        ...['SESSION_victim', 'DISPATCH', 'DISPATCH_REJECTED', 'LEARNINGS'],
-        ...['KV_session_snapshots', 'KV_learning_snapshots'],
-      ]),
+    const { client } = system;
+    for (const { session, project } of [VICTIM, OWN]) {
+      await client.tools.sessionOpen({ session, goal: `goal of ${session}`, project });
+      await client.tools.taskAdd({ session, content: `task of ${session}` });
+      await client.publishImplementer(session, implemented('1', { files_modified: [`src/${session}.ts`] }));
+      const fixes = { required_fixes: [`check the bounds of ${session}`] };
+      const { sequence: after } = await client.publishReviewer(
+        session,
+        reviewed('1', 'needs_changes', fixes),
+      );
+      await client.compile({ session, taskId: '2', taskPrompt: 'x', after });
+      await client.request('learning.propose', { project, content: `Close the files of ${project}` });
+    }
+    // The bucket of telemetry is made with the first write.
+    await soon(async () => expect(await system.ports.telemetry.load(VICTIM.session)).toBeDefined());
+    await quiet();
+  });
+  afterAll(() => system?.[Symbol.asyncDispose]());
+
+  /**
+   * Reply subjects that a user tries. In the account of the streams JetStream takes what a direct get sends to its API for a
+   * request, as a test below shows: only an account of its own keeps a user from that who has a grant to read.
+   */
+  function repliesFor({ ownAccount }: TestUser, { publish }: Permissions): readonly string[] {
+    const reads = publish.allow.some((subject) => subject.startsWith('$JS.API.DIRECT.GET.'));
+    return reads && ownAccount !== true ? REPLIES.filter((reply) => !reply.startsWith('$JS.')) : REPLIES;
+  }
+
+  /** Waits until nothing more is stored, and every dispatch is dealt with. */
+  async function quiet(): Promise<void> {
+    const jsm = await system.ports.connection.jetstreamManager();
+    await allDealtWith(system.ports);
+    await allDealtWith(system.ports, LEARNER_CONSUMER);
+    const ends = async () => {
+      const found: string[] = [];
+      for await (const { config, state } of jsm.streams.list())
+        found.push(`${config.name} ${state.last_seq}`);
+      return found.sort();
+    };
+    let before = await ends();
+    await soon(async () => {
+      const last = before;
+      before = await ends();
+      expect(before).toEqual(last);
+    });
+  }
+
+  /** The victim, as everyone sees it. Sequences go on, and are left out. */
+  async function victim() {
+    const { ports, client } = system;
+    const { session, project } = VICTIM;
+    const jsm = await ports.connection.jetstreamManager();
+    const streams: object[] = [];
+    for await (const { config, created } of jsm.streams.list()) streams.push({ config, created });
+    const consumers: object[] = [];
+    for await (const { name, created, config } of jsm.consumers.list(DISPATCH_STREAM)) {
+      consumers.push({ name, created, config });
+    }
+    // Whatever was stored over the snapshot: with it or without, the state is the same.
+    const withoutSnapshot = createSessionReader({
+      log: ports.log,
+      snapshots: new MemorySnapshotStore(),
+      limits: DEFAULT_LIMITS,
+      logger: silentLogger,
+      maxSessions: 1,
+    });
+    const { prompt } = await client.compile({ session, taskId: '2', taskPrompt: 'bounds' });
+    const { sequence: _, ...learnings } = await client.learnings.list({ project });
+    const { sequence: __, ...proposals } = await client.proposals.list({ project, status: 'all' });
+    return {
+      streams,
+      consumers,
+      state: stateToJson(await foldedState(ports, silentLogger, session)),
+      fromEvents: stateToJson((await withoutSnapshot.load(session)).folded.state),
+      prompt,
+      learnings,
+      proposals,
+      vectors: (await ports.vectors.read(project, 0)).vectors,
+    };
+  }
+
+  describe('whatever a user may ask for, and wherever the answer goes', () => {
+    it('tries many hundred combinations of what a user may ask for and where the answer goes', () => {
+      expect(ATTEMPTS.length * REPLIES.length).toBeGreaterThan(1000);
+    });
+
+    it.each(USERS)(
+      '$name changes nothing of a session, project, bucket or consumer that is not its own',
+      async (user) => {
+        const { name, role, args } = user;
+        const sessions = args === undefined ? {} : { sessions: [OWN.session] };
+        const permissions = permissionsOf(role, { inboxPrefix: `_INBOX_${name}`, layout, ...sessions });
+        const tried = ATTEMPTS.filter(
+          ({ subject, changesVictim }) => !(changesVictim && mayPublish(permissions, subject)),
+        );
+        expect(tried.some(({ subject }) => mayPublish(permissions, subject))).toBe(true);
+        const before = await victim();
+        const connection = await connectNats({
+          url: system.url,
+          name,
+          logger: silentLogger,
+          access: system.access(name),
+        });
+        for (const { subject, body } of tried) {
+          // Where it may not publish, it may not with any reply.
+          const replies = mayPublish(permissions, subject)
+            ? repliesFor(user, permissions)
+            : REPLIES.slice(0, 2);
+          for (const reply of replies) connection.publish(subject, body, reply === '' ? {} : { reply });
+          await connection.flush();
+        }
+        await connection.close();
+        await quiet();
+        expect(await victim()).toEqual(before);
+      },
+    );
+
+    it('a reader in the account of the streams can have one deleted, one in an account of its own cannot', async () => {
+      const jsm = await system.ports.connection.jetstreamManager();
+      const isThere = async () => (await jsm.streams.names().next()).includes('BAIT');
+      for (const [name, isLeft] of [
+        ['visitor_apart', true],
+        ['visitor', false],
+      ] as const) {
+        await jsm.streams.add({ name: 'BAIT', subjects: ['bait'] });
+        const connection = await connectNats({
+          url: system.url,
+          name,
+          logger: silentLogger,
+          access: system.access(name),
+        });
+        const reply = '$JS.API.STREAM.DELETE.BAIT';
+        const read = `$JS.API.DIRECT.GET.${ownStream}`;
+        if (isSharded) connection.publish(`${read}.session.mine.>`, '', { reply });
+        else connection.publish(read, '{"seq":999999}', { reply });
+        await connection.request(`$JS.API.DIRECT.GET.KV_${INSTALLATION_BUCKET}.${LAYOUT_SUBJECT}`);
+        await connection.close();
+        await soon(async () => expect(await isThere()).toBe(isLeft));
+      }
+    });
+
+    it('users in accounts of their own can do all that they are granted', async () => {
+      const client = await connectThroughline({ url: system.url, ...system.access('guest_apart') });
+      const published = await client.publishImplementer('mine', implemented('apart'), { wait: true });
+      expect(published.result).toMatchObject({ status: 'recorded', task: 'apart' });
+      const after = published.sequence;
+      const request = { session: 'mine', taskId: '2', taskPrompt: 'x', after };
+      expect((await client.compile(request)).factsTotal).toBeGreaterThan(0);
+      await client.close();
+      // No one may read a whole log from a shard who may not read those of its neighbours.
+      const shown = await system.as('visitor_apart', 'facts', '-s', 'mine');
+      expect(shown).toEqual(
+        isSharded
+          ? { code: expect.any(Number), stderr: expect.stringContaining('permission_denied'), stdout: '' }
+          : { code: 0, stderr: expect.any(String), stdout: expect.stringContaining('did apart') },
+      );
+      const { stdout } = await system.as('reader_apart', 'doctor');
+      expect(stdout).toMatch(/ sessions: | session mine: /);
+      expect(stdout).toMatch(/^ok {4}service extractor: /m);
+      expect(stdout).not.toContain('permission_denied');
+      const written = await system.as('operator_apart', 'snapshot', 'write', '-s', 'mine');
+      expect(written).toMatchObject({ code: 0, stderr: '' });
+    });
+
+    it('users in accounts of their own change no result, though much was stored where it does not belong', async () => {
+      const rejected = await system.ports.rejected.list(10_000);
+      expect(rejected.filter(({ session }) => session === VICTIM.session)).toEqual([]);
+      const { stdout } = await system.as('admin', 'foreign', 'ls', '--json');
+      const streams = new Set(
+        stdout
+          .trimEnd()
+          .split('\n')
+          .map((line) => JSON.parse(line).stream)
+          // A bucket that keeps one value: what a compiler writes next takes the place of a foreign one.
+          .filter((stream) => stream !== `KV_${TELEMETRY_BUCKET}`),
+      );
+      expect(streams).toEqual(
+        new Set([
+          ...[streamOf(layout, VICTIM.session), 'DISPATCH', 'DISPATCH_REJECTED', 'LEARNINGS'],
+          ...['KV_session_snapshots', 'KV_learning_snapshots'],
+        ]),
+      );
+    });
+
+    it.runIf(isSharded)(
+      'a user held to a session reads nothing of a neighbour in its shard, by any request',
+      async () => {
+        const jsm = await system.ports.connection.jetstreamManager();
+        const { last_seq: last } = (await jsm.streams.info(ownStream)).state;
+        const bodies = ['', '{"seq":1}', `{"seq":${last}}`, '{"last_by_subj":"session.victim.>"}'];
+        const batches = [
+          '{"seq":1,"next_by_subj":"session.victim.>"}',
+          '{"seq":1,"batch":9,"next_by_subj":">"}',
+        ];
+        const more = ['{"multi_last":["session.victim.>"]}', '{"subjects_filter":">"}'];
+        for (const name of ['visitor', 'guest', 'visitor_apart', 'guest_apart']) {
+          const connection = await connectNats({
+            ...{ url: system.url, name, logger: silentLogger },
+            access: system.access(name),
+          });
+          const inbox = `_INBOX_${name}.stolen`;
+          const heard: string[] = [];
+          connection.subscribe(inbox, {
+            callback: (_, message) => {
+              heard.push(`${message.headers?.get('Nats-Subject')} ${message.string()}`);
+            },
+          });
+          for (const { subject } of ATTEMPTS.filter(({ subject }) => subject.startsWith('$JS.API.'))) {
+            for (const body of [...bodies, ...batches, ...more])
+              connection.publish(subject, body, { reply: inbox });
+            await connection.flush();
+          }
+          const own = `$JS.API.DIRECT.GET.${ownStream}.session.mine.>`;
+          for (const subject of [
+            own,
+            own.replace('mine', '*'),
+            own.replace('mine', 'victim'),
+            own.replace('mine.>', '>'),
+          ]) {
+            for (const body of [...bodies, ...batches, ...more])
+              connection.publish(subject, body, { reply: inbox });
+          }
+          await connection.flush();
+          // What is granted is answered last, when everything else has been dealt with.
+          if (name.startsWith('visitor')) {
+            await soon(() => expect(heard.some((each) => each.startsWith('session.mine.'))).toBe(true));
+          }
+          expect(heard.filter((each) => each.includes('victim'))).toEqual([]);
+          await connection.close();
+        }
+      },
     );
   });
 });

@@ -1,5 +1,6 @@
 import type { ThroughlineClient } from '../../src/client/throughline-client.js';
 import { type Config, loadConfig } from '../../src/config/config.js';
+import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
 import { connectThroughline } from '../../src/index.js';
 import { type NatsPorts, openNats } from '../../src/nats/open-nats.js';
 import { silentLogger } from '../../src/ports/logger.js';
@@ -7,6 +8,7 @@ import { Shutdown } from '../../src/runtime/shutdown.js';
 import { natsOptions } from '../../src/services/common/nats-options.js';
 import { serve } from '../../src/services/serve.js';
 import { cli } from './cli.js';
+import { layoutEnv } from './layouts.js';
 import { SOON_MS } from './soon.js';
 import { type GuardedNats, startGuardedNats, type TestUser } from './users.js';
 
@@ -21,15 +23,18 @@ export interface GuardedSystem extends Pick<GuardedNats, 'url' | 'access' | 'env
 }
 
 /** @param users further users beside `worker` and `compiler`, which the services run as, and `admin` */
-export async function startGuardedSystem(users: readonly TestUser[]): Promise<GuardedSystem> {
+export async function startGuardedSystem(
+  users: readonly TestUser[],
+  layout: SessionLayout = PER_SESSION,
+): Promise<GuardedSystem> {
   const shutdown = new Shutdown();
-  const guarded = await startGuardedNats([
-    { name: 'worker', role: 'worker' },
-    { name: 'compiler', role: 'compiler' },
-    ...users,
-  ]);
+  const guarded = await startGuardedNats(
+    [{ name: 'worker', role: 'worker' }, { name: 'compiler', role: 'compiler' }, ...users],
+    layout,
+  );
   shutdown.add('the server', async () => guarded[Symbol.asyncDispose]());
-  const configOf = (user: string) => loadConfig({ ...guarded.env(user), THROUGHLINE_SNAPSHOT_EVERY: '2' });
+  const configOf = (user: string) =>
+    loadConfig({ ...guarded.env(user), ...layoutEnv(layout), THROUGHLINE_SNAPSHOT_EVERY: '2' });
   await serve(guarded.url, { config: configOf('worker'), logger: silentLogger, shutdown }, [
     'extractor',
     'tools',

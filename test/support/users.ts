@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
 import type { NatsAccess } from '../../src/nats/connection/nats-access.js';
 import type { AccessRole } from '../../src/nats/role-permissions.js';
 import { cli } from './cli.js';
+import { layoutFlags } from './layouts.js';
 import { startTestNats, type TestNats } from './nats-server.js';
 
 /** A server that lets in one user for each role, with the permissions that the command line prints and no more. */
@@ -27,7 +29,11 @@ export interface TestUser {
 const ACCOUNT = 'THROUGHLINE';
 
 /** `admin` may do anything: for what a test looks at. */
-export async function startGuardedNats(users: readonly TestUser[]): Promise<GuardedNats> {
+export async function startGuardedNats(
+  given: readonly TestUser[],
+  layout: SessionLayout = PER_SESSION,
+): Promise<GuardedNats> {
+  const users = given.map((user) => ({ ...user, args: [...(user.args ?? []), ...layoutFlags(layout)] }));
   const password = randomBytes(12).toString('hex');
   const together = users.filter(({ ownAccount }) => ownAccount !== true);
   const entries = await Promise.all(
