@@ -11,6 +11,7 @@ import load from './load.mjs';
 import memory from './memory.mjs';
 import monitoring from './monitoring.mjs';
 import plans from './plans.mjs';
+import sessions from './sessions.mjs';
 import startup from './startup.mjs';
 
 export const BENCHES = [
@@ -23,5 +24,6 @@ export const BENCHES = [
   memory,
   monitoring,
   plans,
+  sessions,
   startup,
 ];

@@ -13,6 +13,8 @@ import { DEFAULT_DEDUPE_LAST, RecentIds } from './recent-ids.js';
 export interface MemoryEventLogOptions {
   /** Distance from one sequence to the next: above 1, each append leaves a gap. Default: 1. */
   readonly sequenceStep?: number;
+  /** Whether all keys share one run of sequences, as in the stream of a shard. Default: each has its own. */
+  readonly shared?: boolean;
   /** Events of a key whose message ids are remembered; 0 stores every repetition. Default: 100,000. */
   readonly dedupeLast?: number;
 }
@@ -29,13 +31,17 @@ export class MemoryEventLog<Event extends { readonly type: string }> implements 
   readonly #watchers = new Map<Token, Set<() => void>>();
   readonly #step: number;
   readonly #dedupeLast: number;
+  readonly #shared: boolean;
+  /** Of all keys. */
+  #last = 0;
 
   constructor(
     format: EventFormat<Event>,
-    { sequenceStep = 1, dedupeLast = DEFAULT_DEDUPE_LAST }: MemoryEventLogOptions = {},
+    { sequenceStep = 1, shared = false, dedupeLast = DEFAULT_DEDUPE_LAST }: MemoryEventLogOptions = {},
   ) {
     this.#format = format;
     this.#step = sequenceStep;
+    this.#shared = shared;
     this.#dedupeLast = dedupeLast;
   }
 
@@ -59,7 +65,8 @@ export class MemoryEventLog<Event extends { readonly type: string }> implements 
   inject(key: Token, data: Uint8Array): number {
     const log = this.#logs.get(key) ?? { messages: [], ids: new RecentIds(this.#dedupeLast) };
     this.#logs.set(key, log);
-    const sequence = lastOf(log) + this.#step;
+    const sequence = (this.#shared ? this.#last : lastOf(log)) + this.#step;
+    this.#last = sequence;
     log.messages.push({ sequence, data: data.slice() });
     for (const watcher of this.#watchers.get(key) ?? []) queueMicrotask(watcher);
     return sequence;

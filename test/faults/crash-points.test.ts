@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { DISPATCH_STREAM, EXTRACTOR_CONSUMER } from '../../src/contracts/names.js';
+import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
 import { retryRejected } from '../../src/services/extractor/retry-rejected.js';
 import { startNode } from '../support/cli.js';
 import {
@@ -13,15 +14,19 @@ import {
 import { type Chance, chanceOf } from '../support/faults/random.js';
 import { seeds, withSeed } from '../support/faults/settings.js';
 import { publications } from '../support/faults/workload.js';
+import { layoutEnv } from '../support/layouts.js';
 import { startTestNats, type TestNats } from '../support/nats-server.js';
 import { allDealtWith, type System, startSystem } from '../support/system.js';
 
 const MORTAL = fileURLToPath(new URL('../support/faults/mortal-worker.mjs', import.meta.url));
 /** What a dead worker held comes again soon, and snapshots are written often. */
-const env = {
+const SETTINGS = {
   THROUGHLINE_ACK_WAIT_MS: '500',
   THROUGHLINE_SNAPSHOT_EVERY: '5',
 };
+/** In turn: the points are odd in number, so that a long run meets each in both. */
+const LAYOUTS: readonly SessionLayout[] = [PER_SESSION, { layout: 'sharded', shards: 1 }];
+type Env = Readonly<Record<string, string>>;
 
 /** How often it is looked whether a worker has anything left to do. */
 const LOOK_MS = 50;
@@ -51,13 +56,16 @@ function pointOf(seed: number): string {
 const RUNS = seeds(ALL.length, 200);
 
 describe('a worker killed at a named point', () => {
-  it.each(RUNS.map((seed) => ({ seed, point: pointOf(seed) })))(
-    'a worker killed at $point loses no result: seed $seed',
-    ({ seed, point }) => withSeed('crash-points', seed, () => round(chanceOf(seed), point)),
+  it.each(RUNS.map((seed) => ({ seed, point: pointOf(seed), layout: LAYOUTS[seed % 2] ?? PER_SESSION })))(
+    'a worker killed at $point loses no result: $layout.layout, seed $seed',
+    ({ seed, point, layout }) => {
+      const env = { ...SETTINGS, ...layoutEnv(layout) };
+      return withSeed('crash-points', seed, () => round(chanceOf(seed), point, env));
+    },
   );
 });
 
-async function round(chance: Chance, point: string): Promise<void> {
+async function round(chance: Chance, point: string, env: Env): Promise<void> {
   const retry = RETRY_POINTS.some((each) => each === point);
   await using nats = await startTestNats({ monitor: true });
   const acknowledged: Acknowledged = new Map();
@@ -70,9 +78,9 @@ async function round(chance: Chance, point: string): Promise<void> {
     });
     await publishAll(publisher.ports, work, acknowledged);
   }
-  const retried = retry ? await rejectedByAll(nats) : new Set<number>();
-  expect(await dieAt(nats, point, chance.between(1, 2), 15_000)).toBe(true);
-  if (!retry && chance.happens(0.3)) await dieAt(nats, chance.pick(POINTS), 1, 500);
+  const retried = retry ? await rejectedByAll(nats, env) : new Set<number>();
+  expect(await dieAt(nats, env, point, chance.between(1, 2), 15_000)).toBe(true);
+  if (!retry && chance.happens(0.3)) await dieAt(nats, env, chance.pick(POINTS), 1, 500);
   {
     await using heir = await startSystem({ nats, env });
     await retryRest(heir, retried);
@@ -82,7 +90,7 @@ async function round(chance: Chance, point: string): Promise<void> {
 }
 
 /** Has everything dealt with, and gives the dispatches that were rejected. */
-async function rejectedByAll(nats: TestNats): Promise<Set<number>> {
+async function rejectedByAll(nats: TestNats, env: Env): Promise<Set<number>> {
   await using system = await startSystem({ nats, env });
   const { ports } = system;
   await allDealtWith(ports);
@@ -93,7 +101,13 @@ async function rejectedByAll(nats: TestNats): Promise<Set<number>> {
  * Runs a worker until it dies; one that has had nothing left to do for `idleMs` before it comes to its point is killed
  * then. Gives whether it came there.
  */
-async function dieAt(nats: TestNats, point: string, count: number, idleMs: number): Promise<boolean> {
+async function dieAt(
+  nats: TestNats,
+  env: Env,
+  point: string,
+  count: number,
+  idleMs: number,
+): Promise<boolean> {
   await using worker = await startNode([MORTAL, nats.url, point, String(count)], env);
   await using watcher = await startSystem({ nats, env, only: [] });
   const jsm = await watcher.ports.connection.jetstreamManager();

@@ -34,6 +34,7 @@ async function inMemory(options?: MemoryEventLogOptions): Promise<OpenedEventLog
 
 eventLogContract('of sessions, in memory', EVENTS, () => inMemory());
 eventLogContract('of sessions, in memory, with gaps', EVENTS, () => inMemory({ sequenceStep: 7 }));
+eventLogContract('of sessions, in memory, in one run of sequences', EVENTS, () => inMemory({ shared: true }));
 
 /** Commands among results, on either log. */
 async function expectCommandsAlone(log: SessionLog, other: SessionLog): Promise<void> {

@@ -36,9 +36,8 @@ export async function sessionFindings(examined: SessionsExamined): Promise<Findi
     // The stream is the session's own: its sequences are dense.
     eventsAfter: async (from: number) => Math.max(0, state.last_seq - Math.max(from, state.first_seq - 1)),
   }));
-  const many = streams.length > MANY_SESSIONS ? [manyStreams(streams.length)] : [];
   return [
-    ...many,
+    ...manySessions(streams.length),
     ...(await tailFindings({
       ...{ kind: 'session', logs, snapshots, snapshotEvery, now, faults },
       writes: writesSnapshot,
@@ -51,11 +50,13 @@ export function writesSnapshot(session: Token): string {
 }
 
 /** Sessions with a stream each beyond which a server should not go for long. */
-export const MANY_SESSIONS = 2000;
+const MANY_SESSIONS = 2000;
 
-function manyStreams(count: number): Finding {
+/** The advice to share streams, where there are many. */
+export function manySessions(count: number): Finding[] {
+  if (count <= MANY_SESSIONS) return [];
   const message = `${count} sessions have a stream each: every stream takes memory of the server, and time when it starts`;
-  return warn('layout', message, 'run the next installation with THROUGHLINE_LAYOUT=sharded');
+  return [warn('layout', message, 'start a new installation for them with THROUGHLINE_LAYOUT=sharded')];
 }
 
 async function sessionStreams(jsm: JetStreamManager): Promise<{ session: Token; info: StreamInfo }[]> {

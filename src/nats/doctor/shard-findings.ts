@@ -67,7 +67,7 @@ function shardFaults(info: StreamInfo, shard: number, { shards, replicas }: Shar
   }
   const count = metadata?.[SHARDS];
   if (count !== undefined && count !== String(shards)) {
-    const message = `is one of ${count} shards, but the installation has ${shards}`;
+    const message = `is one of ${count} shards, but the installation has ${counted(shards, 'shard')}`;
     found.push(
       fail(`stream ${name}`, message, 'restore the bucket throughline that belongs to these streams'),
     );

@@ -91,3 +91,24 @@ describe('a repair of the dispatches', () => {
     expect(await repaired(async () => {}, repairing)).toEqual(RESULTS);
   });
 });
+
+describe('a repair of shards', () => {
+  it('a repair of shards moves a stream beyond the snapshots of its sessions, and a session whose snapshot it had lost goes on', async () => {
+    const env = { THROUGHLINE_LAYOUT: 'sharded', THROUGHLINE_SHARDS: '1' };
+    await using system = await startSystem({ only: [], env });
+    const { log, snapshots } = system.ports;
+    const [behind, neighbour] = [newSession('behind'), newSession('neighbour')];
+    await log.append(neighbour, rejected(1));
+    const snapshot = 700;
+    await snapshots.save(behind, { sequence: snapshot, text: `{"after_sequence":${snapshot},"state":{}}` });
+    await expect(log.append(behind, rejected(2))).rejects.toMatchObject({ code: 'config_invalid' });
+    const lines = await system.ports.repair();
+    expect(lines).toEqual([expect.stringMatching(/^SESSIONS_00: numbers moved up from 1 to beyond 700/)]);
+    const appended = await log.append(behind, rejected(2), { expectedSequence: 0 });
+    expect(appended).toMatchObject({ outcome: 'appended' });
+    expect((await log.read(behind, { after: snapshot })).events).toHaveLength(1);
+    expect((await log.read(neighbour, { after: 0 })).events).toHaveLength(1);
+    expect(await log.sessions()).toEqual([behind, neighbour].sort());
+    expect(await system.ports.repair()).toEqual([]);
+  });
+});

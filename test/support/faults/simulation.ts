@@ -66,7 +66,11 @@ export async function simulate(seed: number): Promise<Simulated> {
     maxInHand: chance.pick([1, 5, 1000]),
     dedupeLast: remembered,
   });
-  const log = new MemorySessionLog({ sequenceStep: chance.between(1, 3), dedupeLast });
+  const log = new MemorySessionLog({
+    sequenceStep: chance.between(1, 3),
+    shared: chance.happens(0.5),
+    dedupeLast,
+  });
   const snapshots = new MemorySnapshotStore();
   const rejected = new MemoryRejectedStore();
   const maxDeliveries = chance.pick([2, 20, 1000]);

@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest';
+import { manySessions } from '../../../src/nats/doctor/session-findings.js';
+import { shardFindings } from '../../../src/nats/doctor/shard-findings.js';
+import { highestSeen } from '../../../src/nats/jetstream/dispatch-numbers.js';
+import { rejected } from '../../support/builders.js';
+import { bad, of } from '../../support/doctor.js';
+import { newSession, startSystem } from '../../support/system.js';
+
+const env = { THROUGHLINE_LAYOUT: 'sharded', THROUGHLINE_SHARDS: '1' };
+
+it('the doctor counts the shards that were made, names sessions whose snapshot is far behind, and finds shards of another installation', async () => {
+  await using system = await startSystem({ only: [], env });
+  const { log, snapshots, connection } = system.ports;
+  const jsm = await connection.jetstreamManager();
+  const look = (shards: number) =>
+    shardFindings({ jsm, log, snapshots, shards, replicas: 1, snapshotEvery: 2, now: Date.now() });
+  expect(of(await look(1), 'layout')).toMatchObject([
+    { level: 'ok', message: expect.stringMatching(/^0 of 1 /) },
+  ]);
+
+  const [behind, fresh] = [newSession('behind'), newSession('fresh')];
+  for (let dispatch = 1; dispatch <= 20; dispatch += 1) await log.append(behind, rejected(dispatch));
+  await log.append(fresh, rejected(21));
+  expect(bad(await look(1))).toEqual([
+    {
+      check: `session ${behind}`,
+      level: 'warn',
+      message: expect.stringMatching(/^20 events and it has no snapshot/),
+      fix: `throughline snapshot write --session ${behind}`,
+    },
+  ]);
+
+  const others = bad(await look(8));
+  expect(of(others, 'stream SESSIONS_00')).toMatchObject([
+    { level: 'fail', message: 'is one of 1 shards, but the installation has 8 shards' },
+  ]);
+});
+
+it('the highest dispatch that sessions have seen is found among the newest events of their shard', async () => {
+  await using system = await startSystem({ only: [], env });
+  const { log, connection } = system.ports;
+  const [one, two] = [newSession('one'), newSession('two')];
+  await log.append(one, rejected(7));
+  await log.append(two, rejected(5000));
+  await log.append(one, rejected(8));
+  const jsm = await connection.jetstreamManager();
+  expect(await highestSeen({ connection, jsm, timeoutMs: 5000 })).toMatchObject({
+    sequence: 5000,
+    stream: 'SESSIONS_00',
+  });
+});
+
+it('the doctor suggests shards only where thousands of sessions have a stream each', () => {
+  expect(manySessions(2000)).toEqual([]);
+  expect(manySessions(2001)).toMatchObject([
+    { check: 'layout', level: 'warn', fix: expect.stringContaining('THROUGHLINE_LAYOUT=sharded') },
+  ]);
+});
