@@ -26,7 +26,7 @@ import { SHARDS } from './topology.js';
 /**
  * The layout of an installation is recorded once, under `layout` in the bucket `throughline`: by the first service that
  * starts. The stream of the bucket takes one message of each key, and no second one, so the record cannot be replaced by
- * another service that starts at the same time, nor by an answer that somebody has sent there.
+ * another service that starts at the same time, nor by an answer that someone has sent there.
  *
  * An installation without a record has the layout of the streams that are there. A user who may not see the record gets
  * the layout of the settings: one that was recorded differently has nothing for it under those names.

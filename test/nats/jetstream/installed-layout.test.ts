@@ -120,7 +120,7 @@ describe('an installation without a record', () => {
 });
 
 describe('the record of the layout', () => {
-  it('the record of the layout cannot be replaced by what somebody sends there', async () => {
+  it('the record of the layout cannot be replaced by what someone sends there', async () => {
     const ports = await open({ layout: 'sharded', shards: 8 });
     const answer = await ports.connection.request(LAYOUT_SUBJECT, '{"layout":"per-session"}');
     expect(answer.json()).toMatchObject({ error: { description: expect.any(String) } });
