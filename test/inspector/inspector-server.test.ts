@@ -62,6 +62,16 @@ describe('the API', () => {
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
   });
 
+  it('the health of the last hour has its first moment right after the start', async () => {
+    const history = async () => (await served.fetch('/api/health-history')).json();
+    await soon(async () =>
+      expect(await history()).toEqual({
+        everyMs: 10_000,
+        points: [{ at: expect.any(String), pending: expect.any(Number) }],
+      }),
+    );
+  });
+
   it('a path that is not there is an error in JSON below /api, and the page for any view', async () => {
     const missing = await served.fetch('/api/nothing');
     expect([missing.status, await missing.json()]).toEqual([
@@ -170,6 +180,36 @@ interface Connz {
     readonly subscriptions_list_detail?: readonly { readonly subject: string }[];
   }[];
 }
+
+describe('the way of a result to the page', () => {
+  it('a result is told within 100 ms, in the middle of 50', async () => {
+    const session = newSession('timed');
+    await using feed = await live();
+    await feed.heard('state');
+    const took: number[] = [];
+    for (let each = 0; each < 50; each += 1) {
+      const before = feed.events.length;
+      const begun = performance.now();
+      const published = served.system.client.publishImplementer(session, implemented(String(each)));
+      const change = await soon(() => {
+        const found = feed.events
+          .slice(before)
+          .find(({ event, data }) => event === 'change' && data.session === session);
+        if (found === undefined) throw new Error('not told yet');
+        return found;
+      });
+      took.push(change.cameAt - begun);
+      await published;
+      // What is told once more when it is quiet again is of the one before.
+      await feed.heard('change', () => true);
+    }
+    const median = took.sort((a, b) => a - b)[25] ?? Number.POSITIVE_INFINITY;
+    console.log(
+      `from a published result to its event: p50 ${median.toFixed(1)} ms, longest ${took.at(-1)?.toFixed(1)} ms`,
+    );
+    expect(median).toBeLessThan(100);
+  });
+});
 
 describe('a reader', () => {
   it('a reader sees, and is told that deciding takes the operator role', async () => {

@@ -23,7 +23,7 @@ interface Browser {
 
 const HEARTBEAT_MS = 15_000;
 /** Of one session a browser hears no more often, unless it follows that session alone. */
-const THROTTLE = { everyMs: 100, settledMs: 1000 };
+const THROTTLE = { everyMs: 30, settledMs: 1000 };
 
 /**
  * What happens, for all browsers together. There is one subscription, however many watch, and none while nobody does.

@@ -220,6 +220,22 @@ describe('the health of the last hour', () => {
     });
   });
 
+  it('the history gives the rate of compiles and their mean time, over all compilers', async () => {
+    const compilers = (...compiled: { count: number; ms: number }[]) =>
+      ({ services: compiled.map((each) => ({ numbers: { compiled: each } })) }) as unknown as HealthShown;
+    const answers = [
+      shown(0, compilers({ count: 10, ms: 50 }, { count: 0, ms: 0 })),
+      shown(10_000, compilers({ count: 20, ms: 100 }, { count: 10, ms: 150 })),
+      shown(20_000, compilers({ count: 20, ms: 100 }, { count: 10, ms: 150 })),
+    ];
+    const history = new HealthHistory(async () => answers.shift() ?? Promise.reject(new Error('gone')));
+    for (let moment = 0; moment < 3; moment += 1) await history.look();
+    expect(history.reply.points.slice(1)).toEqual([
+      expect.objectContaining({ compilesPerSecond: 2, compileMsMean: 10 }),
+      { at: new Date(20_000).toISOString(), compilesPerSecond: 0 },
+    ]);
+  });
+
   it('the history holds an hour and no more', async () => {
     let moment = 0;
     const history = new HealthHistory(async () => {
