@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander';
-import { TOOL_NAMES, TOOLS, type ToolName } from '../contracts/tool-requests.js';
+import { isWideTool, TOOL_NAMES, TOOLS, type ToolName } from '../contracts/tool-requests.js';
 import { type Cli, cliOf, coloured, examples, out, sessionOf, withClient } from './command-context.js';
 import { addFields, fieldsIn } from './request-options.js';
+import { queryLines } from './show-query.js';
 import { showReply } from './show-reply.js';
 
 /** `throughline tool …`: one command for each tool of the service, with options made from its input. */
@@ -11,6 +12,10 @@ export function toolCommand(program: Command): void {
     .description('Tools for agents at work: each command is a request to the service session-tools.')
     .addHelpText('after', examples('throughline tool task-next --session demo --claim agent-1'));
   for (const name of TOOL_NAMES) {
+    if (isWideTool(name)) {
+      addTool(tool.command(name), name, `throughline tool ${name}`);
+      continue;
+    }
     const command = tool
       .command(name)
       .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION, else .throughline.json)')
@@ -23,12 +28,12 @@ export function toolCommand(program: Command): void {
   }
 }
 
-/** Makes a command the request to a tool; `sessionIn` says which session it works on. */
+/** Makes a command the request to a tool; `sessionIn` says which session it works on, where it is of one. */
 export function addTool(
   command: Command,
   name: ToolName,
   words: string,
-  sessionIn: (cli: Cli, self: Command) => string,
+  sessionIn?: (cli: Cli, self: Command) => string,
 ): void {
   const { summary, example, shape } = TOOLS[name];
   command.summary(summary).description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`);
@@ -39,9 +44,12 @@ export function addTool(
     .action(async () => {
       const cli = cliOf(command);
       const options = command.opts();
-      const request = { session: sessionIn(cli, command), ...fieldsIn(options, shape) };
+      const session = sessionIn && { session: sessionIn(cli, command) };
+      const request = { ...session, ...fieldsIn(options, shape) };
       const reply = await withClient(cli, (client) => client.requestTool(name, request));
       if (options.json === true) return out(JSON.stringify(reply));
+      const lines = queryLines(name, reply);
+      if (lines !== undefined) return out(lines.join('\n'));
       out(showReply(reply, coloured(cli)), coloured(cli));
     });
 }

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import {
   RUN_INIT_SUBJECT,
@@ -23,6 +22,7 @@ import { startService } from '../../nats/micro/micro-service.js';
 import { type Endpoint, healthEndpoint } from '../../nats/micro/service-endpoint.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import { systemClock } from '../../ports/clock.js';
+import { NO_PROMPTS } from '../../ports/prompt-traces.js';
 import { scannerFor } from '../../redaction/secretlint-scanner.js';
 import { loadTokenizer } from '../../tokenizers/load-tokenizer.js';
 import { VERSION } from '../../version.js';
@@ -33,22 +33,12 @@ import { NoteHarvester } from '../learnings/note-harvester.js';
 import type { Projects } from '../learnings/serve-learnings.js';
 import { createDispatchResults } from './dispatch-results.js';
 import { createRunService } from './run-service.js';
+import { SessionIndex } from './session-index.js';
+import { createSessionQueries } from './session-queries.js';
 import { createSessionTools } from './session-tools.js';
+import { createTimelineService } from './timeline-service.js';
+import { createTraceEntries } from './trace-entries.js';
 import { createTraceService } from './trace-service.js';
-
-const later = (request: unknown) =>
-  Promise.reject(new ThroughlineError('internal', `not there yet: ${JSON.stringify(request)}`));
-const LATER = {
-  'session-list': later,
-  'fact-show': later,
-  'file-list': later,
-  'timeline-list': later,
-  'ledger-list': later,
-  'ledger-show': later,
-  'trace-list': later,
-  'trace-show': later,
-  'snapshot-show': later,
-};
 
 /** The service `session-tools`: tools, runs and traces. */
 export async function serveTools(
@@ -69,10 +59,27 @@ export async function serveTools(
   const showDispatch = createDispatchResults({ reader: sessions.reader, log: nats.log, afterTimeoutMs });
   const tools = createSessionTools({ ...sessions, logger, onNotes });
   const run = createRunService(sessions);
+  const prompts = NO_PROMPTS;
+  const index = new SessionIndex({ log: nats.log, reader: sessions.reader, logger });
+  const show = createSessionQueries({
+    log: nats.log,
+    reader: sessions.reader,
+    snapshots: nats.snapshots,
+    prompts,
+  });
   const queries: Readonly<Record<QueryName, (request: unknown) => Promise<object>>> = {
     'dispatch-show': showDispatch,
     'plan-show': (request) => run.plan(request),
-    ...LATER,
+    'session-list': (request) => index.list(request),
+    'fact-find': show.factFind,
+    'fact-show': show.factShow,
+    'file-list': show.fileList,
+    'timeline-list': createTimelineService({ log: nats.log, prompts }),
+    'ledger-list': show.ledgerList,
+    'ledger-show': show.ledgerShow,
+    'trace-list': show.traceList,
+    'trace-show': createTraceEntries({ log: nats.log }),
+    'snapshot-show': show.snapshotShow,
   };
   const trace = createTraceService({
     log: nats.log,
