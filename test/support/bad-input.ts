@@ -7,6 +7,7 @@ import {
   type LearningRequest,
 } from '../../src/contracts/learning-requests.js';
 import { COMPILE_SUBJECT } from '../../src/contracts/names.js';
+import { cursorOf } from '../../src/contracts/page-cursor.js';
 import {
   RUN_INIT_SUBJECT,
   RUN_STATUS_SUBJECT,
@@ -17,7 +18,7 @@ import {
   TRACE_RECORD_SUBJECT,
 } from '../../src/contracts/request-names.js';
 import { runInitRequest, runStatusRequest } from '../../src/contracts/run-request.js';
-import { TOOL_NAMES, TOOLS, toolSubject } from '../../src/contracts/tool-requests.js';
+import { isWideTool, TOOL_NAMES, TOOLS, toolSubject } from '../../src/contracts/tool-requests.js';
 import {
   traceAppendRequest,
   traceCompactRequest,
@@ -83,18 +84,24 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
   'session-show': {},
   'fact-find': {
     ...{ text: 'parser', task: '1', subject: 'a.ts', relation: ['issue'], tag: 'error' },
-    ...{ is: 'all', closed: true, limit: 5 },
+    ...{ is: 'all', closed: true, limit: 5, cursor: cursorOf('facts', 9, 0, 9, 'abcd') },
   },
   'dispatch-show': { dispatch: 1, timeoutMs: 0 },
   'plan-show': { id: '2.1', status: 'blocked' },
-  'session-list': { text: 'a', status: 'open', project: 'p', stalled: true, limit: 5 },
+  'session-list': {
+    ...{ text: 'a', status: 'open', project: 'p', stalled: true, brief: true, limit: 5 },
+    cursor: cursorOf('sessions', 0, '', 'a'),
+  },
   'fact-show': { id: 'abcd' },
   'file-list': { text: 'parser', limit: 5 },
-  'timeline-list': { kinds: ['result', 'rejected'], task: '1', failed: true, limit: 5, after: 1 },
+  'timeline-list': {
+    ...{ kinds: ['result', 'rejected'], task: '1', failed: true, limit: 5, after: 1 },
+    cursor: cursorOf('timeline', 1, ''),
+  },
   'ledger-list': {},
   'ledger-show': { task: '1' },
-  'trace-list': { limit: 5 },
-  'trace-show': { intent: 'INT-1', limit: 5 },
+  'trace-list': { limit: 5, cursor: cursorOf('intents', 'INT-1') },
+  'trace-show': { intent: 'INT-1', limit: 5, cursor: cursorOf('trace', 1, 0) },
   'snapshot-show': { whole: true },
 };
 
@@ -176,6 +183,7 @@ export const REQUESTS: readonly Contract[] = [
     subject: toolSubject(name),
     schema: TOOLS[name].request,
     good: { ...TOOL_REQUESTS[name] },
+    ...(isWideTool(name) && { ofSession: false as const }),
   })),
   ...Object.entries(COMPILE_REQUESTS).map(([kind, good]) => ({
     name: `compile ${kind}`,

@@ -23,7 +23,7 @@ export interface Backwards {
 }
 
 /** One stretch: all events from `downTo` to the stretch before, the newest first. */
-export interface Stretch {
+export interface EventStretch {
   readonly events: readonly StoredEvent[];
   readonly downTo: number;
 }
@@ -38,7 +38,7 @@ export async function* eventsBackwards(
   log: Pick<SessionLog, 'read'>,
   session: Token,
   { from, above, sources, wanted }: Backwards,
-): AsyncGenerator<Stretch> {
+): AsyncGenerator<EventStretch> {
   const widest = sources.includes('everything') ? WIDEST.everything : WIDEST.some;
   let width = Math.max(NARROWEST, Math.min(wanted, MOST_AT_ONCE));
   for (let high = from; high > above; ) {

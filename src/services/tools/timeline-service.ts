@@ -24,6 +24,8 @@ export interface TimelineServiceOptions {
 
 /** Events that one request reads at most: where few of them fit, the page is short, and the next goes on. */
 const MOST_READ = 2000;
+/** A read counts as so many events, whatever it brings. */
+const LEAST_COUNTED = 32;
 /** As many prompts as are remembered of a session. */
 const MOST_PROMPTS = 200;
 
@@ -51,7 +53,9 @@ export function createTimelineService({ log, prompts }: TimelineServiceOptions) 
       log.newest(session),
       kinds.has('prompt') ? prompts.recent(session, { limit: MOST_PROMPTS }) : [],
     ]);
-    const from = given ?? { sequence };
+    // A cursor may come from anyone: nothing is looked for where nothing can be.
+    const from =
+      given === undefined ? { sequence } : { ...given, sequence: Math.min(given.sequence, sequence) };
     const compiled = promptsFrom(recent.map(promptEntry), from, after).filter((entry) => fits(entry, asked));
     const found: TimelineEntry[] = [];
     const isFull = () => found.length > limit;
@@ -70,7 +74,7 @@ export function createTimelineService({ log, prompts }: TimelineServiceOptions) 
       }
       addPrompts(downTo);
       if (isFull()) return page(found, limit, sequence);
-      read += events.length;
+      read += Math.max(events.length, LEAST_COUNTED);
       if (read >= MOST_READ && downTo > range.above + 1)
         return { entries: found, next: cursorTo({ sequence: downTo - 1 }), sequence };
     }

@@ -17,6 +17,8 @@ import { eventsBackwards } from './events-backwards.js';
 
 /** Events that one request reads at most. */
 const MOST_READ = 2000;
+/** A read counts as so many events, whatever it brings. */
+const LEAST_COUNTED = 32;
 const MAX_LINE = 300;
 
 export function createTraceEntries({
@@ -28,7 +30,8 @@ export function createTraceEntries({
     const { session: name, intent, limit, cursor } = checkedRequest(TOOLS['trace-show'].request, request);
     const session = token(name, 'session');
     const sequence = await log.newest(session);
-    const from = cursor === undefined ? { sequence, index: Number.POSITIVE_INFINITY } : placeIn(cursor);
+    const from =
+      cursor === undefined ? { sequence, index: Number.POSITIVE_INFINITY } : placeIn(cursor, sequence);
     const found: (TraceShown['entries'][number] & { readonly index: number })[] = [];
     const reply = (next?: string) => ({
       intent,
@@ -51,16 +54,17 @@ export function createTraceEntries({
         if (found.length > limit && last !== undefined)
           return reply(cursorOf('trace', last.sequence, last.index));
       }
-      read += events.length;
+      read += Math.max(events.length, LEAST_COUNTED);
       if (read >= MOST_READ && downTo > 1) return reply(cursorOf('trace', downTo, 0));
     }
     return reply();
   };
 }
 
-function placeIn(cursor: string): { sequence: number; index: number } {
+/** A cursor may come from anyone: nothing is looked for where nothing can be. */
+function placeIn(cursor: string, newest: number): { sequence: number; index: number } {
   const [, sequence, index] = readCursor(cursor, [z.literal('trace'), z.int(), z.int()]);
-  return { sequence, index };
+  return { sequence: Math.min(sequence, newest), index };
 }
 
 /** The entries of an intent that an event brings, each with its place in the event. */
