@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { isWideTool, TOOL_NAMES, TOOLS, type ToolName } from '../contracts/tool-requests.js';
+import { TOOL_NAMES, TOOLS, type ToolName } from '../contracts/tool-requests.js';
 import { type Cli, cliOf, coloured, examples, out, sessionOf, withClient } from './command-context.js';
 import { addFields, fieldsIn } from './request-options.js';
 import { queryLines } from './show-query.js';
@@ -12,28 +12,30 @@ export function toolCommand(program: Command): void {
     .description('Tools for agents at work: each command is a request to the service session-tools.')
     .addHelpText('after', examples('throughline tool task-next --session demo --claim agent-1'));
   for (const name of TOOL_NAMES) {
-    if (isWideTool(name)) {
-      addTool(tool.command(name), name, `throughline tool ${name}`);
+    const command = tool.command(name);
+    const { scope } = TOOLS[name];
+    if (scope === 'no session') {
+      addTool(command, name, `throughline tool ${name}`, () => undefined);
       continue;
     }
-    const command = tool
-      .command(name)
-      .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION, else .throughline.json)')
-      // What it was called before, for one more release.
-      .addOption(new Option('-n, --name <session>').hideHelp());
+    const isAny = scope === 'any session';
+    const fallback = isAny ? 'all' : 'THROUGHLINE_SESSION, else .throughline.json';
+    command.option('-s, --session <name>', `session (default: ${fallback})`);
+    // What it was called before, for one more release.
+    if (!isAny) command.addOption(new Option('-n, --name <session>').hideHelp());
     addTool(command, name, `throughline tool ${name} --session demo`, (cli, self) => {
       const { session, name: before } = self.opts<{ session?: string; name?: string }>();
-      return sessionOf(cli, session ?? before);
+      return isAny ? session : sessionOf(cli, session ?? before);
     });
   }
 }
 
-/** Makes a command the request to a tool; `sessionIn` says which session it works on, where it is of one. */
+/** Makes a command the request to a tool; `sessionIn` says which session it works on, if any. */
 export function addTool(
   command: Command,
   name: ToolName,
   words: string,
-  sessionIn?: (cli: Cli, self: Command) => string,
+  sessionIn: (cli: Cli, self: Command) => string | undefined,
 ): void {
   const { summary, example, shape } = TOOLS[name];
   command.summary(summary).description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`);
@@ -44,8 +46,8 @@ export function addTool(
     .action(async () => {
       const cli = cliOf(command);
       const options = command.opts();
-      const session = sessionIn && { session: sessionIn(cli, command) };
-      const request = { ...session, ...fieldsIn(options, shape) };
+      const session = sessionIn(cli, command);
+      const request = { ...(session !== undefined && { session }), ...fieldsIn(options, shape) };
       const reply = await withClient(cli, (client) => client.requestTool(name, request));
       if (options.json === true) return out(JSON.stringify(reply));
       const lines = queryLines(name, reply);

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import type { z } from 'zod';
-import { compileRequest } from '../../src/contracts/compile-request.js';
+import { compileRequest, pastPromptRequest } from '../../src/contracts/compile-request.js';
 import {
   LEARNING_REQUEST_SUBJECTS,
   LEARNING_REQUESTS,
   type LearningRequest,
 } from '../../src/contracts/learning-requests.js';
-import { COMPILE_SUBJECT } from '../../src/contracts/names.js';
+import { COMPILE_SUBJECT, PAST_PROMPT_SUBJECT } from '../../src/contracts/names.js';
 import { cursorOf } from '../../src/contracts/page-cursor.js';
 import {
   RUN_INIT_SUBJECT,
@@ -18,7 +18,7 @@ import {
   TRACE_RECORD_SUBJECT,
 } from '../../src/contracts/request-names.js';
 import { runInitRequest, runStatusRequest } from '../../src/contracts/run-request.js';
-import { isWideTool, TOOL_NAMES, TOOLS, toolSubject } from '../../src/contracts/tool-requests.js';
+import { TOOL_NAMES, TOOLS, toolSubject } from '../../src/contracts/tool-requests.js';
 import {
   traceAppendRequest,
   traceCompactRequest,
@@ -88,6 +88,14 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
   },
   'dispatch-show': { dispatch: 1, timeoutMs: 0 },
   'plan-show': { id: '2.1', status: 'blocked' },
+  'telemetry-show': {},
+  'rejected-list': { role: 'reviewer', limit: 5, cursor: '5' },
+  'rejected-show': { id: 1, offset: 0 },
+  'rejected-retry': { id: 1, role: 'reviewer', toSession: 'attacked', body: '{}' },
+  'rejected-remove': { id: 1 },
+  'prompt-list': { task: '1', limit: 5, cursor: '5' },
+  'prompt-show': { id: 'a1' },
+  'health-show': {},
   'session-list': {
     ...{ text: 'a', status: 'open', project: 'p', stalled: true, brief: true, limit: 5 },
     cursor: cursorOf('sessions', 0, '', 'a'),
@@ -183,7 +191,7 @@ export const REQUESTS: readonly Contract[] = [
     subject: toolSubject(name),
     schema: TOOLS[name].request,
     good: { ...TOOL_REQUESTS[name] },
-    ...(isWideTool(name) && { ofSession: false as const }),
+    ...(TOOLS[name].scope === 'no session' && { ofSession: false as const }),
   })),
   ...Object.entries(COMPILE_REQUESTS).map(([kind, good]) => ({
     name: `compile ${kind}`,
@@ -191,6 +199,12 @@ export const REQUESTS: readonly Contract[] = [
     schema: compileRequest,
     good,
   })),
+  {
+    name: 'prompt-past',
+    subject: PAST_PROMPT_SUBJECT,
+    schema: pastPromptRequest,
+    good: COMPILE_REQUESTS.dispatch ?? {},
+  },
   {
     name: 'run-init',
     subject: RUN_INIT_SUBJECT,

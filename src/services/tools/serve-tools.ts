@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import {
   RUN_INIT_SUBJECT,
@@ -29,6 +30,7 @@ import { VERSION } from '../../version.js';
 import { healthOf } from '../common/health.js';
 import { guarded } from '../common/request-guard.js';
 import { numbersOf, type Serving, type Sessions } from '../common/service-context.js';
+import { watchService } from '../common/service-metrics.js';
 import { NoteHarvester } from '../learnings/note-harvester.js';
 import type { Projects } from '../learnings/serve-learnings.js';
 import { createDispatchResults } from './dispatch-results.js';
@@ -40,12 +42,25 @@ import { createTimelineService } from './timeline-service.js';
 import { createTraceEntries } from './trace-entries.js';
 import { createTraceService } from './trace-service.js';
 
+const later = (request: unknown) =>
+  Promise.reject(new ThroughlineError('internal', `not there yet: ${JSON.stringify(request)}`));
+const LATER = {
+  'telemetry-show': later,
+  'rejected-list': later,
+  'rejected-show': later,
+  'rejected-retry': later,
+  'rejected-remove': later,
+  'prompt-list': later,
+  'prompt-show': later,
+  'health-show': later,
+};
+
 /** The service `session-tools`: tools, runs and traces. */
 export async function serveTools(
   nats: NatsPorts,
   sessions: Sessions,
   projects: Projects,
-  { config, logger, shutdown, health, admit }: Serving,
+  { config, logger, shutdown, health, admit, tracing, monitoring }: Serving,
 ): Promise<void> {
   const harvester = new NoteHarvester({
     sessions: sessions.reader,
@@ -80,6 +95,7 @@ export async function serveTools(
     'trace-list': show.traceList,
     'trace-show': createTraceEntries({ log: nats.log }),
     'snapshot-show': show.snapshotShow,
+    ...LATER,
   };
   const trace = createTraceService({
     log: nats.log,
@@ -94,6 +110,7 @@ export async function serveTools(
     description: 'Tasks, notes, inbox, iterations and runs of sessions',
     logger,
     admit,
+    tracing,
     endpoints: guarded<Endpoint>({ ...config, logger, secrets: scannerFor(config) }, [
       ...TOOL_NAMES.map((name) => ({
         name,
@@ -160,5 +177,6 @@ export async function serveTools(
       ),
     ),
   });
+  watchService(monitoring, TOOLS_SERVICE, service);
   shutdown.add('the session tools', () => service.stop());
 }
