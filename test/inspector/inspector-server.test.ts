@@ -141,6 +141,34 @@ describe('the live feed', () => {
     await feed.heard('learning', ({ project }) => project === 'live');
   });
 
+  it('a browser that watches one session gets the entries of its timeline, and of its prompts, and of no other session', async () => {
+    const { client } = served.system;
+    const session = newSession('watched');
+    const other = newSession('other');
+    await client.publishImplementer(session, implemented('1'), { wait: true });
+    await using feed = await live(`?session=${session}`);
+    await feed.heard('state');
+    await client.publishImplementer(other, implemented('1'), { wait: true });
+    await client.publishImplementer(session, implemented('2', { summary: 'Parser done' }), { wait: true });
+    const change = await feed.heard('change');
+    expect(change.data).toMatchObject({
+      session,
+      type: 'fact.recorded',
+      sequence: expect.any(Number),
+      entry: { kind: 'result', task: '2', summary: expect.stringContaining('Parser done') },
+    });
+    await client.compile({ session, taskId: '3', taskPrompt: 'Go on' });
+    const prompt = await feed.heard('prompt');
+    expect(prompt.data).toMatchObject({
+      session,
+      entry: { kind: 'prompt', task: '3', type: 'prompt.compiled' },
+    });
+    const { body } = await served.ask('tool.timeline-list', { session });
+    const keys = (body as { entries: { key: string }[] }).entries.map(({ key }) => key);
+    expect(keys).toContain((change.data.entry as { key: string }).key);
+    expect(feed.events.filter(({ event }) => event === 'change')).toHaveLength(1);
+  });
+
   it('a wrong name of a session is refused', async () => {
     const response = await served.fetch('/api/live?session=a.b');
     expect([response.status, await response.json()]).toMatchObject([
