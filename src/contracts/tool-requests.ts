@@ -206,6 +206,9 @@ export const TOOLS = {
       status: z.enum(['open', 'completed']).optional().describe('Only sessions that are open, or completed.'),
       project: text(64).optional().describe('Only sessions of this project.'),
       stalled: flag.describe('Only sessions with a task that makes no progress.'),
+      brief: flag.describe(
+        'Only names and times, which costs least: filters other than text find nothing then.',
+      ),
       limit: limit(200, 50),
       cursor,
     },
@@ -250,7 +253,9 @@ export const TOOLS = {
   'telemetry-show': tool('show what was counted of the session: results, prompts, progress', '', {}),
   ...REJECTED_TOOLS,
   ...PROMPT_TOOLS,
-  'health-show': toolOfNone('show how services, streams and server do', '', {}),
+  'health-show': toolOfNone('show how services, streams and server do', '', {
+    brief: flag.describe('Only services, dispatches and rejected: what may be asked often.'),
+  }),
 } as const satisfies Readonly<{
   [Name in ToolName]: Name extends WideTool ? ToolEntry<'no session'> : ToolEntry<'session' | 'any session'>;
 }>;

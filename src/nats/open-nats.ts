@@ -8,6 +8,7 @@ import {
 } from '../contracts/names.js';
 import type { SessionLayout } from '../contracts/session-layout.js';
 import type { Logger } from '../ports/logger.js';
+import type { SessionActivity } from '../ports/session-activity.js';
 import type { SessionLog } from '../ports/session-log.js';
 import { noTracing, type Tracing } from '../ports/tracing.js';
 import { closeConnection, connectNats } from './connection/connect-nats.js';
@@ -37,7 +38,7 @@ export interface NatsPorts {
   readonly connection: NatsConnection;
   /** How this installation lays out the logs of sessions. */
   readonly layout: SessionLayout;
-  readonly log: SessionLog;
+  readonly log: SessionLog & SessionActivity;
   readonly snapshots: NatsSnapshotStore;
   readonly learnings: NatsLearningLog;
   readonly learningSnapshots: NatsSnapshotStore;

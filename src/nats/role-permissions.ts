@@ -2,6 +2,7 @@ import { ROLES } from '../contracts/kinds.js';
 import {
   COMPILE_SUBJECT,
   COMPILER_SERVICE,
+  compiledSubject,
   DISPATCH_REVIEWS,
   DISPATCH_STREAM,
   dispatchSubject,
@@ -14,10 +15,14 @@ import {
   LEARNING_SNAPSHOT_BUCKET,
   LEARNINGS_SERVICE,
   LEARNINGS_SUBJECTS,
+  PAST_PROMPT_SUBJECT,
   PROBE_STREAM,
   PROBE_SUBJECT,
+  PROMPTS_STREAM,
+  PROMPTS_SUBJECTS,
   PUBLISHED_EVENTS,
   REJECTED_STREAM,
+  rejectedSubjects,
   SNAPSHOT_BUCKET,
   sessionRequest,
   sessionSubjects,
@@ -26,6 +31,10 @@ import {
   VECTOR_BUCKET,
 } from '../contracts/names.js';
 import {
+  isWideTool,
+  READING_LEARNINGS,
+  READING_REQUESTS,
+  READING_TOOLS,
   RUN_INIT_SUBJECT,
   RUN_STATUS_SUBJECT,
   TRACE_APPEND_SUBJECT,
@@ -33,8 +42,9 @@ import {
   TRACE_GET_SUBJECT,
   TRACE_PIN_SUBJECT,
   TRACE_RECORD_SUBJECT,
+  toolSubject,
 } from '../contracts/request-names.js';
-import { PER_SESSION, type SessionLayout, streamOf } from '../contracts/session-layout.js';
+import { PER_SESSION, publishedOn, type SessionLayout, streamOf } from '../contracts/session-layout.js';
 import { TOOLS_SERVICE } from '../contracts/tool-requests.js';
 
 /**
@@ -48,6 +58,8 @@ export type AccessRole = (typeof ACCESS_ROLES)[number];
 export interface Permissions {
   readonly publish: { readonly allow: readonly string[]; readonly deny: readonly string[] };
   readonly subscribe: { readonly allow: readonly string[] };
+  /** Of what it may subscribe to: what is told as it happens. */
+  readonly events: readonly string[];
   /** Whether it may answer requests, each once. */
   readonly allowResponses: boolean;
 }
@@ -67,27 +79,35 @@ export const SESSION_ROLES: ReadonlySet<AccessRole> = new Set(['publisher', 'rea
 /** The permissions of a role. */
 export function permissionsOf(role: AccessRole, options: PermissionOptions): Permissions {
   const { inboxPrefix, sessions, layout = PER_SESSION } = options;
-  const { publish, subscribe = [], deny = [] } = GRANTS[role](sessions, layout);
+  const { publish, events = [], requests = [], deny = [] } = GRANTS[role](sessions, layout);
   return {
-    publish: { allow: publish, deny },
-    subscribe: { allow: [...new Set([`${inboxPrefix}.>`, ...subscribe])] },
-    allowResponses: subscribe.length > 0,
+    publish: { allow: [...new Set(publish)], deny },
+    subscribe: { allow: [...new Set([`${inboxPrefix}.>`, ...requests, ...events])] },
+    events,
+    allowResponses: requests.length > 0,
   };
 }
 
 interface Grant {
   readonly publish: readonly string[];
   readonly deny?: readonly string[];
-  readonly subscribe?: readonly string[];
+  /** Requests that it answers. */
+  readonly requests?: readonly string[];
+  /** What it is told as it happens. */
+  readonly events?: readonly string[];
 }
 
 type Granted = (sessions: readonly Token[] | undefined, layout: SessionLayout) => Grant;
 
 const GRANTS: Readonly<Record<AccessRole, Granted>> = {
-  publisher: (sessions) => ({ publish: publishing(sessions) }),
+  publisher: (sessions) => ({
+    publish: publishing(sessions),
+    deny: sessions === undefined ? FOR_OPERATORS.flatMap(bothWays) : [],
+  }),
   reader: (sessions, layout) => ({
     publish: reading(sessions, layout),
     deny: sessions === undefined ? RAW : [],
+    events: eventsOf(sessions, layout),
   }),
   operator: (_, layout) => ({
     publish: [
@@ -99,6 +119,7 @@ const GRANTS: Readonly<Record<AccessRole, Granted>> = {
       ...PROBING,
     ],
     deny: RAW,
+    events: eventsOf(undefined, layout),
   }),
   compiler: (_, { layout }) => ({
     publish: [
@@ -108,11 +129,13 @@ const GRANTS: Readonly<Record<AccessRole, Granted>> = {
       ...[...BUCKETS, TELEMETRY_BUCKET].map((bucket) => `$JS.API.DIRECT.GET.KV_${bucket}.>`),
       // Tools append for it what its tasks file has come to.
       `${RUN_STATUS_SUBJECT}.*`,
+      ...[PROMPTS_SUBJECTS, `$JS.API.STREAM.CREATE.${PROMPTS_STREAM}`],
     ],
     deny: RAW,
-    subscribe: [
+    requests: [
       ...discovery(COMPILER_SERVICE),
       ...bothWays(COMPILE_SUBJECT),
+      ...bothWays(PAST_PROMPT_SUBJECT),
       PUBLISHED_EVENTS[layout],
       LEARNINGS_SUBJECTS,
     ],
@@ -121,14 +144,20 @@ const GRANTS: Readonly<Record<AccessRole, Granted>> = {
     publish: [
       ...RECORDING,
       ...[PUBLISHED_EVENTS[layout], 'rejected.*.*', LEARNINGS_SUBJECTS],
+      // Rejected results are published again for operators, and removed.
+      ...ROLES.map((role) => `dispatch.*.${role}`),
+      `$JS.API.STREAM.MSG.DELETE.${REJECTED_STREAM}`,
+      // What tells how all services and the server do.
+      ...['$SRV.STATS.*', '$JS.API.INFO'],
       ...['$JS.API.STREAM.CREATE.*', '$JS.API.STREAM.INFO.*', '$JS.API.STREAM.NAMES'],
       // The newest events of sessions say where a dispatch stream that was lost or restored must go on.
       '$JS.API.STREAM.LIST',
       ...['$JS.API.STREAM.MSG.GET.*', '$JS.API.DIRECT.GET.*'],
       ...CONSUMERS.flatMap((consumer) => consuming(consumer)),
       ...BUCKETS.flatMap((bucket) => [`$JS.API.DIRECT.GET.KV_${bucket}.>`, `$KV.${bucket}.>`]),
+      `$JS.API.DIRECT.GET.KV_${TELEMETRY_BUCKET}.>`,
     ],
-    subscribe: [
+    requests: [
       ...[EXTRACTOR_SERVICE, TOOLS_SERVICE, LEARNINGS_SERVICE].flatMap(discovery),
       ...['tool.*', 'run.*', 'trace.*'].flatMap(bothWays),
       ...['learning.*', 'proposal.*', LEARNINGS_SUBJECTS],
@@ -161,8 +190,11 @@ function publishing(sessions: readonly Token[] | undefined): string[] {
   ]);
 }
 
+/** Tools on results whole as they came, of all sessions: not for those who run agents. */
+const FOR_OPERATORS = (['rejected-show', 'rejected-retry', 'rejected-remove'] as const).map(toolSubject);
+
 const REQUESTS = [
-  COMPILE_SUBJECT,
+  ...[COMPILE_SUBJECT, PAST_PROMPT_SUBJECT],
   'tool.*',
   ...[RUN_INIT_SUBJECT, RUN_STATUS_SUBJECT],
   ...[TRACE_APPEND_SUBJECT, TRACE_RECORD_SUBJECT, TRACE_COMPACT_SUBJECT],
@@ -179,11 +211,14 @@ function reading(sessions: readonly Token[] | undefined, layout: SessionLayout):
         ...readingLog(session, layout),
         `${snapshots}.${session}`,
         `${telemetry}.${session}`,
+        ...LOOKS.map((subject) => sessionRequest(subject, session)),
       ]),
     ];
   }
   return [
     READ_LAYOUT,
+    ...LOOKS.flatMap(bothWays),
+    ...WIDE_LOOKS,
     ...['$JS.API.INFO', '$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST', '$JS.API.STREAM.INFO.*'],
     ...[`$JS.API.CONSUMER.INFO.${DISPATCH_STREAM}.*`, `$JS.API.STREAM.MSG.GET.${REJECTED_STREAM}`],
     ...[
@@ -192,15 +227,7 @@ function reading(sessions: readonly Token[] | undefined, layout: SessionLayout):
       `${telemetry}.*`,
       `${newestIn(LEARNING_SNAPSHOT_BUCKET)}.*`,
     ],
-    ...[
-      '$SRV.*',
-      '$SRV.*.*',
-      healthSubject('*'),
-      'learning.list',
-      'learning.search',
-      'proposal.list',
-      'proposal.show',
-    ],
+    ...['$SRV.*', '$SRV.*.*', healthSubject('*'), ...READING_LEARNINGS],
   ];
 }
 
@@ -218,6 +245,29 @@ function readingLog(session: Token, layout: SessionLayout): string[] {
 /** The layout of the installation, which every process reads; the first service records it. */
 const READ_LAYOUT = `$JS.API.DIRECT.GET.KV_${INSTALLATION_BUCKET}.${LAYOUT_SUBJECT}`;
 const RECORDING = [READ_LAYOUT, `$JS.API.STREAM.CREATE.KV_${INSTALLATION_BUCKET}`, LAYOUT_SUBJECT];
+
+/** What is asked about one session without changing it. */
+const LOOKS = [
+  ...READING_TOOLS.filter((name) => !isWideTool(name)).map(toolSubject),
+  ...READING_REQUESTS,
+  PAST_PROMPT_SUBJECT,
+];
+/** The same about all of them. */
+const WIDE_LOOKS = READING_TOOLS.filter(isWideTool).map(toolSubject);
+
+/** Events of sessions, prompts that were compiled, and rejected results, as they come. */
+function eventsOf(sessions: readonly Token[] | undefined, layout: SessionLayout): string[] {
+  if (sessions === undefined)
+    return [
+      PUBLISHED_EVENTS[layout.layout],
+      ...[PROMPTS_SUBJECTS, rejectedSubjects(undefined, undefined), LEARNINGS_SUBJECTS],
+    ];
+  return sessions.flatMap((session) => [
+    publishedOn(layout, session, '>'),
+    compiledSubject(session),
+    rejectedSubjects(session, undefined),
+  ]);
+}
 
 /** What the doctor sees by whether anything can be stored. */
 const PROBING = [

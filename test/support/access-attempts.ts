@@ -3,6 +3,7 @@ import { LEARNING_REQUEST_SUBJECTS } from '../../src/contracts/learning-requests
 import {
   COMPILE_SUBJECT,
   COMPILER_SERVICE,
+  compiledSubject,
   DISPATCH_STREAM,
   dispatchSubject,
   EXTRACTOR_CONSUMER,
@@ -15,6 +16,8 @@ import {
   LEARNINGS_SERVICE,
   LEARNINGS_STREAM,
   learningSubject,
+  PAST_PROMPT_SUBJECT,
+  PROMPTS_STREAM,
   REJECTED_STREAM,
   rejectedSubject,
   SNAPSHOT_BUCKET,
@@ -121,6 +124,7 @@ function publishes(victim: Names, own: Names): Attempt[] {
         event({ project }, 'retracted', { learning: 'aaaaaaaaaaaa', by: 'x' }),
       ],
       [LAYOUT_SUBJECT, '{"layout":"sharded","shards":2}'],
+      [compiledSubject(session), RESULT],
       [`$KV.${SNAPSHOT_BUCKET}.${session}`, snapshot],
       [`$KV.${LEARNING_SNAPSHOT_BUCKET}.${project}`, snapshot],
       [`$KV.${TELEMETRY_BUCKET}.${session}`, '{}'],
@@ -160,7 +164,7 @@ function requests({ session, project }: Names, own: Names, isVictim: boolean): A
   });
   const ofSession = [
     ...TOOL_NAMES.map(toolSubject),
-    ...[COMPILE_SUBJECT, RUN_INIT_SUBJECT, RUN_STATUS_SUBJECT],
+    ...[COMPILE_SUBJECT, PAST_PROMPT_SUBJECT, RUN_INIT_SUBJECT, RUN_STATUS_SUBJECT],
     ...[TRACE_APPEND_SUBJECT, TRACE_RECORD_SUBJECT, TRACE_COMPACT_SUBJECT],
   ];
   const changes = (subject: string) => isVictim && !LOOKING.test(subject);
@@ -192,7 +196,8 @@ function streamsOf({ session, layout = PER_SESSION }: Names): string[] {
     TELEMETRY_BUCKET,
     VECTOR_BUCKET,
   ].map((bucket) => `KV_${bucket}`);
-  return [streamOf(layout, session), DISPATCH_STREAM, REJECTED_STREAM, LEARNINGS_STREAM, ...buckets];
+  const streams = [DISPATCH_STREAM, REJECTED_STREAM, LEARNINGS_STREAM, PROMPTS_STREAM];
+  return [streamOf(layout, session), ...streams, ...buckets];
 }
 
 function jetStream(victim: Names, own: Names): Attempt[] {
@@ -278,6 +283,7 @@ export function repliesAt({ session, project, layout = PER_SESSION }: Names): st
       publishedOn(layout, session, type),
     ),
     ...ROLES.flatMap((role) => [dispatchSubject(session, role), rejectedSubject(session, role)]),
+    compiledSubject(session),
     ...['accepted', 'retracted', 'x'].map((type) => learningSubject(project, type)),
     `$KV.${SNAPSHOT_BUCKET}.${session}`,
     `$KV.${LEARNING_SNAPSHOT_BUCKET}.${project}`,

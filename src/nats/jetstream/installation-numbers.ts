@@ -10,7 +10,7 @@ import {
 import type { DispatchLag, HealthShown, ServerFacts } from '../../contracts/replies/health-reply.js';
 import { PER_SESSION, type SessionLayout } from '../../contracts/session-layout.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
-import { shardSessions } from './shard-sessions.js';
+import { sessionCounts } from './shard-sessions.js';
 
 /** Figures of the streams and the server, as the server knows them: nothing is read for them. */
 
@@ -26,7 +26,7 @@ export async function installationNumbers(
     rejected: () => rejectedMessages(jsm),
     sessions: async () =>
       layout.layout === 'sharded'
-        ? (await shardSessions(jsm, layout.shards)).size
+        ? (await sessionCounts(jsm, layout.shards)).size
         : sessionCount(connection, timeoutMs),
     server: () => serverFacts(connection, jsm),
   };

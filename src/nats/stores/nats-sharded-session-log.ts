@@ -1,3 +1,4 @@
+import type { StoredMsg } from 'nats';
 import {
   sessionFamilySubjects,
   sessionSubject,
@@ -9,8 +10,11 @@ import {
 } from '../../contracts/names.js';
 import { COMMAND_FAMILIES, SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
 import { shardOf } from '../../contracts/session-layout.js';
+import type { ActiveSession, SessionActivity } from '../../ports/session-activity.js';
 import type { SessionLog } from '../../ports/session-log.js';
-import { shardSessions } from '../jetstream/shard-sessions.js';
+import { toThroughlineError } from '../connection/nats-errors.js';
+import { newestMessage } from '../jetstream/newest-message.js';
+import { sessionCounts } from '../jetstream/shard-sessions.js';
 import { SharedLogStreams } from '../jetstream/shared-log-streams.js';
 import { createShardStream, newestSnapshot, type TopologyOptions } from '../jetstream/topology.js';
 import type { EventLogPorts } from './nats-event-log.js';
@@ -22,9 +26,14 @@ export interface ShardOptions extends TopologyOptions {
 }
 
 /** The logs of all sessions in the streams `SESSIONS_00` …, each session in that of its shard. */
-export class NatsShardedSessionLog extends NatsSharedLog<SessionEvent> implements SessionLog {
+export class NatsShardedSessionLog
+  extends NatsSharedLog<SessionEvent>
+  implements SessionLog, SessionActivity
+{
   readonly #ports: EventLogPorts;
   readonly #shards: number;
+  /** As it was when each session had so many events: asked for again where there are others. */
+  readonly #active = new Map<Token, Counted>();
 
   constructor(ports: EventLogPorts, options: ShardOptions) {
     const { jsm } = ports;
@@ -52,6 +61,52 @@ export class NatsShardedSessionLog extends NatsSharedLog<SessionEvent> implement
   }
 
   async sessions(): Promise<Token[]> {
-    return [...(await shardSessions(this.#ports.jsm, this.#shards))].sort();
+    const counts = await this.#listed(() => sessionCounts(this.#ports.jsm, this.#shards));
+    return [...counts.keys()].sort();
+  }
+
+  async activity(): Promise<ActiveSession[]> {
+    const counts = await this.#listed(() => sessionCounts(this.#ports.jsm, this.#shards));
+    for (const session of [...this.#active.keys()]) if (!counts.has(session)) this.#active.delete(session);
+    const moved = [...counts].filter(([session, count]) => this.#active.get(session)?.count !== count);
+    for (let at = 0; at < moved.length; at += ASKED_AT_ONCE) {
+      const asked = moved.slice(at, at + ASKED_AT_ONCE).map(async ([session, count]) => {
+        const newest = await this.#newest(session);
+        if (newest === undefined) return;
+        const active = { session, sequence: newest.seq, at: newest.time.toISOString() };
+        this.#active.set(session, { active, count });
+      });
+      await Promise.all(asked);
+    }
+    return [...this.#active.values()].map(({ active }) => active);
+  }
+
+  async newest(session: Token): Promise<number> {
+    return (await this.#newest(session))?.seq ?? 0;
+  }
+
+  async #newest(session: Token): Promise<StoredMsg | undefined> {
+    const { jsm } = this.#ports;
+    try {
+      const stream = shardStream(shardOf(session, this.#shards));
+      return await newestMessage(jsm, stream, sessionSubjects(session));
+    } catch (error) {
+      throw toThroughlineError(error, `reading session ${session}`);
+    }
+  }
+
+  async #listed<T>(list: () => Promise<T>): Promise<T> {
+    try {
+      return await list();
+    } catch (error) {
+      throw toThroughlineError(error, 'listing sessions');
+    }
   }
 }
+
+interface Counted {
+  readonly active: ActiveSession;
+  readonly count: number;
+}
+
+const ASKED_AT_ONCE = 64;
