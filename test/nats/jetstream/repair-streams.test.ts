@@ -103,7 +103,9 @@ describe('a repair of shards', () => {
     await snapshots.save(behind, { sequence: snapshot, text: `{"after_sequence":${snapshot},"state":{}}` });
     await expect(log.append(behind, rejected(2))).rejects.toMatchObject({ code: 'config_invalid' });
     const lines = await system.ports.repair();
-    expect(lines).toEqual([expect.stringMatching(/^SESSIONS_00: numbers moved up from 1 to beyond 700/)]);
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^SESSIONS_00: numbers moved up from 1 to beyond 700/),
+    );
     const appended = await log.append(behind, rejected(2), { expectedSequence: 0 });
     expect(appended).toMatchObject({ outcome: 'appended' });
     expect((await log.read(behind, { after: snapshot })).events).toHaveLength(1);
