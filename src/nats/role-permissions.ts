@@ -244,7 +244,11 @@ function readingLog(session: Token, layout: SessionLayout): string[] {
 
 /** The layout of the installation, which every process reads; the first service records it. */
 const READ_LAYOUT = `$JS.API.DIRECT.GET.KV_${INSTALLATION_BUCKET}.${LAYOUT_SUBJECT}`;
-const RECORDING = [READ_LAYOUT, `$JS.API.STREAM.CREATE.KV_${INSTALLATION_BUCKET}`, LAYOUT_SUBJECT];
+const RECORDING = [
+  ...[READ_LAYOUT, `$JS.API.STREAM.CREATE.KV_${INSTALLATION_BUCKET}`, LAYOUT_SUBJECT],
+  // Where nothing is recorded, the streams that are there show it.
+  '$JS.API.STREAM.NAMES',
+];
 
 /** What is asked about one session without changing it. */
 const LOOKS = [
