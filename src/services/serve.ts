@@ -32,8 +32,8 @@ export type ServiceName = (typeof SERVICES)[number];
  */
 const MAKES: Readonly<Record<ServiceName, readonly Made[]>> = {
   extractor: ['dispatches', 'rejected'],
-  compiler: ['snapshots', 'learning-snapshots'],
-  tools: ['snapshots', 'learnings', 'learning-snapshots'],
+  compiler: ['snapshots', 'learning-snapshots', 'prompts'],
+  tools: ['snapshots', 'learnings', 'learning-snapshots', 'prompts'],
   learnings: ['dispatches', 'snapshots', 'learnings', 'learning-snapshots'],
 };
 
