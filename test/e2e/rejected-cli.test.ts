@@ -187,7 +187,7 @@ describe('rejected', () => {
   });
 
   it.each([
-    ['bytes that are no text', Uint8Array.of(0xff, 0xfe, 0, 10, 0xc3, 0x28)],
+    ['bytes that are not text', Uint8Array.of(0xff, 0xfe, 0, 10, 0xc3, 0x28)],
     ['a text longer than a reply', Buffer.from(`no result ${'ä\u0001'.repeat(150_000)}`)],
   ])('rejected-show gives a body back byte for byte, part by part: %s', async (_, body) => {
     const session = newSession('raw');
