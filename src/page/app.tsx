@@ -1,0 +1,142 @@
+import { Component, type ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { AskError, unauthorized } from './ask.js';
+import { Banner } from './components/banner.js';
+import { Empty } from './components/empty.js';
+import { ErrorBox } from './components/error-box.js';
+import { KeyHelp } from './components/key-help.js';
+import { PageHead } from './components/page-head.js';
+import { PageHeader } from './components/page-header.js';
+import { type KeyBinding, useKeys } from './keys.js';
+import { navigate, type PageRoute, route, type SessionViewName, sessionHref, viewHref } from './route.js';
+import { moveRow } from './rows.js';
+import { DiffView } from './views/diff-view.js';
+import { FactsView } from './views/facts-view.js';
+import { HealthView } from './views/health-view.js';
+import { LearningsView } from './views/learnings-view.js';
+import { PromptView } from './views/prompt-view.js';
+import { RejectedView } from './views/rejected-view.js';
+import { SessionView } from './views/session-view.js';
+import { SessionsView } from './views/sessions-view.js';
+import { TimelineView } from './views/timeline-view.js';
+
+/** The whole page: header, banner, the view that the address names, help. */
+export function App() {
+  const [help, setHelp] = useState(false);
+  const main = useRef<HTMLElement>(null);
+  const at = route.value;
+  useKeys(pageKeys(() => setHelp(true)));
+  const place = `${at.view} ${at.session ?? ''}`;
+  const before = useRef(place);
+  // A new view is read from its heading, also by those who hear the page.
+  useEffect(() => {
+    if (before.current === place) return;
+    before.current = place;
+    scrollTo(0, 0);
+    main.current?.querySelector('h1')?.focus({ preventScroll: true });
+  }, [place]);
+  return (
+    <>
+      <a class="skip-link" href="#main">
+        Skip to the content
+      </a>
+      <PageHeader onHelp={() => setHelp(true)} />
+      <Banner />
+      <main id="main" ref={main} tabIndex={-1} class={`main main-${at.view}`}>
+        {unauthorized.value ? (
+          <Empty title="This browser has no valid token" command="throughline up">
+            <p>Open the URL that the command printed when it started.</p>
+          </Empty>
+        ) : (
+          <Guarded key={place}>
+            <View at={at} />
+          </Guarded>
+        )}
+      </main>
+      <KeyHelp open={help} onClose={() => setHelp(false)} />
+    </>
+  );
+}
+
+function View({ at }: { readonly at: PageRoute }) {
+  switch (at.view) {
+    case 'sessions':
+      return <SessionsView params={at.params} />;
+    case 'learnings':
+      return <LearningsView params={at.params} />;
+    case 'rejected':
+      return <RejectedView params={at.params} />;
+    case 'health':
+      return <HealthView params={at.params} />;
+    case 'session':
+      return <SessionView session={at.session} params={at.params} />;
+    case 'timeline':
+      return <TimelineView session={at.session} params={at.params} />;
+    case 'prompt':
+      return <PromptView session={at.session} params={at.params} />;
+    case 'diff':
+      return <DiffView session={at.session} params={at.params} />;
+    case 'facts':
+      return <FactsView session={at.session} params={at.params} />;
+    case 'nowhere':
+      return (
+        <>
+          <PageHead title="No such page" />
+          <Empty title="Nothing has this address">
+            <p>
+              Begin with <a href={viewHref('sessions')}>the sessions</a>.
+            </p>
+          </Empty>
+        </>
+      );
+  }
+}
+
+/** A fault of one view leaves the rest of the page usable. */
+class Guarded extends Component<{ readonly children?: ComponentChildren }, { readonly fault?: unknown }> {
+  static getDerivedStateFromError(fault: unknown) {
+    return { fault };
+  }
+
+  override componentDidCatch(fault: unknown): void {
+    console.error(fault);
+  }
+
+  override render() {
+    if (this.state.fault === undefined) return this.props.children;
+    const error = new AskError('view_failed', `This view failed: ${String(this.state.fault)}`);
+    return <ErrorBox error={error} retry={() => location.reload()} />;
+  }
+}
+
+function pageKeys(help: () => void): readonly KeyBinding[] {
+  const toSession = (key: string, view: SessionViewName, name: string): KeyBinding => ({
+    keys: [`g ${key}`],
+    does: `go to the ${name} of the session`,
+    run: () => {
+      const { session } = route.value;
+      navigate(session === undefined ? viewHref('sessions') : sessionHref(session, view));
+    },
+  });
+  return [
+    { keys: ['j', 'ArrowDown'], does: 'next row', run: () => moveRow(1) },
+    { keys: ['k', 'ArrowUp'], does: 'row before', run: () => moveRow(-1) },
+    { keys: ['Enter'], does: 'open the row' },
+    {
+      keys: ['/'],
+      does: 'go to the filter',
+      run: () => document.querySelector<HTMLElement>('[data-filter]')?.focus(),
+    },
+    { keys: ['g s'], does: 'go to the sessions', run: () => navigate(viewHref('sessions')) },
+    toSession('o', 'session', 'overview'),
+    toSession('t', 'timeline', 'timeline'),
+    toSession('p', 'prompt', 'prompt'),
+    toSession('d', 'diff', 'prompt diff'),
+    toSession('f', 'facts', 'facts'),
+    { keys: ['g l'], does: 'go to the learnings', run: () => navigate(viewHref('learnings')) },
+    { keys: ['g r'], does: 'go to the rejected results', run: () => navigate(viewHref('rejected')) },
+    { keys: ['g h'], does: 'go to health', run: () => navigate(viewHref('health')) },
+    { keys: ['?'], does: 'show the keys', run: help },
+    { keys: ['Escape'], does: 'leave a field, close a panel' },
+  ];
+}

@@ -1,0 +1,85 @@
+import { signal } from '@preact/signals';
+import type { LearningInput } from '../contracts/learning-requests.js';
+import type { ReplySubject, ReplyTo } from '../contracts/replies/replies.js';
+import type { LearningRequest, ToolName } from '../contracts/request-names.js';
+import type { ToolInput } from '../contracts/tool-requests.js';
+
+/** Requests to the services, by way of the inspector's server. */
+
+/** What a request to a subject holds. */
+export type AskBody<Subject extends ReplySubject> = Subject extends `tool.${infer Name extends ToolName}`
+  ? ToolInput<Name>
+  : Subject extends LearningRequest
+    ? LearningInput<Subject>
+    : Readonly<Record<string, unknown>>;
+
+/** A request that was refused, or that got no answer. `code` is stable; the message is for people. */
+export class AskError extends Error {
+  override readonly name = 'AskError';
+  /** `offline` where the server cannot be reached, `unauthorized` without a token, else a code of the services. */
+  readonly code: string;
+  readonly details: unknown;
+
+  constructor(code: string, message: string, details?: unknown) {
+    super(message);
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/** Set once the server has said that this browser has no valid token. */
+export const unauthorized = signal(false);
+
+/**
+ * Asks a service.
+ *
+ * @throws AskError for a refusal, and with code `offline` where the server cannot be reached
+ */
+export function ask<Subject extends ReplySubject>(
+  subject: Subject,
+  body: AskBody<Subject>,
+  abort?: AbortSignal,
+): Promise<ReplyTo<Subject>> {
+  return request<ReplyTo<Subject>>(`/api/ask/${subject}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    ...(abort === undefined ? {} : { signal: abort }),
+  });
+}
+
+/**
+ * What the inspector's own server has at a path under /api.
+ *
+ * @throws AskError as `ask`
+ */
+export function fetchOwn<Reply>(path: `/api/${string}`): Promise<Reply> {
+  return request<Reply>(path, {});
+}
+
+async function request<Reply>(path: string, init: RequestInit): Promise<Reply> {
+  const response = await fetch(path, { ...init, credentials: 'same-origin' }).catch((error: unknown) => {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    throw new AskError('offline', 'The inspector cannot be reached. Is `throughline up` still running?');
+  });
+  const reply: unknown = await response.json().catch(() => undefined);
+  if (response.status === 401) unauthorized.value = true;
+  // The server is of this very version: what it answers has the shape that the contracts say.
+  if (response.ok && reply !== undefined) return reply as Reply;
+  throw refusal(response.status, reply);
+}
+
+function refusal(status: number, reply: unknown): AskError {
+  const error = field(reply, 'error');
+  const code = field(error, 'code');
+  const message = field(error, 'message');
+  return new AskError(
+    typeof code === 'string' ? code : `http_${status}`,
+    typeof message === 'string' ? message : `The inspector answered with status ${status}.`,
+    field(error, 'details'),
+  );
+}
+
+function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}

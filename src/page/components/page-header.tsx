@@ -1,0 +1,118 @@
+import type { ComponentChildren } from 'preact';
+import { connection } from '../live.js';
+import {
+  type GlobalViewName,
+  type PageRoute,
+  route,
+  type SessionViewName,
+  sessionHref,
+  viewHref,
+} from '../route.js';
+import { nextTheme, theme } from '../theme.js';
+
+const GLOBAL: readonly (readonly [view: GlobalViewName, label: string])[] = [
+  ['sessions', 'Sessions'],
+  ['learnings', 'Learnings'],
+  ['rejected', 'Rejected'],
+  ['health', 'Health'],
+];
+
+const OF_SESSION: readonly (readonly [view: SessionViewName, label: string])[] = [
+  ['session', 'Overview'],
+  ['timeline', 'Timeline'],
+  ['prompt', 'Prompt'],
+  ['diff', 'Diff'],
+  ['facts', 'Facts'],
+];
+
+/** Name, views, state of the connection, theme and help; in a session also the views of the session. */
+export function PageHeader({ onHelp }: { readonly onHelp: () => void }) {
+  const at = route.value;
+  return (
+    <header class="header">
+      <div class="header-row">
+        <a class="brand" href={viewHref('sessions')}>
+          <Mark />
+          <span class="brand-name">Throughline</span>
+        </a>
+        <nav class="nav" aria-label="Views">
+          {GLOBAL.map(([view, label]) => (
+            <NavLink key={view} href={viewHref(view)} current={isIn(at, view)}>
+              {label}
+            </NavLink>
+          ))}
+        </nav>
+        <div class="header-tools">
+          <Connection />
+          <button
+            type="button"
+            class="icon-button"
+            onClick={nextTheme}
+            aria-label={`Theme: ${theme.value}`}
+            title={`Theme: ${theme.value}`}
+          >
+            {{ system: '◐', light: '☀', dark: '☾' }[theme.value]}
+          </button>
+          <button type="button" class="icon-button" onClick={onHelp} aria-label="Keys" title="Keys (?)">
+            ?
+          </button>
+        </div>
+      </div>
+      {at.session === undefined ? null : (
+        <div class="header-row header-session">
+          <span class="header-name" title={at.session}>
+            {at.session}
+          </span>
+          <nav class="nav" aria-label="Views of the session">
+            {OF_SESSION.map(([view, label]) => (
+              <NavLink key={view} href={sessionHref(at.session, view)} current={at.view === view}>
+                {label}
+              </NavLink>
+            ))}
+          </nav>
+        </div>
+      )}
+    </header>
+  );
+}
+
+function NavLink(props: {
+  readonly href: string;
+  readonly current: boolean;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <a class="nav-link" href={props.href} aria-current={props.current ? 'page' : undefined}>
+      {props.children}
+    </a>
+  );
+}
+
+function Connection() {
+  const [tone, text] = {
+    connecting: ['quiet', 'Connecting'],
+    live: ['good', 'Live'],
+    'no-server': ['bad', 'Offline'],
+    'no-nats': ['bad', 'No NATS'],
+  }[connection.value] as [string, string];
+  return (
+    <span class={`connection connection-${tone}`}>
+      <span class="dot" aria-hidden="true" />
+      {text}
+    </span>
+  );
+}
+
+function Mark() {
+  return (
+    <svg class="mark" viewBox="0 0 16 16" width="18" height="18" aria-hidden="true">
+      <path d="M1 8h14" stroke="currentColor" stroke-width="1.6" stroke-linecap="round" />
+      <circle cx="8" cy="8" r="3" fill="currentColor" />
+    </svg>
+  );
+}
+
+/** The views of a session belong to the sessions. */
+function isIn(at: PageRoute, view: GlobalViewName): boolean {
+  return at.view === view || (view === 'sessions' && at.session !== undefined);
+}

@@ -1,0 +1,118 @@
+import { computed, signal } from '@preact/signals';
+import type { TimelineEntry } from '../contracts/replies/timeline-reply.js';
+
+/**
+ * What happens, as it happens: one stream of server-sent events for the whole page. It is closed while the page is
+ * hidden, since a browser has only six connections to a server, and a stream holds one of them.
+ */
+
+export interface LiveChange {
+  readonly session: string;
+  readonly sequence?: number;
+  readonly type: string;
+  readonly at: string;
+  readonly entry?: TimelineEntry;
+}
+
+/** `lost`: something may have been missed, so ask again. It also comes with each new connection. */
+export type LiveEvent =
+  | ({ readonly event: 'change' } & LiveChange)
+  | { readonly event: 'prompt'; readonly session: string; readonly entry: TimelineEntry }
+  | { readonly event: 'rejected'; readonly session?: string }
+  | { readonly event: 'learning'; readonly project: string }
+  | { readonly event: 'lost' };
+
+/** `server`: whether the inspector is there; `nats`: whether it has its NATS server. */
+const server = signal<'connecting' | 'there' | 'gone'>('connecting');
+const nats = signal(true);
+
+/** What the page shows of the connection. */
+export const connection = computed<'connecting' | 'live' | 'no-server' | 'no-nats'>(() => {
+  if (server.value !== 'there') return server.value === 'gone' ? 'no-server' : 'connecting';
+  return nats.value ? 'live' : 'no-nats';
+});
+
+const handlers = new Set<(event: LiveEvent) => void>();
+
+/** Tells of everything that happens. Returns what ends that. */
+export function onLive(handler: (event: LiveEvent) => void): () => void {
+  handlers.add(handler);
+  return () => void handlers.delete(handler);
+}
+
+/** Tells that a session has changed, or may have; `*` for any. Returns what ends that. */
+export function onChange(session: string, changed: () => void): () => void {
+  return onLive((event) => {
+    const about = 'session' in event ? event.session : undefined;
+    if (event.event === 'lost' || session === '*' || about === session) changed();
+  });
+}
+
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 5_000;
+
+let source: EventSource | undefined;
+let retry: ReturnType<typeof setTimeout> | undefined;
+let wait = FIRST_WAIT_MS;
+
+/** Opens the stream, and keeps it open while the page can be seen. */
+export function followLive(): void {
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'visible') open();
+    else close();
+  });
+  addEventListener('pagehide', close);
+  if (document.visibilityState === 'visible') open();
+}
+
+/** Tries again now, where it waits to. */
+export function reconnect(): void {
+  wait = FIRST_WAIT_MS;
+  close();
+  open();
+}
+
+function open(): void {
+  if (source !== undefined) return;
+  clearTimeout(retry);
+  const own = new EventSource('/api/live');
+  source = own;
+  own.addEventListener('open', () => {
+    server.value = 'there';
+    wait = FIRST_WAIT_MS;
+    emit({ event: 'lost' });
+  });
+  own.addEventListener('error', () => {
+    if (source !== own) return;
+    close();
+    server.value = 'gone';
+    retry = setTimeout(open, wait);
+    wait = Math.min(wait * 2, LONGEST_WAIT_MS);
+  });
+  own.addEventListener('state', (event) => {
+    nats.value = (JSON.parse(event.data) as { connected: boolean }).connected;
+    if (nats.value) emit({ event: 'lost' });
+  });
+  own.addEventListener('lost', () => emit({ event: 'lost' }));
+  own.addEventListener('change', (event) => emit({ event: 'change', ...(JSON.parse(event.data) as LiveChange) }));
+  own.addEventListener('prompt', (event) => {
+    const data = JSON.parse(event.data) as { session: string; entry: TimelineEntry };
+    emit({ event: 'prompt', ...data });
+  });
+  own.addEventListener('rejected', (event) => {
+    emit({ event: 'rejected', ...(JSON.parse(event.data) as { session?: string }) });
+  });
+  own.addEventListener('learning', (event) => {
+    emit({ event: 'learning', ...(JSON.parse(event.data) as { project: string }) });
+  });
+}
+
+function close(): void {
+  clearTimeout(retry);
+  source?.close();
+  source = undefined;
+}
+
+function emit(event: LiveEvent): void {
+  for (const handler of [...handlers]) handler(event);
+}
