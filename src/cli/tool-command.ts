@@ -11,24 +11,30 @@ export function toolCommand(program: Command): void {
     .description('Tools for agents at work: each command is a request to the service session-tools.')
     .addHelpText('after', examples('throughline tool task-next --session demo --claim agent-1'));
   for (const name of TOOL_NAMES) {
-    const command = tool
-      .command(name)
-      .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION, else .throughline.json)')
-      // What it was called before, for one more release.
-      .addOption(new Option('-n, --name <session>').hideHelp());
+    const command = tool.command(name);
+    const { scope } = TOOLS[name];
+    if (scope === 'no session') {
+      addTool(command, name, `throughline tool ${name}`, () => undefined);
+      continue;
+    }
+    const isAny = scope === 'any session';
+    const fallback = isAny ? 'all' : 'THROUGHLINE_SESSION, else .throughline.json';
+    command.option('-s, --session <name>', `session (default: ${fallback})`);
+    // What it was called before, for one more release.
+    if (!isAny) command.addOption(new Option('-n, --name <session>').hideHelp());
     addTool(command, name, `throughline tool ${name} --session demo`, (cli, self) => {
       const { session, name: before } = self.opts<{ session?: string; name?: string }>();
-      return sessionOf(cli, session ?? before);
+      return isAny ? session : sessionOf(cli, session ?? before);
     });
   }
 }
 
-/** Makes a command the request to a tool; `sessionIn` says which session it works on. */
+/** Makes a command the request to a tool; `sessionIn` says which session it works on, if any. */
 export function addTool(
   command: Command,
   name: ToolName,
   words: string,
-  sessionIn: (cli: Cli, self: Command) => string,
+  sessionIn: (cli: Cli, self: Command) => string | undefined,
 ): void {
   const { summary, example, shape } = TOOLS[name];
   command.summary(summary).description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`);
@@ -39,7 +45,8 @@ export function addTool(
     .action(async () => {
       const cli = cliOf(command);
       const options = command.opts();
-      const request = { session: sessionIn(cli, command), ...fieldsIn(options, shape) };
+      const session = sessionIn(cli, command);
+      const request = { ...(session !== undefined && { session }), ...fieldsIn(options, shape) };
       const reply = await withClient(cli, (client) => client.requestTool(name, request));
       if (options.json === true) return out(JSON.stringify(reply));
       out(showReply(reply, coloured(cli)), coloured(cli));

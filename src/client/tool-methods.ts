@@ -6,7 +6,7 @@ type CamelCase<Name extends string> = Name extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Name;
 
-/** One method a tool: `tools.taskAdd({ session, content })`. */
+/** One method a tool: `tools.taskAdd({ session, content })`. Where nothing has to be given, nothing need be. */
 export type Tools = {
   readonly [Name in ToolName as CamelCase<Name>]: (...given: Given<Name>) => Promise<ToolReply<Name>>;
 };

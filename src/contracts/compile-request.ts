@@ -224,6 +224,12 @@ export const compileRequest = z
     path: ['asOf'],
   });
 
+/** `prompt.past`: the same for the past alone, which is neither counted nor kept. */
+export const pastPromptRequest = compileRequest.refine((request) => request.asOf !== undefined, {
+  message: 'is missing: give the session sequence that the prompt is to reflect',
+  path: ['asOf'],
+});
+
 /** A request as a caller writes it. */
 export type CompileRequestInput =
   | z.input<typeof dispatchRequest>

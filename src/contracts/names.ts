@@ -54,6 +54,11 @@ export const VECTOR_BUCKET = 'learning_vectors';
 export const EXTRACTOR_SERVICE = 'extractor';
 export const COMPILER_SERVICE = 'prompt-compiler';
 export const COMPILE_SUBJECT = 'prompt.compile';
+/** The same for the past, which nobody counts or keeps: readers may ask it. */
+export const PAST_PROMPT_SUBJECT = 'prompt.past';
+/** Traces of the prompts that were compiled last. */
+export const PROMPTS_STREAM = 'PROMPTS';
+export const PROMPTS_SUBJECTS = 'compiled.*';
 
 /** What the learner takes of the stream `DISPATCH`. */
 export const DISPATCH_REVIEWS = `dispatch.*.${rolesOf('review')[0]}`;
@@ -74,7 +79,7 @@ const SESSION_STREAM_PREFIX = 'SESSION_';
 /** First tokens of the subjects that requests, results and events stand under. */
 const OWN_NAMESPACES: ReadonlySet<string> = new Set([
   ...['dispatch', 'session', 'rejected', 'learning', 'proposal'],
-  ...['prompt', 'tool', 'run', 'trace', 'health'],
+  ...['prompt', 'compiled', 'tool', 'run', 'trace', 'health'],
 ]);
 
 /**
@@ -146,6 +151,11 @@ export function healthSubject(service: string): string {
 /** `rejected.<session>.<role>`, with `_` for a part that was not valid. */
 export function rejectedSubject(session: Token | undefined, role: Role | undefined): string {
   return `rejected.${session ?? '_'}.${role ?? '_'}`;
+}
+
+/** `compiled.<session>`: the traces of the prompts of one session. */
+export function compiledSubject(session: Token): string {
+  return `compiled.${session}`;
 }
 
 /** `SESSION_<session>`: the stream that holds one session's events. */

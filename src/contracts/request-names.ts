@@ -55,6 +55,14 @@ export const QUERY_NAMES = [
   'trace-list',
   'trace-show',
   'snapshot-show',
+  'telemetry-show',
+  'rejected-list',
+  'rejected-show',
+  'rejected-retry',
+  'rejected-remove',
+  'prompt-list',
+  'prompt-show',
+  'health-show',
 ] as const;
 export type QueryName = (typeof QUERY_NAMES)[number];
 
@@ -89,10 +97,22 @@ export const READING_TOOLS = [
   'trace-list',
   'trace-show',
   'snapshot-show',
+  'telemetry-show',
+  'rejected-list',
+  'rejected-show',
+  'prompt-list',
+  'prompt-show',
+  'health-show',
 ] as const satisfies readonly ToolName[];
 
 /** Tools that ask about the whole installation: they name no session, and no user who is bound to one may ask them. */
-export const WIDE_TOOLS = ['session-list'] as const satisfies readonly ToolName[];
+export const WIDE_TOOLS = [
+  'session-list',
+  'rejected-show',
+  'rejected-retry',
+  'rejected-remove',
+  'health-show',
+] as const satisfies readonly ToolName[];
 export type WideTool = (typeof WIDE_TOOLS)[number];
 
 export function isWideTool(name: ToolName): name is WideTool {

@@ -1,11 +1,14 @@
 import { z } from 'zod';
 import { FACT_TAGS } from './fact-tags.js';
+import { PROMPT_TOOLS } from './prompt-requests.js';
+import { REJECTED_TOOLS } from './rejected-requests.js';
 import type { ToolName, WideTool } from './request-names.js';
 import { PLAN_STATUSES } from './run-request.js';
 import { NOTE_TYPES } from './session-meta-events.js';
 import { sessionSettings } from './session-settings.js';
 import { DEFAULT_PRIORITY, priority, TASK_STATUSES } from './task-events.js';
 import { TIMELINE_KINDS } from './timeline-kinds.js';
+import { cursor, limit, type ToolScope, text, tool, toolOfNone } from './tool-shape.js';
 
 export {
   COMMAND_NAMES,
@@ -22,8 +25,6 @@ export {
   type WideTool,
 } from './request-names.js';
 
-import { sessionName } from './session-name.js';
-
 /**
  * The tools of service `session-tools`: one subject `tool.<name>` each, JSON in and out. The same table makes the
  * service's endpoints, the SDK's `tool` method and the commands under `throughline tool`.
@@ -35,9 +36,6 @@ const MAX_SPEC = 200_000;
 const MAX_ITERATION = 1_000_000_000;
 /** Most ids of one request, and most tasks that one waits for. */
 export const MAX_IDS = 200;
-
-const text = (max: number) =>
-  z.string().trim().min(1, 'must not be empty').max(max, `must be at most ${max} characters`);
 
 const content = text(MAX_CONTENT);
 const work = content.describe('What is to be done.');
@@ -61,33 +59,12 @@ const ids = z.union([
   z.array(id).min(1, 'must name at least one').max(MAX_IDS, `must name at most ${MAX_IDS}`),
 ]);
 
-/** Where a page begins. */
-const cursor = text(400).optional().describe('Where a page begins: next of the previous page.');
-/** Most entries of a page. */
-const limit = (most: number, usual: number) =>
-  z
-    .int()
-    .min(1, `must be 1 to ${most}`)
-    .max(most, `must be 1 to ${most}`)
-    .default(usual)
-    .describe('Most entries of a page.');
 /** One word or several: one of them must fit. */
 const anyOf = <Word extends z.ZodType<string>>(word: Word) =>
   z.union([
     word.transform((one) => [one]),
     z.array(word).min(1, 'must name at least one').max(20, 'must name at most 20'),
   ]);
-
-/** One tool: what it takes beside the session, and what its help says. */
-function tool<const Shape extends z.ZodRawShape>(summary: string, example: string, shape: Shape) {
-  const request = z.object({ session: sessionName, ...shape });
-  return { summary, example, shape, request, arguments: z.object(shape) };
-}
-
-/** One tool that asks about all sessions: it names none. */
-function wide<const Shape extends z.ZodRawShape>(summary: string, example: string, shape: Shape) {
-  return { summary, example, shape, request: z.object(shape), arguments: z.object(shape) };
-}
 
 /** The tools by name: a summary, options for an example call, and the input beside `session`. */
 export const TOOLS = {
@@ -221,7 +198,7 @@ export const TOOLS = {
       ),
     status: z.enum(PLAN_STATUSES).optional().describe('Only tasks with this status.'),
   }),
-  'session-list': wide(
+  'session-list': toolOfNone(
     'list the sessions: stalled ones first, then those that wait, then the newest',
     '--stalled',
     {
@@ -270,14 +247,33 @@ export const TOOLS = {
   'snapshot-show': tool('show what the stored snapshot holds', '', {
     whole: flag.describe('With the text of the snapshot itself.'),
   }),
+  'telemetry-show': tool('show what was counted of the session: results, prompts, progress', '', {}),
+  ...REJECTED_TOOLS,
+  ...PROMPT_TOOLS,
+  'health-show': toolOfNone('show how services, streams and server do', '', {}),
 } as const satisfies Readonly<{
-  [Name in ToolName]: ReturnType<Name extends WideTool ? typeof wide : typeof tool>;
+  [Name in ToolName]: Name extends WideTool ? ToolEntry<'no session'> : ToolEntry<'session' | 'any session'>;
 }>;
 
+interface ToolEntry<Scope extends ToolScope> {
+  readonly scope: Scope;
+  readonly summary: string;
+  readonly example: string;
+  readonly shape: z.ZodRawShape;
+  readonly request: z.ZodObject;
+  readonly arguments: z.ZodObject;
+}
+
 type Arguments<Name extends ToolName> = (typeof TOOLS)[Name]['arguments'];
-/** What a caller sends to a tool: `session` too, unless it asks about all of them. */
-export type ToolInput<Name extends ToolName> = Given<Name> &
-  (Name extends WideTool ? object : { readonly session: string });
+/** What a caller sends to a tool. */
+export type ToolInput<Name extends ToolName> = Given<Name> & SessionOf[(typeof TOOLS)[Name]['scope']];
+
+interface SessionOf {
+  readonly session: { readonly session: string };
+  readonly 'any session': { readonly session?: string | undefined };
+  readonly 'no session': object;
+}
+
 // Without fields an input would be a record that may hold nothing, not even the session.
 type Given<Name extends ToolName> = string extends keyof z.input<Arguments<Name>>
   ? object

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { compileRequest } from '../contracts/compile-request.js';
+import { compileRequest, pastPromptRequest } from '../contracts/compile-request.js';
 import { ERROR_CODES } from '../contracts/error-codes.js';
 import { learningEvent } from '../contracts/learning-events.js';
 import { LEARNING_REQUESTS } from '../contracts/learning-requests.js';
-import { COMPILE_SUBJECT } from '../contracts/names.js';
+import { COMPILE_SUBJECT, PAST_PROMPT_SUBJECT } from '../contracts/names.js';
 import { REPLIES } from '../contracts/replies/replies.js';
 import { outcome } from '../contracts/replies/session-reply.js';
 import {
@@ -49,6 +49,10 @@ const traceRequest = traceAppendRequest.extend({
 
 const REQUESTS = {
   [COMPILE_SUBJECT]: { about: 'Asks for the next prompt.', schema: compileRequest },
+  [PAST_PROMPT_SUBJECT]: {
+    about: 'Asks for the prompt as it was; nobody counts or keeps it.',
+    schema: pastPromptRequest,
+  },
   [RUN_INIT_SUBJECT]: { about: 'Follows a tasks.md from now on.', schema: runInitRequest },
   [RUN_STATUS_SUBJECT]: { about: 'Asks how far a run is.', schema: runStatusRequest },
   [TRACE_APPEND_SUBJECT]: { about: 'Adds entries to the trace of an intent.', schema: traceRequest },

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import type { z } from 'zod';
-import { compileRequest } from '../../src/contracts/compile-request.js';
+import { compileRequest, pastPromptRequest } from '../../src/contracts/compile-request.js';
 import {
   LEARNING_REQUEST_SUBJECTS,
   LEARNING_REQUESTS,
   type LearningRequest,
 } from '../../src/contracts/learning-requests.js';
-import { COMPILE_SUBJECT } from '../../src/contracts/names.js';
+import { COMPILE_SUBJECT, PAST_PROMPT_SUBJECT } from '../../src/contracts/names.js';
 import {
   RUN_INIT_SUBJECT,
   RUN_STATUS_SUBJECT,
@@ -87,6 +87,14 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
   },
   'dispatch-show': { dispatch: 1, timeoutMs: 0 },
   'plan-show': { id: '2.1', status: 'blocked' },
+  'telemetry-show': {},
+  'rejected-list': { role: 'reviewer', limit: 5, cursor: '5' },
+  'rejected-show': { id: 1, offset: 0 },
+  'rejected-retry': { id: 1, role: 'reviewer', toSession: 'attacked', body: '{}' },
+  'rejected-remove': { id: 1 },
+  'prompt-list': { task: '1', limit: 5, cursor: '5' },
+  'prompt-show': { id: 'a1' },
+  'health-show': {},
   'session-list': { text: 'a', status: 'open', project: 'p', stalled: true, limit: 5 },
   'fact-show': { id: 'abcd' },
   'file-list': { text: 'parser', limit: 5 },
@@ -176,6 +184,7 @@ export const REQUESTS: readonly Contract[] = [
     subject: toolSubject(name),
     schema: TOOLS[name].request,
     good: { ...TOOL_REQUESTS[name] },
+    ...(TOOLS[name].scope === 'no session' && { ofSession: false as const }),
   })),
   ...Object.entries(COMPILE_REQUESTS).map(([kind, good]) => ({
     name: `compile ${kind}`,
@@ -183,6 +192,12 @@ export const REQUESTS: readonly Contract[] = [
     schema: compileRequest,
     good,
   })),
+  {
+    name: 'prompt-past',
+    subject: PAST_PROMPT_SUBJECT,
+    schema: pastPromptRequest,
+    good: COMPILE_REQUESTS.dispatch ?? {},
+  },
   {
     name: 'run-init',
     subject: RUN_INIT_SUBJECT,

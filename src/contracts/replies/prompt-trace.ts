@@ -1,20 +1,91 @@
 import { z } from 'zod';
+import { ROLES } from '../kinds.js';
+import { next } from './page-fields.js';
 import { count, place, time } from './reply-fields.js';
 import type { Told } from './told.js';
 
-/** What is kept of a compiled prompt, for lists. */
-export const promptTraceBrief = z
-  .object({
-    id: z.string().describe('Names the prompt within its session.'),
-    at: time('When it was compiled'),
-    kind: z.enum(['dispatch', 'iteration', 'session-start']).describe('The kind of the prompt.'),
-    task: z.string().exactOptional().describe('The task that it is for.'),
-    role: z.string().exactOptional().describe('The role that it is for.'),
-    sequence: place('Session sequence that it reflects.'),
-    tokens: count('Tokens of the prompt.'),
-    hash: z.string().describe('Hash of the prompt: the same for the same text.'),
-  })
-  .meta({ id: 'PromptTraceBrief', description: 'A prompt that was compiled, in short.' });
+/** What a compiled prompt leaves of itself: not its text, which `prompt.past` compiles again from `request`. */
 
-/** A prompt that was compiled, in short. */
+const briefFields = {
+  id: z.string().describe('Id of the prompt.'),
+  at: time('When it was compiled'),
+  kind: z.enum(['dispatch', 'iteration', 'session-start']).describe('The kind of the prompt.'),
+  task: z.string().exactOptional().describe('The task that it is for.'),
+  role: z.enum(ROLES).exactOptional().describe('The role of the agent that it is for.'),
+  sequence: place('The session sequence that it reflects.'),
+  tokens: count('Tokens of the prompt.'),
+  hash: z.string().describe('SHA-256 of the whole prompt, in hexadecimal digits.'),
+};
+
+export const promptTraceBrief = z
+  .object(briefFields)
+  .meta({ id: 'PromptTraceBrief', description: 'A prompt that was compiled.' });
+
+const shownFact = z
+  .object({
+    id: z.string().describe('Id of the fact.'),
+    score: z.number().describe("Share of the query's words that it holds, 0 to 1."),
+  })
+  .meta({ id: 'TracedFact', description: 'A fact that a compiled prompt showed.' });
+
+const leftFact = z
+  .object({
+    id: z.string().describe('Id of the fact.'),
+    score: z.number().describe("Share of the query's words that it holds, 0 to 1."),
+    why: z
+      .enum(['rank', 'near-duplicate', 'one task', 'held', 'likely file', 'budget'])
+      .describe('Why the prompt does not show it, in the words of `left` of a considered fact.'),
+  })
+  .meta({ id: 'TracedLeftFact', description: 'A fact that a compiled prompt left out.' });
+
+const promptTraceFields = {
+  ...briefFields,
+  prefixHash: z
+    .string()
+    .exactOptional()
+    .describe('Hash of the part that stays the same for a role; only of a dispatch prompt.'),
+  room: count('Tokens that the prompt might have.'),
+  dropped: count('Items left out, in all sections.'),
+  durationMs: z.number().describe('Time from request to reply, in milliseconds.'),
+  factsShown: count('How many facts it shows.'),
+  factsTotal: count('Valid facts that the session held.'),
+  facts: z.array(shownFact).describe('The facts shown, in the order of the prompt.'),
+  left: z.array(leftFact).describe('The best facts that were left out, at most 10.'),
+  learnings: z.array(z.string()).describe('Ids of the learnings shown.'),
+  learningsSequence: place('The project sequence that the learnings reflect.').exactOptional(),
+  cut: z
+    .literal(true)
+    .exactOptional()
+    .describe('Set where the request was cut or cleaned of a secret: compiled again, the prompt may differ.'),
+};
+
+export const promptTrace = z
+  .object(promptTraceFields)
+  .meta({ id: 'PromptTrace', description: 'A prompt that was compiled, with what it showed and left out.' });
+
+/** What is stored: the trace, and the request to send to `prompt.past`. */
+export const keptPrompt = z.object({
+  ...promptTraceFields,
+  session: z.string(),
+  request: z.record(z.string(), z.unknown()),
+});
+
+export const PROMPT_REPLIES = {
+  'prompt-list': z.object({
+    prompts: z.array(promptTrace).describe('The newest first, of the newest 200 of the session.'),
+    total: count(
+      'How many are kept of the session; left out where only some tasks were asked for.',
+    ).exactOptional(),
+    next,
+  }),
+  'prompt-show': z.object({
+    prompt: promptTrace.describe('The prompt.'),
+    request: z
+      .record(z.string(), z.unknown().describe('Any JSON value.'))
+      .describe('The request with `asOf`, to be sent to prompt.past: its reply is the prompt as it was.'),
+  }),
+} as const;
+
 export type PromptTraceBrief = Told<typeof promptTraceBrief>;
+export type PromptTrace = Told<typeof promptTrace>;
+export type KeptPrompt = Told<typeof keptPrompt>;

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { COMPILE_SUBJECT } from '../names.js';
+import { COMPILE_SUBJECT, PAST_PROMPT_SUBJECT } from '../names.js';
 import {
   RUN_INIT_SUBJECT,
   RUN_STATUS_SUBJECT,
@@ -23,6 +23,7 @@ type ToolReplies = { readonly [Name in ToolName as `tool.${Name}`]: (typeof TOOL
 /** The schema of the reply to each request, by its subject. */
 export const REPLIES = {
   [COMPILE_SUBJECT]: compileReply,
+  [PAST_PROMPT_SUBJECT]: compileReply,
   [RUN_INIT_SUBJECT]: runInitReply,
   [RUN_STATUS_SUBJECT]: runStatusReply,
   [TRACE_APPEND_SUBJECT]: traceAppended,

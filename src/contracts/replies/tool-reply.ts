@@ -3,7 +3,10 @@ import type { ToolName } from '../request-names.js';
 import { dispatchResult } from './dispatch-result.js';
 import { factShown, factsFound } from './fact-reply.js';
 import { filesListed } from './file-reply.js';
+import { HEALTH_REPLIES } from './health-reply.js';
 import { ledgerShown, ledgersListed } from './ledger-reply.js';
+import { PROMPT_REPLIES } from './prompt-trace.js';
+import { REJECTED_REPLIES } from './rejected-reply.js';
 import { sequence } from './reply-fields.js';
 import { planShown } from './run-reply.js';
 import { sessionList } from './session-list-reply.js';
@@ -72,4 +75,7 @@ export const TOOL_REPLIES = {
   'trace-list': tracesListed,
   'trace-show': traceShown,
   'snapshot-show': snapshotShown,
+  ...REJECTED_REPLIES,
+  ...PROMPT_REPLIES,
+  ...HEALTH_REPLIES,
 } as const satisfies Readonly<Record<ToolName, z.ZodType>>;

@@ -48,6 +48,14 @@ const LATER = {
   'trace-list': later,
   'trace-show': later,
   'snapshot-show': later,
+  'telemetry-show': later,
+  'rejected-list': later,
+  'rejected-show': later,
+  'rejected-retry': later,
+  'rejected-remove': later,
+  'prompt-list': later,
+  'prompt-show': later,
+  'health-show': later,
 };
 
 /** The service `session-tools`: tools, runs and traces. */

@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import { count, place, time } from './reply-fields.js';
+import type { Told } from './told.js';
+
+/** The replies that tell how the installation does, and what was counted of a session. */
+
+const counts = (about: string) => z.record(z.string(), z.number().describe('How many.')).describe(about);
+
+const serviceHealth = z
+  .object({
+    service: z.string().describe('Name of the service.'),
+    id: z.string().describe('Id of the instance.'),
+    version: z.string().describe('Its version.'),
+    requests: count('Requests that it has answered, errors included.'),
+    errorReplies: count('Requests that it has refused or failed.'),
+    host: z.string().exactOptional().describe('The machine or container that it runs on.'),
+    pid: z.int().exactOptional().describe('Its process id there.'),
+    uptimeSeconds: z.number().exactOptional().describe('Seconds since it started.'),
+    connected: z.boolean().exactOptional().describe('Whether it is connected.'),
+    disconnects: count('How often it has lost its connection.').exactOptional(),
+    warnings: count('Warnings that it has logged.').exactOptional(),
+    errors: count('Errors that it has logged.').exactOptional(),
+    lastIncident: z
+      .object({
+        at: time('When it was'),
+        message: z.string().describe('What happened.'),
+        code: z.string().exactOptional().describe('A stable error code.'),
+      })
+      .exactOptional()
+      .describe('The last warning or error.'),
+    numbers: z
+      .record(z.string(), z.unknown().describe('Any JSON value.'))
+      .describe('The figures of that service: what is in memory, in hand, set aside, repaired and so on.'),
+  })
+  .meta({ id: 'ServiceHealth', description: 'How one instance of a service does.' });
+
+const dispatchLag = z
+  .object({
+    consumer: z.string().describe('The consumer that takes them: extractor or learner.'),
+    pending: count('Dispatches that nobody has fetched.'),
+    unacked: count('Dispatches in hand, which are not folded yet.'),
+    redelivered: count('Those of them that were delivered before.'),
+    handled: place('The dispatch up to which all are handled.'),
+  })
+  .meta({ id: 'DispatchLag', description: 'How far behind a consumer of dispatches is.' });
+
+const used = (about: string) =>
+  z
+    .object({
+      used: z.number().describe('How much is used.'),
+      limit: z.number().exactOptional().describe('How much may be used; left out where there is no limit.'),
+    })
+    .describe(about);
+
+const serverFacts = z
+  .object({
+    version: z.string().describe('Version of nats-server.'),
+    name: z.string().describe('Name of the server.'),
+    cluster: z.string().exactOptional().describe('Its cluster.'),
+    maxPayload: count('Bytes of the largest message that it takes.'),
+    storage: used('Bytes of JetStream on disk.').exactOptional(),
+    memory: used('Bytes of JetStream in memory.').exactOptional(),
+    streams: used('Streams.').exactOptional(),
+    consumers: used('Consumers.').exactOptional(),
+  })
+  .meta({ id: 'ServerFacts', description: 'The server, and what the account uses of its limits.' });
+
+const finding = z
+  .object({
+    check: z.string().describe('What was checked.'),
+    level: z
+      .enum(['ok', 'warn', 'fail'])
+      .describe('warn works, but not for long or not as intended; fail does not work.'),
+    message: z.string().describe('What was found.'),
+    fix: z.string().exactOptional().describe('What to do about it.'),
+  })
+  .meta({ id: 'HealthFinding', description: 'One finding of the doctor.' });
+
+const missing = z
+  .object({
+    part: z
+      .enum(['services', 'dispatches', 'rejected', 'sessions', 'server', 'findings'])
+      .describe('The part of the answer.'),
+    code: z.string().describe('Why it is missing: a stable error code.'),
+    message: z.string().describe('Why it is missing, for people.'),
+  })
+  .meta({ id: 'MissingPart', description: 'A part of the answer that could not be had in time.' });
+
+export const HEALTH_REPLIES = {
+  'health-show': z.object({
+    at: time('When it was asked'),
+    services: z.array(serviceHealth).describe('Every instance of every service that answered.'),
+    dispatches: z
+      .object({
+        newest: place('Sequence of the newest dispatch; 0 for none.'),
+        newestAt: time('When it arrived').exactOptional(),
+        stored: count('Dispatches that are stored.'),
+        consumers: z.array(dispatchLag).describe('How far behind each consumer is.'),
+      })
+      .exactOptional()
+      .describe('What waits to be folded.'),
+    rejected: count('Messages of rejected results.').exactOptional(),
+    sessions: count('How many sessions there are.').exactOptional(),
+    server: serverFacts.exactOptional(),
+    findings: z
+      .array(finding)
+      .exactOptional()
+      .describe('What the doctor finds, for what needs no writing; up to 30 seconds old.'),
+    findingsAt: time('When the doctor looked').exactOptional(),
+    missing: z.array(missing).describe('The parts that could not be had in time, and why.'),
+  }),
+  'telemetry-show': z.object({
+    session: z.string().describe('The session.'),
+    sequence: place('Session sequence that the answer reflects.'),
+    dispatches: counts('What results came to, by outcome and by what was found of them.'),
+    rejections: counts('Rejected results that are still kept, by error code; of the newest 1,000.'),
+    approvalLoops: count('Approvals that a later review took back.'),
+    rebuilds: count('How often the progress was read again.'),
+    compilers: count('Compilers that answered for what is not stored yet.'),
+    compiles: count('Prompts compiled.'),
+    errors: counts('Requests for prompts that were refused or failed, by error code.'),
+    ledgerModes: counts('Prompts by what was known of the progress.'),
+    fallbacks: counts('Prompts that went without the progress ledger, by reason.'),
+    shortened: count('Prompts that something was left out of, to keep within their room.'),
+    tokensWanted: count('Tokens of all prompts if nothing had been left out.'),
+    tokensUsed: count('Tokens of all prompts.'),
+    retrievalMs: z.number().describe('Time from request to reply, in milliseconds, of all prompts together.'),
+    retrievalMaxMs: z.number().describe('The longest of these times.'),
+  }),
+} as const;
+
+export type ServiceHealth = Told<typeof serviceHealth>;
+export type DispatchLag = Told<typeof dispatchLag>;
+export type ServerFacts = Told<typeof serverFacts>;
+export type HealthFinding = Told<typeof finding>;
+export type MissingPart = Told<typeof missing>;
+export type HealthShown = Told<(typeof HEALTH_REPLIES)['health-show']>;
+export type TelemetryShown = Told<(typeof HEALTH_REPLIES)['telemetry-show']>;

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { ROLES } from '../kinds.js';
+import { next } from './page-fields.js';
+import { count, place, time } from './reply-fields.js';
+import type { Told } from './told.js';
+
+/** The replies of the tools that look at rejected results. */
+
+const rejectedShown = z
+  .object({
+    id: z.int().describe('Its number: rejected-show, rejected-retry and rejected-remove take it.'),
+    at: time('When it arrived'),
+    session: z
+      .string()
+      .exactOptional()
+      .describe('The session it was published to; left out for a wrong name.'),
+    role: z
+      .enum(ROLES)
+      .exactOptional()
+      .describe('The role it was published as; left out where there is no such role.'),
+    subject: z.string().describe('The subject that it was published to.'),
+    sequence: place('Its sequence in the DISPATCH stream.'),
+    code: z.string().describe('Why it could not be used: a stable error code.'),
+    reason: z.string().describe('Why it could not be used, for people.'),
+    fix: z.string().exactOptional().describe('What would make it readable.'),
+    meant: z
+      .enum(ROLES)
+      .exactOptional()
+      .describe('The role whose result it seems to be, where it was published as that of another.'),
+    bytes: count('Bytes of its body.'),
+  })
+  .meta({ id: 'RejectedShown', description: 'A result that could not be used, without its body.' });
+
+export const REJECTED_REPLIES = {
+  'rejected-list': z.object({
+    rejected: z
+      .array(rejectedShown)
+      .describe(
+        'The newest first. Where many bytes have to be read for them, a page may hold fewer than asked for.',
+      ),
+    total: count(
+      'How many there are, left out where that is not known without reading them. A body that is stored in several messages counts for each.',
+    ).exactOptional(),
+    next,
+  }),
+  'rejected-show': z.object({
+    rejected: rejectedShown.describe('The rejected result.'),
+    body: z.string().describe('Its body, or a part of it.'),
+    encoding: z
+      .enum(['utf8', 'base64'])
+      .describe('How the body is written: as text where it is UTF-8, else as base64.'),
+    truncated: z.literal(true).exactOptional().describe('Set where this is only a part of the body.'),
+    next: z
+      .int()
+      .exactOptional()
+      .describe('The offset at which the rest of the body begins; left out at its end.'),
+  }),
+  'rejected-retry': z.object({
+    id: z.int().describe('Its number, which is no longer in the list.'),
+    dispatch: place('Sequence in the DISPATCH stream under which it was published again.'),
+  }),
+  'rejected-remove': z.object({
+    id: z.int().describe('Its number, which is no longer in the list.'),
+    removed: z.literal(true).describe('It is removed.'),
+  }),
+} as const;
+
+/** A result that could not be used, without its body. */
+export type RejectedShown = Told<typeof rejectedShown>;
