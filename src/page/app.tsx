@@ -94,7 +94,7 @@ function View({ at }: { readonly at: PageRoute }) {
 
 /** A fault of one view leaves the rest of the page usable. */
 class Guarded extends Component<{ readonly children?: ComponentChildren }, { readonly fault?: unknown }> {
-  static getDerivedStateFromError(fault: unknown) {
+  static override getDerivedStateFromError(fault: unknown) {
     return { fault };
   }
 

@@ -94,7 +94,9 @@ function open(): void {
     if (nats.value) emit({ event: 'lost' });
   });
   own.addEventListener('lost', () => emit({ event: 'lost' }));
-  own.addEventListener('change', (event) => emit({ event: 'change', ...(JSON.parse(event.data) as LiveChange) }));
+  own.addEventListener('change', (event) =>
+    emit({ event: 'change', ...(JSON.parse(event.data) as LiveChange) }),
+  );
   own.addEventListener('prompt', (event) => {
     const data = JSON.parse(event.data) as { session: string; entry: TimelineEntry };
     emit({ event: 'prompt', ...data });

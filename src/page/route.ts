@@ -29,7 +29,11 @@ export type QueryValues = Readonly<Record<string, string | number | boolean | un
 export const route = signal<PageRoute>({ view: 'nowhere', params: new URLSearchParams() });
 
 /** The address of a view of a session. */
-export function sessionHref(session: string, view: SessionViewName = 'session', query: QueryValues = {}): string {
+export function sessionHref(
+  session: string,
+  view: SessionViewName = 'session',
+  query: QueryValues = {},
+): string {
   const base = `/s/${encodeURIComponent(session)}`;
   return withQuery(view === 'session' ? base : `${base}/${view}`, query);
 }
@@ -81,7 +85,8 @@ export function followAddress(): () => void {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     const link = event.target instanceof Element ? event.target.closest('a[href]') : null;
     if (!(link instanceof HTMLAnchorElement) || link.origin !== location.origin) return;
-    if (link.target !== '' || link.hasAttribute('download') || link.getAttribute('href')?.startsWith('#')) return;
+    if (link.target !== '' || link.hasAttribute('download') || link.getAttribute('href')?.startsWith('#'))
+      return;
     event.preventDefault();
     navigate(link.pathname + link.search);
   };

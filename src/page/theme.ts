@@ -11,8 +11,8 @@ export function followTheme(): void {
   const kept = read();
   if (kept === 'light' || kept === 'dark') theme.value = kept;
   effect(() => {
-    if (theme.value === 'system') delete document.documentElement.dataset['theme'];
-    else document.documentElement.dataset['theme'] = theme.value;
+    if (theme.value === 'system') delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = theme.value;
     write(theme.value);
   });
 }

@@ -5,7 +5,7 @@ import { onChange } from './live.js';
 import { throttled } from './throttled.js';
 
 /** What a view has of a request that it keeps up to date. */
-export interface Asked<Reply> {
+export interface AskedReply<Reply> {
   /** The newest reply to this request; the old one stays while it is asked again. */
   readonly reply?: Reply;
   /** Why the newest try failed. */
@@ -35,11 +35,10 @@ export function useAsk<Subject extends ReplySubject>(
   subject: Subject,
   body: AskBody<Subject> | null,
   live?: string,
-): Asked<ReplyTo<Subject>> {
+): AskedReply<ReplyTo<Subject>> {
   const key = body === null ? '' : `${subject} ${JSON.stringify(body)}`;
   const [held, hold] = useState<Held<ReplyTo<Subject>>>({ key });
   const again = useRef<() => void>(() => undefined);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for subject and body.
   useEffect(() => {
     if (body === null) return;
     const abort = new AbortController();
@@ -64,7 +63,11 @@ export function useAsk<Subject extends ReplySubject>(
     };
   }, [key, live]);
   const own = held.key === key ? held : { key };
-  return { ...own, loading: own.reply === undefined && own.error === undefined, refresh: () => again.current() };
+  return {
+    ...own,
+    loading: own.reply === undefined && own.error === undefined,
+    refresh: () => again.current(),
+  };
 }
 
 export function asAskError(error: unknown): AskError {

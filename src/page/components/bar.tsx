@@ -14,7 +14,15 @@ export function Progress(props: { readonly label: string; readonly done: number;
 }
 
 /** A bar that is filled by a share. Figures stand beside it: alone it says nothing to those who hear the page. */
-export function Share({ part, whole, tone }: { readonly part: number; readonly whole: number; readonly tone?: string }) {
+export function Share({
+  part,
+  whole,
+  tone,
+}: {
+  readonly part: number;
+  readonly whole: number;
+  readonly tone?: string;
+}) {
   const share = whole <= 0 ? 0 : Math.min(1, part / whole);
   return (
     <span class="share" aria-hidden="true">

@@ -4,6 +4,12 @@ import type { ComponentChildren } from 'preact';
 export type Tone = 'good' | 'warn' | 'bad' | 'info' | 'quiet';
 
 /** A word or two about how something stands. */
-export function Tag({ tone = 'quiet', children }: { readonly tone?: Tone; readonly children: ComponentChildren }) {
+export function Tag({
+  tone = 'quiet',
+  children,
+}: {
+  readonly tone?: Tone;
+  readonly children: ComponentChildren;
+}) {
   return <span class={`tag tag-${tone}`}>{children}</span>;
 }
