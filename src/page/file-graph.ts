@@ -54,12 +54,12 @@ export function fileGraph({ files, links }: Pick<FilesListed, 'files' | 'links'>
     points,
     edges.map((edge) => ({ ...edge, weight: edge.together / strongest })),
   );
-  const fit = fitted(points);
+  const placed = fitted(points);
   const busiest = Math.max(1, ...shown.map(({ uses }) => uses));
   const nodes = shown.map(
     ({ index, path, uses }, at): GraphNode => ({
       ...{ index, path, uses },
-      ...fit(points[at] ?? { x: 0, y: 0 }),
+      ...placed(points[at] ?? { x: 0, y: 0 }),
       radius: 4 + 8 * Math.sqrt(uses / busiest),
     }),
   );

@@ -59,12 +59,11 @@ export function pastRequest(
   textOf: (task: string) => string | undefined,
 ): PastRequest {
   const { after: _, afterTimeoutMs: __, ...kept } = base ?? {};
-  const own = kind ?? PROMPT_KINDS.find((each) => each === kept['kind']) ?? 'dispatch';
-  const sameKind = base === undefined || own === (kept['kind'] ?? 'dispatch');
-  const taskId = task ?? (typeof kept['taskId'] === 'string' ? kept['taskId'] : undefined);
-  const said =
-    text ?? (task === undefined || task === kept['taskId'] ? asText(kept['taskPrompt']) : undefined);
-  const keptAsOf = typeof kept['asOf'] === 'number' ? kept['asOf'] : newest;
+  const own = kind ?? PROMPT_KINDS.find((each) => each === kept.kind) ?? 'dispatch';
+  const sameKind = base === undefined || own === (kept.kind ?? 'dispatch');
+  const taskId = task ?? (typeof kept.taskId === 'string' ? kept.taskId : undefined);
+  const said = text ?? (task === undefined || task === kept.taskId ? asText(kept.taskPrompt) : undefined);
+  const keptAsOf = typeof kept.asOf === 'number' ? kept.asOf : newest;
   return {
     ...(sameKind ? kept : {}),
     session,

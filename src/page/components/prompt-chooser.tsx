@@ -15,8 +15,8 @@ export function PromptChooser(props: {
   readonly known: SessionPrompts;
 }) {
   const { request, newest, known } = props;
-  const kind = PROMPT_KINDS.find((each) => each === request['kind']) ?? 'dispatch';
-  const budget = inputTokens(request['budget']);
+  const kind = PROMPT_KINDS.find((each) => each === request.kind) ?? 'dispatch';
+  const budget = inputTokens(request.budget);
   return (
     <div class="chooser">
       <div class="tools">
@@ -34,13 +34,13 @@ export function PromptChooser(props: {
           <>
             <TypedField
               label="Task"
-              value={String(request['taskId'])}
+              value={String(request.taskId)}
               list={known.tasks}
               onType={(task) => setParams({ task, id: undefined, text: undefined, asOf: request.asOf })}
             />
             <SelectField
               label="Role"
-              value={String(request['role'] ?? ROLE_NAMES[0])}
+              value={String(request.role ?? ROLE_NAMES[0])}
               choices={ROLE_NAMES.map((role) => ({ value: role, label: role }))}
               onChoose={(role) => setParams({ role })}
             />
@@ -55,7 +55,7 @@ export function PromptChooser(props: {
         />
         <TypedField
           label="Task prompt"
-          value={typeof request['taskPrompt'] === 'string' ? request['taskPrompt'] : ''}
+          value={typeof request.taskPrompt === 'string' ? request.taskPrompt : ''}
           placeholder="goal and ready tasks"
           wide
           onType={(text) => setParams({ text })}

@@ -38,18 +38,16 @@ export function PromptView({ session, params }: SessionViewProps) {
   return (
     <>
       <PageHead title="Prompt" of={session}>
-        {request?.['kind'] === 'dispatch' ? (
-          <span class="quiet">task {String(request['taskId'])}</span>
-        ) : null}
+        {request?.kind === 'dispatch' ? <span class="quiet">task {String(request.taskId)}</span> : null}
         {request === undefined ? null : (
           <a
             class="push-right"
             href={sessionHref(session, 'diff', {
               a: `seq:${Math.max(1, request.asOf - 1)}`,
               b: `seq:${request.asOf}`,
-              task: asText(request['taskId']),
-              role: asText(request['role']),
-              kind: asText(request['kind']),
+              task: asText(request.taskId),
+              role: asText(request.role),
+              kind: asText(request.kind),
             })}
           >
             Compare with one event before
