@@ -1,9 +1,11 @@
 import './globals.js';
 import { ThroughlineClient } from './client/throughline-client.js';
+import { otelTracing } from './monitoring/otel-tracing.js';
 import { connectNats, type NatsConnection, setInboxPrefix } from './nats/connection/connect-nats.js';
 import type { NatsAccess } from './nats/connection/nats-access.js';
 import { natsTransport } from './nats/connection/nats-client-transport.js';
 import { silentLogger } from './ports/logger.js';
+import type { Tracing } from './ports/tracing.js';
 
 export type { Learnings, Proposals } from './client/learning-methods.js';
 export type { Published, PublishedBy, PublishOptions } from './client/persistent-publish.js';
@@ -71,6 +73,8 @@ export interface ConnectOptions extends NatsAccess {
   readonly timeoutMs?: number;
   /** Shown among the server's connections. Default `throughline client`. */
   readonly name?: string;
+  /** Whether spans name their session, where an OpenTelemetry SDK records them. Default: false. */
+  readonly traceSessions?: boolean;
 }
 
 /**
@@ -80,7 +84,7 @@ export interface ConnectOptions extends NatsAccess {
  * credentials, `tls_failed` when TLS failed
  */
 export async function connectThroughline(options: ConnectOptions = {}): Promise<ThroughlineClient> {
-  const { url, name, timeoutMs = 10_000, ...access } = options;
+  const { url, name, timeoutMs = 10_000, traceSessions, ...access } = options;
   const connection = await connectNats({
     url: url ?? 'nats://127.0.0.1:4222',
     name: name ?? 'throughline client',
@@ -88,7 +92,9 @@ export async function connectThroughline(options: ConnectOptions = {}): Promise<
     logger: silentLogger,
     timeoutMs,
   });
-  return new ThroughlineClient(natsTransport(connection, timeoutMs), { timeoutMs });
+  return new ThroughlineClient(natsTransport(connection, timeoutMs, { tracing: tracingBy(traceSessions) }), {
+    timeoutMs,
+  });
 }
 
 /** How a client uses an existing connection. */
@@ -97,13 +103,22 @@ export interface SharedConnectionOptions {
   readonly timeoutMs?: number;
   /** The `inboxPrefix` that the connection was made with. Default: `_INBOX`. */
   readonly inboxPrefix?: string;
+  /** Whether spans name their session, where an OpenTelemetry SDK records them. Default: false. */
+  readonly traceSessions?: boolean;
 }
 
 /** A client on a connection of the caller's own. Its `close` leaves the connection open. */
 export function createThroughlineClient(
   connection: NatsConnection,
-  { timeoutMs = 10_000, inboxPrefix }: SharedConnectionOptions = {},
+  { timeoutMs = 10_000, inboxPrefix, traceSessions }: SharedConnectionOptions = {},
 ): ThroughlineClient {
   if (inboxPrefix !== undefined) setInboxPrefix(connection, inboxPrefix);
-  return new ThroughlineClient(natsTransport(connection, timeoutMs, { closes: false }), { timeoutMs });
+  return new ThroughlineClient(
+    natsTransport(connection, timeoutMs, { closes: false, tracing: tracingBy(traceSessions) }),
+    { timeoutMs },
+  );
+}
+
+function tracingBy(sessions = false): Tracing {
+  return otelTracing({ sessions });
 }

@@ -7,10 +7,16 @@ import { Shutdown } from '../runtime/shutdown.js';
 import { SERVICES, type ServiceName, serve } from '../services/serve.js';
 import { withLogger } from './cli-logger.js';
 import { type Cli, cliOf, examples, out } from './command-context.js';
+import { addMonitoringOptions, type MonitoringOptions, startMonitoring } from './monitoring-options.js';
 import { runUntilSignal } from './signals.js';
 
+interface ServeOptions extends MonitoringOptions {
+  readonly only?: ServiceName[];
+  readonly check?: boolean;
+}
+
 export function serveCommand(program: Command): void {
-  program
+  const command = program
     .command('serve')
     .description('Starts the services, or only some of them, on the server that NATS_URL or --nats names.')
     .addOption(
@@ -25,10 +31,11 @@ export function serveCommand(program: Command): void {
       examples(
         'NATS_URL=nats://10.0.0.5:4222 throughline serve',
         'throughline serve --only extractor',
+        'throughline serve --metrics-port 9464 --otel',
         'throughline serve --check',
       ),
     )
-    .action(async (options: { only?: ServiceName[]; check?: boolean }, command: Command) => {
+    .action(async (options: ServeOptions) => {
       const cli = withLogger(cliOf(command));
       if (options.check) {
         await checkSettings(cli);
@@ -38,10 +45,12 @@ export function serveCommand(program: Command): void {
       const shutdown = new Shutdown();
       const only = options.only ?? SERVICES;
       await runUntilSignal(cli, shutdown, async () => {
-        await serve(cli.url, { ...cli, shutdown }, only);
+        const watched = await startMonitoring(cli, options, shutdown);
+        await serve(cli.url, { ...cli, ...watched, shutdown }, only);
         out(`throughline ready ${withoutSecrets(cli.url)} ${only.join(' ')}`);
       });
     });
+  addMonitoringOptions(command);
 }
 
 /** Whatever a start reads because a setting names it, without a server. */

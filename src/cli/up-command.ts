@@ -13,13 +13,19 @@ import { Shutdown } from '../runtime/shutdown.js';
 import { SERVICE_NAMES, serve } from '../services/serve.js';
 import { withLogger } from './cli-logger.js';
 import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';
+import {
+  addMonitoringOptions,
+  type MonitoringOptions,
+  monitoringArguments,
+  startMonitoring,
+} from './monitoring-options.js';
 import { serverToStart } from './nats-server-command.js';
 import { wholeNumber } from './option-parsers.js';
 import { offerToStopOrphan } from './orphaned-server-prompt.js';
 import { type OwnServer, startOwnServer } from './own-server.js';
 import { runUntilSignal } from './signals.js';
 
-interface UpOptions {
+interface UpOptions extends MonitoringOptions {
   readonly port?: number;
   readonly store?: string;
   readonly monitorPort?: number;
@@ -32,7 +38,7 @@ const DEFAULT_PORT = 4222;
 export const DEFAULT_STORE = '.throughline';
 
 export function upCommand(program: Command): void {
-  program
+  const command = program
     .command('up')
     .description(
       'Starts a NATS server with JetStream, unless NATS_URL or --nats names one, and all services on it.\n' +
@@ -62,7 +68,7 @@ export function upCommand(program: Command): void {
         'throughline up --port 14222 --store /var/lib/throughline',
       ),
     )
-    .action(async (options: UpOptions, command: Command) => {
+    .action(async (options: UpOptions) => {
       const shared = cliOf(command);
       // It may stand before the command as well.
       const { nats } = command.optsWithGlobals<UpOptions>();
@@ -73,10 +79,11 @@ export function upCommand(program: Command): void {
       const shutdown = new Shutdown();
       await runUntilSignal(cli, shutdown, async (failed) => {
         if (given !== undefined) refuseServerOptions(options);
+        const watched = await startMonitoring(cli, options, shutdown);
         const own = given === undefined ? await startServer(cli, options, failed) : undefined;
         if (own !== undefined) shutdown.add('the NATS server', () => own.stop());
         const url = given ?? own?.server.url ?? cli.url;
-        const { connection } = await serve(url, { ...cli, shutdown }).catch((fault: unknown) => {
+        const { connection } = await serve(url, { ...cli, ...watched, shutdown }).catch((fault: unknown) => {
           throw given === undefined ? fault : withWayOut(fault, nats === undefined);
         });
         if (own !== undefined) {
@@ -89,6 +96,7 @@ export function upCommand(program: Command): void {
         );
       });
     });
+  addMonitoringOptions(command);
 }
 
 async function detached(cli: Cli, options: UpOptions, given: string | undefined): Promise<void> {
@@ -107,6 +115,7 @@ async function detached(cli: Cli, options: UpOptions, given: string | undefined)
     ...['--store', storeDir],
     ...(options.port === undefined ? [] : ['--port', String(options.port)]),
     ...(options.monitorPort === undefined ? [] : ['--monitor-port', String(options.monitorPort)]),
+    ...monitoringArguments(options),
   ]);
   if (found) await untilServed({ ...cli, url });
   out(`throughline ready ${url} store ${storeDir}`);

@@ -79,6 +79,8 @@ interface Reads<State> {
 
 export class StateReader<State extends Sequenced, Event> {
   readonly #options: StateReaderOptions<State, Event>;
+  /** Loads that found their state in memory, those that did not, and the events folded, since the start. */
+  readonly counts = { hits: 0, misses: 0, events: 0 };
   readonly #folded: LRUCache<Token, Folded<State>>;
   /** Keys that were asked for while the cache was full. */
   readonly #asked: LRUCache<Token, true>;
@@ -180,6 +182,11 @@ export class StateReader<State extends Sequenced, Event> {
     return this.#folded.size;
   }
 
+  /** Bytes that they take, about. */
+  get bytes(): number {
+    return this.#folded.calculatedSize;
+  }
+
   /** One read, once the one before it is over. The read that waits comes next, whatever else is asked for meanwhile. */
   #turn(key: Token, reads: Reads<State>, before?: Promise<unknown>, limit?: number): Promise<Loaded<State>> {
     const read = () => this.#refresh(key, limit);
@@ -231,6 +238,8 @@ export class StateReader<State extends Sequenced, Event> {
   async #refresh(key: Token, limit?: number): Promise<Loaded<State>> {
     const { log, snapshots, onFolded, folding, logger } = this.#options;
     const cached = this.#folded.get(key);
+    if (cached === undefined) this.counts.misses += 1;
+    else this.counts.hits += 1;
     const folded = cached ?? (await this.#start(key, await snapshots.load(key)));
     const range = { after: folded.state.sequence, ...(limit !== undefined && { limit }) };
     const read = await log.read(key, range);
@@ -265,6 +274,7 @@ export class StateReader<State extends Sequenced, Event> {
     for (const stored of read.events) folding.evolve(state, stored);
     state.sequence = Math.max(state.sequence, read.through);
     folded.epoch = read.epoch;
+    this.counts.events += read.events.length;
     // Skipped messages cost a read as well: many of them must not be read again at each start.
     folded.sinceSnapshot += read.events.length + read.skipped;
     if (read.skipped > 0) {

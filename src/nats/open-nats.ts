@@ -7,6 +7,7 @@ import {
   SNAPSHOT_BUCKET,
 } from '../contracts/names.js';
 import type { Logger } from '../ports/logger.js';
+import { noTracing, type Tracing } from '../ports/tracing.js';
 import { closeConnection, connectNats } from './connection/connect-nats.js';
 import type { NatsAccess } from './connection/nats-access.js';
 import { toThroughlineError } from './connection/nats-errors.js';
@@ -59,6 +60,8 @@ export interface NatsOptions {
   readonly ackWaitMs: number;
   /** Dispatches that an extractor asks for at a time. */
   readonly maxInHand: number;
+  /** Default: no spans. */
+  readonly tracing?: Tracing;
   /** Default: everything. A process that only reads makes nothing. */
   readonly makes?: readonly Made[];
 }
@@ -81,6 +84,7 @@ const MAX_REVIEWS = 100;
 /** Connects, and makes the streams and the bucket that are missing, of those in `makes`. */
 export async function openNats(options: NatsOptions): Promise<NatsPorts> {
   const { logger, replicas, requestTimeoutMs: timeoutMs, ackWaitMs, maxInHand } = options;
+  const { tracing = noTracing } = options;
   const connection = await connectNats(options);
   try {
     // The account was checked on connecting; the client's own check would cost one more round trip.
@@ -99,7 +103,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       'learning-snapshots',
     );
     const publisher = new AckedPublisher(connection, timeoutMs);
-    const logPorts = { connection, jsm, publisher, timeoutMs };
+    const logPorts = { connection, jsm, publisher, timeoutMs, tracing };
     const dispatches = (consumer: DispatchConsumer, most = Number.POSITIVE_INFINITY) =>
       new NatsDispatchSource(connection, jsm, publisher, {
         consumer,

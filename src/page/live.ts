@@ -1,9 +1,11 @@
-import { computed, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import type { TimelineEntry } from '../contracts/replies/timeline-reply.js';
+import { route } from './route.js';
 
 /**
- * What happens, as it happens: one stream of server-sent events for the whole page. It is closed while the page is
- * hidden, since a browser has only six connections to a server, and a stream holds one of them.
+ * What happens, as it happens: one stream of server-sent events for the whole page, of the session that is shown or else
+ * of all of them. It is closed while the page is hidden, since a browser has only six connections to a server, and a
+ * stream holds one of them.
  */
 
 export interface LiveChange {
@@ -11,6 +13,7 @@ export interface LiveChange {
   readonly sequence?: number;
   readonly type: string;
   readonly at: string;
+  /** Only in the stream of one session. */
   readonly entry?: TimelineEntry;
 }
 
@@ -52,11 +55,20 @@ const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 5_000;
 
 let source: EventSource | undefined;
+/** The session of the stream. */
+let scope: string | undefined;
 let retry: ReturnType<typeof setTimeout> | undefined;
 let wait = FIRST_WAIT_MS;
 
 /** Opens the stream, and keeps it open while the page can be seen. */
 export function followLive(): void {
+  effect(() => {
+    if (scope === route.value.session) return;
+    scope = route.value.session;
+    if (source === undefined) return;
+    close();
+    open();
+  });
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible') open();
     else close();
@@ -75,7 +87,9 @@ export function reconnect(): void {
 function open(): void {
   if (source !== undefined) return;
   clearTimeout(retry);
-  const own = new EventSource('/api/live');
+  const own = new EventSource(
+    `/api/live${scope === undefined ? '' : `?session=${encodeURIComponent(scope)}`}`,
+  );
   source = own;
   own.addEventListener('open', () => {
     server.value = 'there';
@@ -90,8 +104,9 @@ function open(): void {
     wait = Math.min(wait * 2, LONGEST_WAIT_MS);
   });
   own.addEventListener('state', (event) => {
+    const before = nats.value;
     nats.value = (JSON.parse(event.data) as { connected: boolean }).connected;
-    if (nats.value) emit({ event: 'lost' });
+    if (nats.value && !before) emit({ event: 'lost' });
   });
   own.addEventListener('lost', () => emit({ event: 'lost' }));
   own.addEventListener('change', (event) =>

@@ -1,3 +1,5 @@
+import type { TraceContext } from '../contracts/trace-context.js';
+
 /**
  * Where results arrive, and what the extractor takes them from.
  *
@@ -37,6 +39,8 @@ export interface DispatchDelivery {
   readonly at: string;
   /** The id that it was published under. */
   readonly messageId?: string;
+  /** The span that it was published in. */
+  readonly trace?: TraceContext | undefined;
   /** 1 for the first delivery. */
   readonly delivery: number;
   /** It has been dealt with. */

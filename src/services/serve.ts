@@ -2,6 +2,8 @@ import { hostname } from 'node:os';
 import { COMPILER_SERVICE, EXTRACTOR_SERVICE, LEARNINGS_SERVICE } from '../contracts/names.js';
 import { TOOLS_SERVICE } from '../contracts/tool-requests.js';
 import type { SessionCommander } from '../folding/session-folding.js';
+import { Monitoring } from '../monitoring/monitoring.js';
+import { otelTracing } from '../monitoring/otel-tracing.js';
 import { watchConnection } from '../nats/connection/connection-health.js';
 import { type Made, type NatsPorts, openNats } from '../nats/open-nats.js';
 import { systemClock } from '../ports/clock.js';
@@ -13,6 +15,7 @@ import { namedLogger } from './common/named-logger.js';
 import { natsOptions } from './common/nats-options.js';
 import { openSessions } from './common/open-sessions.js';
 import type { Context, Serving } from './common/service-context.js';
+import { connectionMetrics, foldedMetrics } from './common/service-metrics.js';
 import { serveCompiler } from './compiler/serve-compiler.js';
 import { serveExtractor } from './extractor/serve-extractor.js';
 import { openProjects, serveLearnings } from './learnings/serve-learnings.js';
@@ -56,22 +59,29 @@ export async function serve(
   const makes = only.length === 0 ? {} : { makes: [...new Set(only.flatMap((each) => MAKES[each]))] };
   const name = `throughline ${only.join('+')}`;
   const { logger, incidents } = countingLogger(namedLogger(context.logger, 'throughline'), systemClock);
-  const nats = await openNats({ ...natsOptions(url, name, config, logger), ...makes });
+  const { monitoring = new Monitoring(), tracing = otelTracing() } = context;
+  monitoring.expect('nats');
+  for (const each of only) monitoring.expect(NAMES[each]);
+  const options = natsOptions(url, name, config, logger, tracing);
+  const nats = await openNats({ ...options, ...makes });
   shutdown.add('the NATS connection', () => nats.close());
   const started = performance.now();
+  const connection = watchConnection(nats.connection);
+  monitoring.expect('nats', () => connection().connected);
+  monitoring.metrics.add(connectionMetrics(connection, incidents));
   const health: HealthParts = {
     host: hostname(),
     uptimeMs: () => performance.now() - started,
-    connection: watchConnection(nats.connection),
+    connection,
     incidents,
   };
   // Where requests are not limited, their bytes are not either.
   const requestKbPerSecond = config.requestsPerSecond === 0 ? 0 : config.requestKbPerSecond;
   const admit = byteBudget({ requestKbPerSecond });
-  const serving: Serving = { config, logger, shutdown, health, admit };
+  const serving: Serving = { config, logger, shutdown, health, admit, monitoring, tracing };
   /** So that no request waits behind all the dispatches that are on their way to the extractor. */
   const connectionOfItsOwn = async () => {
-    const ports = await openNats({ ...natsOptions(url, name, config, logger), makes: [] });
+    const ports = await openNats({ ...options, makes: [] });
     shutdown.add('the NATS connection of the extractor', () => ports.close());
     return ports;
   };
@@ -92,6 +102,7 @@ export async function serve(
     });
   };
   const sessions = { ...opened, command };
+  monitoring.metrics.add(foldedMetrics('session', sessions.reader, sessions.writer));
   shutdown.add('the snapshot writer', () => sessions.writer.stop());
   const projects = await openProjects(nats, serving);
   await start('compiler', (own) => serveCompiler(nats, sessions, projects, own));

@@ -44,6 +44,7 @@ describe('the client', () => {
     expect(foldersOf('index.ts').sort()).toEqual([
       'client',
       'contracts',
+      'monitoring',
       'nats',
       'nats-server',
       'ports',

@@ -110,9 +110,13 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   tokenizers: { holds: 'tokenizers by name', imports: ['contracts', 'shared'] },
   files: { holds: 'task files on this machine', imports: ['contracts', 'ports', 'shared'] },
+  monitoring: {
+    holds: 'spans by OpenTelemetry, metrics in the format of Prometheus, and the pages that show them',
+    imports: ['contracts', 'ports', 'shared', 'version.ts'],
+  },
   nats: {
     holds: 'the ports on NATS: connection, JetStream, stores, micro services, doctor',
-    imports: ['contracts', 'nats-server', 'ports', 'runtime', 'shared'],
+    imports: ['contracts', 'monitoring', 'nats-server', 'ports', 'runtime', 'shared'],
   },
   'nats-server': { holds: 'finds, installs and runs nats-server', imports: ['contracts', 'shared'] },
   config: {
@@ -121,7 +125,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   services: {
     holds: 'extractor, compiler, tools and learnings: handlers and their wiring, one folder each',
-    imports: [...SERVER_SIDE, 'config', 'files', 'nats', 'version.ts'],
+    imports: [...SERVER_SIDE, 'config', 'files', 'monitoring', 'nats', 'version.ts'],
   },
   schemas: {
     holds: 'the JSON Schemas of what travels and of what is stored',
@@ -157,7 +161,17 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     holds: 'the command line',
     imports: [
       ...SERVER_SIDE,
-      ...['agents', 'client', 'config', 'nats', 'nats-server', 'schemas', 'services', 'version.ts'],
+      ...[
+        'agents',
+        'client',
+        'config',
+        'monitoring',
+        'nats',
+        'nats-server',
+        'schemas',
+        'services',
+        'version.ts',
+      ],
     ],
   },
   entries: {
@@ -176,6 +190,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
       'contracts',
       'globals.ts',
       'learnings',
+      'monitoring',
       'nats',
       'ports',
       'session',
@@ -189,6 +204,8 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
 /** Packages that one folder imports, and no other. */
 const EXCLUSIVE: readonly (readonly [name: string, folder: string])[] = [
   ['nats', 'nats'],
+  ['@opentelemetry/api', 'monitoring'],
+  ['@opentelemetry/sdk-node', 'monitoring'],
   ['@secretlint/secretlint-rule-preset-recommend', 'redaction'],
   ['@modelcontextprotocol/server', 'agents'],
   ['preact', 'page'],

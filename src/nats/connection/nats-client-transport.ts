@@ -1,8 +1,11 @@
-import { type NatsConnection, ServiceError, type ServiceMsg } from 'nats';
+import { headers, type MsgHdrs, type NatsConnection, ServiceError, type ServiceMsg } from 'nats';
 import { isErrorCode } from '../../contracts/error-codes.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { DISPATCH_STREAM } from '../../contracts/names.js';
+import { type TraceContext, traceHeaders } from '../../contracts/trace-context.js';
+import { publishSpan, requestSpan } from '../../monitoring/message-spans.js';
 import type { ClientTransport } from '../../ports/client-transport.js';
+import { noTracing, type Tracing } from '../../ports/tracing.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { closeConnection } from './connect-nats.js';
 import { isNoResponders, toThroughlineError } from './nats-errors.js';
@@ -11,25 +14,41 @@ import { isNoResponders, toThroughlineError } from './nats-errors.js';
 export function natsTransport(
   connection: NatsConnection,
   publishTimeoutMs: number,
-  { closes = true }: { readonly closes?: boolean } = {},
+  { closes = true, tracing = noTracing }: { readonly closes?: boolean; readonly tracing?: Tracing } = {},
 ): ClientTransport {
   const publisher = new AckedPublisher(connection, publishTimeoutMs);
+  async function publish(subject: string, body: string | Uint8Array, messageId: string, from?: TraceContext) {
+    const published = await publisher.publish(subject, body, {
+      messageId,
+      stream: DISPATCH_STREAM,
+      ...(from !== undefined && { headers: traceHeaders(from) }),
+    });
+    if (published.outcome === 'stored') {
+      const { sequence, duplicate } = published;
+      return { sequence, duplicate };
+    }
+    throw new ThroughlineError(
+      'unavailable',
+      `no stream takes ${subject}: start Throughline on this server with "throughline up"`,
+    );
+  }
   return {
-    async publish(subject, body, messageId) {
-      const published = await publisher.publish(subject, body, { messageId, stream: DISPATCH_STREAM });
-      if (published.outcome === 'stored') {
-        const { sequence, duplicate } = published;
-        return { sequence, duplicate };
-      }
-      throw new ThroughlineError(
-        'unavailable',
-        `no stream takes ${subject}: start Throughline on this server with "throughline up"`,
+    publish(subject, body, messageId) {
+      const spans = tracing();
+      if (spans === undefined) return publish(subject, body, messageId);
+      const span = publishSpan(subject, Buffer.byteLength(body));
+      return spans.run(span, () => publish(subject, body, messageId, spans.context()));
+    },
+    request(subject, body, timeoutMs) {
+      const spans = tracing();
+      if (spans === undefined) return requestJson(connection, subject, body, timeoutMs);
+      return spans.run(requestSpan(subject), () =>
+        requestJson(connection, subject, body, timeoutMs, spans.context()),
       );
     },
-    request: (subject, body, timeoutMs) => requestJson(connection, subject, body, timeoutMs),
     send(subject, body) {
       try {
-        connection.publish(subject, JSON.stringify(body));
+        connection.publish(subject, JSON.stringify(body), withTrace(tracing()?.context()));
       } catch (error) {
         throw toThroughlineError(error, subject);
       }
@@ -47,9 +66,10 @@ export async function requestJson(
   subject: string,
   body: unknown,
   timeoutMs: number,
+  from?: TraceContext,
 ): Promise<unknown> {
   const message = await connection
-    .request(subject, JSON.stringify(body), { timeout: timeoutMs })
+    .request(subject, JSON.stringify(body), { timeout: timeoutMs, ...withTrace(from) })
     .catch((error: unknown) => {
       if (!isNoResponders(error)) throw toThroughlineError(error, subject);
       throw new ThroughlineError(
@@ -66,6 +86,13 @@ export async function requestJson(
       `${subject}: the answer is not JSON. Does another service listen there?`,
     );
   return reply;
+}
+
+function withTrace(from: TraceContext | undefined): { readonly headers?: MsgHdrs } {
+  if (from === undefined) return {};
+  const head = headers();
+  for (const [name, value] of Object.entries(traceHeaders(from))) head.set(name, value);
+  return { headers: head };
 }
 
 function replyError(message: Pick<ServiceMsg, 'json'>, failure: ServiceError): ThroughlineError {

@@ -1,6 +1,8 @@
 import type { Msg, MsgHdrs } from 'nats';
 import { HEADERS } from '../../contracts/names.js';
+import type { TraceContext } from '../../contracts/trace-context.js';
 import type { DispatchDelivery } from '../../ports/dispatch-source.js';
+import { traceOf } from '../trace-of.js';
 
 const ACK = Buffer.from('+ACK');
 const WORKING = Buffer.from('+WPI');
@@ -49,6 +51,11 @@ export class NatsDelivery implements DispatchDelivery {
     this.body = message.data;
     const messageId = publishedUnder(message.headers);
     if (messageId !== undefined) this.messageId = messageId;
+  }
+
+  /** Read only when it is asked for: most processes record no spans. */
+  get trace(): TraceContext | undefined {
+    return traceOf(this.#message.headers);
   }
 
   ack(): void {

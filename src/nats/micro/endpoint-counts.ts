@@ -6,11 +6,24 @@ import type { ErrorCode } from '../../contracts/error-codes.js';
  */
 export class EndpointCounts {
   readonly #errors = new Map<string, { count: number; last: ErrorCode }>();
+  readonly #asked = new Map<string, number>();
+  readonly #codes = new Map<ErrorCode, number>();
+
+  /** Counts a request to an endpoint. */
+  asked(subject: string): void {
+    this.#asked.set(subject, (this.#asked.get(subject) ?? 0) + 1);
+  }
+
+  /** Requests by the subject of their endpoint, and error replies by code. */
+  totals(): RequestTotals {
+    return { requests: Object.fromEntries(this.#asked), errors: Object.fromEntries(this.#codes) };
+  }
 
   /** Counts an error reply of the endpoint on a subject. */
   failed(subject: string, code: ErrorCode): void {
     const count = (this.#errors.get(subject)?.count ?? 0) + 1;
     this.#errors.set(subject, { count, last: code });
+    this.#codes.set(code, (this.#codes.get(code) ?? 0) + 1);
   }
 
   /**
@@ -23,6 +36,12 @@ export class EndpointCounts {
     endpoint.stats.num_errors = errors.count;
     endpoint.stats.last_error = errors.last;
   }
+}
+
+/** What a service has been asked, and could not answer, since its start. */
+export interface RequestTotals {
+  readonly requests: Readonly<Record<string, number>>;
+  readonly errors: Readonly<Record<string, number>>;
 }
 
 interface ClientStats {

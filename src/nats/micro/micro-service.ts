@@ -1,6 +1,6 @@
 import type { NatsConnection, Service } from 'nats';
 import { toThroughlineError } from '../connection/nats-errors.js';
-import { EndpointCounts } from './endpoint-counts.js';
+import { EndpointCounts, type RequestTotals } from './endpoint-counts.js';
 import { guardedServices } from './guarded-services.js';
 import { keepService } from './kept-service.js';
 import { type AnswerOptions, answer } from './service-answer.js';
@@ -16,6 +16,10 @@ export interface ServiceOptions extends Omit<AnswerOptions, 'connection' | 'coun
 }
 
 export interface RunningService {
+  /** What it has been asked since its start. */
+  totals(): RequestTotals;
+  /** Whether requests reach it now. */
+  listens(): boolean;
   /** Takes no further requests and waits until those in hand are answered. */
   stop(): Promise<void>;
 }
@@ -31,9 +35,16 @@ export async function startService(
 ): Promise<RunningService> {
   const { name, logger } = options;
   const inHand = new Set<Promise<void>>();
-  const start = () => listen(connection, options, inHand);
+  const counts = new EndpointCounts();
+  let latest: Service | undefined;
+  const start = async () => {
+    latest = await listen(connection, options, { inHand, counts });
+    return latest;
+  };
   const stop = await keepService({ connection, name, logger, start });
   return {
+    totals: () => counts.totals(),
+    listens: () => latest?.isStopped === false && !connection.isClosed(),
     async stop() {
       await stop();
       await Promise.all(inHand);
@@ -45,10 +56,9 @@ export async function startService(
 async function listen(
   connection: NatsConnection,
   options: ServiceOptions,
-  inHand: Set<Promise<void>>,
+  { inHand, counts }: { readonly inHand: Set<Promise<void>>; readonly counts: EndpointCounts },
 ): Promise<Service> {
   const { name, version, description } = options;
-  const counts = new EndpointCounts();
   const service = await guardedServices(connection, options.logger).add({
     name,
     version,

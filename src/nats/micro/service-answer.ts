@@ -2,9 +2,12 @@ import type { NatsConnection, ServiceMsg } from 'nats';
 import type { ErrorCode } from '../../contracts/error-codes.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { isToken } from '../../contracts/names.js';
+import { answerSpan } from '../../monitoring/message-spans.js';
 import type { Logger } from '../../ports/logger.js';
+import { noTracing, type Tracing } from '../../ports/tracing.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
+import { traceOf } from '../trace-of.js';
 import type { EndpointCounts } from './endpoint-counts.js';
 import type { Endpoint } from './service-endpoint.js';
 
@@ -50,6 +53,8 @@ export interface AnswerOptions {
   readonly logger: Logger;
   /** Told of each error reply. */
   readonly counts: EndpointCounts;
+  /** Default: no spans. */
+  readonly tracing?: Tracing;
   /** Throws for a request that is not to be read. Default: all are. */
   readonly admit?: (request: {
     readonly bytes: number;
@@ -62,16 +67,22 @@ export interface AnswerOptions {
 export async function answer(
   endpoint: Endpoint,
   message: ServiceMsg,
-  { connection, logger, counts, admit }: AnswerOptions,
+  { connection, logger, counts, admit, tracing = noTracing }: AnswerOptions,
 ): Promise<void> {
   let request: unknown;
+  counts.asked(endpoint.subject);
   try {
     const caller = callerOf(message.reply);
     const named = endpoint.subject.endsWith('.*') ? { session: lastOf(message.subject) } : {};
     admit?.({ bytes: message.data.length, caller, ...named });
     request = parsed(message);
     if (endpoint.subject.endsWith('.*')) requireSession(message.subject, request);
-    const reply = JSON.stringify(await endpoint.handle(request, caller));
+    const spans = endpoint.traced === false ? undefined : tracing();
+    const replied =
+      spans === undefined
+        ? endpoint.handle(request, caller)
+        : spans.run(spanOf(message, request), () => endpoint.handle(request, caller));
+    const reply = JSON.stringify(await replied);
     checkSize(Buffer.byteLength(reply), connection.info?.max_payload, endpoint.lower);
     message.respond(reply);
   } catch (thrown) {
@@ -82,6 +93,10 @@ export async function answer(
     counts.failed(endpoint.subject, error.code);
     respondError(message, error, logger);
   }
+}
+
+function spanOf({ subject, headers }: ServiceMsg, request: unknown) {
+  return answerSpan(subject, traceOf(headers), sessionIn(request));
 }
 
 /**

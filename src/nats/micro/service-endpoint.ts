@@ -13,6 +13,8 @@ export interface Endpoint {
   readonly bySession?: boolean;
   /** What a caller can ask less of, for a reply that is too large: `maxFacts or maxTokens`. */
   readonly lower?: string;
+  /** Whether its requests make spans, where spans are recorded. Default: they do. */
+  readonly traced?: boolean;
   /** What the statistics of the endpoint show beside requests and errors. */
   readonly stats?: () => unknown;
 }
@@ -30,6 +32,8 @@ export function healthEndpoint(service: string, health: () => Promise<object>): 
       return health();
     },
     stats: health,
+    // Whatever watches a service asks all the time.
+    traced: false,
   };
 }
 

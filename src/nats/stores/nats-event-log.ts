@@ -2,6 +2,8 @@ import type { JetStreamManager, NatsConnection } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { type DecidedOn, writeEvent } from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
+import { type TraceContext, traceHeaders } from '../../contracts/trace-context.js';
+import { appendSpan } from '../../monitoring/message-spans.js';
 import type {
   Appended,
   AppendOptions,
@@ -10,6 +12,7 @@ import type {
   ReadResult,
   Unwatch,
 } from '../../ports/event-log.js';
+import { noTracing, type Tracing } from '../../ports/tracing.js';
 import { pause } from '../../runtime/pauses.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher, AckedPublishOptions, PubOutcome } from '../jetstream/acked-publisher.js';
@@ -46,7 +49,12 @@ export interface EventLogPorts {
   readonly publisher: AckedPublisher;
   /** Longest wait for one answer of the server, in milliseconds. */
   readonly timeoutMs: number;
+  /** Default: no spans. */
+  readonly tracing?: Tracing;
 }
+
+/** With the span that an append is part of. */
+type TracedOptions = AppendOptions & { readonly trace?: TraceContext | undefined };
 
 /**
  * Event logs on streams, which are made on the first append.
@@ -58,10 +66,12 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   readonly #ports: EventLogPorts;
   readonly #layout: LogLayout<Event>;
   readonly #streams: LogStreams;
+  readonly #tracing: Tracing;
 
   constructor(ports: EventLogPorts, layout: LogLayout<Event>) {
     this.#ports = ports;
     this.#layout = layout;
+    this.#tracing = ports.tracing ?? noTracing;
     this.#streams = new LogStreams(ports.jsm, { nameOf: layout.stream, make: layout.make });
   }
 
@@ -84,10 +94,16 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   ): Promise<Appended> {
     // Of an event that waits for its PubAck only the bytes are kept: thousands of them may be in flight.
     const { subject, format } = this.#layout;
-    return this.#append(key, subject(key, event.type), writeEvent(format.kind, key, event, decided), options);
+    const to = subject(key, event.type);
+    const body = writeEvent(format.kind, key, event, decided);
+    const spans = this.#tracing();
+    if (spans === undefined) return this.#append(key, to, body, options);
+    return spans.run(appendSpan(format.kind, key, event.type, to), () =>
+      this.#append(key, to, body, { ...options, trace: spans.context() }),
+    );
   }
 
-  async #append(key: Token, subject: string, body: Uint8Array, options: AppendOptions): Promise<Appended> {
+  async #append(key: Token, subject: string, body: Uint8Array, options: TracedOptions): Promise<Appended> {
     if (!this.#streams.present(key)) await this.#streams.ensure(key);
     const { expectedSequence: known = options.decidedOn } = options;
     if (known !== undefined) this.#streams.reached(key, known, 'read');
@@ -125,7 +141,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     key: Token,
     subject: string,
     body: Uint8Array,
-    { messageId, ...options }: AppendOptions,
+    { messageId, ...options }: TracedOptions,
     before: number,
   ): Promise<Appended> {
     this.#streams.missed(key);
@@ -168,14 +184,15 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     this.#streams.doubt(key);
   }
 
-  async #publish(key: Token, subject: string, body: Uint8Array, options: AppendOptions): Promise<PubOutcome> {
-    const { messageId, expectedSequence } = options;
+  async #publish(key: Token, subject: string, body: Uint8Array, options: TracedOptions): Promise<PubOutcome> {
+    const { messageId, expectedSequence, trace } = options;
     const { expecting, messageId: unique, stream } = this.#layout;
     try {
       return await this.#ports.publisher.publish(subject, body, {
         stream: stream(key),
         ...(messageId !== undefined && { messageId: unique(key, messageId) }),
         ...(expectedSequence !== undefined && expecting(key, expectedSequence)),
+        ...(trace !== undefined && { headers: traceHeaders(trace) }),
       });
     } catch (error) {
       // The stream may have been deleted under a watcher: the next append makes sure of it.

@@ -53,7 +53,13 @@ export function PageHeader({ onHelp }: { readonly onHelp: () => void }) {
           >
             {{ system: '◐', light: '☀', dark: '☾' }[theme.value]}
           </button>
-          <button type="button" class="icon-button" onClick={onHelp} aria-label="Keys" title="Keys (?)">
+          <button
+            type="button"
+            class="icon-button key-help-button"
+            onClick={onHelp}
+            aria-label="Keys"
+            title="Keys (?)"
+          >
             ?
           </button>
         </div>

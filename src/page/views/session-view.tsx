@@ -1,13 +1,90 @@
+import '../styles/session.css';
+import { AskedView } from '../components/asked-view.js';
 import { Empty } from '../components/empty.js';
 import { PageHead } from '../components/page-head.js';
+import { Tag } from '../components/tag.js';
 import type { SessionViewProps } from '../route.js';
+import { BoardTasks } from '../session/board-tasks.js';
+import { Inbox, Iterations, Notes } from '../session/notes.js';
+import { PlanTasks } from '../session/plan-tasks.js';
+import { Results } from '../session/results.js';
+import { SessionFiguresStrip } from '../session/session-figures.js';
+import { Stalled } from '../session/stalled.js';
+import { useAsk } from '../use-ask.js';
 
-/** A session. */
+/** A session: what it is for, what is stuck, and board, plan and results beside each other. */
 export function SessionView({ session }: SessionViewProps) {
+  const of = { session };
+  const shown = useAsk('tool.session-show', of, session);
+  const board = useAsk('tool.task-list', of, session);
+  const plan = useAsk('tool.plan-show', of, session);
+  const ledgers = useAsk('tool.ledger-list', of, session);
+  const iterations = useAsk('tool.iteration-list', of, session);
+  const notes = useAsk('tool.note-list', of, session);
+  const inbox = useAsk('tool.inbox-list', { session, all: true }, session);
   return (
-    <>
-      <PageHead title="Overview" of={session} />
-      <Empty title="Nothing here yet" />
-    </>
+    <AskedView asked={shown} what="the session">
+      {({ session: view }) => (
+        <>
+          <PageHead title={session}>
+            <Tag tone={view.status === 'completed' ? 'good' : 'info'}>{view.status}</Tag>
+            {view.project === undefined ? null : <span class="quiet">project {view.project}</span>}
+          </PageHead>
+          {view.goal === undefined ? null : <p class="goal">{view.goal}</p>}
+          {view.completed_reason === undefined ? null : (
+            <p class="quiet">Completed: {view.completed_reason}</p>
+          )}
+          <SessionFiguresStrip session={view} />
+          {view.sequence === 0 ? (
+            <Empty
+              title="Nothing has happened in this session"
+              command={`throughline tool task-add --session ${session} --content "The first task"`}
+            >
+              It has no events yet. A first task, result or goal begins it:
+            </Empty>
+          ) : (
+            <>
+              {ledgers.reply === undefined ? null : (
+                <Stalled session={session} ledgers={ledgers.reply} plan={plan.reply} />
+              )}
+              <div class="columns">
+                <section class="card" aria-labelledby="board-title">
+                  <AskedView asked={board} what="the board">
+                    {({ tasks }) => <BoardTasks session={session} tasks={tasks} />}
+                  </AskedView>
+                </section>
+                <section class="card" aria-labelledby="plan-title">
+                  <AskedView asked={plan} what="the plan">
+                    {(reply) => <PlanTasks session={session} shown={reply} />}
+                  </AskedView>
+                </section>
+                <section class="card" aria-labelledby="results-title">
+                  <AskedView asked={ledgers} what="results">
+                    {({ tasks }) => <Results session={session} tasks={tasks} />}
+                  </AskedView>
+                </section>
+              </div>
+              <div class="columns columns-short">
+                <section class="card" aria-labelledby="iterations-title">
+                  <AskedView asked={iterations} what="iterations">
+                    {(reply) => <Iterations iterations={reply.iterations} />}
+                  </AskedView>
+                </section>
+                <section class="card" aria-labelledby="notes-title">
+                  <AskedView asked={notes} what="notes">
+                    {(reply) => <Notes notes={reply.notes} />}
+                  </AskedView>
+                </section>
+                <section class="card" aria-labelledby="inbox-title">
+                  <AskedView asked={inbox} what="the inbox">
+                    {({ messages }) => <Inbox messages={messages} />}
+                  </AskedView>
+                </section>
+              </div>
+            </>
+          )}
+        </>
+      )}
+    </AskedView>
   );
 }

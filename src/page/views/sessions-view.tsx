@@ -1,13 +1,204 @@
+import '../styles/sessions.css';
+import type { SessionFigures, SessionListed } from '../../contracts/replies/session-list-reply.js';
+import { AskedView } from '../components/asked-view.js';
+import { Progress } from '../components/bar.js';
 import { Empty } from '../components/empty.js';
+import { FilterField, SelectField } from '../components/fields.js';
 import { PageHead } from '../components/page-head.js';
-import type { GlobalViewProps } from '../route.js';
+import { Tag } from '../components/tag.js';
+import { Ago } from '../components/time.js';
+import { type GlobalViewProps, sessionHref, setParams } from '../route.js';
+import { useAsk } from '../use-ask.js';
 
-/** Sessions. */
-export function SessionsView(_props: GlobalViewProps) {
+const SHOWN = [
+  { value: '', label: 'All' },
+  { value: 'open', label: 'Open' },
+  { value: 'stalled', label: 'Stalled' },
+  { value: 'completed', label: 'Completed' },
+] as const;
+type Shown = (typeof SHOWN)[number]['value'];
+
+/** Most sessions that one reply holds. */
+const LIMIT = 200;
+
+/** The sessions: stalled ones first, then those that wait for a person, then the others. */
+export function SessionsView({ params }: GlobalViewProps) {
+  const text = params.get('text') ?? '';
+  const shown = SHOWN.find(({ value }) => value === params.get('show'))?.value ?? '';
+  const asked = useAsk(
+    'tool.session-list',
+    {
+      limit: LIMIT,
+      ...(text === '' ? {} : { text }),
+      ...(shown === 'stalled' ? { stalled: true } : {}),
+      ...(shown === 'open' || shown === 'completed' ? { status: shown } : {}),
+    },
+    '*',
+  );
   return (
     <>
-      <PageHead title="Sessions" />
-      <Empty title="Nothing here yet" />
+      <PageHead title="Sessions">
+        {asked.reply === undefined ? null : <span class="quiet figure">{totalText(asked.reply.total)}</span>}
+      </PageHead>
+      <div class="tools">
+        <div class="field-wide">
+          <FilterField
+            label="Name, project or goal"
+            value={text}
+            onFilter={(value) => setParams({ text: value })}
+          />
+        </div>
+        <SelectField<Shown>
+          label="Show"
+          value={shown}
+          choices={SHOWN}
+          onChoose={(value) => setParams({ show: value })}
+        />
+      </div>
+      <AskedView asked={asked} what="sessions">
+        {({ sessions, total }) =>
+          sessions.length === 0 ? (
+            <NoSessions filtered={text !== '' || shown !== ''} />
+          ) : (
+            <>
+              {groupsOf(sessions).map(({ name, members }) => (
+                <section key={name} class="session-group" aria-labelledby={`group-${name}`}>
+                  <h2 id={`group-${name}`}>
+                    {name} <span class="quiet figure">{members.length}</span>
+                  </h2>
+                  <ul class="card session-list">
+                    {members.map((each) => (
+                      <SessionRow key={each.session} listed={each} />
+                    ))}
+                  </ul>
+                </section>
+              ))}
+              {total > sessions.length ? (
+                <p class="quiet">
+                  The first {sessions.length} of {total}. Filter by name to find the others.
+                </p>
+              ) : null}
+            </>
+          )
+        }
+      </AskedView>
     </>
   );
+}
+
+function SessionRow({ listed }: { readonly listed: SessionListed }) {
+  return (
+    <li class="session-row">
+      <div class="session-main">
+        <div class="session-name">
+          <a class="one-line row-link" data-row href={sessionHref(listed.session)}>
+            {listed.session}
+          </a>
+          {listed.brief ? null : (
+            <>
+              {listed.status === 'completed' ? <Tag>completed</Tag> : null}
+              {listed.project === undefined ? null : <span class="quiet one-line">{listed.project}</span>}
+            </>
+          )}
+        </div>
+        {listed.brief ? null : <About listed={listed} />}
+      </div>
+      {listed.brief ? <div class="session-work" /> : <Figures listed={listed} />}
+      <div class="session-age quiet">
+        <Ago at={listed.at} />
+      </div>
+    </li>
+  );
+}
+
+/** Why it stands where it does, or what it is for. */
+function About({ listed }: { readonly listed: SessionFigures }) {
+  const { stalled, waiting, goal } = listed;
+  return (
+    <>
+      {stalled.map(({ task, reason }) => (
+        <p key={`${task} ${reason}`} class="session-reason">
+          <Tag tone="bad">stalled</Tag>
+          <span class="reason-text">
+            <span class="mono">{task}</span> {reason}
+          </span>
+        </p>
+      ))}
+      {waiting.map((reason) => (
+        <p key={reason} class="session-reason">
+          <Tag tone="warn">waits</Tag>
+          <span class="reason-text">{reason}</span>
+        </p>
+      ))}
+      {goal === undefined ? null : <p class="session-goal quiet">{goal}</p>}
+    </>
+  );
+}
+
+function Figures({ listed }: { readonly listed: SessionFigures }) {
+  const { board, plan, results, rejected, facts } = listed;
+  const tasks = board.open + board.done;
+  return (
+    <>
+      <div class="session-work">
+        {tasks === 0 ? null : <Progress label="Board" done={board.done} total={tasks} />}
+        {plan === undefined ? null : <Progress label="Plan" done={plan.done} total={plan.total} />}
+      </div>
+      <dl class="session-figures">
+        <div>
+          <dt>results</dt>
+          <dd>{results.toLocaleString('en')}</dd>
+        </div>
+        <div class={rejected > 0 ? 'bad' : 'quiet'}>
+          <dt>rejected</dt>
+          <dd>{rejected.toLocaleString('en')}</dd>
+        </div>
+        <div>
+          <dt>facts</dt>
+          <dd>{facts.toLocaleString('en')}</dd>
+        </div>
+      </dl>
+    </>
+  );
+}
+
+function NoSessions({ filtered }: { readonly filtered: boolean }) {
+  if (!filtered) {
+    return (
+      <Empty
+        title="No sessions yet"
+        command="throughline tool session-open --session demo --goal &quot;A first try&quot;"
+      >
+        A session begins with its first result, task or goal. This one makes an empty session to look at:
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="No session fits">
+      <button type="button" class="button" onClick={() => setParams({ text: '', show: '' })}>
+        Show all sessions
+      </button>
+    </Empty>
+  );
+}
+
+/** The groups that have a session, in the order of the reply. */
+function groupsOf(sessions: readonly SessionListed[]) {
+  const groups: { readonly name: string; readonly members: SessionListed[] }[] = [
+    { name: 'Stalled', members: [] },
+    { name: 'Waiting', members: [] },
+    { name: 'Others', members: [] },
+  ];
+  for (const each of sessions) {
+    const place = each.brief ? 2 : each.stalled.length > 0 ? 0 : each.waiting.length > 0 ? 1 : 2;
+    groups[place]?.members.push(each);
+  }
+  const filled = groups.filter(({ members }) => members.length > 0);
+  return filled.length === 1 && filled[0]?.name === 'Others'
+    ? [{ name: 'All', members: filled[0].members }]
+    : filled;
+}
+
+function totalText(total: number): string {
+  return total === 1 ? '1 session' : `${total.toLocaleString('en')} sessions`;
 }

@@ -4,7 +4,9 @@ import type {
   SessionReader,
   SessionSnapshotWriter,
 } from '../../folding/session-folding.js';
+import type { Monitoring } from '../../monitoring/monitoring.js';
 import type { Logger } from '../../ports/logger.js';
+import type { Tracing } from '../../ports/tracing.js';
 import type { Shutdown } from '../../runtime/shutdown.js';
 import type { RawRequest } from './byte-budget.js';
 import type { HealthParts } from './health.js';
@@ -15,10 +17,16 @@ export interface Context {
   readonly config: Config;
   readonly logger: Logger;
   readonly shutdown: Shutdown;
+  /** What the process shows to those who watch it. Default: nothing that anyone reads. */
+  readonly monitoring?: Monitoring;
+  /** Where spans go. Default: to the OpenTelemetry SDK that is registered in the process. */
+  readonly tracing?: Tracing;
 }
 
 /** The same with the health that all services of one process share. */
 export interface Serving extends Context {
+  readonly monitoring: Monitoring;
+  readonly tracing: Tracing;
   readonly health: HealthParts;
   /** Whether a request may be read: one budget for all services of the process. */
   readonly admit: (request: RawRequest) => void;

@@ -14,6 +14,7 @@ import { rejectionsOf, type SessionState } from '../../session/session-state.js'
 import type { Tokenizer } from '../../shared/tokenizer.js';
 import { withRepairs } from '../common/event-repairs.js';
 import type { ProgressTracker, Refreshed } from '../common/progress-tracker.js';
+import { CompileTimes, type Laps } from './compile-times.js';
 import type { PromptLearnings } from './prompt-learnings.js';
 import type { Telemetry } from './telemetry.js';
 
@@ -31,20 +32,23 @@ export interface PromptCompilerOptions {
   readonly learnings: PromptLearnings;
   /** Longest wait for the dispatch named in `after`, in milliseconds. */
   readonly afterTimeoutMs: number;
+  /** Default: times that nobody reads. */
+  readonly times?: CompileTimes;
 }
 
 /** From a request's JSON to its reply. Throws a ThroughlineError for a request that cannot be answered. */
 export type PromptCompiler = (request: unknown) => Promise<CompileReply>;
 
 export function createPromptCompiler(options: PromptCompilerOptions): PromptCompiler {
-  const { telemetry } = options;
+  const { telemetry, times = new CompileTimes() } = options;
   return async (input) => {
     const started = performance.now();
     try {
       const request = checkedRequest(compileRequest, input);
       const session = token(request.session, 'session');
-      const reply = await explained(session, await compile(session, request, options), options);
-      telemetry.compiled(session, reply, performance.now() - started);
+      const laps = times.begin(request.kind, started);
+      const reply = await explained(session, await compile(session, request, options, laps), options);
+      telemetry.compiled(session, reply, laps.done());
       return reply;
     } catch (error) {
       const named = sessionNamed(input);
@@ -68,10 +72,12 @@ async function compile(
   session: Token,
   request: CompileRequest,
   options: PromptCompilerOptions,
+  laps: Laps,
 ): Promise<CompileReply> {
   const { reader, tracker } = options;
   const learningsFor = options.learnings(session, request);
   let loaded = await loadFor(session, request, options);
+  laps.lap(request.after === undefined ? 'load' : 'wait');
   let refreshed: Refreshed = { outcome: 'unchanged' };
   if (request.asOf === undefined) {
     refreshed = await tracker.refresh(session, loaded.folded.state);
@@ -81,20 +87,27 @@ async function compile(
       loaded = { ...loaded, replayed: loaded.replayed + replayed };
     }
   }
+  laps.lap('progress');
   const { tokenizer, learnings, learningsError } = await forPrompt(
     loaded.folded.state,
     options.tokenizers,
     learningsFor,
   );
+  laps.lap('learnings');
   // Nothing is awaited from here on: the next load of the session would change the state.
   const { state, snapshotSequence } = loaded.folded;
   const budget = budgetOf(resolvedSettings(state.charter.settings), tokenizer);
   const replied = { sequence: state.sequence, snapshotSequence, replayed: loaded.replayed };
   const reflects = { ...replied, ...(learningsError && { learningsError }) };
-  if (request.kind !== 'dispatch')
-    return { ...compilePrompt(state, request, budget, learnings), ...reflects };
+  if (request.kind !== 'dispatch') {
+    const compiled = compilePrompt(state, request, budget, learnings);
+    laps.lap('render');
+    return { ...compiled, ...reflects };
+  }
   const ledger = ledgerReport(state, request.taskId, refreshed);
-  return { ...compilePrompt(state, request, budget, learnings), ledger, ...reflects };
+  const compiled = compilePrompt(state, request, budget, learnings);
+  laps.lap('render');
+  return { ...compiled, ledger, ...reflects };
 }
 
 /**

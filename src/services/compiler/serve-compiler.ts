@@ -8,7 +8,9 @@ import { VERSION } from '../../version.js';
 import { healthOf } from '../common/health.js';
 import { guarded } from '../common/request-guard.js';
 import { numbersOf, type Serving, type Sessions } from '../common/service-context.js';
+import { watchService } from '../common/service-metrics.js';
 import type { Projects } from '../learnings/serve-learnings.js';
+import { CompileTimes } from './compile-times.js';
 import { createPromptCompiler } from './prompt-compiler.js';
 import { createPromptLearnings } from './prompt-learnings.js';
 import { Telemetry } from './telemetry.js';
@@ -19,15 +21,18 @@ export async function serveCompiler(
   nats: NatsPorts,
   sessions: Sessions,
   projects: Projects,
-  { config, logger, shutdown, health, admit }: Serving,
+  { config, logger, shutdown, health, admit, tracing, monitoring }: Serving,
 ): Promise<void> {
   const telemetry = new Telemetry();
   const written = new TelemetryWriter({ telemetry, store: nats.telemetry, log: nats.log, logger });
   shutdown.add('the telemetry', () => written.stop());
+  const times = new CompileTimes();
+  monitoring.metrics.add(times.collect);
   const compile = createPromptCompiler({
     ...sessions,
     log: nats.log,
     telemetry,
+    times,
     learnings: createPromptLearnings({
       reader: projects.reader,
       relevance: projects.relevance,
@@ -44,6 +49,7 @@ export async function serveCompiler(
     description: 'Compiles the next prompt from what a session remembers',
     logger,
     admit,
+    tracing,
     // Nothing of such a request is kept: it stays as its caller wrote it.
     endpoints: guarded<Endpoint>({ ...config, logger }, [
       {
@@ -62,5 +68,6 @@ export async function serveCompiler(
       ),
     ),
   });
+  watchService(monitoring, COMPILER_SERVICE, service);
   shutdown.add('the prompt compiler', () => service.stop());
 }

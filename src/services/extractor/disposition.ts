@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../contracts/error-codes.js';
 import type { DispatchDelivery } from '../../ports/dispatch-source.js';
 import { type BackoffLimits, backoffMs } from '../../shared/backoff.js';
 
@@ -7,7 +8,7 @@ import { type BackoffLimits, backoffMs } from '../../shared/backoff.js';
 export type Disposition =
   | { readonly kind: 'done' }
   | { readonly kind: 'retry'; readonly delayMs: number }
-  | { readonly kind: 'rejected'; readonly reason: string };
+  | { readonly kind: 'rejected'; readonly code: ErrorCode; readonly reason: string };
 
 export function dispose(delivery: DispatchDelivery, disposition: Disposition): void {
   switch (disposition.kind) {

@@ -1,5 +1,6 @@
 import { compiledResult } from '../../contracts/compiled-results.js';
 import { type DispatchFault, type ParsedBody, parseDispatchBody } from '../../contracts/dispatch-body.js';
+import type { ErrorCode } from '../../contracts/error-codes.js';
 import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import { ROLES, type Role } from '../../contracts/kinds.js';
@@ -15,8 +16,11 @@ import type { Logger } from '../../ports/logger.js';
 import type { RejectedStore } from '../../ports/rejected-store.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import type { SnapshotStore } from '../../ports/snapshot-store.js';
+import { noTracing, type Tracing } from '../../ports/tracing.js';
 import { addCounts, redactJson, type SecretCounts } from '../../redaction/redactor.js';
 import { NO_SCANNER, type SecretScanner } from '../../redaction/secret-scanner.js';
+import { recordOf } from '../../shared/record-of.js';
+import { inSpan } from './extract-span.js';
 import { LateGuard } from './late-guard.js';
 import { type Held, isRefusal } from './session-lane.js';
 import { SessionLanes } from './session-lanes.js';
@@ -40,6 +44,8 @@ export interface ExtractorPorts {
   /** Where to begin when a log must be looked through. Default: at its first event. */
   readonly snapshots?: Pick<SnapshotStore, 'loadAtOrBefore'>;
   readonly logger: Logger;
+  /** Default: no spans. */
+  readonly tracing?: Tracing;
 }
 
 export interface ExtractorOptions {
@@ -66,6 +72,9 @@ export interface ExtractorStats {
   recorded: number;
   rejected: number;
   retried: number;
+  /** The recorded ones by role, and the rejected ones by code. */
+  readonly recordedBy: Partial<Record<Role, number>>;
+  readonly rejectedFor: Partial<Record<ErrorCode, number>>;
   /** Secrets taken out of results, by rule. */
   readonly redacted: SecretCounts;
   /** Repairs of results, by kind. */
@@ -87,17 +96,27 @@ type Accepted = Extract<ParsedBody, { ok: true }>;
 const DONE: WorkOutcome = { kind: 'done' };
 
 export async function startExtractor(ports: ExtractorPorts, options: ExtractorOptions): Promise<Extractor> {
-  const { source, logger } = ports;
+  const { source, logger, tracing = noTracing } = ports;
   const { secrets = NO_SCANNER, maxInHand: maxActive = 500, ackWaitMs = 10_000, random } = options;
   const { now = () => performance.timeOrigin + performance.now() } = options;
   const lanes = new SessionLanes({ maxActive, now, random });
-  const stats: ExtractorStats = { recorded: 0, rejected: 0, retried: 0, redacted: {}, repaired: {} };
+  const stats: ExtractorStats = {
+    ...{ recorded: 0, rejected: 0, retried: 0 },
+    ...{ recordedBy: {}, rejectedFor: {}, redacted: {}, repaired: {} },
+  };
   const guard = new LateGuard(ports);
   const rulesFor = (session: Token, { sequence: dispatch }: DispatchDelivery) =>
     new RuleBasedFactExtractor({
       onRuleFailure: (rule, error) =>
         logger.warn({ session, dispatch, code: codeOf(error), rule, err: error }, 'extraction rule failed'),
     });
+
+  // Made once: nothing of its own is kept for a dispatch whose PubAck is pending.
+  const recorded = recordOf(ROLES, (role) => (): WorkOutcome => {
+    stats.recorded += 1;
+    stats.recordedBy[role] = (stats.recordedBy[role] ?? 0) + 1;
+    return DONE;
+  });
 
   // Not async in the usual case: while its PubAck is pending, nothing of a parsed dispatch should be kept.
   function process(held: Held): Promise<WorkOutcome> {
@@ -128,7 +147,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
       return eventOf(same);
     };
     // Most often there is no debug line, and nothing is built for it.
-    const stored = logger.debug === undefined ? recorded : () => recordedAs(session, delivery);
+    const stored = logger.debug === undefined ? recorded[role] : () => recordedAs(session, role, delivery);
     return guard.record(session, eventOf(parsed), again).then(stored, (error: unknown) => {
       const triedTooOften = lanes.failures(held) + 1 >= options.maxDeliveries;
       if (!triedTooOften && !(isRefusal(error) && isGivenUp(held))) throw error;
@@ -144,14 +163,9 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     return lanes.refusals(held) + 1 >= options.maxDeliveries;
   }
 
-  function recorded(): WorkOutcome {
-    stats.recorded += 1;
-    return DONE;
-  }
-
-  function recordedAs(session: Token, { sequence }: DispatchDelivery): WorkOutcome {
+  function recordedAs(session: Token, role: Role, { sequence }: DispatchDelivery): WorkOutcome {
     logger.debug?.({ session, dispatch: sequence }, 'dispatch recorded');
-    return recorded();
+    return recorded[role]();
   }
 
   function noteRedacted(
@@ -191,8 +205,9 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     const why = { code, reason: told, ...(fix !== undefined && { fix }), ...(meant && { meant }) };
     await ports.rejected.put({ session, role, subject, sequence, at, ...why, body });
     stats.rejected += 1;
+    stats.rejectedFor[code] = (stats.rejectedFor[code] ?? 0) + 1;
     logger.warn({ session, dispatch: sequence, code, reason: told }, 'dispatch rejected');
-    const rejected = { kind: 'rejected', reason: `${code}: ${reason}` } as const;
+    const rejected = { kind: 'rejected', code, reason: `${code}: ${reason}` } as const;
     return refused === undefined ? rejected : { kind: 'unnoted', rejected };
   }
 
@@ -225,7 +240,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
   const onFailure = () => {
     stats.retried += 1;
   };
-  const turns = await workInTurns(source, process, {
+  const turns = await workInTurns(source, inSpan(tracing, process), {
     ...{ lanes, logger, ackWaitMs, now, onFailure },
     ...(options.isAwaited !== undefined && { isAwaited: options.isAwaited }),
   });

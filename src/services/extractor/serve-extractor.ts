@@ -1,4 +1,4 @@
-import { EXTRACTOR_SERVICE } from '../../contracts/names.js';
+import { EXTRACTOR_CONSUMER, EXTRACTOR_SERVICE } from '../../contracts/names.js';
 import { startService } from '../../nats/micro/micro-service.js';
 import { healthEndpoint } from '../../nats/micro/service-endpoint.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
@@ -6,6 +6,8 @@ import { scannerFor } from '../../redaction/secretlint-scanner.js';
 import { VERSION } from '../../version.js';
 import { healthOf } from '../common/health.js';
 import type { Serving } from '../common/service-context.js';
+import { backlogMetrics, watchService } from '../common/service-metrics.js';
+import { extractorMetrics } from './extractor-metrics.js';
 import { startExtractor } from './extractor-worker.js';
 
 /** The service `extractor`: the worker, and its health. */
@@ -14,10 +16,17 @@ export async function serveExtractor(
   serving: Serving,
   isAwaited: () => boolean,
 ): Promise<void> {
-  const { config, logger, shutdown, health, admit } = serving;
+  const { config, logger, shutdown, health, admit, tracing, monitoring } = serving;
   const { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs } = config;
   const extractor = await startExtractor(
-    { source: nats.source, log: nats.log, snapshots: nats.snapshots, rejected: nats.rejected, logger },
+    {
+      source: nats.source,
+      log: nats.log,
+      snapshots: nats.snapshots,
+      rejected: nats.rejected,
+      logger,
+      tracing,
+    },
     {
       maxBodyBytes,
       maxDeliveries,
@@ -29,6 +38,8 @@ export async function serveExtractor(
     },
   );
   shutdown.add('the extractor', () => extractor.stop());
+  monitoring.metrics.add(extractorMetrics(extractor));
+  monitoring.metrics.add(backlogMetrics(EXTRACTOR_CONSUMER, () => nats.source.backlog()));
   const own = async () => ({
     ...extractor.stats,
     inHand: extractor.inHand(),
@@ -41,7 +52,9 @@ export async function serveExtractor(
     description: 'Turns dispatches into facts',
     logger,
     admit,
+    tracing,
     endpoints: [healthEndpoint(EXTRACTOR_SERVICE, healthOf(health, own))],
   });
+  watchService(monitoring, EXTRACTOR_SERVICE, service);
   shutdown.add('the health of the extractor', () => service.stop());
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Config } from '../../config/config.js';
 import { codeOf } from '../../contracts/errors.js';
 import { LEARNING_REQUEST_SUBJECTS, LEARNING_REQUESTS } from '../../contracts/learning-requests.js';
-import { LEARNINGS_SERVICE, type Token } from '../../contracts/names.js';
+import { LEARNER_CONSUMER, LEARNINGS_SERVICE, type Token } from '../../contracts/names.js';
 import { loadEmbedder } from '../../embedding/load-embedder.js';
 import { createRelevance, type Relevance } from '../../embedding/relevance.js';
 import { Vectoriser } from '../../embedding/vectorizer.js';
@@ -22,7 +22,8 @@ import { scannerFor } from '../../redaction/secretlint-scanner.js';
 import { VERSION } from '../../version.js';
 import { healthOf } from '../common/health.js';
 import { guarded } from '../common/request-guard.js';
-import type { Context, Serving } from '../common/service-context.js';
+import type { Serving } from '../common/service-context.js';
+import { backlogMetrics, foldedMetrics, watchService } from '../common/service-metrics.js';
 import { startLearner } from './learner.js';
 import { createLearningsService } from './learnings-service.js';
 import { SessionProjects } from './session-projects.js';
@@ -39,9 +40,10 @@ export interface Projects {
 
 export async function openProjects(
   nats: NatsPorts,
-  { config, logger, shutdown }: Context,
+  { config, logger, shutdown, monitoring }: Serving,
 ): Promise<Projects> {
   const { reader, writer } = projectReader(nats, config, logger);
+  monitoring.metrics.add(foldedMetrics('project', reader, writer));
   shutdown.add('the snapshot writer of projects', () => writer.stop());
   const command = createCommander({
     log: nats.learnings,
@@ -88,7 +90,7 @@ export async function serveLearnings(
   nats: NatsPorts,
   projects: Projects,
   sessions: SessionReader,
-  { config, logger, shutdown, health, admit }: Serving,
+  { config, logger, shutdown, health, admit, tracing, monitoring }: Serving,
 ): Promise<void> {
   const { reader, command, relevance, embedder } = projects;
   const vectoriser =
@@ -145,6 +147,7 @@ export async function serveLearnings(
     description: 'Learnings and proposals of projects',
     logger,
     admit,
+    tracing,
     endpoints: guarded<Endpoint>(
       { ...config, logger, secrets },
       LEARNING_REQUEST_SUBJECTS.map((subject) => ({
@@ -155,5 +158,7 @@ export async function serveLearnings(
       })),
     ).concat(healthEndpoint(LEARNINGS_SERVICE, healthOf(health, own))),
   });
+  watchService(monitoring, LEARNINGS_SERVICE, service);
+  monitoring.metrics.add(backlogMetrics(LEARNER_CONSUMER, () => nats.reviews.backlog()));
   shutdown.add('the learnings service', () => service.stop());
 }

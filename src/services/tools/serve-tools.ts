@@ -29,6 +29,7 @@ import { VERSION } from '../../version.js';
 import { healthOf } from '../common/health.js';
 import { guarded } from '../common/request-guard.js';
 import { numbersOf, type Serving, type Sessions } from '../common/service-context.js';
+import { watchService } from '../common/service-metrics.js';
 import { NoteHarvester } from '../learnings/note-harvester.js';
 import type { Projects } from '../learnings/serve-learnings.js';
 import { createDispatchResults } from './dispatch-results.js';
@@ -63,7 +64,7 @@ export async function serveTools(
   nats: NatsPorts,
   sessions: Sessions,
   projects: Projects,
-  { config, logger, shutdown, health, admit }: Serving,
+  { config, logger, shutdown, health, admit, tracing, monitoring }: Serving,
 ): Promise<void> {
   const harvester = new NoteHarvester({
     sessions: sessions.reader,
@@ -95,6 +96,7 @@ export async function serveTools(
     description: 'Tasks, notes, inbox, iterations and runs of sessions',
     logger,
     admit,
+    tracing,
     endpoints: guarded<Endpoint>({ ...config, logger, secrets: scannerFor(config) }, [
       ...TOOL_NAMES.map((name) => ({
         name,
@@ -161,5 +163,6 @@ export async function serveTools(
       ),
     ),
   });
+  watchService(monitoring, TOOLS_SERVICE, service);
   shutdown.add('the session tools', () => service.stop());
 }

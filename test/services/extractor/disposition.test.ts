@@ -24,7 +24,10 @@ describe('dispose', () => {
   it.each<[Disposition, unknown]>([
     [{ kind: 'done' }, 'ack'],
     [{ kind: 'retry', delayMs: 250 }, ['nak', 250]],
-    [{ kind: 'rejected', reason: 'schema_invalid: status' }, ['term', 'schema_invalid: status']],
+    [
+      { kind: 'rejected', code: 'schema_invalid', reason: 'schema_invalid: status' },
+      ['term', 'schema_invalid: status'],
+    ],
   ])('dispose turns %j into %j, and nothing else', (disposition, call) => {
     expect(told(disposition)).toEqual([call]);
   });

@@ -1,0 +1,73 @@
+import type { Command } from 'commander';
+import { ThroughlineError } from '../contracts/errors.js';
+import { Monitoring } from '../monitoring/monitoring.js';
+import { otelTracing } from '../monitoring/otel-tracing.js';
+import type { Tracing } from '../ports/tracing.js';
+import type { Shutdown } from '../runtime/shutdown.js';
+import type { Cli } from './cli-context.js';
+import { wholeNumber } from './option-parsers.js';
+
+/** How those who run the services watch them. */
+export interface MonitoringOptions {
+  readonly metricsPort?: number;
+  readonly metricsHost?: string;
+  readonly otel?: boolean;
+  readonly otelSessions?: boolean;
+}
+
+const LOOPBACK = '127.0.0.1';
+
+export function addMonitoringOptions(command: Command): Command {
+  return command
+    .option(
+      '--metrics-port <n>',
+      'serve /metrics, /healthz and /readyz on this port; 0 for a free one, which the log names (default: none)',
+      wholeNumber(0, 65_535),
+    )
+    .option('--metrics-host <address>', `address that this port listens on (default: ${LOOPBACK})`)
+    .option('--otel', 'send spans with the OpenTelemetry SDK that is installed, as its OTEL_ variables say')
+    .option('--otel-sessions', 'name sessions in these spans (default: no span says which session it is of)');
+}
+
+/** The same options as arguments, for another process. */
+export function monitoringArguments(options: MonitoringOptions): string[] {
+  const { metricsPort, metricsHost, otel, otelSessions } = options;
+  return [
+    ...(metricsPort === undefined ? [] : ['--metrics-port', String(metricsPort)]),
+    ...(metricsHost === undefined ? [] : ['--metrics-host', metricsHost]),
+    ...(otel ? ['--otel'] : []),
+    ...(otelSessions ? ['--otel-sessions'] : []),
+  ];
+}
+
+/** Starts what these options ask for. Comes before the services: how they start is to be seen as well. */
+export async function startMonitoring(
+  { config, logger }: Cli,
+  options: MonitoringOptions,
+  shutdown: Shutdown,
+): Promise<{ readonly monitoring: Monitoring; readonly tracing: Tracing }> {
+  const { metricsPort: port, metricsHost, otel, otelSessions } = options;
+  if (port === undefined && metricsHost !== undefined) {
+    throw new ThroughlineError('usage', '--metrics-host is only for --metrics-port: give that, too');
+  }
+  const monitoring = new Monitoring();
+  if (otel) {
+    const { startOtelSdk } = await import('../monitoring/otel-sdk.js');
+    shutdown.add('the OpenTelemetry SDK', await startOtelSdk({ env: config.env, logger }));
+  }
+  if (port !== undefined) {
+    const [{ startMonitoringServer }, { watchProcess }] = await Promise.all([
+      import('../monitoring/monitoring-server.js'),
+      import('../monitoring/process-metrics.js'),
+    ]);
+    const watch = watchProcess();
+    monitoring.metrics.add(watch.collect);
+    const server = await startMonitoringServer(monitoring, { host: metricsHost ?? LOOPBACK, port });
+    shutdown.add('the metrics', async () => {
+      watch.stop();
+      await server.stop();
+    });
+    logger.info({ url: server.url }, 'metrics are served at /metrics');
+  }
+  return { monitoring, tracing: otelTracing({ sessions: otelSessions === true }) };
+}

@@ -1,0 +1,123 @@
+import { useState } from 'preact/hooks';
+import type { LedgerListed, LedgersListed } from '../../contracts/replies/ledger-reply.js';
+import type { ReplyTo } from '../../contracts/replies/replies.js';
+import { AskedView } from '../components/asked-view.js';
+import { Tag } from '../components/tag.js';
+import { sessionHref, viewHref } from '../route.js';
+import { useAsk } from '../use-ask.js';
+import { counted, nextText } from '../words.js';
+import { Outcome } from './outcome.js';
+
+/** What keeps the session from going on: stalled tasks with what shows it, results that could not be read, drift. */
+export function Stalled(props: {
+  readonly session: string;
+  readonly ledgers: LedgersListed;
+  readonly plan: ReplyTo<'tool.plan-show'> | undefined;
+}) {
+  const { session, ledgers } = props;
+  const stalled = ledgers.tasks.filter((each) => each.stalled);
+  const drift = props.plan?.plan?.drift ?? [];
+  const degraded = props.plan?.degraded;
+  const count = stalled.length + ledgers.unreadable.length + drift.length + (degraded === undefined ? 0 : 1);
+  if (count === 0) return null;
+  return (
+    <section class="card attention" aria-labelledby="attention-title">
+      <div class="card-head">
+        <h2 id="attention-title">
+          Needs attention <span class="quiet figure">{count}</span>
+        </h2>
+      </div>
+      <ul>
+        {stalled.map((each) => (
+          <StalledTask key={each.task} session={session} listed={each} />
+        ))}
+        {ledgers.unreadable.map(({ task, dispatch, code, reason, fix }) => (
+          <li key={`unreadable ${task}`} class="attention-row">
+            <Tag tone="bad">not readable</Tag>
+            <div>
+              <p>
+                <span class="mono task-id">{task}</span> {reason}
+              </p>
+              {fix === undefined ? null : <p class="quiet">What would fix it: {fix}</p>}
+              <p class="attention-links">
+                <a href={viewHref('rejected', { session })}>the rejected result</a>
+                <span class="quiet">
+                  dispatch {dispatch}, {code}
+                </span>
+              </p>
+            </div>
+          </li>
+        ))}
+        {drift.map(({ task, message }) => (
+          <li key={`drift ${task}`} class="attention-row">
+            <Tag tone="warn">plan differs</Tag>
+            <p>{message}</p>
+          </li>
+        ))}
+        {degraded === undefined ? null : (
+          <li class="attention-row">
+            <Tag tone="warn">plan is old</Tag>
+            <p>{degraded}</p>
+          </li>
+        )}
+      </ul>
+    </section>
+  );
+}
+
+function StalledTask({ session, listed }: { readonly session: string; readonly listed: LedgerListed }) {
+  const { task } = listed;
+  const [open, setOpen] = useState(false);
+  return (
+    <li class="attention-row">
+      <Tag tone="bad">stalled</Tag>
+      <div>
+        <p>
+          <span class="mono task-id">{task}</span> {listed.replan_hint ?? 'It makes no progress.'}
+        </p>
+        <p class="quiet attention-facts">
+          <Outcome outcome={listed.last_outcome} />
+          <span>{counted(listed.dispatches, 'result')}</span>
+          {listed.rounds === 0 ? null : <span>sent back {counted(listed.rounds, 'time')}</span>}
+          {listed.findings === 0 ? null : <span>{counted(listed.findings, 'open finding')}</span>}
+          {listed.blockers === 0 ? null : <span>{counted(listed.blockers, 'blocker')}</span>}
+          <span>next: {nextText(listed.next_action)}</span>
+        </p>
+        <p class="attention-links">
+          <button
+            type="button"
+            class="button button-small"
+            aria-expanded={open}
+            onClick={() => setOpen(!open)}
+          >
+            {open ? 'Hide the evidence' : 'Show the evidence'}
+          </button>
+          <a href={sessionHref(session, 'timeline', { task })}>its results</a>
+          <a href={sessionHref(session, 'prompt', { task })}>its next prompt</a>
+          <a href={sessionHref(session, 'facts', { task })}>its facts</a>
+        </p>
+        {open ? <Evidence session={session} task={task} /> : null}
+      </div>
+    </li>
+  );
+}
+
+/** What the ledgers hold of a task. */
+function Evidence({ session, task }: { readonly session: string; readonly task: string }) {
+  const asked = useAsk('tool.ledger-show', { session, task }, session);
+  return (
+    <AskedView asked={asked} what="the evidence">
+      {({ entries, remark }) => (
+        <dl class="evidence fade-in">
+          {remark === undefined ? null : <p class="quiet">{remark}</p>}
+          {Object.entries(entries).map(([name, value]) => (
+            <div key={name}>
+              <dt class="mono">{name}</dt>
+              <dd>{typeof value === 'string' ? value : <pre>{JSON.stringify(value, null, 2)}</pre>}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </AskedView>
+  );
+}

@@ -1,0 +1,68 @@
+import { byLabel, type Collector } from '../../monitoring/metric-registry.js';
+import type { Monitoring } from '../../monitoring/monitoring.js';
+import type { ConnectionHealth } from '../../nats/connection/connection-health.js';
+import type { RunningService } from '../../nats/micro/micro-service.js';
+import type { Incidents } from './incidents.js';
+
+/** A service of this process: what it was asked, and whether it listens. */
+export function watchService(monitoring: Monitoring, name: string, service: RunningService): void {
+  monitoring.expect(name, () => service.listens());
+  monitoring.metrics.add(() => {
+    const { requests, errors } = service.totals();
+    return {
+      throughline_requests_total: Object.entries(requests).map(([subject, count]) => [
+        // A request comes to a subject of its session as well.
+        { service: name, subject: subject.replace(/\.\*$/, '') },
+        count,
+      ]),
+      throughline_request_errors_total: Object.entries(errors).map(([code, count]) => [
+        { service: name, code },
+        count,
+      ]),
+    };
+  });
+}
+
+/** The lag of a consumer, asked for at the scrape. */
+export function backlogMetrics(
+  consumer: string,
+  backlog: () => Promise<{ readonly waiting: number; readonly inHand: number }>,
+): Collector {
+  return async () => {
+    const { waiting, inHand } = await backlog();
+    return {
+      throughline_dispatches_pending: [[{ consumer }, waiting]],
+      throughline_dispatches_unacknowledged: [[{ consumer }, inHand]],
+    };
+  };
+}
+
+/** The states in memory, and their snapshots. */
+export function foldedMetrics(
+  of: 'session' | 'project',
+  reader: { readonly counts: { hits: number; misses: number; events: number }; size: number; bytes: number },
+  writer: { readonly counts: { written: number; failed: number } },
+): Collector {
+  return () => ({
+    throughline_cache_hits_total: [[{ of }, reader.counts.hits]],
+    throughline_cache_misses_total: [[{ of }, reader.counts.misses]],
+    throughline_cache_entries: [[{ of }, reader.size]],
+    throughline_cache_bytes: [[{ of }, reader.bytes]],
+    throughline_events_folded_total: [[{ of }, reader.counts.events]],
+    throughline_snapshots_written_total: [[{ of }, writer.counts.written]],
+    throughline_snapshots_failed_total: [[{ of }, writer.counts.failed]],
+  });
+}
+
+/** The connection of the process, and what it has logged. */
+export function connectionMetrics(connection: () => ConnectionHealth, incidents: () => Incidents): Collector {
+  return () => {
+    const { connected, disconnects } = connection();
+    const { warnings, errors } = incidents();
+    return {
+      throughline_nats_connected: [[{}, connected ? 1 : 0]],
+      throughline_nats_disconnects_total: [[{}, disconnects]],
+      throughline_log_messages_total: byLabel('level', { warn: warnings, error: errors }),
+    };
+  };
+}
