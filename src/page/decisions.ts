@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
  * Decisions that can be taken back for a while: each is sent when its time is up, or at once when the page is left. Until
  * then nothing has happened but on the screen.
  */
-export interface Decision {
+export interface Undoable {
   /** What is decided on. */
   readonly id: string;
   /** What was decided, for people: `Accepted`. */
@@ -17,13 +17,13 @@ export interface Decision {
 /** How long a decision can be taken back, in milliseconds. */
 export const UNDO_MS = 10_000;
 
-export interface Waiting extends Decision {
+export interface WaitingDecision extends Undoable {
   /** When it is sent, in milliseconds of `Date.now()`. */
   readonly due: number;
 }
 
 /** What was decided and is not sent, the newest last. */
-export const waiting = signal<readonly Waiting[]>([]);
+export const waiting = signal<readonly WaitingDecision[]>([]);
 /** Decisions that are being sent, or were sent: they are not shown as open again. */
 export const sent = signal<ReadonlySet<string>>(new Set());
 /** Why the last one could not be sent. */
@@ -32,7 +32,7 @@ export const failed = signal<{ readonly text: string; readonly error: unknown } 
 const timers = new Map<string, ReturnType<typeof setTimeout>>();
 
 /** Decides. What was decided on the same before is replaced. */
-export function decide(decision: Decision): void {
+export function decide(decision: Undoable): void {
   takeBack(decision.id);
   waiting.value = [...waiting.value, { ...decision, due: Date.now() + UNDO_MS }];
   timers.set(
@@ -55,7 +55,7 @@ export function sendAll(leaving: boolean): void {
   for (const decision of waiting.value) carryOut(decision, leaving);
 }
 
-function carryOut(decision: Decision, leaving: boolean): void {
+function carryOut(decision: Undoable, leaving: boolean): void {
   clearTimeout(timers.get(decision.id));
   timers.delete(decision.id);
   sent.value = new Set([...sent.value, decision.id]);

@@ -210,8 +210,7 @@ function Picture(props: {
         />
       ))}
       {graph.nodes.map((node) => (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the list of files is the way by keyboard.
-        // biome-ignore lint/a11y/noStaticElementInteractions: as above.
+        // biome-ignore lint/a11y/noStaticElementInteractions: the list of files is the way by keyboard.
         <g
           key={node.path}
           class={`graph-node ${dim(node.index) ? 'graph-dim' : ''} ${node.index === props.chosen ? 'graph-chosen' : ''}`}
