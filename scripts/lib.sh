@@ -21,3 +21,24 @@ step() {
   shift
   "$@"
 }
+
+# install_debian PACKAGE COMMAND…: installs a Debian package, unless one of its commands is on the path already. Where that
+# cannot be done it says what to install, and fails.
+install_debian() {
+  local package=$1 command
+  shift
+  for command in "$@"; do
+    if command -v "$command" >/dev/null 2>&1; then return 0; fi
+  done
+  local as_root=()
+  if [ "$(id -u)" != 0 ]; then as_root=(sudo -n); fi
+  if command -v apt-get >/dev/null 2>&1; then
+    echo "== install $package"
+    if "${as_root[@]}" apt-get install -y -qq --no-install-recommends "$package" >/dev/null 2>&1; then return 0; fi
+    if "${as_root[@]}" apt-get update -qq && "${as_root[@]}" apt-get install -y -qq --no-install-recommends "$package" >/dev/null; then
+      return 0
+    fi
+  fi
+  echo "$1 is not on the path, and the package $package could not be installed: install it, then run this again" >&2
+  return 1
+}

@@ -1,5 +1,6 @@
 import { keepTrying, type Persistence } from '../client/keep-trying.js';
 import { ThroughlineClient } from '../client/throughline-client.js';
+import { inheritedTrace } from '../monitoring/inherited-trace.js';
 import { connectNats } from '../nats/connection/connect-nats.js';
 import { natsTransport } from '../nats/connection/nats-client-transport.js';
 import { silentLogger } from '../ports/logger.js';
@@ -18,7 +19,7 @@ export async function openClient(
   { url, config }: Pick<Cli, 'url' | 'config'>,
   { tries, checkReplies = true }: Opening = {},
 ): Promise<ThroughlineClient> {
-  const { access, requestTimeoutMs, afterTimeoutMs } = config;
+  const { access, requestTimeoutMs, afterTimeoutMs, env } = config;
   const connecting = (timeoutMs?: number) =>
     connectNats({
       url,
@@ -30,5 +31,9 @@ export async function openClient(
   const connection = await (tries === undefined ? connecting() : keepTrying(connecting, tries));
   // A request with `after` is answered only when the wait is over.
   const timeoutMs = requestTimeoutMs + afterTimeoutMs;
-  return new ThroughlineClient(natsTransport(connection, requestTimeoutMs), { timeoutMs, checkReplies });
+  const tracing = inheritedTrace(env);
+  return new ThroughlineClient(natsTransport(connection, requestTimeoutMs, { tracing }), {
+    timeoutMs,
+    checkReplies,
+  });
 }

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { CompileReplyTo, CompileRequestInput } from '../contracts/compile-request.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { Role } from '../contracts/kinds.js';
-import { COMPILE_SUBJECT, isToken, sessionRequest } from '../contracts/names.js';
+import { COMPILE_SUBJECT, scopedRequest } from '../contracts/names.js';
 import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
 import type { LearningReply } from '../contracts/replies/learning-reply.js';
 import type { ReplySubject, ReplyTo, ToolReply } from '../contracts/replies/replies.js';
@@ -27,6 +27,7 @@ import {
 import type { ResultOf } from '../contracts/results.js';
 import type { RunInitInput } from '../contracts/run-request.js';
 import type { TraceEntryInput } from '../contracts/trace-entry.js';
+import { hookSpan } from '../monitoring/message-spans.js';
 import type { ClientTransport } from '../ports/client-transport.js';
 import { HookEngine, PreCompactHook } from '../traces/hook-engine.js';
 import { createLearnings, type Learnings, type Proposals } from './learning-methods.js';
@@ -198,7 +199,7 @@ export class ThroughlineClient {
 
   /** The same without waiting, for volume: an entry may get lost, and nothing says what was wrong with one. */
   recordTrace(session: string, ...entries: readonly TraceEntryInput[]): void {
-    this.#transport.send(scoped(TRACE_RECORD_SUBJECT, { session }), { session, entries });
+    this.#transport.send(scopedRequest(TRACE_RECORD_SUBJECT, { session }), { session, entries });
   }
 
   /** The compacted history of an intent, and the entries since. */
@@ -220,8 +221,14 @@ export class ThroughlineClient {
 
   /** A hook engine whose hook gives the compacted history of the active intent. */
   hookEngine(session: string): HookEngine {
+    const summary = async (intentId: string) => (await this.compactTrace(session, intentId)).summary;
     const source = {
-      compactedSummary: async (intentId: string) => (await this.compactTrace(session, intentId)).summary,
+      compactedSummary: (intentId: string) => {
+        const spans = this.#transport.tracing?.();
+        return spans === undefined
+          ? summary(intentId)
+          : spans.run(hookSpan(session), () => summary(intentId));
+      },
     };
     return new HookEngine().registerPreLLM(new PreCompactHook(source).hook);
   }
@@ -232,7 +239,7 @@ export class ThroughlineClient {
   }
 
   async #reply<Subject extends ReplySubject>(subject: Subject, body: object): Promise<ReplyTo<Subject>> {
-    const answered = this.request(scoped(subject, body), body);
+    const answered = this.request(scopedRequest(subject, body), body);
     if (!this.#checkReplies) return (await answered) as ReplyTo<Subject>;
     // Schemas load while the service works.
     const [reply, { checkedReply }] = await Promise.all([answered, loadChecks()]);
@@ -264,13 +271,6 @@ async function requireValid(role: Role, result: unknown): Promise<void> {
     );
   const { requireResult } = await import('../contracts/require-result.js');
   requireResult(role, result);
-}
-
-/** The subject of the session that a request names: a user who may only work on that session can send it there. */
-function scoped(subject: string, body: object): string {
-  const session = 'session' in body ? body.session : undefined;
-  // An invalid name goes to the unscoped subject, where the service says what is wrong with it.
-  return isToken(session) ? sessionRequest(subject, session) : subject;
 }
 
 /** It is stored: only what became of it is not known. */

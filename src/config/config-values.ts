@@ -54,6 +54,15 @@ export const secret: VariableReader<string | undefined> = {
   shown: '–',
 };
 
+/** Part of a URL. Errors do not repeat its value. */
+export const accessToken: VariableReader<string | undefined> = {
+  read(raw) {
+    if (raw === undefined || /^[\w-]{16,128}$/.test(raw)) return raw;
+    throw new WrongVariable('is not a token: use 16 to 128 characters of A-Z a-z 0-9 _ and -');
+  },
+  shown: '–',
+};
+
 export const flag: VariableReader<boolean> = {
   read(raw) {
     if (raw === undefined || raw === '0' || raw === 'false') return false;
@@ -68,12 +77,21 @@ export function oneOf<const Word extends string>(
   words: readonly Word[],
   fallback: NoInfer<Word>,
 ): VariableReader<Word> {
+  const { read } = oneOfOrNone(words, '');
+  return { read: (raw) => read(raw) ?? fallback, shown: `\`${fallback}\`` };
+}
+
+/** The same without a default of its own. */
+export function oneOfOrNone<const Word extends string>(
+  words: readonly Word[],
+  shown: string,
+): VariableReader<Word | undefined> {
   const read = (raw: string | undefined) => {
-    if (raw === undefined) return fallback;
+    if (raw === undefined) return undefined;
     const word = words.find((each) => each === raw);
     if (word !== undefined) return word;
     const fix = words.length === 2 ? words.join(' or ') : `one of ${words.join(', ')}`;
     throw new WrongVariable(`is ${JSON.stringify(raw)}: use ${fix}`);
   };
-  return { read, shown: `\`${fallback}\`` };
+  return { read, shown };
 }

@@ -1,4 +1,14 @@
-import { address, flag, oneOf, optional, secret, type VariableReader, wholeNumber } from './config-values.js';
+import {
+  accessToken,
+  address,
+  flag,
+  oneOf,
+  oneOfOrNone,
+  optional,
+  secret,
+  type VariableReader,
+  wholeNumber,
+} from './config-values.js';
 
 /**
  * Every setting: its variable, how it is read, its default, and what it does. One entry is a new setting; its field of
@@ -141,6 +151,16 @@ export const SETTINGS = {
     'THROUGHLINE_SHUTDOWN_MS',
     wholeNumber(100, 600_000, 10_000),
     'milliseconds that a graceful shutdown may take before it is forced',
+  ),
+  inspectorToken: setting(
+    'THROUGHLINE_INSPECTOR_TOKEN',
+    accessToken,
+    'token that opens the inspector, 16 to 128 characters of A-Z a-z 0-9 _ and -. If unset, each start makes a new one',
+  ),
+  inspectorRole: setting(
+    'THROUGHLINE_INSPECTOR_ROLE',
+    oneOfOrNone(['reader', 'operator'], '`operator` where `up` starts the server, else `reader`'),
+    '`operator` lets the inspector decide on proposals and retry rejected results, `reader` only look. Its NATS user must be allowed to as well',
   ),
   cacheDir: setting(
     'THROUGHLINE_CACHE_DIR',

@@ -143,6 +143,15 @@ export function sessionRequest(subject: string, session: Token): string {
   return `${subject}.${session}`;
 }
 
+/**
+ * Where a request goes: to the subject of the session that it names, so that a user who may only work on that session
+ * can send it. An invalid name goes to the unscoped subject, where the service says what is wrong with it.
+ */
+export function scopedRequest(subject: string, body: object): string {
+  const session = 'session' in body ? body.session : undefined;
+  return isToken(session) ? sessionRequest(subject, session) : subject;
+}
+
 /** `health.<service>`: answers how any one instance does; the statistics of the service show it for each. */
 export function healthSubject(service: string): string {
   return `health.${service}`;

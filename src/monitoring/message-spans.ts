@@ -76,6 +76,11 @@ export function answerSpan(subject: string, from: TraceContext | undefined, sess
   };
 }
 
+/** What is to stand before a system prompt is asked for. */
+export function hookSpan(session: string): SpanStart {
+  return { name: 'hook pre_llm', kind: 'internal', attributes: {}, ...(isToken(session) && { session }) };
+}
+
 const OPERATIONS = {
   compile: { 'gen_ai.operation.name': 'search_memory' },
   command: { 'gen_ai.operation.name': 'update_memory' },

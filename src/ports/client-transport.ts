@@ -1,3 +1,5 @@
+import type { Tracing } from './tracing.js';
+
 /**
  * How the SDK reaches Throughline. An implementer must reject with a ThroughlineError: `unavailable` without an answer
  * in time, with `details.closed` where there never will be one, or the code that an error reply carries.
@@ -17,4 +19,6 @@ export interface ClientTransport {
   /** Sends a request without waiting for an answer: it may get lost, and nothing says so. */
   send(subject: string, body: unknown): void;
   close(): Promise<void>;
+  /** Where spans go. Default: nowhere. */
+  readonly tracing?: Tracing;
 }

@@ -134,7 +134,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   client: {
     holds: 'the SDK',
-    imports: ['contracts', 'ports', 'shared', 'traces'],
+    imports: ['contracts', 'monitoring', 'ports', 'shared', 'traces'],
   },
   page: {
     holds: 'what the inspector shows in the browser; of `contracts` it takes only types',

@@ -254,10 +254,30 @@ describe('access to NATS', () => {
   });
 });
 
+describe('the inspector', () => {
+  it('the inspector refuses a token that is short or cannot stand in a URL, without repeating it', () => {
+    for (const token of ['short', 'sixteen letters!', 'a'.repeat(129)]) {
+      expect(refusal({ THROUGHLINE_INSPECTOR_TOKEN: token })).toBe(
+        'THROUGHLINE_INSPECTOR_TOKEN is not a token: use 16 to 128 characters of A-Z a-z 0-9 _ and -',
+      );
+    }
+    expect(loadConfig({ THROUGHLINE_INSPECTOR_TOKEN: 'abcdefghABCD_-01' }).inspectorToken).toBe(
+      'abcdefghABCD_-01',
+    );
+  });
+
+  it('the inspector has no role of its own, and takes one of two', () => {
+    expect(loadConfig({}).inspectorRole).toBeUndefined();
+    expect(refusal({ THROUGHLINE_INSPECTOR_ROLE: 'admin' })).toBe(
+      'THROUGHLINE_INSPECTOR_ROLE is "admin": use reader or operator',
+    );
+  });
+});
+
 describe('the settings', () => {
-  it('there are at most 32 settings, each with a variable of its own', () => {
+  it('there are at most 35 settings, each with a variable of its own', () => {
     const variables = Object.values(SETTINGS).map(({ variable }) => variable);
-    expect(variables.length).toBeLessThanOrEqual(32);
+    expect(variables.length).toBeLessThanOrEqual(35);
     expect(new Set(variables).size).toBe(variables.length);
   });
 });

@@ -33,6 +33,7 @@ export function natsTransport(
     );
   }
   return {
+    tracing,
     publish(subject, body, messageId) {
       const spans = tracing();
       if (spans === undefined) return publish(subject, body, messageId);

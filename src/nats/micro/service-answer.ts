@@ -1,5 +1,6 @@
 import type { NatsConnection, ServiceMsg } from 'nats';
 import type { ErrorCode } from '../../contracts/error-codes.js';
+import { statusOf } from '../../contracts/error-status.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { isToken } from '../../contracts/names.js';
 import { answerSpan } from '../../monitoring/message-spans.js';
@@ -10,36 +11,6 @@ import { toThroughlineError } from '../connection/nats-errors.js';
 import { traceOf } from '../trace-of.js';
 import type { EndpointCounts } from './endpoint-counts.js';
 import type { Endpoint } from './service-endpoint.js';
-
-/** Numbers of the micro error header, in the manner of HTTP: 4xx is the caller's, 5xx is not. */
-const STATUS: Partial<Record<ErrorCode, number>> = {
-  schema_invalid: 400,
-  json_parse_failed: 400,
-  token_invalid: 400,
-  template_invalid: 400,
-  prompt_overflow: 413,
-  progress_ledger_missing_tasks: 404,
-  progress_ledger_parse_failed: 422,
-  not_found: 404,
-  ambiguous: 409,
-  duplicate: 409,
-  near_duplicate: 409,
-  already_decided: 409,
-  project_bound: 409,
-  limit_reached: 409,
-  cycle: 409,
-  open_tasks: 409,
-  session_completed: 409,
-  summary_exists: 409,
-  conflict: 409,
-  not_caught_up: 409,
-  dispatch_rejected: 422,
-  too_large: 413,
-  permission_denied: 403,
-  rate_limited: 429,
-  unavailable: 503,
-  store_full: 507,
-};
 
 /** Characters of an error's text in the header, and in a reply that could not be sent whole. */
 const MAX_ERROR_TEXT = 500;
@@ -162,7 +133,7 @@ function respondError(message: ServiceMsg, error: ThroughlineError, logger: Logg
 
 function sendError(message: ServiceMsg, error: Pick<ThroughlineError, 'code' | 'message'>): void {
   const description = `${error.code}: ${clipText(oneLine(error.message), MAX_ERROR_TEXT)}`;
-  message.respondError(STATUS[error.code] ?? 500, description, Buffer.from(JSON.stringify({ error })));
+  message.respondError(statusOf(error.code), description, Buffer.from(JSON.stringify({ error })));
 }
 
 function parsed(message: ServiceMsg): unknown {

@@ -1,0 +1,64 @@
+import { Events } from 'nats';
+import { ThroughlineError } from '../../contracts/errors.js';
+import type { LiveTransport } from '../../ports/live-transport.js';
+import { closeConnection, connectNats, type NatsConnectOptions } from './connect-nats.js';
+import { type KeptSubscription, keepSubscribed } from './kept-subscription.js';
+import { requestJson } from './nats-client-transport.js';
+import { withoutSecrets } from './shown-url.js';
+
+/** Connects, with a connection of its own. Throws as `connectNats` says. */
+export async function openLiveTransport(options: NatsConnectOptions): Promise<LiveTransport> {
+  const connection = await connectNats(options);
+  const listeners = new Set<(connected: boolean) => void>();
+  const subscriptions = new Set<KeptSubscription>();
+  let connected = true;
+  /** What refuses each request that has no answer yet. */
+  const waiting = new Set<(fault: ThroughlineError) => void>();
+  const server = withoutSecrets(options.url);
+  const gone = () =>
+    new ThroughlineError(
+      'unavailable',
+      `NATS cannot be reached at ${server}: it is tried again all the time`,
+    );
+  const follow = async () => {
+    for await (const { type } of connection.status()) {
+      if (type !== Events.Disconnect && type !== Events.Reconnect) continue;
+      if (connected === (type === Events.Reconnect)) continue;
+      connected = !connected;
+      if (!connected) for (const refuse of waiting) refuse(gone());
+      for (const listener of [...listeners]) listener(connected);
+    }
+  };
+  void follow();
+  return {
+    server,
+    isConnected: () => connected,
+    onState(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async request(subject, body, timeoutMs) {
+      if (!connected) throw gone();
+      return new Promise((resolve, reject) => {
+        waiting.add(reject);
+        requestJson(connection, subject, body, timeoutMs)
+          .finally(() => waiting.delete(reject))
+          .then(resolve, reject);
+      });
+    },
+    listen(subjects, onMessage) {
+      const subscription = keepSubscribed(connection, subjects, ({ subject, data }) =>
+        onMessage(subject, data),
+      );
+      subscriptions.add(subscription);
+      return () => {
+        subscriptions.delete(subscription);
+        if (!connection.isClosed()) subscription.close();
+      };
+    },
+    async close() {
+      if (!connection.isClosed()) for (const subscription of subscriptions) subscription.close();
+      await closeConnection(connection);
+    },
+  };
+}

@@ -1,0 +1,19 @@
+/**
+ * What a client that also listens needs of NATS. It lasts: when the server is lost it connects again by itself, and
+ * listens again to all that it listened to.
+ */
+export interface LiveTransport {
+  /** Address of the server, without secrets. */
+  readonly server: string;
+  isConnected(): boolean;
+  /** Told whenever the connection is lost or restored, until the returned function is called. */
+  onState(listener: (connected: boolean) => void): () => void;
+  /**
+   * Asks a service and gives the JSON of its answer. Rejects with a ThroughlineError as `ClientTransport` says, and with
+   * `unavailable` at once while there is no connection, or when it is lost meanwhile.
+   */
+  request(subject: string, body: unknown, timeoutMs: number): Promise<unknown>;
+  /** Hears every message on some subjects, as it is sent: it may not be stored, now or ever. */
+  listen(subjects: string, onMessage: (subject: string, data: Uint8Array) => void): () => void;
+  close(): Promise<void>;
+}

@@ -1,0 +1,63 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { MiddlewareHandler } from 'hono';
+import { getCookie, setCookie } from 'hono/cookie';
+
+/**
+ * Who may see the inspector: whoever opens it with its token, once. After that a cookie holds the token, which scripts
+ * cannot read and other sites cannot send.
+ */
+export interface AccessOptions {
+  readonly token: string;
+  /** Cookies of one host are shared by all its ports: each inspector has a name of its own. */
+  readonly cookieName: string;
+}
+
+/** Lets those through that have the token. Answers any others: 401, as JSON below `/api/`. */
+export function signedIn({ token, cookieName }: AccessOptions): MiddlewareHandler {
+  return async (c, next) => {
+    const url = new URL(c.req.url);
+    const given = url.searchParams.get('token');
+    if (given !== null && c.req.method === 'GET' && !isApi(url.pathname)) {
+      if (!isSame(given, token)) return c.html(refusalPage(WRONG_TOKEN), 401);
+      const secure = c.req.header('x-forwarded-proto') === 'https';
+      setCookie(c, cookieName, token, { httpOnly: true, sameSite: 'Strict', path: '/', secure });
+      url.searchParams.delete('token');
+      // One slash alone: two would name another host.
+      return c.redirect(`/${url.pathname.replace(/^\/+/, '')}${url.search}`);
+    }
+    const cookie = getCookie(c, cookieName);
+    if (cookie !== undefined && isSame(cookie, token)) return next();
+    if (isApi(url.pathname)) {
+      return c.json({ error: { code: 'unauthorized', message: NO_TOKEN } }, 401);
+    }
+    // A link on another site brings no cookie along: asked for again by this page, it comes.
+    if (c.req.header('sec-fetch-site') === 'cross-site') return c.html(OPEN_AGAIN, 401);
+    return c.html(refusalPage(NO_TOKEN), 401);
+  };
+}
+
+function isApi(path: string): boolean {
+  return path.startsWith('/api/');
+}
+
+/** Takes the same time however much of the token is right. */
+function isSame(given: string, token: string): boolean {
+  return timingSafeEqual(digest(given), digest(token));
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+const NO_TOKEN =
+  'Open the URL with the token that `throughline up` has printed: this browser has not opened it yet.';
+const WRONG_TOKEN =
+  'The token is wrong. Each start of the inspector has a new one: open the URL that the latest `throughline up` has printed.';
+
+function refusalPage(why: string): string {
+  const text = why.replace(/`([^`]+)`/g, '<code>$1</code>');
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Throughline</title><h1>Throughline</h1><p>${text}</p>`;
+}
+
+const OPEN_AGAIN =
+  '<!doctype html><html lang="en"><meta charset="utf-8"><title>Throughline</title><meta http-equiv="refresh" content="0">';

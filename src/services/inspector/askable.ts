@@ -1,0 +1,30 @@
+import {
+  READING_LEARNINGS,
+  READING_REQUESTS,
+  READING_TOOLS,
+  type ToolName,
+  toolSubject,
+} from '../../contracts/request-names.js';
+
+/** What the inspector passes on: reading for anyone, and decisions for operators. */
+export const INSPECTOR_ROLES = ['reader', 'operator'] as const;
+export type InspectorRole = (typeof INSPECTOR_ROLES)[number];
+
+const READING: ReadonlySet<string> = new Set([
+  ...READING_TOOLS.map((name: ToolName) => toolSubject(name)),
+  ...READING_REQUESTS,
+  ...READING_LEARNINGS,
+]);
+
+const DECIDING: ReadonlySet<string> = new Set([
+  ...['proposal.accept', 'proposal.reject', 'learning.edit', 'learning.retract'],
+  ...['tool.rejected-retry', 'tool.rejected-remove'],
+]);
+
+/** Why a request is not passed on; undefined where it is. */
+export function refusedFor(subject: string, role: InspectorRole): string | undefined {
+  if (READING.has(subject)) return undefined;
+  if (!DECIDING.has(subject)) return `The inspector does not pass on ${JSON.stringify(subject)}.`;
+  if (role === 'operator') return undefined;
+  return `This inspector only reads, so it does not pass on ${subject}: set THROUGHLINE_INSPECTOR_ROLE=operator to decide here.`;
+}

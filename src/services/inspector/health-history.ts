@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { COMPILER_SERVICE, EXTRACTOR_CONSUMER } from '../../contracts/names.js';
+import type { HealthShown } from '../../contracts/replies/health-reply.js';
+
+/** How the installation did at one moment; rates are since the moment before. What could not be told is left out. */
+export interface HealthPoint {
+  readonly at: string;
+  /** Dispatches that are not folded yet. */
+  readonly pending?: number;
+  readonly resultsPerSecond?: number;
+  readonly rejectedPerSecond?: number;
+  readonly compilesPerSecond?: number;
+  readonly compileMsMean?: number;
+}
+
+/** `GET /api/health-history`: the last hour, oldest first. */
+export interface HealthHistoryReply {
+  readonly everyMs: number;
+  readonly points: readonly HealthPoint[];
+}
+
+const EVERY_MS = 10_000;
+const HOUR = 3_600_000 / EVERY_MS;
+
+/** Looks at the health every ten seconds, once for all browsers, and remembers an hour of it. */
+export class HealthHistory {
+  readonly #show: () => Promise<HealthShown>;
+  readonly #closing = new AbortController();
+  readonly #points: HealthPoint[] = [];
+  #before: HealthShown | undefined;
+
+  /** @param show rejects when nothing is known now; the moment is then left out */
+  constructor(show: () => Promise<HealthShown>) {
+    this.#show = show;
+  }
+
+  get reply(): HealthHistoryReply {
+    return { everyMs: EVERY_MS, points: this.#points };
+  }
+
+  /** Looks until it is closed. */
+  async run(everyMs = EVERY_MS): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      await this.look();
+      await sleep(everyMs, undefined, { signal, ref: false }).catch(() => {});
+    }
+  }
+
+  async look(): Promise<void> {
+    const shown = await this.#show().catch(() => undefined);
+    if (shown === undefined) return;
+    this.#points.push(pointOf(shown, this.#before));
+    if (this.#points.length > HOUR) this.#points.shift();
+    this.#before = shown;
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+}
+
+/** What is to be plotted of an answer, and of what has changed since the one before. */
+export function pointOf(shown: HealthShown, before: HealthShown | undefined): HealthPoint {
+  const seconds = before === undefined ? 0 : (Date.parse(shown.at) - Date.parse(before.at)) / 1000;
+  const rate = (now: number | undefined, then: number | undefined) =>
+    // Streams that were cleared, and processes that were started again, count from the beginning.
+    now === undefined || then === undefined || seconds <= 0 ? undefined : Math.max(0, now - then) / seconds;
+  const extractor = shown.dispatches?.consumers.find(({ consumer }) => consumer === EXTRACTOR_CONSUMER);
+  return defined({
+    at: shown.at,
+    pending: extractor && extractor.pending + extractor.unacked,
+    resultsPerSecond: rate(shown.dispatches?.newest, before?.dispatches?.newest),
+    rejectedPerSecond: rate(shown.rejected, before?.rejected),
+    compilesPerSecond: rate(compiles(shown), before && compiles(before)),
+  });
+}
+
+/** Requests that all compilers have answered; undefined where none is known. */
+function compiles({ services }: HealthShown): number | undefined {
+  const compilers = services.filter(({ service }) => service === COMPILER_SERVICE);
+  return compilers.length === 0 ? undefined : compilers.reduce((sum, { requests }) => sum + requests, 0);
+}
+
+type Undefinable<Value> = { readonly [Key in keyof Value]: Value[Key] | undefined } & { readonly at: string };
+
+function defined(point: Undefinable<HealthPoint>): HealthPoint {
+  const known = Object.entries(point).filter(([, value]) => value !== undefined);
+  return { at: point.at, ...Object.fromEntries(known) };
+}

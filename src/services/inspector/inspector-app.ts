@@ -1,0 +1,88 @@
+import type { HttpBindings } from '@hono/node-server';
+import { Hono } from 'hono';
+import { ThroughlineError } from '../../contracts/errors.js';
+import { token } from '../../contracts/names.js';
+import type { LiveTransport } from '../../ports/live-transport.js';
+import type { Logger } from '../../ports/logger.js';
+import { VERSION } from '../../version.js';
+import { type AccessOptions, signedIn } from './access.js';
+import { ask, errorAnswer, smallBody } from './ask-route.js';
+import type { InspectorRole } from './askable.js';
+import type { HealthHistory } from './health-history.js';
+import { knownHost } from './known-host.js';
+import type { LiveFeed } from './live-feed.js';
+import { pageFile } from './page-files.js';
+import { sameOrigin } from './same-origin.js';
+import { securityHeaders } from './security-headers.js';
+
+/** What the inspector is made of. */
+export interface InspectorParts extends AccessOptions {
+  readonly transport: LiveTransport;
+  readonly role: InspectorRole;
+  /** Names under which browsers may reach it, beside those of this machine. */
+  readonly hosts: readonly string[];
+  /** Whether it listens to other machines. */
+  readonly isOpen: boolean;
+  readonly feed: LiveFeed;
+  readonly history: HealthHistory;
+  /** Longest wait for the answer to a request, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Folder of the built page. */
+  readonly page: string | undefined;
+  readonly logger: Logger;
+}
+
+/** `GET /api/me`: what the page shows of the inspector, and what it may offer. */
+export interface InspectorMe {
+  readonly version: string;
+  readonly role: InspectorRole;
+  /** Address of the NATS server, without secrets. */
+  readonly server: string;
+  readonly may: { readonly decide: boolean; readonly retry: boolean };
+}
+
+/** Everything that the inspector answers: in the order in which a request passes through. */
+export function inspectorApp(parts: InspectorParts): Hono<{ Bindings: HttpBindings }> {
+  const { transport, role, feed, history, logger } = parts;
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  app.use(securityHeaders);
+  app.use(knownHost(parts.hosts, parts.isOpen));
+  app.use(signedIn(parts));
+  app.use(sameOrigin);
+  app.get('/api/me', (c) => {
+    const may = role === 'operator';
+    const me: InspectorMe = {
+      version: VERSION,
+      role,
+      server: transport.server,
+      may: { decide: may, retry: may },
+    };
+    return c.json(me);
+  });
+  app.post('/api/ask/:subject', smallBody, (c) => ask(c, c.req.param('subject'), parts));
+  app.get('/api/health-history', (c) => c.json(history.reply));
+  app.get('/api/live', (c) => {
+    const named = c.req.query('session');
+    const session = named === undefined ? undefined : token(named, 'session');
+    return c.body(feed.open(session), 200, {
+      'Content-Type': 'text/event-stream',
+      'Cache-Control': 'no-store',
+      // Otherwise nginx would hold events back until it has many.
+      'X-Accel-Buffering': 'no',
+    });
+  });
+  app.all('/api/*', () => {
+    throw new ThroughlineError('not_found', 'the inspector has no such path below /api');
+  });
+  app.get('*', (c) => pageFile(c, parts.page));
+  app.onError((error, c) => {
+    const fault =
+      error instanceof ThroughlineError
+        ? error
+        : new ThroughlineError('internal', 'a fault in the inspector');
+    if (fault.code === 'internal')
+      logger.error({ err: error, code: fault.code }, 'a request of the inspector failed');
+    return errorAnswer(c, fault);
+  });
+  return app;
+}

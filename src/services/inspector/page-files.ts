@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { dirname, extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Context } from 'hono';
+import { systemCode } from '../../contracts/errors.js';
+
+/** The files of the built page. */
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+};
+/** Their names change with their content. */
+const FOR_EVER = 'public, max-age=31536000, immutable';
+const NOT_BUILT =
+  'The page of the inspector is missing from this installation: build it with "npm run build".';
+
+/** Where the built page lies: in `dist/inspector` of the package that this file belongs to, bundled or not. */
+export function pageDir(from = fileURLToPath(import.meta.url)): string | undefined {
+  for (let dir = dirname(from); ; dir = dirname(dir)) {
+    const page = join(dir, 'dist', 'inspector');
+    if (existsSync(join(page, 'index.html'))) return page;
+    if (dir === dirname(dir)) return undefined;
+  }
+}
+
+/** Answers with a file below `/assets/`, or with the page itself for any path that a view may have. */
+export async function pageFile(c: Context, dir: string | undefined): Promise<Response> {
+  if (dir === undefined) return c.text(NOT_BUILT, 503);
+  const { pathname } = new URL(c.req.url);
+  const [, asset] = /^\/assets\/([\w.-]+)$/.exec(pathname) ?? [];
+  const type = asset === undefined ? undefined : TYPES[extname(asset)];
+  if (asset !== undefined && type !== undefined) {
+    const bytes = await bytesOf(join(dir, 'assets', asset));
+    if (bytes === undefined) return c.notFound();
+    return c.body(bytes, 200, { 'Content-Type': type, 'Cache-Control': FOR_EVER });
+  }
+  if (pathname.includes('.')) return c.notFound();
+  const html = await bytesOf(join(dir, 'index.html'));
+  if (html === undefined) return c.text(NOT_BUILT, 503);
+  return c.body(html, 200, { 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-cache' });
+}
+
+async function bytesOf(path: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  try {
+    return new Uint8Array(await readFile(path));
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createAdaptorServer, type ServerType } from '@hono/node-server';
+import type { HealthShown } from '../../contracts/replies/health-reply.js';
+import { toolSubject } from '../../contracts/request-names.js';
+import { openLiveTransport } from '../../nats/connection/nats-live-transport.js';
+import { namedLogger } from '../common/named-logger.js';
+import { natsOptions } from '../common/nats-options.js';
+import type { Context } from '../common/service-context.js';
+import type { InspectorRole } from './askable.js';
+import { HealthHistory } from './health-history.js';
+import { inspectorApp } from './inspector-app.js';
+import { isLoopbackName } from './known-host.js';
+import { listening } from './listening.js';
+import { LiveFeed } from './live-feed.js';
+import { newerBy, promptEntryOf } from './live-sources.js';
+import { pageDir } from './page-files.js';
+
+export interface InspectorOptions {
+  /** What it may do where `THROUGHLINE_INSPECTOR_ROLE` says nothing. */
+  readonly role: InspectorRole;
+  /** Address to listen on. Default: this machine alone. */
+  readonly host?: string | undefined;
+  /** Names under which browsers reach it beside `localhost`: of a proxy, or of this machine. */
+  readonly names?: readonly string[] | undefined;
+  /** Default: 4280, or the next free one; 0 for any free one. */
+  readonly port?: number | undefined;
+}
+
+export interface RunningInspector {
+  /** Where a browser opens it, with the token. */
+  readonly url: string;
+  readonly port: number;
+  /** How many browsers watch now. */
+  watching(): number;
+}
+
+const LOOPBACK = '127.0.0.1';
+/** How long requests may go on when it is stopped, in milliseconds. */
+const GRACE_MS = 500;
+
+/**
+ * Serves the inspector: an ordinary client with a connection of its own, so that it may do what its user may do.
+ *
+ * @param nats address of the server
+ * @throws ThroughlineError as `connectNats` says, and `config_invalid` when the port cannot be listened on
+ */
+export async function serveInspector(
+  nats: string,
+  context: Context,
+  options: InspectorOptions,
+): Promise<RunningInspector> {
+  const { config, shutdown } = context;
+  const { requestTimeoutMs, afterTimeoutMs } = config;
+  const { host = LOOPBACK } = options;
+  const role = config.inspectorRole ?? options.role;
+  const logger = namedLogger(context.logger, 'inspector');
+  const transport = await openLiveTransport(natsOptions(nats, 'throughline inspector', config, logger));
+  shutdown.add('the NATS connection of the inspector', () => transport.close());
+  const server = createAdaptorServer({ fetch: (request, env) => app.fetch(request, env) });
+  const port = await listening(server, host, options.port);
+  const feed = new LiveFeed({
+    transport,
+    newerThan: newerBy(transport, requestTimeoutMs),
+    promptEntry: promptEntryOf,
+  });
+  const history = new HealthHistory(
+    async () => (await transport.request(toolSubject('health-show'), {}, requestTimeoutMs)) as HealthShown,
+  );
+  const token = config.inspectorToken ?? randomBytes(24).toString('base64url');
+  const app = inspectorApp({
+    token,
+    cookieName: `throughline_token_${port}`,
+    transport,
+    role,
+    hosts: [host, ...(options.names ?? [])],
+    isOpen: !isLoopbackName(host),
+    feed,
+    history,
+    timeoutMs: requestTimeoutMs + afterTimeoutMs,
+    page: pageDir(),
+    logger,
+  });
+  void history.run();
+  shutdown.add('the inspector', async () => {
+    history.close();
+    feed.close();
+    await closed(server);
+  });
+  logger.info({ host, port, role }, 'the inspector is served');
+  return { url: `${urlOf(host, port)}/?token=${token}`, port, watching: () => feed.size };
+}
+
+/** An address that stands for all of them is none to open: there it is this machine. */
+function urlOf(host: string, port: number): string {
+  const named = host === '0.0.0.0' || host === '::' ? LOOPBACK : host;
+  return `http://${named.includes(':') ? `[${named}]` : named}:${port}`;
+}
+
+async function closed(server: ServerType): Promise<void> {
+  const ended = new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  await Promise.race([ended, sleep(GRACE_MS, undefined, { ref: false })]);
+  if ('closeAllConnections' in server) server.closeAllConnections();
+  await ended;
+}

@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectThroughline } from '../../src/index.js';
+import { ATTACKS } from '../support/attacks.js';
+import { cli, type RunningProcess, startCli, startNode } from '../support/cli.js';
+import { startTestNats, type TestNats } from '../support/nats-server.js';
+import { NOBODY } from '../support/nobody.js';
+import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../support/otlp-receiver.js';
+import { checkMetrics, NO_PROMTOOL, PROMTOOL } from '../support/promtool.js';
+import { soon } from '../support/soon.js';
+
+const PUBLISHER = new URL('../support/traced-publisher.mjs', import.meta.url).pathname;
+/** Stands in everything that the agent says: no span and no label may hold it. */
+const CANARY = 'canary-7f3a91';
+
+let nats: TestNats;
+let receiver: OtlpReceiver;
+let serving: RunningProcess;
+let metricsUrl: string;
+beforeAll(async () => {
+  [nats, receiver] = await Promise.all([startTestNats(), startOtlpReceiver()]);
+  const env = { NATS_URL: nats.url, THROUGHLINE_LOG_LEVEL: 'info', ...receiver.env };
+  serving = await startCli(['serve', '--otel', '--metrics-port', '0'], env);
+  metricsUrl = /"url":"(http:[^"]+)"/.exec(serving.stderr())?.[1] ?? '';
+});
+afterAll(async () => {
+  await serving.stop();
+  await receiver[Symbol.asyncDispose]();
+  await nats.stop();
+});
+
+/** Runs the publisher; gives its trace, once all processes have sent their part of it. */
+async function traced(session: string, more: Record<string, string> = {}): Promise<readonly ReceivedSpan[]> {
+  const env = {
+    NATS_URL: nats.url,
+    SESSION: session,
+    TEXT: `${CANARY} ${ATTACKS[0]}`,
+    ...receiver.env,
+    ...more,
+  };
+  const publisher = await startNode([PUBLISHER], env);
+  expect(await publisher.exited).toMatchObject({ code: 0 });
+  const spans = () => receiver.spans.filter(({ traceId }) => traceId === publisher.readyLine);
+  await soon(async () => {
+    expect(spans().map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['work', 'command tool.note-delete.{session}']),
+    );
+  });
+  return spans();
+}
+
+/** The trace as lines, each with what it goes on from. */
+function tree(spans: readonly ReceivedSpan[]): string[] {
+  const shown = ({ service, kind, name }: ReceivedSpan) => `${service} ${kind} ${name}`;
+  const parent = (id: string) => spans.find(({ spanId }) => spanId === id);
+  return spans
+    .map((span) => {
+      const before = parent(span.parentSpanId);
+      return before === undefined ? shown(span) : `${shown(span)} < ${before.name}`;
+    })
+    .sort();
+}
+
+describe('spans', () => {
+  it('spans of publisher and services are one trace, from the result to the prompt that has it', async () => {
+    const spans = await traced('one-trace');
+    expect(tree(spans)).toEqual(
+      [
+        'publisher client request prompt.compile.{session} < work',
+        'publisher client request tool.note-delete.{session} < work',
+        'publisher client request tool.task-add.{session} < work',
+        'publisher client request trace.compact.{session} < hook pre_llm',
+        'publisher internal hook pre_llm < work',
+        'publisher internal work',
+        'publisher producer publish dispatch.{session}.{role} < work',
+        'throughline consumer extract dispatch.{session}.{role} < publish dispatch.{session}.{role}',
+        'throughline producer append session.{session}.fact.recorded < extract dispatch.{session}.{role}',
+        'throughline producer append session.{session}.task.added < command tool.task-add.{session}',
+        'throughline server answer trace.compact.{session} < request trace.compact.{session}',
+        'throughline server command tool.note-delete.{session} < request tool.note-delete.{session}',
+        'throughline server command tool.task-add.{session} < request tool.task-add.{session}',
+        'throughline server compile prompt.compile.{session} < request prompt.compile.{session}',
+      ].sort(),
+    );
+    expect(spans.find(({ kind }) => kind === 'consumer')?.attributes).toEqual({
+      'messaging.system': 'nats',
+      'messaging.operation.name': 'extract',
+      'messaging.operation.type': 'process',
+      'messaging.destination.template': 'dispatch.{session}.{role}',
+      'messaging.message.body.size': expect.any(Number),
+      'gen_ai.operation.name': 'create_memory',
+      'throughline.role': 'implementer',
+    });
+    expect(
+      spans.filter(({ failed }) => failed).map(({ name, attributes }) => [name, attributes['error.type']]),
+    ).toEqual(expect.arrayContaining([['command tool.note-delete.{session}', 'not_found']]));
+  });
+
+  it('spans hold no text of an agent, and name their session only where that is asked for', async () => {
+    await traced('secret-name');
+    expect(receiver.text()).not.toContain(CANARY);
+    expect(receiver.text()).not.toContain('secret-name');
+    const named = await traced('shown-name', { SESSIONS_IN_TRACES: '1' });
+    const ofSession = named.filter(({ attributes }) => attributes['gen_ai.conversation.id'] === 'shown-name');
+    expect(new Set(ofSession.map(({ service }) => service))).toEqual(new Set(['publisher']));
+  });
+
+  it('a command goes on in the trace that its environment names', async () => {
+    const traceparent = `00-${'4bf92f3577b34da6a3ce929d0e0e4736'}-00f067aa0ba902b7-01`;
+    const env = { NATS_URL: nats.url, TRACEPARENT: traceparent };
+    expect(await cli(['tool', 'note-add', '-s', 'inherited', '--content', 'x'], { env })).toMatchObject({
+      code: 0,
+    });
+    await soon(async () => {
+      const found = receiver.spans.filter(({ traceId }) => traceparent.includes(traceId));
+      expect(found.map(({ name }) => name)).toContain('command tool.note-add.{session}');
+    });
+  });
+});
+
+describe('the metrics', () => {
+  const get = (path: string) => fetch(`${metricsUrl}${path}`);
+
+  it('the metrics count what the services did, follow the rules of Prometheus and hold no text of an agent', async (context) => {
+    await using client = await connectThroughline({ url: nats.url });
+    const session = 'measured';
+    for (const [index, attack] of ATTACKS.entries()) {
+      const text = JSON.stringify({
+        task_id: `${index}`,
+        status: 'completed',
+        summary: `${CANARY} ${attack}`,
+      });
+      await client.publishText(session, 'implementer', text);
+      await client.publishText(session, 'reviewer', `${CANARY} ${attack}`);
+      await client
+        .request(`tool.${attack.replace(/[\s\0.*>]/g, '').slice(0, 50) || 'x'}`, {})
+        .catch(() => {});
+    }
+    const { sequence } = await client.publishText(session, 'implementer', '{"task_id":"z","status":"done"}');
+    await client.compile({ session, taskId: 'z', taskPrompt: CANARY, after: sequence });
+    await client.request('prompt.compile', { session, taskId: CANARY, kind: CANARY }).catch(() => {});
+    const text = await (await get('/metrics')).text();
+    for (const line of [
+      /^throughline_results_total\{role="implementer"\} [1-9]/m,
+      /^throughline_rejections_total\{code="marker_missing"\} [1-9]/m,
+      /^throughline_repairs_total\{kind="verdict"\} [1-9]/m,
+      /^throughline_dispatches_pending\{consumer="extractor"\} \d/m,
+      /^throughline_compile_duration_seconds_count\{kind="dispatch",stage="wait"\} [1-9]/m,
+      /^throughline_request_errors_total\{service="prompt-compiler",code="schema_invalid"\} [1-9]/m,
+      /^throughline_cache_misses_total\{of="session"\} [1-9]/m,
+      /^throughline_process_resident_memory_bytes [1-9]/m,
+    ]) {
+      expect(text).toMatch(line);
+    }
+    expect(text).not.toContain(CANARY);
+    expect(text).not.toContain(session);
+    if (PROMTOOL === undefined) context.skip(NO_PROMTOOL);
+    else expect(await checkMetrics(text)).toBe('');
+  });
+
+  it('the process is ready while NATS is there, and lives on while it is not', async () => {
+    const status = async (path: string) => (await get(path)).status;
+    expect([await status('/readyz'), await status('/healthz'), await status('/other')]).toEqual([
+      200, 200, 404,
+    ]);
+    await nats.kill();
+    await soon(async () => expect(await status('/readyz')).toBe(503));
+    expect(await (await get('/readyz')).json()).toMatchObject({ waitsFor: expect.arrayContaining(['nats']) });
+    expect(await status('/healthz')).toBe(200);
+    expect(await (await get('/metrics')).text()).toMatch(/^throughline_nats_connected 0$/m);
+    await nats.restart();
+    await soon(async () => expect(await status('/readyz')).toBe(200));
+  });
+
+  it.each([
+    [['--metrics-host', '127.0.0.1'], 'usage', '--metrics-host is only for --metrics-port'],
+    [['--metrics-port', '99999'], '', '--metrics-port'],
+  ])('serve refuses %j with the way out', async (args, code, said) => {
+    const refused = await cli(['serve', ...args], { env: { NATS_URL: `nats://${NOBODY}` } });
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain(said);
+    expect(refused.stderr).toContain(code);
+  });
+});

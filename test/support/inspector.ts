@@ -1,0 +1,67 @@
+import { silentLogger } from '../../src/ports/logger.js';
+import { Shutdown } from '../../src/runtime/shutdown.js';
+import type { InspectorRole } from '../../src/services/inspector/askable.js';
+import { type RunningInspector, serveInspector } from '../../src/services/inspector/serve-inspector.js';
+import { SOON_MS } from './soon.js';
+import { type System, type SystemOptions, startSystem } from './system.js';
+
+export interface ServedOptions extends SystemOptions {
+  /** Default: operator. */
+  readonly role?: InspectorRole;
+  /** A system to look at, which stays the caller's. Default: one of its own. */
+  readonly system?: System;
+}
+
+/** An inspector in this process, on a free port, with all services and a server of its own behind it. */
+export interface ServedInspector extends AsyncDisposable {
+  readonly system: System;
+  readonly inspector: RunningInspector;
+  /** `http://127.0.0.1:port`, without the token. */
+  readonly origin: string;
+  readonly token: string;
+  /** The header that a browser sends once it has opened the URL with the token. */
+  readonly cookie: string;
+  /** A request as the page sends it: signed in, and from the own origin. `path` begins with a slash. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** `POST /api/ask/<subject>`, with the JSON of the answer. */
+  ask(subject: string, body: object): Promise<{ readonly status: number; readonly body: unknown }>;
+  stop(): Promise<void>;
+}
+
+export async function serveInspected(options: ServedOptions = {}): Promise<ServedInspector> {
+  const { role = 'operator', system: given, ...more } = options;
+  const system = given ?? (await startSystem(more));
+  const shutdown = new Shutdown();
+  if (given === undefined) shutdown.add('the system', () => system.stop());
+  const stop = () => shutdown.release(SOON_MS);
+  try {
+    const context = { config: system.config, logger: more.logger ?? silentLogger, shutdown };
+    const inspector = await serveInspector(system.url, context, { role, port: 0 });
+    const { origin, searchParams } = new URL(inspector.url);
+    const token = searchParams.get('token') ?? '';
+    const cookie = `throughline_token_${inspector.port}=${token}`;
+    const fetchOwn = (path: string, init: RequestInit = {}) =>
+      fetch(origin + path, { ...init, headers: { cookie, origin, ...init.headers } });
+    return {
+      system,
+      inspector,
+      origin,
+      token,
+      cookie,
+      fetch: fetchOwn,
+      async ask(subject, body) {
+        const response = await fetchOwn(`/api/ask/${subject}`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
+        return { status: response.status, body: await response.json() };
+      },
+      stop,
+      [Symbol.asyncDispose]: stop,
+    };
+  } catch (fault) {
+    await stop();
+    throw fault;
+  }
+}
