@@ -75,7 +75,7 @@ export function pastRequest(
       taskPrompt: said ?? textOf(taskId ?? '1') ?? `Task ${taskId ?? '1'}`,
       ...(role !== undefined && { role }),
     }),
-    ...(own !== 'dispatch' && said !== undefined && { taskPrompt: said }),
+    ...(own !== 'dispatch' && text !== undefined && { taskPrompt: text }),
     ...(budget !== undefined && { budget: { inputTokens: budget } }),
   };
 }
