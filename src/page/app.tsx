@@ -25,7 +25,10 @@ export function App() {
   const [help, setHelp] = useState(false);
   const main = useRef<HTMLElement>(null);
   const at = route.value;
-  useKeys(pageKeys(() => setHelp(true)));
+  useKeys(
+    pageKeys(() => setHelp(true)),
+    'page',
+  );
   const place = `${at.view} ${at.session ?? ''}`;
   const before = useRef(place);
   // A new view is read from its heading, also by those who hear the page.

@@ -18,8 +18,12 @@ export const bound = signal<readonly (readonly KeyBinding[])[]>([]);
 /** How long the second key of two is waited for, in milliseconds. */
 const SECOND_KEY_MS = 1_500;
 
-/** Binds keys while the component is shown. They may change with each render. */
-export function useKeys(bindings: readonly KeyBinding[]): void {
+/**
+ * Binds keys while the component is shown. They may change with each render.
+ *
+ * @param rank `page` for those of the whole page, which give way to those of a view
+ */
+export function useKeys(bindings: readonly KeyBinding[], rank: 'page' | 'view' = 'view'): void {
   const newest = useRef(bindings);
   newest.current = bindings;
   useEffect(() => {
@@ -28,7 +32,7 @@ export function useKeys(bindings: readonly KeyBinding[]): void {
       does,
       run: (event: KeyboardEvent) => newest.current[index]?.run?.(event),
     }));
-    bound.value = [own, ...bound.value];
+    bound.value = rank === 'page' ? [...bound.value, own] : [own, ...bound.value];
     return () => {
       bound.value = bound.value.filter((each) => each !== own);
     };

@@ -7,10 +7,12 @@ import { followLeaving } from './decisions.js';
 import { followKeys } from './keys.js';
 import { followLive } from './live.js';
 import { loadMe } from './me.js';
+import { followWidth } from './narrow.js';
 import { followAddress } from './route.js';
 import { followTheme } from './theme.js';
 
 followTheme();
+followWidth();
 followAddress();
 followKeys();
 followLive();

@@ -1,8 +1,14 @@
 import { signal } from '@preact/signals';
 
-/** Whether the screen is too narrow for two texts beside each other. */
-const query = matchMedia('(max-width: 820px)');
-export const narrow = signal(query.matches);
-query.addEventListener('change', () => {
-  narrow.value = query.matches;
-});
+/** Whether the screen is too narrow for a row on one line. */
+export const narrow = signal(false);
+
+/** Follows the width of the window. */
+export function followWidth(): void {
+  const query = matchMedia('(max-width: 760px)');
+  const read = () => {
+    narrow.value = query.matches;
+  };
+  read();
+  query.addEventListener('change', read);
+}

@@ -27,7 +27,7 @@ export function Clock({ at }: { readonly at: string }) {
 
 /** Date and time, in the reader's own zone and in UTC. */
 export function wholeTime(at: string): string {
-  return `${new Date(at).toLocaleString()} (${at})`;
+  return `${new Date(at).toLocaleString()}, UTC ${at.slice(0, 19).replace('T', ' ')}`;
 }
 
 /** Such as `now`, `40 s`, `5 min`, `3 h`, `12 d`. */

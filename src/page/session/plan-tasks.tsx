@@ -17,7 +17,7 @@ export function PlanTasks({ session, shown }: { readonly session: string; readon
         <ColumnHead id="plan-title" title="Plan" />
         <Empty
           title="No plan is followed"
-          command={`throughline run init --session ${session} --tasks tasks.md`}
+          command={`throughline init --session ${session} --tasks tasks.md`}
         />
       </>
     );

@@ -1,13 +1,165 @@
-import { Empty } from '../components/empty.js';
+import '../styles/timeline.css';
+import { useRef, useState } from 'preact/hooks';
+import { Empty, Loading } from '../components/empty.js';
+import { ErrorBox } from '../components/error-box.js';
+import { FilterField, Toggle } from '../components/fields.js';
 import { PageHead } from '../components/page-head.js';
-import type { SessionViewProps } from '../route.js';
+import { WindowedList } from '../components/windowed-list.js';
+import { useKeys } from '../keys.js';
+import { narrow } from '../narrow.js';
+import { type SessionViewProps, setParams } from '../route.js';
+import { EntryDetails } from '../timeline/entry-details.js';
+import { filterOf, KINDS, type TimelineFilter } from '../timeline/timeline-filter.js';
+import { railClass, TimelineRow } from '../timeline/timeline-row.js';
+import type { TimelineStore } from '../timeline/timeline-store.js';
+import { useTimeline } from '../timeline/use-timeline.js';
+import { asAskError } from '../use-ask.js';
 
-/** What happened in a session. */
-export function TimelineView({ session }: SessionViewProps) {
+const ROW = 36;
+const NARROW_ROW = 60;
+
+/** What happened in a session, the newest first, live. */
+export function TimelineView({ session, params }: SessionViewProps) {
+  const filter = filterOf(params);
+  const store = useTimeline(session, filter);
   return (
-    <>
-      <PageHead title="Timeline" of={session} />
-      <Empty title="Nothing here yet" />
-    </>
+    <div class="timeline">
+      <PageHead title="Timeline" of={session}>
+        <Filters filter={filter} />
+      </PageHead>
+      {store.error === undefined ? null : (
+        <ErrorBox error={asAskError(store.error)} retry={() => store.retry()} />
+      )}
+      {!store.ready && store.error === undefined ? <Loading what="the timeline" /> : null}
+      {store.ready && store.count === 0 && !store.more ? (
+        <NoEntries session={session} filter={filter} />
+      ) : (
+        <Entries key={JSON.stringify([session, filter])} session={session} store={store} />
+      )}
+    </div>
+  );
+}
+
+function Entries({ session, store }: { readonly session: string; readonly store: TimelineStore }) {
+  /** Row that is chosen, by its place: `index - added`; it belongs to one generation. */
+  const [choice, setChoice] = useState<{ readonly place: number; readonly generation: number }>();
+  const [open, setOpen] = useState(false);
+  const [seen, setSeen] = useState({ added: 0, generation: 0 });
+  const body = useRef<HTMLDivElement>(null);
+
+  const chosen = choice?.generation === store.generation ? choice.place + store.added : -1;
+  const entry = chosen < 0 ? undefined : store.at(chosen);
+  const unseen = (seen.generation === store.generation ? store.added - seen.added : 0) + store.missed;
+
+  const choose = (index: number) => {
+    const place = Math.min(store.count - 1, Math.max(0, index)) - store.added;
+    setChoice({ place, generation: store.generation });
+  };
+  const toTop = () => {
+    const list = body.current?.querySelector<HTMLElement>('.windowed');
+    if (store.missed > 0) void store.restart();
+    list?.scrollTo({ top: 0 });
+    list?.focus({ preventScroll: true });
+  };
+  useKeys([
+    { keys: ['j', 'ArrowDown'], does: 'next row', run: () => choose(chosen + 1) },
+    { keys: ['k', 'ArrowUp'], does: 'row before', run: () => choose(chosen - 1) },
+    { keys: ['Enter'], does: 'open the row', run: () => setOpen(chosen >= 0) },
+    { keys: ['Escape'], does: 'leave a field, close a panel', run: () => setOpen(false) },
+    { keys: ['.'], does: 'to the newest entry', run: toTop },
+  ]);
+  return (
+    <div ref={body} class={`timeline-body card ${open && entry !== undefined ? 'with-details' : ''}`}>
+      <div class="timeline-list">
+        {unseen > 0 ? (
+          <button type="button" class="pill" onClick={toTop}>
+            {unseen.toLocaleString('en')} new
+          </button>
+        ) : null}
+        <WindowedList
+          label="Timeline, the newest first"
+          count={store.count}
+          rowHeight={narrow.value ? NARROW_ROW : ROW}
+          added={store.added}
+          generation={store.generation}
+          chosen={chosen}
+          onChoose={(index) => {
+            choose(index);
+            setOpen(true);
+          }}
+          onRange={(first, last, atTop) => {
+            store.atTop = atTop;
+            store.want(first, last);
+            if (!atTop) return;
+            if (store.missed > 0) void store.restart();
+            setSeen((old) =>
+              old.added === store.added && old.generation === store.generation
+                ? old
+                : { added: store.added, generation: store.generation },
+            );
+          }}
+          rowClass={(index) => railClass(store.at(index - 1), store.at(index), store.at(index + 1))}
+          row={(index) => <TimelineRow entry={store.at(index)} />}
+        />
+        <p class="timeline-end quiet figure" role="status">
+          {store.more
+            ? `${store.count.toLocaleString('en')} entries so far; older ones load as you scroll`
+            : `${store.count.toLocaleString('en')} entries, all there are`}
+        </p>
+      </div>
+      {open && entry !== undefined ? (
+        <EntryDetails session={session} entry={entry} onClose={() => setOpen(false)} />
+      ) : null}
+    </div>
+  );
+}
+
+function Filters({ filter }: { readonly filter: TimelineFilter }) {
+  const withKind = (kind: string, on: boolean) => {
+    const kinds = KINDS.map((each) => each.kind).filter((each) =>
+      each === kind ? on : filter.kinds.includes(each),
+    );
+    setParams({ kind: kinds.length === KINDS.length ? '' : kinds.join(',') });
+  };
+  return (
+    <div class="timeline-filters">
+      <fieldset class="chips">
+        <legend class="visually-hidden">Kinds</legend>
+        {KINDS.map(({ kind, label }) => (
+          <Toggle key={kind} on={filter.kinds.includes(kind)} onToggle={(on) => withKind(kind, on)}>
+            {label}
+          </Toggle>
+        ))}
+        <Toggle on={filter.failed} onToggle={(on) => setParams({ failed: on })}>
+          Failed only
+        </Toggle>
+      </fieldset>
+      <FilterField
+        label="Task"
+        value={filter.task}
+        placeholder="Task, such as TAS-1"
+        onFilter={(task) => setParams({ task })}
+      />
+    </div>
+  );
+}
+
+function NoEntries({ session, filter }: { readonly session: string; readonly filter: TimelineFilter }) {
+  if (filter.kinds.length === 0 && filter.task === '' && !filter.failed) {
+    return (
+      <Empty
+        title="Nothing has happened in this session"
+        command={`throughline publish implementer --session ${session} --file result.json`}
+      >
+        Each result, command, trace and prompt becomes a row here, as it happens. Publish a first result:
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="No entry fits the filter">
+      <button type="button" class="button" onClick={() => setParams({ kind: '', task: '', failed: '' })}>
+        Show all entries
+      </button>
+    </Empty>
   );
 }

@@ -1,0 +1,185 @@
+import type { ComponentChildren } from 'preact';
+import type { FactOfDispatch } from '../../contracts/replies/dispatch-result.js';
+import type { TimelineEntry } from '../../contracts/replies/timeline-reply.js';
+import { AskedView } from '../components/asked-view.js';
+import { Tag } from '../components/tag.js';
+import { wholeTime } from '../components/time.js';
+import { sessionHref, viewHref } from '../route.js';
+import { useAsk } from '../use-ask.js';
+import { counted } from '../words.js';
+import { Flow, Verdict } from './timeline-row.js';
+
+/** What there is to know of an entry: what its result said, what became of it, and where to look next. */
+export function EntryDetails(props: {
+  readonly session: string;
+  readonly entry: TimelineEntry;
+  readonly onClose: () => void;
+}) {
+  const { session, entry } = props;
+  return (
+    <aside class="details" aria-label="Details of the entry">
+      <div class="details-head">
+        <h2>
+          <span class="details-kind">{entry.kind}</span>
+          {entry.task === undefined ? null : <span class="mono"> {entry.task}</span>}
+        </h2>
+        <button type="button" class="button button-small" onClick={props.onClose}>
+          Close
+        </button>
+      </div>
+      <div class="details-body">
+        <p class="details-summary">
+          <Verdict entry={entry} /> {entry.summary}
+        </p>
+        <dl class="pairs">
+          <Pair name="When">{wholeTime(entry.at)}</Pair>
+          <Pair name="Type">
+            <code>{entry.type}</code>
+          </Pair>
+          <Pair name="Flow">
+            <span class="flow-whole figure">
+              <Flow entry={entry} />
+            </span>
+          </Pair>
+          {entry.prompt === undefined ? null : (
+            <>
+              <Pair name="Left out">{counted(entry.prompt.dropped, 'item')}</Pair>
+              <Pair name="Took">{entry.prompt.durationMs.toFixed(1)} ms</Pair>
+              <Pair name="Hash">
+                <code class="hash">{entry.prompt.hash}</code>
+              </Pair>
+            </>
+          )}
+        </dl>
+        <Links session={session} entry={entry} />
+        {entry.dispatch === undefined ? null : <Dispatch session={session} dispatch={entry.dispatch} />}
+      </div>
+    </aside>
+  );
+}
+
+function Pair({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** From here to the prompt at this place of the log, to what it changed, and to the facts. */
+function Links({ session, entry }: { readonly session: string; readonly entry: TimelineEntry }) {
+  const { task, role, sequence } = entry;
+  const of = { task, ...(role === 'observer' ? {} : { role }) };
+  if (entry.prompt !== undefined) {
+    return (
+      <ul class="details-links">
+        <li>
+          <a class="button" href={sessionHref(session, 'prompt', { id: entry.prompt.id })}>
+            Read this prompt
+          </a>
+        </li>
+      </ul>
+    );
+  }
+  return (
+    <ul class="details-links">
+      <li>
+        <a class="button" href={sessionHref(session, 'prompt', { ...of, asOf: sequence })}>
+          Prompt after it
+        </a>
+      </li>
+      {sequence < 2 || task === undefined ? null : (
+        <li>
+          <a
+            class="button"
+            href={sessionHref(session, 'diff', { ...of, a: `seq:${sequence - 1}`, b: `seq:${sequence}` })}
+          >
+            What it changed
+          </a>
+        </li>
+      )}
+      {task === undefined ? null : (
+        <li>
+          <a class="button" href={sessionHref(session, 'facts', { task })}>
+            Facts of {task}
+          </a>
+        </li>
+      )}
+      {entry.kind !== 'rejected' ? null : (
+        <li>
+          <a class="button" href={viewHref('rejected', { session })}>
+            Body and retry
+          </a>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+/** What became of a result. */
+function Dispatch({ session, dispatch }: { readonly session: string; readonly dispatch: number }) {
+  const asked = useAsk('tool.dispatch-show', { session, dispatch, timeoutMs: 0 });
+  return (
+    <AskedView asked={asked} what="what became of it">
+      {(shown) => {
+        switch (shown.status) {
+          case 'recorded':
+            return (
+              <>
+                <h3>
+                  {counted(shown.facts.length, 'fact')}
+                  {shown.factsOmitted === undefined ? null : (
+                    <span class="quiet">, {shown.factsOmitted} beyond the limit</span>
+                  )}
+                </h3>
+                <ul class="fact-list">
+                  {shown.facts.map((fact) => (
+                    <FactLine key={`${fact.subject} ${fact.relation} ${fact.object}`} fact={fact} />
+                  ))}
+                </ul>
+                {shown.repairs === undefined ? null : (
+                  <>
+                    <h3>{counted(shown.repairs.length, 'repair')}</h3>
+                    <ul class="fact-list">
+                      {shown.repairs.map((repair) => (
+                        <li key={JSON.stringify(repair)}>{Object.values(repair).map(String).join(' · ')}</li>
+                      ))}
+                    </ul>
+                  </>
+                )}
+              </>
+            );
+          case 'rejected':
+            return (
+              <dl class="pairs">
+                <Pair name="Why">
+                  {shown.reason} <code class="bad">{shown.code}</code>
+                </Pair>
+                {shown.fix === undefined ? null : <Pair name="Fix">{shown.fix}</Pair>}
+              </dl>
+            );
+          case 'repeated':
+            return <p class="quiet">The same result had counted before: it changed nothing.</p>;
+          case 'counted':
+            return <p class="quiet">It was taken in; newer results have taken the place of what it said.</p>;
+        }
+      }}
+    </AskedView>
+  );
+}
+
+function FactLine({ fact }: { readonly fact: FactOfDispatch }) {
+  return (
+    <li>
+      {fact.severity === undefined ? null : (
+        <>
+          <Tag tone={fact.severity === 'critical' ? 'bad' : 'warn'}>{fact.severity}</Tag>{' '}
+        </>
+      )}
+      <span class="fact-subject">{fact.subject}</span> <span class="quiet">{fact.relation}</span>{' '}
+      {fact.object}
+      {fact.fix === undefined ? null : <span class="quiet"> Fix: {fact.fix}</span>}
+    </li>
+  );
+}

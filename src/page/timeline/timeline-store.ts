@@ -1,0 +1,256 @@
+import type { TimelineEntry, TimelineListed } from '../../contracts/replies/timeline-reply.js';
+
+/**
+ * The entries of a timeline that a page holds: the newest at index 0, the older ones in pages that are loaded when they
+ * are looked at. Pages far from what is looked at are dropped and loaded again when they are needed, so that a session of
+ * any length takes bounded memory.
+ */
+export interface TimelineStoreOptions {
+  /** Asks for a page, older than a cursor or newer than a sequence; without either the newest. */
+  readonly ask: (request: {
+    readonly limit: number;
+    readonly cursor?: string;
+    readonly after?: number;
+  }) => Promise<TimelineListed>;
+  /** Whether a new entry belongs to what is shown. */
+  readonly fits: (entry: TimelineEntry) => boolean;
+  /** What is shown has changed. */
+  readonly changed: () => void;
+  readonly limits?: Partial<TimelineLimits>;
+}
+
+export interface TimelineLimits {
+  /** Entries that one request asks for. */
+  readonly page: number;
+  /** Entries that may come in at the top before the list is begun again from the newest. */
+  readonly top: number;
+  /** Older pages that are held. */
+  readonly pages: number;
+}
+
+const LIMITS: TimelineLimits = { page: 200, top: 1_000, pages: 20 };
+/** Most entries that are asked for to catch up; where there are more, the list is begun again. */
+const CATCH_UP = 500;
+/** Rows before the end of what is known at which the next page is asked for. */
+const AHEAD = 60;
+
+interface Page {
+  readonly cursor: string;
+  /** Index of its first entry, counted from the end of the top. */
+  start: number;
+  count: number;
+  entries: readonly TimelineEntry[] | undefined;
+  loading: boolean;
+}
+
+export class TimelineStore {
+  readonly #options: TimelineStoreOptions;
+  readonly #limits: TimelineLimits;
+  #top: TimelineEntry[] = [];
+  #keys = new Set<string>();
+  #pages: Page[] = [];
+  #next: string | undefined;
+  #newest = 0;
+  #loadingMore = false;
+  #restarting = false;
+  #closed = false;
+  #window: readonly [first: number, last: number] = [0, 0];
+
+  /** Grows with each entry that came in at the top: `index - added` names a row for as long as a generation lasts. */
+  added = 0;
+  /** Another one for each list that was begun from the newest. */
+  generation = 0;
+  /** Entries that came in while the top was full: they show once the list is begun again. */
+  missed = 0;
+  /** Whether the first page has come. */
+  ready = false;
+  error: unknown;
+  /** Whether the reader is at the top: then a full top is begun again at once. */
+  atTop = true;
+
+  constructor(options: TimelineStoreOptions) {
+    this.#options = options;
+    this.#limits = { ...LIMITS, ...options.limits };
+  }
+
+  /** Rows that are known. */
+  get count(): number {
+    const last = this.#pages.at(-1);
+    return this.#top.length + (last === undefined ? 0 : last.start + last.count);
+  }
+
+  /** Whether there are older entries than the known ones. */
+  get more(): boolean {
+    return this.#next !== undefined;
+  }
+
+  /** How many entries are held at this time. */
+  get held(): number {
+    return this.#pages.reduce((sum, { entries }) => sum + (entries?.length ?? 0), this.#top.length);
+  }
+
+  /** The entry of a row; undefined while its page is not there. */
+  at(index: number): TimelineEntry | undefined {
+    if (index < this.#top.length) return this.#top[index];
+    const below = index - this.#top.length;
+    const page = this.#pageAt(below);
+    return page?.entries?.[below - page.start];
+  }
+
+  /** Begins from the newest. What is shown stays until the answer has come. */
+  async restart(): Promise<void> {
+    if (this.#restarting) return;
+    this.#restarting = true;
+    await this.#guarded(async () => {
+      const { entries, next, sequence } = await this.#options.ask({ limit: this.#limits.page });
+      if (this.#closed) return;
+      this.#top = [...entries];
+      this.#keys = new Set(entries.map(({ key }) => key));
+      this.#pages = [];
+      this.#next = next;
+      this.#newest = sequence;
+      this.added = 0;
+      this.missed = 0;
+      this.ready = true;
+      this.generation += 1;
+    });
+    this.#restarting = false;
+    this.#changed();
+  }
+
+  /** Takes in what has just happened, the oldest first. */
+  add(entries: readonly TimelineEntry[]): void {
+    if (!this.ready) return;
+    let changed = false;
+    for (const entry of entries) {
+      this.#newest = Math.max(this.#newest, entry.sequence);
+      if (this.#keys.has(entry.key) || !this.#options.fits(entry)) continue;
+      changed = true;
+      if (this.missed > 0 || this.#top.length >= this.#limits.top) {
+        this.missed += 1;
+        continue;
+      }
+      this.#top.unshift(entry);
+      this.#keys.add(entry.key);
+      this.added += 1;
+    }
+    if (this.missed > 0 && this.atTop) void this.restart();
+    if (changed) this.#changed();
+  }
+
+  /** Asks for what has happened since the newest entry: after a break in the live feed. */
+  async catchUp(): Promise<void> {
+    if (!this.ready) return this.restart();
+    await this.#guarded(async () => {
+      // One sequence further back: a prompt that was compiled since may reflect the newest event that is known.
+      const reply = await this.#options.ask({ limit: CATCH_UP, after: Math.max(0, this.#newest - 1) });
+      if (this.#closed) return;
+      if (reply.next !== undefined) return this.restart();
+      this.#newest = Math.max(this.#newest, reply.sequence);
+      this.add(reply.entries.toReversed());
+    });
+  }
+
+  /** Loads what is missing of these rows, and drops what is far from them. */
+  want(first: number, last: number): void {
+    this.#window = [first, last];
+    if (!this.ready || this.error !== undefined) return;
+    for (const page of this.#pages) {
+      const start = this.#top.length + page.start;
+      if (page.entries !== undefined || page.loading || start > last || start + page.count <= first) continue;
+      void this.#reload(page);
+    }
+    if (last >= this.count - AHEAD) void this.#loadMore();
+  }
+
+  /** Tries again what has failed. */
+  retry(): void {
+    this.error = undefined;
+    if (this.ready) this.want(...this.#window);
+    else void this.restart();
+    this.#changed();
+  }
+
+  /** From now on nothing changes. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  async #loadMore(): Promise<void> {
+    const cursor = this.#next;
+    if (cursor === undefined || this.#loadingMore || this.#restarting) return;
+    this.#loadingMore = true;
+    const { generation } = this;
+    await this.#guarded(async () => {
+      const { entries, next } = await this.#options.ask({ limit: this.#limits.page, cursor });
+      if (generation !== this.generation || this.#closed) return;
+      this.#next = next;
+      if (entries.length === 0) return;
+      const last = this.#pages.at(-1);
+      const start = last === undefined ? 0 : last.start + last.count;
+      this.#pages.push({ cursor, start, count: entries.length, entries, loading: false });
+      this.#drop();
+    });
+    this.#loadingMore = false;
+    this.#changed();
+  }
+
+  async #reload(page: Page): Promise<void> {
+    page.loading = true;
+    await this.#guarded(async () => {
+      const { entries } = await this.#options.ask({ limit: this.#limits.page, cursor: page.cursor });
+      page.entries = entries;
+      if (entries.length !== page.count) {
+        page.count = entries.length;
+        this.#count();
+      }
+      this.#drop();
+    });
+    page.loading = false;
+    this.#changed();
+  }
+
+  /** Gives up the pages that lie farthest from what is looked at. */
+  #drop(): void {
+    const held = this.#pages.filter(({ entries }) => entries !== undefined);
+    const middle = (this.#window[0] + this.#window[1]) / 2 - this.#top.length;
+    const far = (page: Page) => Math.abs(page.start + page.count / 2 - middle);
+    const tooMany = Math.max(0, held.length - this.#limits.pages);
+    for (const page of held.sort((a, b) => far(b) - far(a)).slice(0, tooMany)) page.entries = undefined;
+  }
+
+  #count(): void {
+    let start = 0;
+    for (const page of this.#pages) {
+      page.start = start;
+      start += page.count;
+    }
+  }
+
+  #pageAt(below: number): Page | undefined {
+    let low = 0;
+    let high = this.#pages.length - 1;
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      const page = this.#pages[middle];
+      if (page === undefined) return undefined;
+      if (below < page.start) high = middle - 1;
+      else if (below >= page.start + page.count) low = middle + 1;
+      else return page;
+    }
+    return undefined;
+  }
+
+  async #guarded(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+      this.error = undefined;
+    } catch (error) {
+      this.error = error;
+    }
+  }
+
+  #changed(): void {
+    if (!this.#closed) this.#options.changed();
+  }
+}
