@@ -56,18 +56,25 @@ export async function startMonitoring(
     shutdown.add('the OpenTelemetry SDK', await startOtelSdk({ env: config.env, logger }));
   }
   if (port !== undefined) {
-    const [{ startMonitoringServer }, { watchProcess }] = await Promise.all([
-      import('../monitoring/monitoring-server.js'),
-      import('../monitoring/process-metrics.js'),
-    ]);
-    const watch = watchProcess();
-    monitoring.metrics.add(watch.collect);
+    const { startMonitoringServer } = await import('../monitoring/monitoring-server.js');
+    await watchThisProcess({ monitoring, shutdown });
     const server = await startMonitoringServer(monitoring, { host: metricsHost ?? LOOPBACK, port });
-    shutdown.add('the metrics', async () => {
-      watch.stop();
-      await server.stop();
-    });
+    shutdown.add('the metrics', () => server.stop());
     logger.info({ url: server.url }, 'metrics are served at /metrics');
   }
   return { monitoring, tracing: otelTracing({ sessions: otelSessions === true }) };
+}
+
+/** Adds what the process itself takes to its metrics. */
+export async function watchThisProcess({
+  monitoring,
+  shutdown,
+}: {
+  readonly monitoring: Monitoring;
+  readonly shutdown: Shutdown;
+}): Promise<void> {
+  const { watchProcess } = await import('../monitoring/process-metrics.js');
+  const watch = watchProcess();
+  monitoring.metrics.add(watch.collect);
+  shutdown.add('the watch of the process', async () => watch.stop());
 }

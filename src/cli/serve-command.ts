@@ -1,29 +1,43 @@
 import { type Command, Option } from 'commander';
+import { ThroughlineError } from '../contracts/errors.js';
 import { loadEmbedder } from '../embedding/load-embedder.js';
 import { accessOptions } from '../nats/connection/nats-access.js';
 import { withoutSecrets } from '../nats/connection/shown-url.js';
 import { growHeapSlowly } from '../runtime/heap.js';
 import { Shutdown } from '../runtime/shutdown.js';
-import { SERVICES, type ServiceName, serve } from '../services/serve.js';
+import { SERVICES, serve } from '../services/serve.js';
 import { withLogger } from './cli-logger.js';
 import { type Cli, cliOf, examples, out } from './command-context.js';
+import {
+  addInspectorOptions,
+  type InspectorFlags,
+  inspectorLine,
+  startInspector,
+} from './inspector-options.js';
 import { addMonitoringOptions, type MonitoringOptions, startMonitoring } from './monitoring-options.js';
 import { runUntilSignal } from './signals.js';
 
-interface ServeOptions extends MonitoringOptions {
-  readonly only?: ServiceName[];
+/** What `--only` takes: services, and the inspector, which is a client of theirs. */
+const SERVED = [...SERVICES, 'inspector'] as const;
+type Served = (typeof SERVED)[number];
+
+interface ServeOptions extends MonitoringOptions, InspectorFlags {
+  readonly only?: Served[];
   readonly check?: boolean;
 }
 
 export function serveCommand(program: Command): void {
   const command = program
     .command('serve')
-    .description('Starts the services, or only some of them, on the server that NATS_URL or --nats names.')
+    .description(
+      'Starts the services, or only some of them, on the server that NATS_URL or --nats names. The inspector comes only\n' +
+        'with --inspector-port or "--only inspector": its URL is a line of its own.',
+    )
     .addOption(
       new Option(
         '--only <service...>',
         'start only these; any number of processes may run the same one',
-      ).choices(SERVICES),
+      ).choices(SERVED),
     )
     .option('--check', 'only check the settings and the files they name; exit code 2 when one is wrong')
     .addHelpText(
@@ -31,6 +45,7 @@ export function serveCommand(program: Command): void {
       examples(
         'NATS_URL=nats://10.0.0.5:4222 throughline serve',
         'throughline serve --only extractor',
+        'throughline serve --only inspector',
         'throughline serve --metrics-port 9464 --otel',
         'throughline serve --check',
       ),
@@ -43,14 +58,32 @@ export function serveCommand(program: Command): void {
       }
       growHeapSlowly();
       const shutdown = new Shutdown();
-      const only = options.only ?? SERVICES;
+      const only = servedBy(options);
+      const services = SERVICES.filter((each) => only.includes(each));
       await runUntilSignal(cli, shutdown, async () => {
         const watched = await startMonitoring(cli, options, shutdown);
-        await serve(cli.url, { ...cli, ...watched, shutdown }, only);
+        const context = { ...cli, ...watched, shutdown };
+        if (services.length > 0) await serve(cli.url, context, services);
+        const inspector = only.includes('inspector')
+          ? await startInspector(cli.url, context, options, 'reader')
+          : undefined;
         out(`throughline ready ${withoutSecrets(cli.url)} ${only.join(' ')}`);
+        if (inspector !== undefined) out(inspectorLine(inspector));
       });
     });
+  addInspectorOptions(command, 'none; 4280 or the next free one with "--only inspector"');
   addMonitoringOptions(command);
+}
+
+/** @throws ThroughlineError `usage` for options of an inspector that is not served */
+function servedBy(options: ServeOptions): readonly Served[] {
+  const { inspectorPort, inspectorHost, inspectorName } = options;
+  const only: readonly Served[] = options.only ?? SERVICES;
+  if (only.includes('inspector')) return only;
+  if (inspectorPort !== undefined) return [...only, 'inspector'];
+  if (inspectorHost === undefined && inspectorName === undefined) return only;
+  const flag = inspectorHost === undefined ? '--inspector-name' : '--inspector-host';
+  throw new ThroughlineError('usage', `${flag} is only for the inspector: give --inspector-port, too`);
 }
 
 /** Whatever a start reads because a setting names it, without a server. */

@@ -13,6 +13,14 @@ import { Shutdown } from '../runtime/shutdown.js';
 import { SERVICE_NAMES, serve } from '../services/serve.js';
 import { withLogger } from './cli-logger.js';
 import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';
+import { readInspectorNote, removeInspectorNote, writeInspectorNote } from './inspector-note.js';
+import {
+  addInspectorOptions,
+  type InspectorFlags,
+  inspectorArguments,
+  inspectorLine,
+  startInspector,
+} from './inspector-options.js';
 import {
   addMonitoringOptions,
   type MonitoringOptions,
@@ -25,7 +33,9 @@ import { offerToStopOrphan } from './orphaned-server-prompt.js';
 import { type OwnServer, startOwnServer } from './own-server.js';
 import { runUntilSignal } from './signals.js';
 
-interface UpOptions extends MonitoringOptions {
+interface UpOptions extends MonitoringOptions, InspectorFlags {
+  /** False by `--no-inspector`. */
+  readonly inspector?: boolean;
   readonly port?: number;
   readonly store?: string;
   readonly monitorPort?: number;
@@ -42,7 +52,8 @@ export function upCommand(program: Command): void {
     .command('up')
     .description(
       'Starts a NATS server with JetStream, unless NATS_URL or --nats names one, and all services on it.\n' +
-        'Prints one line when everything is ready, and runs until it gets SIGINT, SIGTERM or SIGHUP.',
+        'Prints a line when everything is ready, another with the URL of the inspector, and runs until it gets SIGINT,\n' +
+        'SIGTERM or SIGHUP.',
     )
     .option(
       '--port <n>',
@@ -91,11 +102,27 @@ export function upCommand(program: Command): void {
           // Before the connection is closed over which it asks.
           shutdown.add('the watch of the disk', async () => own.stopWatching());
         }
+        const context = { ...cli, ...watched, shutdown };
+        // On a server of others, what its user may do is not for us to guess.
+        const inspector =
+          options.inspector === false
+            ? undefined
+            : await startInspector(url, context, options, own === undefined ? 'reader' : 'operator');
+        if (own !== undefined && inspector !== undefined) {
+          const { storeDir } = own.server;
+          writeInspectorNote(storeDir, inspector.url);
+          shutdown.add('the note of the inspector', async () => removeInspectorNote(storeDir));
+        }
         out(
           `throughline ready ${withoutSecrets(url)} ${own === undefined ? '' : `store ${own.server.storeDir}`}`.trimEnd(),
         );
+        if (inspector !== undefined) out(inspectorLine(inspector));
       });
     });
+  addInspectorOptions(command, '4280, or the next free one').option(
+    '--no-inspector',
+    'do not serve the inspector',
+  );
   addMonitoringOptions(command);
 }
 
@@ -115,10 +142,14 @@ async function detached(cli: Cli, options: UpOptions, given: string | undefined)
     ...['--store', storeDir],
     ...(options.port === undefined ? [] : ['--port', String(options.port)]),
     ...(options.monitorPort === undefined ? [] : ['--monitor-port', String(options.monitorPort)]),
+    ...inspectorArguments(options),
+    ...(options.inspector === false ? ['--no-inspector'] : []),
     ...monitoringArguments(options),
   ]);
   if (found) await untilServed({ ...cli, url });
   out(`throughline ready ${url} store ${storeDir}`);
+  const inspector = readInspectorNote(storeDir, pid);
+  if (inspector !== undefined) out(inspectorLine({ url: inspector }));
   note(
     found
       ? `-- it was running already, process ${pid}`

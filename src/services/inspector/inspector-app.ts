@@ -2,6 +2,8 @@ import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { token } from '../../contracts/names.js';
+import type { Monitoring } from '../../monitoring/monitoring.js';
+import { MONITORING_PATHS } from '../../monitoring/monitoring-page.js';
 import type { LiveTransport } from '../../ports/live-transport.js';
 import type { Logger } from '../../ports/logger.js';
 import { VERSION } from '../../version.js';
@@ -11,6 +13,7 @@ import type { InspectorRole } from './askable.js';
 import type { HealthHistory } from './health-history.js';
 import { knownHost } from './known-host.js';
 import type { LiveFeed } from './live-feed.js';
+import { monitoringAnswer } from './monitoring-route.js';
 import { pageFile } from './page-files.js';
 import { sameOrigin } from './same-origin.js';
 import { securityHeaders } from './security-headers.js';
@@ -29,6 +32,8 @@ export interface InspectorParts extends AccessOptions {
   readonly timeoutMs: number;
   /** Folder of the built page. */
   readonly page: string | undefined;
+  /** What the process shows to monitoring. */
+  readonly monitoring?: Monitoring | undefined;
   readonly logger: Logger;
 }
 
@@ -47,6 +52,10 @@ export function inspectorApp(parts: InspectorParts): Hono<{ Bindings: HttpBindin
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.use(securityHeaders);
   app.use(knownHost(parts.hosts, parts.isOpen));
+  const { monitoring } = parts;
+  if (monitoring !== undefined) {
+    for (const path of MONITORING_PATHS) app.get(path, (c) => monitoringAnswer(c, monitoring));
+  }
   app.use(signedIn(parts));
   app.use(sameOrigin);
   app.get('/api/me', (c) => {

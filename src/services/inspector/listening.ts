@@ -1,9 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import type { ServerType } from '@hono/node-server';
 import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
+import { DEFAULT_PORT } from './inspector-port.js';
 
-/** Where the inspector is unless told otherwise. */
-export const DEFAULT_PORT = 4280;
 /** So many ports are tried from the default one on, and then any free one. */
 const TRIES = 20;
 

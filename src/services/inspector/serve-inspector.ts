@@ -79,8 +79,10 @@ export async function serveInspector(
     history,
     timeoutMs: requestTimeoutMs + afterTimeoutMs,
     page: pageDir(),
+    monitoring: context.monitoring,
     logger,
   });
+  context.monitoring?.expect('inspector', () => transport.isConnected());
   void history.run();
   shutdown.add('the inspector', async () => {
     history.close();
