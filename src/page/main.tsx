@@ -3,12 +3,12 @@ import './styles/shell.css';
 import './styles/parts.css';
 import { render } from 'preact';
 import { App } from './app.js';
-import { followLeaving } from './decisions.js';
 import { followKeys } from './keys.js';
 import { followLive } from './live.js';
 import { loadMe } from './me.js';
-import { followWidth } from './narrow.js';
+import { followLeaving } from './review/decisions.js';
 import { followAddress } from './route.js';
+import { followWidth } from './screen-width.js';
 import { followTheme } from './theme.js';
 
 followTheme();

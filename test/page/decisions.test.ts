@@ -1,5 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { decide, failed, sendAll, sent, takeBack, UNDO_MS, waiting } from '../../src/page/decisions.js';
+import {
+  decide,
+  failed,
+  sendAll,
+  sent,
+  takeBack,
+  UNDO_MS,
+  waiting,
+} from '../../src/page/review/decisions.js';
 
 const calls: string[] = [];
 const decision = (id: string, send: (leaving: boolean) => Promise<void> = async () => undefined) => ({

@@ -1,16 +1,16 @@
 import '../styles/prompt.css';
 import { useMemo, useState } from 'preact/hooks';
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
-import { factWords } from '../components/considered-table.js';
-import { DiffTable } from '../components/diff-table.js';
 import { Empty, Loading } from '../components/empty.js';
 import { ErrorBox } from '../components/error-box.js';
 import { PageHead } from '../components/page-head.js';
 import { Tag } from '../components/tag.js';
-import { diffCounts, diffRows } from '../diff-lines.js';
-import { type PromptChoice, positive, promptChoice, promptTitle } from '../prompt-request.js';
+import { factWords } from '../prompt/considered-table.js';
+import { diffCounts, diffRows } from '../prompt/diff-lines.js';
+import { DiffTable } from '../prompt/diff-table.js';
+import { type PromptChoice, positive, promptChoice, promptTitle } from '../prompt/prompt-request.js';
+import { type SessionPrompts, usePrompt, useSessionPrompts } from '../prompt/use-prompt.js';
 import { type SessionViewProps, sessionHref, setParams } from '../route.js';
-import { type SessionPrompts, usePrompt, useSessionPrompts } from '../use-prompt.js';
 
 /** Two prompts beside each other: two that are kept, or one task as of two sequences. */
 export function DiffView({ session, params }: SessionViewProps) {

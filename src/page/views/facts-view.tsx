@@ -1,19 +1,30 @@
 import '../styles/facts.css';
-import { FACT_TAGS, type FactTag } from '../../contracts/fact-tags.js';
+import type { FactTag } from '../../contracts/fact-tags.js';
 import type { FoundFact } from '../../contracts/replies/fact-reply.js';
 import { AskedView } from '../components/asked-view.js';
-import { factWords } from '../components/considered-table.js';
 import { Empty } from '../components/empty.js';
-import { FactPanel } from '../components/fact-panel.js';
 import { FilterField, SelectField, Toggle } from '../components/fields.js';
-import { FilesTogether } from '../components/files-together.js';
 import { MoreButton } from '../components/more-button.js';
 import { PageHead } from '../components/page-head.js';
 import { Tag } from '../components/tag.js';
 import { Clock } from '../components/time.js';
+import { FactPanel } from '../facts/fact-panel.js';
+import { FilesTogether } from '../facts/files-together.js';
 import { useKeys } from '../keys.js';
+import { factWords } from '../prompt/considered-table.js';
 import { type QueryValues, type SessionViewProps, sessionHref, setParams } from '../route.js';
 import { usePages } from '../use-pages.js';
+
+/** Each tag with its name, so that none is forgotten. */
+const TAG_NAMES: Readonly<Record<FactTag, string>> = {
+  file_change: 'file change',
+  convention: 'convention',
+  decision: 'decision',
+  error: 'error',
+  dependency: 'dependency',
+  test: 'test',
+};
+const TAGS = Object.keys(TAG_NAMES) as FactTag[];
 
 const STATES = [
   { value: 'open', label: 'Facts that hold' },
@@ -54,7 +65,7 @@ function FactSearch({ session, params }: SessionViewProps) {
     (name) => params.get(name) ?? '',
   );
   const is = STATES.find(({ value }) => value === params.get('is'))?.value ?? 'open';
-  const tag = FACT_TAGS.find((each) => each === params.get('tag'));
+  const tag = TAGS.find((each) => each === params.get('tag'));
   const id = params.get('id') ?? undefined;
   const found = usePages(
     'tool.fact-find',
@@ -99,7 +110,10 @@ function FactSearch({ session, params }: SessionViewProps) {
           <SelectField<FactTag | ''>
             label="Tag"
             value={tag ?? ''}
-            choices={[{ value: '', label: 'any' }, ...FACT_TAGS.map((value) => ({ value, label: value }))]}
+            choices={[
+              { value: '', label: 'any' },
+              ...TAGS.map((value) => ({ value, label: TAG_NAMES[value] })),
+            ]}
             onChoose={(value) => setParams({ tag: value })}
           />
           <SelectField
@@ -115,7 +129,7 @@ function FactSearch({ session, params }: SessionViewProps) {
               <NoFacts session={session} filtered={filtered || is === 'closed'} />
             ) : (
               <>
-                <ul class="fact-list card" aria-label="Facts">
+                <ul class="found-facts card" aria-label="Facts">
                   {facts.map((fact) => (
                     <FactRow
                       key={`${fact.id} ${fact.eventSequence}`}

@@ -4,12 +4,12 @@ import type { DispatchLag, HealthFinding, HealthShown } from '../../contracts/re
 import { fetchOwn } from '../ask.js';
 import { AskedView } from '../components/asked-view.js';
 import { PageHead } from '../components/page-head.js';
-import { Plot } from '../components/plot.js';
-import { ServerLimits } from '../components/server-limits.js';
-import { ServiceTable } from '../components/service-table.js';
 import { Tag, type Tone } from '../components/tag.js';
 import { Ago } from '../components/time.js';
-import { type HealthPast, plotData } from '../health-points.js';
+import { type HealthPast, plotData } from '../health/health-points.js';
+import { Plot } from '../health/plot.js';
+import { ServerLimits } from '../health/server-limits.js';
+import { ServiceTable } from '../health/service-table.js';
 import { connection } from '../live.js';
 import type { GlobalViewProps } from '../route.js';
 import { viewHref } from '../route.js';

@@ -1,8 +1,8 @@
 import '../styles/review.css';
-import { ActiveLearnings } from '../components/active-learnings.js';
 import { FilterField, Toggle } from '../components/fields.js';
 import { PageHead } from '../components/page-head.js';
-import { ReviewQueue } from '../components/review-queue.js';
+import { ActiveLearnings } from '../review/active-learnings.js';
+import { ReviewQueue } from '../review/review-queue.js';
 import { type GlobalViewProps, setParams } from '../route.js';
 
 /** What projects have learned: proposals that wait for a person, and the learnings that hold. */

@@ -4,20 +4,20 @@ import type { CompileReply } from '../../contracts/replies/compile-reply.js';
 import { AskedView } from '../components/asked-view.js';
 import { StackedBar } from '../components/bar.js';
 import { CopyButton } from '../components/command.js';
-import { ConsideredTable } from '../components/considered-table.js';
 import { Empty } from '../components/empty.js';
 import { ErrorBox } from '../components/error-box.js';
-import { KeptPrompts } from '../components/kept-prompts.js';
-import { OriginPanel } from '../components/origin-panel.js';
 import { PageHead } from '../components/page-head.js';
-import { PromptChooser } from '../components/prompt-chooser.js';
-import { PromptText } from '../components/prompt-text.js';
 import { Tag } from '../components/tag.js';
 import { useKeys } from '../keys.js';
-import { promptRows, sectionName } from '../prompt-lines.js';
-import { type PromptChoice, promptChoice } from '../prompt-request.js';
+import { ConsideredTable } from '../prompt/considered-table.js';
+import { KeptPrompts } from '../prompt/kept-prompts.js';
+import { OriginPanel } from '../prompt/origin-panel.js';
+import { PromptChooser } from '../prompt/prompt-chooser.js';
+import { promptRows, sectionName } from '../prompt/prompt-lines.js';
+import { type PromptChoice, promptChoice } from '../prompt/prompt-request.js';
+import { PromptText } from '../prompt/prompt-text.js';
+import { type SessionPrompts, usePrompt, useSessionPrompts } from '../prompt/use-prompt.js';
 import { type SessionViewProps, sessionHref, setParams } from '../route.js';
-import { type SessionPrompts, usePrompt, useSessionPrompts } from '../use-prompt.js';
 
 /** The compiled prompt of a task, as of any sequence, each line with what it comes from. */
 export function PromptView({ session, params }: SessionViewProps) {
@@ -150,7 +150,7 @@ const LEDGER = new Set(['required_fixes', 'blockers', 'places', 'ledger']);
 
 function Hash({ name, value }: { readonly name: string; readonly value: string }) {
   return (
-    <span class="hash" title={`SHA-256 of the ${name}: ${value}`}>
+    <span class="hash-short" title={`SHA-256 of the ${name}: ${value}`}>
       <span class="quiet">{name}</span> <code>{value.slice(0, 12)}</code>
     </span>
   );

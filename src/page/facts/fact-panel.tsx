@@ -1,12 +1,12 @@
 import type { FactShown, FoundFact } from '../../contracts/replies/fact-reply.js';
-import { promptTitle } from '../prompt-request.js';
+import { AskedView } from '../components/asked-view.js';
+import { Pair } from '../components/pair.js';
+import { Tag } from '../components/tag.js';
+import { Clock } from '../components/time.js';
+import { factWords } from '../prompt/considered-table.js';
+import { promptTitle } from '../prompt/prompt-request.js';
 import { sessionHref, setParams } from '../route.js';
 import { useAsk } from '../use-ask.js';
-import { AskedView } from './asked-view.js';
-import { factWords } from './considered-table.js';
-import { Pair } from './origin-panel.js';
-import { Tag } from './tag.js';
-import { Clock } from './time.js';
 
 /** One fact: who said it, who closed it, what else was said of its subject, and which prompts showed it. */
 export function FactPanel({ session, id }: { readonly session: string; readonly id: string }) {
@@ -44,12 +44,14 @@ function Shown({ session, shown }: { readonly session: string; readonly shown: F
       </p>
       {fact.fix === undefined ? null : <p class="quiet">Suggested fix: {fact.fix}</p>}
       <dl class="pairs">
-        <Pair name="About" value={fact.subject} />
-        <Pair name="Relation" value={fact.relation} />
-        <Pair name="Task" value={`${fact.task}, by the ${fact.role}`} />
-        <Pair name="Dispatch" value={`${fact.dispatch}, event ${fact.eventSequence}`} />
+        <Pair name="About">{fact.subject}</Pair>
+        <Pair name="Relation">{fact.relation}</Pair>
+        <Pair name="Task">{`${fact.task}, by the ${fact.role}`}</Pair>
+        <Pair name="Dispatch">{`${fact.dispatch}, event ${fact.eventSequence}`}</Pair>
         {(fact.repairs ?? []).map((repair, index) => (
-          <Pair key={index} name="Repaired" value={Object.values(repair).map(String).join(' ')} />
+          <Pair key={index} name="Repaired">
+            {Object.values(repair).map(String).join(' ')}
+          </Pair>
         ))}
       </dl>
       <p class="origin-links">

@@ -1,17 +1,17 @@
 import { useState } from 'preact/hooks';
 import type { ToolReply } from '../../contracts/replies/replies.js';
 import { type AskError, ask } from '../ask.js';
+import { AskedView } from '../components/asked-view.js';
+import { CopyButton } from '../components/command.js';
+import { ErrorBox } from '../components/error-box.js';
+import { SelectField } from '../components/fields.js';
+import { Pair } from '../components/pair.js';
+import { Tag } from '../components/tag.js';
+import { Clock } from '../components/time.js';
 import { me } from '../me.js';
 import { ROLE_NAMES } from '../role-names.js';
 import { sessionHref, setParams, viewHref } from '../route.js';
 import { asAskError, useAsk } from '../use-ask.js';
-import { AskedView } from './asked-view.js';
-import { CopyButton } from './command.js';
-import { ErrorBox } from './error-box.js';
-import { SelectField } from './fields.js';
-import { Pair } from './origin-panel.js';
-import { Tag } from './tag.js';
-import { Clock } from './time.js';
 
 /** One rejected result with its body; an operator may mend it and send it again, or remove it. */
 export function RejectedPanel({ id, onGone }: { readonly id: number; readonly onGone: () => void }) {
@@ -104,10 +104,10 @@ function Result(props: {
         </p>
       )}
       <dl class="pairs">
-        <Pair name="Session" value={rejected.session ?? 'none: the subject names none'} />
-        <Pair name="Subject" value={rejected.subject} />
-        <Pair name="Dispatch" value={String(rejected.sequence)} />
-        <Pair name="Size" value={`${rejected.bytes.toLocaleString('en')} bytes`} />
+        <Pair name="Session">{rejected.session ?? 'none: the subject names none'}</Pair>
+        <Pair name="Subject">{rejected.subject}</Pair>
+        <Pair name="Dispatch">{String(rejected.sequence)}</Pair>
+        <Pair name="Size">{`${rejected.bytes.toLocaleString('en')} bytes`}</Pair>
       </dl>
       <p class="origin-links">
         <span class="quiet">

@@ -1,18 +1,18 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ProposalView } from '../../contracts/replies/learning-reply.js';
 import { ask } from '../ask.js';
-import { failed, sent, takeBack, waiting } from '../decisions.js';
+import { AskedView } from '../components/asked-view.js';
+import { Empty } from '../components/empty.js';
+import { MoreButton } from '../components/more-button.js';
+import { Tag } from '../components/tag.js';
 import { useKeys } from '../keys.js';
 import { onLive } from '../live.js';
 import { me } from '../me.js';
-import { acceptVerdict, decideOn, type PendingProposal, type ProposalVerdict } from '../proposal-verdicts.js';
 import { asAskError } from '../use-ask.js';
 import { usePages } from '../use-pages.js';
-import { AskedView } from './asked-view.js';
-import { Empty } from './empty.js';
-import { MoreButton } from './more-button.js';
+import { failed, sent, takeBack, waiting } from './decisions.js';
 import { ProposalCard } from './proposal-card.js';
-import { Tag } from './tag.js';
+import { acceptVerdict, decideOn, type PendingProposal, type ProposalVerdict } from './proposal-verdicts.js';
 import { UndoBar } from './undo-bar.js';
 
 /** The proposals that wait, one of them open: j and k move, one key decides, u takes it back. */

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { Considered, ConsideredFact } from '../../contracts/replies/compile-reply.js';
-import { whyChosen, whyLeft } from '../prompt-lines.js';
+import { Toggle } from '../components/fields.js';
+import { Table } from '../components/table.js';
+import { Tag } from '../components/tag.js';
 import { sessionHref } from '../route.js';
-import { Toggle } from './fields.js';
-import { Table } from './table.js';
-import { Tag } from './tag.js';
+import { whyChosen, whyLeft } from './prompt-lines.js';
 
 /** What was considered for a prompt: what is in, what is out, and why. */
 export function ConsideredTable({

@@ -1,7 +1,7 @@
 import type { PromptTrace } from '../../contracts/replies/prompt-trace.js';
-import { promptTitle } from '../prompt-request.js';
+import { Clock } from '../components/time.js';
 import { sessionHref } from '../route.js';
-import { Clock } from './time.js';
+import { promptTitle } from './prompt-request.js';
 
 /** The prompts of a session that are kept, the newest first. */
 export function KeptPrompts(props: {

@@ -1,7 +1,7 @@
-import type { CompileReply } from '../contracts/replies/compile-reply.js';
-import type { PromptTrace } from '../contracts/replies/prompt-trace.js';
+import type { CompileReply } from '../../contracts/replies/compile-reply.js';
+import type { PromptTrace } from '../../contracts/replies/prompt-trace.js';
+import { type AskedReply, useAsk } from '../use-ask.js';
 import { type PastRequest, type PromptChoice, pastRequest } from './prompt-request.js';
-import { type AskedReply, useAsk } from './use-ask.js';
 
 /** A prompt of a session, compiled as it was, with what is needed to choose another one. */
 export interface PromptAsked {

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type PastRequest, PROMPT_KINDS, type PromptKind } from '../prompt-request.js';
+import { SelectField } from '../components/fields.js';
 import { ROLE_NAMES } from '../role-names.js';
 import { setParams } from '../route.js';
-import type { SessionPrompts } from '../use-prompt.js';
-import { SelectField } from './fields.js';
+import { type PastRequest, PROMPT_KINDS, type PromptKind } from './prompt-request.js';
+import type { SessionPrompts } from './use-prompt.js';
 
 /** How long a slider rests before its prompt is compiled, in milliseconds. */
 const REST_MS = 150;

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import { failed, takeBack, waiting } from '../decisions.js';
 import { asAskError } from '../use-ask.js';
+import { failed, takeBack, waiting } from './decisions.js';
 
 /** What was decided and can still be taken back, with the seconds that are left. */
 export function UndoBar({ onUndo }: { readonly onUndo: (id: string) => void }) {

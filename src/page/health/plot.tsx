@@ -1,8 +1,8 @@
 import 'uplot/dist/uPlot.min.css';
 import { useEffect, useRef } from 'preact/hooks';
 import type uPlot from 'uplot';
-import { figureText, newestOf, type PlotData } from '../health-points.js';
 import { theme } from '../theme.js';
+import { figureText, newestOf, type PlotData } from './health-points.js';
 
 const HEIGHT = 150;
 const dark = matchMedia('(prefers-color-scheme: dark)');

@@ -1,12 +1,12 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { FilesListed } from '../../contracts/replies/file-reply.js';
-import { type FileGraph, fileGraph, type GraphNode, shortPath } from '../file-graph.js';
+import { AskedView } from '../components/asked-view.js';
+import { Empty } from '../components/empty.js';
+import { FilterField } from '../components/fields.js';
+import { Clock } from '../components/time.js';
 import { sessionHref, setParams } from '../route.js';
 import { useAsk } from '../use-ask.js';
-import { AskedView } from './asked-view.js';
-import { Empty } from './empty.js';
-import { FilterField } from './fields.js';
-import { Clock } from './time.js';
+import { type FileGraph, fileGraph, type GraphNode, shortPath } from './file-graph.js';
 
 /** Files that results touched, as a picture of those that change together and as a list. */
 export function FilesTogether(props: {

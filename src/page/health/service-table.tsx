@@ -1,10 +1,10 @@
 import type { ServiceHealth } from '../../contracts/replies/health-reply.js';
-import { durationText, numberLines } from '../health-points.js';
-import { Empty } from './empty.js';
-import { Pair } from './origin-panel.js';
-import { Table } from './table.js';
-import { Tag } from './tag.js';
-import { Ago } from './time.js';
+import { Empty } from '../components/empty.js';
+import { Pair } from '../components/pair.js';
+import { Table } from '../components/table.js';
+import { Tag } from '../components/tag.js';
+import { Ago } from '../components/time.js';
+import { durationText, numberLines } from './health-points.js';
 
 /** Every instance of every service, with its own figures. */
 export function ServiceTable({ services }: { readonly services: readonly ServiceHealth[] }) {
@@ -67,7 +67,9 @@ function ServiceRow({ service }: { readonly service: ServiceHealth }) {
             <summary>{figures.length} figures</summary>
             <dl class="pairs">
               {figures.map(([name, value]) => (
-                <Pair key={name} name={name} value={value} />
+                <Pair key={name} name={name}>
+                  {value}
+                </Pair>
               ))}
             </dl>
           </details>

@@ -1,7 +1,8 @@
 import type { CompileReply, ExplainedFact } from '../../contracts/replies/compile-reply.js';
-import { type PromptRow, sectionAbout, sectionName, whyChosen } from '../prompt-lines.js';
+import { Pair } from '../components/pair.js';
+import { Tag } from '../components/tag.js';
 import { sessionHref, viewHref } from '../route.js';
-import { Tag } from './tag.js';
+import { type PromptRow, sectionAbout, sectionName, whyChosen } from './prompt-lines.js';
 
 /** Where a line of a prompt comes from: its section, fact, dispatch, event, and the ways to them. */
 export function OriginPanel(props: {
@@ -29,9 +30,9 @@ export function OriginPanel(props: {
       {row.file === undefined ? null : <FileOrigin path={row.file} reply={reply} />}
       {row.section === 'ledger' ? <LedgerFields text={row.text} /> : null}
       <dl class="pairs">
-        {row.task === undefined ? null : <Pair name="Task" value={row.task} />}
-        {row.dispatch === undefined ? null : <Pair name="Dispatch" value={String(row.dispatch)} />}
-        {row.event === undefined ? null : <Pair name="Event" value={String(row.event)} />}
+        {row.task === undefined ? null : <Pair name="Task">{row.task}</Pair>}
+        {row.dispatch === undefined ? null : <Pair name="Dispatch">{String(row.dispatch)}</Pair>}
+        {row.event === undefined ? null : <Pair name="Event">{String(row.event)}</Pair>}
       </dl>
       <p class="origin-links">
         {row.fact === undefined ? null : (
@@ -97,7 +98,9 @@ function FileOrigin({ path, reply }: { readonly path: string; readonly reply: Co
       {said.length === 0 ? null : (
         <dl class="pairs">
           {said.map(([name, value]) => (
-            <Pair key={name} name={name} value={value.toFixed(2)} />
+            <Pair key={name} name={name}>
+              {value.toFixed(2)}
+            </Pair>
           ))}
         </dl>
       )}
@@ -112,7 +115,9 @@ function LedgerFields({ text }: { readonly text: string }) {
   return (
     <dl class="pairs pairs-long">
       {fields.map(([name, value]) => (
-        <Pair key={name} name={name.replaceAll('_', ' ')} value={asLine(value)} />
+        <Pair key={name} name={name.replaceAll('_', ' ')}>
+          {asLine(value)}
+        </Pair>
       ))}
     </dl>
   );
@@ -130,14 +135,4 @@ function jsonFields(text: string): [string, unknown][] {
 function asLine(value: unknown): string {
   if (Array.isArray(value)) return value.map(asLine).join(' · ');
   return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-/** One name with its value, within a list of them. */
-export function Pair({ name, value }: { readonly name: string; readonly value: string }) {
-  return (
-    <div class="pair">
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
-  );
 }

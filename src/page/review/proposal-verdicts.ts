@@ -1,5 +1,5 @@
-import type { LearningReply, ProposalView } from '../contracts/replies/learning-reply.js';
-import { ask } from './ask.js';
+import type { LearningReply, ProposalView } from '../../contracts/replies/learning-reply.js';
+import { ask } from '../ask.js';
 import { decide } from './decisions.js';
 
 /** What a person decides on a proposal, and how it is sent. */

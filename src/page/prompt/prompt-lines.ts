@@ -3,7 +3,7 @@ import type {
   CompileReply,
   ConsideredFact,
   ExplainedFact,
-} from '../contracts/replies/compile-reply.js';
+} from '../../contracts/replies/compile-reply.js';
 
 /** The lines of a compiled prompt, each with what it comes from. */
 

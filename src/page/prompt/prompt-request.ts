@@ -1,4 +1,4 @@
-import type { PromptTrace } from '../contracts/replies/prompt-trace.js';
+import type { PromptTrace } from '../../contracts/replies/prompt-trace.js';
 
 /** Which prompt is looked at, by the address, and the request that compiles it again. */
 

@@ -1,7 +1,7 @@
 import type { ServerFacts } from '../../contracts/replies/health-reply.js';
-import { bytesText, figureText } from '../health-points.js';
-import { Share } from './bar.js';
-import { Pair } from './origin-panel.js';
+import { Share } from '../components/bar.js';
+import { Pair } from '../components/pair.js';
+import { bytesText, figureText } from './health-points.js';
 
 /** What the account uses of what the server allows. */
 export function ServerLimits({ server }: { readonly server: ServerFacts }) {
@@ -17,10 +17,10 @@ export function ServerLimits({ server }: { readonly server: ServerFacts }) {
           <Limit name="Consumers" used={consumers} unit="" />
         </div>
         <dl class="pairs">
-          <Pair name="nats-server" value={server.version} />
-          <Pair name="Name" value={server.name} />
-          {server.cluster === undefined ? null : <Pair name="Cluster" value={server.cluster} />}
-          <Pair name="Largest message" value={bytesText(server.maxPayload)} />
+          <Pair name="nats-server">{server.version}</Pair>
+          <Pair name="Name">{server.name}</Pair>
+          {server.cluster === undefined ? null : <Pair name="Cluster">{server.cluster}</Pair>}
+          <Pair name="Largest message">{bytesText(server.maxPayload)}</Pair>
         </dl>
       </div>
     </section>

@@ -1,14 +1,14 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { LearningReply } from '../../contracts/replies/learning-reply.js';
+import { AskedView } from '../components/asked-view.js';
+import { Empty } from '../components/empty.js';
+import { MoreButton } from '../components/more-button.js';
+import { Tag } from '../components/tag.js';
+import { Ago } from '../components/time.js';
 import { onLive } from '../live.js';
 import { setParams } from '../route.js';
 import { useAsk } from '../use-ask.js';
 import { usePages } from '../use-pages.js';
-import { AskedView } from './asked-view.js';
-import { Empty } from './empty.js';
-import { MoreButton } from './more-button.js';
-import { Tag } from './tag.js';
-import { Ago } from './time.js';
 
 type Learning = LearningReply<'learning.list'>['learnings'][number];
 

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { type PromptRow, sectionName } from '../prompt-lines.js';
+import { type PromptRow, sectionName } from './prompt-lines.js';
 
 /** A compiled prompt line by line. The line under the pointer, else the one in focus, is told to the view. */
 export function PromptText(props: {

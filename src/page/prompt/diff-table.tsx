@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
-import { type DiffRow, type DiffSide, type DiffStretch, foldedRows } from '../diff-lines.js';
-import { narrow } from '../narrow.js';
+import { narrow } from '../screen-width.js';
+import { type DiffRow, type DiffSide, type DiffStretch, foldedRows } from './diff-lines.js';
 
 /** Two texts beside each other; below each other where the screen is narrow. Equal stretches are folded. */
 export function DiffTable(props: {

@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ProposalView } from '../../contracts/replies/learning-reply.js';
-import { METHODS, type PendingProposal, type ProposalVerdict } from '../proposal-verdicts.js';
+import { Pair } from '../components/pair.js';
+import { Tag } from '../components/tag.js';
+import { Ago } from '../components/time.js';
 import { sessionHref } from '../route.js';
-import { Pair } from './origin-panel.js';
-import { Tag } from './tag.js';
-import { Ago } from './time.js';
+import { METHODS, type PendingProposal, type ProposalVerdict } from './proposal-verdicts.js';
 
 /** Most characters of a learning, as the services have it. */
 const MOST = 200;
@@ -76,9 +76,9 @@ export function ProposalCard(props: {
           </div>
         ) : null}
         <dl class="pairs">
-          <Pair name="Came about" value={METHODS[proposal.method]} />
+          <Pair name="Came about">{METHODS[proposal.method]}</Pair>
           {proposal.source.session === undefined ? null : (
-            <Pair name="First seen in" value={proposal.source.session} />
+            <Pair name="First seen in">{proposal.source.session}</Pair>
           )}
         </dl>
         <p class="quiet">
