@@ -1,3 +1,4 @@
+import { PAST_PROMPT_SUBJECT } from '../../contracts/names.js';
 import {
   READING_LEARNINGS,
   READING_REQUESTS,
@@ -14,6 +15,7 @@ const READING: ReadonlySet<string> = new Set([
   ...READING_TOOLS.map((name: ToolName) => toolSubject(name)),
   ...READING_REQUESTS,
   ...READING_LEARNINGS,
+  PAST_PROMPT_SUBJECT,
 ]);
 
 const DECIDING: ReadonlySet<string> = new Set([
