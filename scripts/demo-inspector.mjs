@@ -105,7 +105,7 @@ export async function fillInspector(client, session = 'parser') {
 }
 
 async function compileAll(client, session, after) {
+  await client.compile({ kind: 'session-start', session, after });
   for (const [taskId, role, taskPrompt] of PROMPTS)
-    await client.compile({ session, taskId, role, taskPrompt, after });
-  await client.compile({ kind: 'session-start', session });
+    await client.compile({ session, taskId, role, taskPrompt });
 }

@@ -15,6 +15,12 @@ export function DiffTable(props: {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
     <section class="card diff" aria-label="Both prompts, line by line" tabIndex={0}>
       <table class={unified ? 'diff-table diff-unified' : 'diff-table'}>
+        <colgroup>
+          <col class="diff-col" />
+          <col />
+          {unified ? null : <col class="diff-col" />}
+          {unified ? null : <col />}
+        </colgroup>
         <thead>
           {unified ? (
             <tr>

@@ -93,7 +93,7 @@ function Figures({ shown }: { readonly shown: HealthShown }) {
   const { dispatches, rejected, sessions, services } = shown;
   const worst = dispatches?.consumers.reduce((most, consumer) => Math.max(most, behind(consumer)), 0);
   return (
-    <dl class="figures">
+    <dl class="health-figures">
       <Figure name="Sessions" value={sessions} href={viewHref('sessions')} />
       <Figure name="Results stored" value={dispatches?.stored} />
       {(dispatches?.consumers ?? []).map((consumer) => (
