@@ -13,7 +13,9 @@ const MAX_BODY = 1024 * 1024;
 /** @throws ThroughlineError `too_large` */
 export const smallBody = bodyLimit({
   maxSize: MAX_BODY,
-  onError() {
+  onError(c) {
+    // What is left of the body is not read: the connection is of no more use.
+    c.header('Connection', 'close');
     throw new ThroughlineError('too_large', `the request has more than ${MAX_BODY} bytes: send less`);
   },
 });

@@ -65,7 +65,8 @@ export async function serveInspector(
     promptEntry: promptEntryOf,
   });
   const history = new HealthHistory(
-    async () => (await transport.request(toolSubject('health-show'), {}, requestTimeoutMs)) as HealthShown,
+    async () =>
+      (await transport.request(toolSubject('health-show'), { brief: true }, requestTimeoutMs)) as HealthShown,
   );
   const token = config.inspectorToken ?? randomBytes(24).toString('base64url');
   const app = inspectorApp({
