@@ -55,10 +55,7 @@ function Shown({ session, shown }: { readonly session: string; readonly shown: F
         ))}
       </dl>
       <p class="origin-links">
-        <a
-          class="button button-small"
-          href={sessionHref(session, 'timeline', { task: fact.task, at: fact.eventSequence })}
-        >
+        <a class="button button-small" href={sessionHref(session, 'timeline', { task: fact.task })}>
           In the timeline
         </a>
         <a
@@ -79,9 +76,7 @@ function Shown({ session, shown }: { readonly session: string; readonly shown: F
           Dispatch {closedBy.dispatch}
           {closedBy.task === undefined ? '' : `, task ${closedBy.task}`}
           {closedBy.role === undefined ? '' : `, by the ${closedBy.role}`}, <Clock at={closedBy.at} />{' '}
-          <a href={sessionHref(session, 'timeline', { task: closedBy.task, at: closedBy.event })}>
-            in the timeline
-          </a>
+          <a href={sessionHref(session, 'timeline', { task: closedBy.task })}>in the timeline</a>
         </p>
       )}
       <h3>

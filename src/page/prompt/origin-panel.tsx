@@ -54,10 +54,7 @@ export function OriginPanel(props: {
           </a>
         )}
         {row.task === undefined ? null : (
-          <a
-            class="button button-small"
-            href={sessionHref(session, 'timeline', { task: row.task, at: row.event })}
-          >
+          <a class="button button-small" href={sessionHref(session, 'timeline', { task: row.task })}>
             In the timeline
           </a>
         )}

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { SelectField } from '../components/fields.js';
+import { useDraft } from '../components/use-draft.js';
 import { ROLE_NAMES } from '../role-names.js';
 import { setParams } from '../route.js';
 import { type PastRequest, PROMPT_KINDS, type PromptKind } from './prompt-request.js';
@@ -77,6 +78,7 @@ function AsOf({
   readonly known: SessionPrompts;
 }) {
   const [at, setAt] = useState(value);
+  const [draft, setDraft] = useDraft(String(at));
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => setAt(value), [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
@@ -112,7 +114,8 @@ function AsOf({
           type="number"
           min={1}
           max={newest}
-          value={at}
+          value={draft}
+          onInput={(event) => setDraft(event.currentTarget.value)}
           onChange={(event) => choose(event.currentTarget.valueAsNumber)}
         />
         <span class="quiet figure">of {newest}</span>
@@ -140,6 +143,7 @@ function TypedField(props: {
   readonly onType: (value: string) => void;
 }) {
   const id = `list-${props.label.replace(/\W/g, '')}`;
+  const [draft, setDraft] = useDraft(props.value);
   return (
     <label
       class={`field ${props.wide === true ? 'field-grow' : ''} ${props.number === true ? 'field-number' : ''}`}
@@ -148,11 +152,12 @@ function TypedField(props: {
       <input
         type={props.number === true ? 'number' : 'text'}
         min={props.number === true ? 1 : undefined}
-        value={props.value}
+        value={draft}
         placeholder={props.placeholder ?? ''}
         list={props.list === undefined ? undefined : id}
         autocomplete="off"
         spellcheck={false}
+        onInput={(event) => setDraft(event.currentTarget.value)}
         onChange={(event) => {
           const value = event.currentTarget.value.trim();
           if (value !== props.value) props.onType(value);

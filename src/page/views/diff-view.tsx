@@ -5,6 +5,7 @@ import { Empty, Loading } from '../components/empty.js';
 import { ErrorBox } from '../components/error-box.js';
 import { PageHead } from '../components/page-head.js';
 import { Tag } from '../components/tag.js';
+import { useDraft } from '../components/use-draft.js';
 import { factWords } from '../prompt/considered-table.js';
 import { diffCounts, diffRows } from '../prompt/diff-lines.js';
 import { DiffTable } from '../prompt/diff-table.js';
@@ -154,6 +155,7 @@ function SideField(props: {
 }) {
   const { known, choice } = props;
   const [typed, setTyped] = useState(false);
+  const [draft, setDraft] = useDraft(String(choice?.asOf ?? known.newest ?? 1));
   const value = nameOf(choice) ?? '';
   const bySequence = typed || value.startsWith('seq:');
   const newest = known.newest ?? 1;
@@ -184,7 +186,8 @@ function SideField(props: {
             type="number"
             min={1}
             max={newest}
-            value={choice?.asOf ?? newest}
+            value={draft}
+            onInput={(event) => setDraft(event.currentTarget.value)}
             onChange={(event) => {
               const sequence = positive(event.currentTarget.value);
               if (sequence !== undefined) props.onChoose(`seq:${Math.min(sequence, newest)}`);
