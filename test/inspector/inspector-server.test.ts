@@ -163,6 +163,13 @@ describe('the live feed', () => {
       session,
       entry: { kind: 'prompt', task: '3', type: 'prompt.compiled' },
     });
+    const { prompt: compiled } = prompt.data.entry as { prompt: { id: string; hash: string } };
+    const kept = await served.ask('tool.prompt-show', { session, id: compiled.id });
+    const { request } = kept.body as { request: object };
+    expect(await served.ask('prompt.past', request)).toMatchObject({
+      status: 200,
+      body: { kind: 'dispatch', prompt: expect.stringContaining('Go on') },
+    });
     const { body } = await served.ask('tool.timeline-list', { session });
     const keys = (body as { entries: { key: string }[] }).entries.map(({ key }) => key);
     expect(keys).toContain((change.data.entry as { key: string }).key);
