@@ -76,6 +76,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./facts-command.js')).factsCommand,
   },
   {
+    name: 'timeline',
+    takes: '[options] [session]',
+    summary: 'list what happened in a session',
+    load: async () => (await import('./timeline-command.js')).timelineCommand,
+  },
+  {
     name: 'proposals',
     summary: 'list and review what may become a learning',
     load: async () => (await import('./proposals-command.js')).proposalsCommand,
@@ -89,6 +95,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'snapshot',
     summary: 'show or write the snapshot of a session',
     load: async () => (await import('./snapshot-command.js')).snapshotCommand,
+  },
+  {
+    name: 'prompts',
+    summary: 'show what was compiled last, and why',
+    load: async () => (await import('./prompts-command.js')).promptsCommand,
   },
   {
     name: 'rejected',

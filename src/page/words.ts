@@ -44,7 +44,14 @@ export function nextText(action: string): string {
   return NEXT[action] ?? spaced(action);
 }
 
+const NUMBER = new Intl.NumberFormat('en');
+
+/** `12,043`. */
+export function figure(value: number): string {
+  return NUMBER.format(value);
+}
+
 /** `1 result`, `3 results`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+  return `${figure(count)} ${count === 1 ? one : many}`;
 }

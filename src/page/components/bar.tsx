@@ -1,3 +1,4 @@
+import { figure } from '../words.js';
 /** How much of something is done, in figures and as a bar. */
 export function Progress(props: { readonly label: string; readonly done: number; readonly total: number }) {
   return (
@@ -52,7 +53,7 @@ export function StackedBar(props: {
           <span
             key={name}
             class={`stacked-part hue-${index % 8}`}
-            title={`${name}: ${value.toLocaleString('en')} ${props.unit}`}
+            title={`${name}: ${figure(value)} ${props.unit}`}
             style={{ width: `${((value / whole) * 100).toFixed(3)}%` }}
           />
         ))}
@@ -63,12 +64,12 @@ export function StackedBar(props: {
           {props.parts.map(({ name, value }, index) => (
             <li key={name}>
               <span class={`legend-dot hue-${index % 8}`} aria-hidden="true" />
-              {name} <span class="figure">{value.toLocaleString('en')}</span>
+              {name} <span class="figure">{figure(value)}</span>
             </li>
           ))}
           <li class="quiet">
             <span class="figure">
-              {used.toLocaleString('en')} of {props.room.toLocaleString('en')} {props.unit}
+              {figure(used)} of {figure(props.room)} {props.unit}
             </span>
           </li>
         </ul>

@@ -25,9 +25,15 @@ export function Clock({ at }: { readonly at: string }) {
   );
 }
 
+/** Made once: each one takes longer than all that it formats on a screen. */
+const WHOLE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+const DAY_OF_YEAR = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: '2-digit' });
+
 /** Date and time, in the reader's own zone and in UTC. */
 export function wholeTime(at: string): string {
-  return `${new Date(at).toLocaleString()}, UTC ${at.slice(0, 19).replace('T', ' ')}`;
+  const time = Date.parse(at);
+  return Number.isNaN(time) ? at : `${WHOLE.format(time)}, in UTC ${at.slice(0, 19).replace('T', ' ')}`;
 }
 
 /** Such as `now`, `40 s`, `5 min`, `3 h`, `12 d`. */
@@ -46,10 +52,6 @@ function clockText(time: Date, today: Date): string {
   const two = (value: number) => String(value).padStart(2, '0');
   const minutes = `${two(time.getHours())}:${two(time.getMinutes())}`;
   if (time.toDateString() === today.toDateString()) return `${minutes}:${two(time.getSeconds())}`;
-  const day = time.toLocaleDateString('en-GB', {
-    day: 'numeric',
-    month: 'short',
-    ...(time.getFullYear() === today.getFullYear() ? {} : { year: '2-digit' as const }),
-  });
+  const day = (time.getFullYear() === today.getFullYear() ? DAY : DAY_OF_YEAR).format(time);
   return `${day} ${minutes}`;
 }

@@ -3,6 +3,7 @@ import type { ReplyTo } from '../../contracts/replies/replies.js';
 import { Progress } from '../components/bar.js';
 import { Ago } from '../components/time.js';
 import { sessionHref, viewHref } from '../route.js';
+import { figure } from '../words.js';
 
 type SessionShown = ReplyTo<'tool.session-show'>['session'];
 
@@ -59,8 +60,7 @@ function Figure(props: {
   return (
     <li class="figure-cell">
       <a href={props.href}>
-        <span class={`figure-value ${props.tone ?? ''}`}>{props.value.toLocaleString('en')}</span>{' '}
-        {props.name}
+        <span class={`figure-value ${props.tone ?? ''}`}>{figure(props.value)}</span> {props.name}
       </a>
       <span class="quiet">{props.children}</span>
     </li>

@@ -5,16 +5,22 @@ import { onLive } from '../live.js';
 import { asRequest, fitsFilter, type TimelineFilter } from './timeline-filter.js';
 import { TimelineStore } from './timeline-store.js';
 
-/** The timeline of a session, live. It begins anew with another session or filter. */
-export function useTimeline(session: string, filter: TimelineFilter): TimelineStore {
-  const [, setVersion] = useState(0);
+/**
+ * The timeline of a session, live; another session or filter gets another store. The store changes in place, and its
+ * version with it: a component that gets the store gets the version too, else nothing tells it to render again.
+ */
+export function useTimeline(
+  session: string,
+  filter: TimelineFilter,
+): { readonly store: TimelineStore; readonly version: number } {
+  const [version, setVersion] = useState(0);
   const key = JSON.stringify([session, filter]);
   const store = useMemo(
     () =>
       new TimelineStore({
         ask: (request) => ask('tool.timeline-list', { session, ...asRequest(filter), ...request }),
         fits: (entry) => fitsFilter(filter, entry),
-        changed: () => setVersion((version) => version + 1),
+        changed: () => setVersion((old) => old + 1),
       }),
     [key],
   );
@@ -26,7 +32,7 @@ export function useTimeline(session: string, filter: TimelineFilter): TimelineSt
       store.close();
     };
   }, [store]);
-  return store;
+  return { store, version };
 }
 
 /** Brings what happens into the store, at most once in a frame. */

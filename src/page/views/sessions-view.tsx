@@ -1,3 +1,4 @@
+import { figure } from '../words.js';
 import '../styles/sessions.css';
 import type { SessionFigures, SessionListed } from '../../contracts/replies/session-list-reply.js';
 import { AskedView } from '../components/asked-view.js';
@@ -147,15 +148,15 @@ function Figures({ listed }: { readonly listed: SessionFigures }) {
       <dl class="session-figures">
         <div>
           <dt>results</dt>
-          <dd>{results.toLocaleString('en')}</dd>
+          <dd>{figure(results)}</dd>
         </div>
         <div class={rejected > 0 ? 'bad' : 'quiet'}>
           <dt>rejected</dt>
-          <dd>{rejected.toLocaleString('en')}</dd>
+          <dd>{figure(rejected)}</dd>
         </div>
         <div>
           <dt>facts</dt>
-          <dd>{facts.toLocaleString('en')}</dd>
+          <dd>{figure(facts)}</dd>
         </div>
       </dl>
     </>
@@ -200,5 +201,5 @@ function groupsOf(sessions: readonly SessionListed[]) {
 }
 
 function totalText(total: number): string {
-  return total === 1 ? '1 session' : `${total.toLocaleString('en')} sessions`;
+  return total === 1 ? '1 session' : `${figure(total)} sessions`;
 }

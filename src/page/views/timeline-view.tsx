@@ -1,3 +1,4 @@
+import { figure } from '../words.js';
 import '../styles/timeline.css';
 import { useRef, useState } from 'preact/hooks';
 import { Empty, Loading } from '../components/empty.js';
@@ -21,7 +22,7 @@ const NARROW_ROW = 60;
 /** What happened in a session, the newest first, live. */
 export function TimelineView({ session, params }: SessionViewProps) {
   const filter = filterOf(params);
-  const store = useTimeline(session, filter);
+  const { store, version } = useTimeline(session, filter);
   return (
     <div class="timeline">
       <PageHead title="Timeline" of={session}>
@@ -34,13 +35,18 @@ export function TimelineView({ session, params }: SessionViewProps) {
       {store.ready && store.count === 0 && !store.more ? (
         <NoEntries session={session} filter={filter} />
       ) : (
-        <Entries key={JSON.stringify([session, filter])} session={session} store={store} />
+        <Entries key={JSON.stringify([session, filter])} session={session} store={store} version={version} />
       )}
     </div>
   );
 }
 
-function Entries({ session, store }: { readonly session: string; readonly store: TimelineStore }) {
+function Entries(props: {
+  readonly session: string;
+  readonly store: TimelineStore;
+  readonly version: number;
+}) {
+  const { session, store } = props;
   /** Row that is chosen, by its place: `index - added`; it belongs to one generation. */
   const [choice, setChoice] = useState<{ readonly place: number; readonly generation: number }>();
   const [open, setOpen] = useState(false);
@@ -73,7 +79,7 @@ function Entries({ session, store }: { readonly session: string; readonly store:
       <div class="timeline-list">
         {unseen > 0 ? (
           <button type="button" class="pill" onClick={toTop}>
-            {unseen.toLocaleString('en')} new
+            {figure(unseen)} new
           </button>
         ) : null}
         <WindowedList
@@ -103,8 +109,8 @@ function Entries({ session, store }: { readonly session: string; readonly store:
         />
         <p class="timeline-end quiet figure" role="status">
           {store.more
-            ? `${store.count.toLocaleString('en')} entries so far; older ones load as you scroll`
-            : `${store.count.toLocaleString('en')} entries, all there are`}
+            ? `${figure(store.count)} entries so far; older ones load as you scroll`
+            : `${figure(store.count)} entries, all there are`}
         </p>
       </div>
       {open && entry !== undefined ? (

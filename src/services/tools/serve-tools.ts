@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { ThroughlineError } from '../../contracts/errors.js';
-import type { Token } from '../../contracts/names.js';
+import { COMPILER_SERVICE, EXTRACTOR_SERVICE, LEARNINGS_SERVICE, type Token } from '../../contracts/names.js';
 import {
   RUN_INIT_SUBJECT,
   RUN_STATUS_SUBJECT,
@@ -19,8 +18,13 @@ import {
   TOOLS_SERVICE,
   toolSubject,
 } from '../../contracts/tool-requests.js';
+import { loadEmbedder } from '../../embedding/load-embedder.js';
+import { lookOver } from '../../nats/doctor/examine.js';
+import { installationNumbers } from '../../nats/jetstream/installation-numbers.js';
 import { startService } from '../../nats/micro/micro-service.js';
 import { type Endpoint, healthEndpoint } from '../../nats/micro/service-endpoint.js';
+import { healthOfServices } from '../../nats/micro/service-health.js';
+import { serviceStats } from '../../nats/micro/service-stats.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import { systemClock } from '../../ports/clock.js';
 import { scannerFor } from '../../redaction/secretlint-scanner.js';
@@ -33,31 +37,23 @@ import { watchService } from '../common/service-metrics.js';
 import { NoteHarvester } from '../learnings/note-harvester.js';
 import type { Projects } from '../learnings/serve-learnings.js';
 import { createDispatchResults } from './dispatch-results.js';
+import { createHealthQuery } from './health-query.js';
+import { createPromptQueries } from './prompt-queries.js';
+import { createRejectedQueries } from './rejected-queries.js';
 import { createRunService } from './run-service.js';
+import { SessionIndex } from './session-index.js';
+import { createSessionQueries } from './session-queries.js';
 import { createSessionTools } from './session-tools.js';
+import { createTelemetryQuery } from './telemetry-query.js';
+import { createTimelineService } from './timeline-service.js';
+import { createTraceEntries } from './trace-entries.js';
 import { createTraceService } from './trace-service.js';
 
-const later = (request: unknown) =>
-  Promise.reject(new ThroughlineError('internal', `not there yet: ${JSON.stringify(request)}`));
-const LATER = {
-  'session-list': later,
-  'fact-show': later,
-  'file-list': later,
-  'timeline-list': later,
-  'ledger-list': later,
-  'ledger-show': later,
-  'trace-list': later,
-  'trace-show': later,
-  'snapshot-show': later,
-  'telemetry-show': later,
-  'rejected-list': later,
-  'rejected-show': later,
-  'rejected-retry': later,
-  'rejected-remove': later,
-  'prompt-list': later,
-  'prompt-show': later,
-  'health-show': later,
-};
+/** Longest wait for a part of the health. */
+const HEALTH_PART_MS = 1500;
+const ALL_SERVICES = [EXTRACTOR_SERVICE, COMPILER_SERVICE, TOOLS_SERVICE, LEARNINGS_SERVICE];
+/** The largest message that a server takes which says nothing of it. */
+const USUAL_PAYLOAD = 1024 * 1024;
 
 /** The service `session-tools`: tools, runs and traces. */
 export async function serveTools(
@@ -78,10 +74,56 @@ export async function serveTools(
   const showDispatch = createDispatchResults({ reader: sessions.reader, log: nats.log, afterTimeoutMs });
   const tools = createSessionTools({ ...sessions, logger, onNotes });
   const run = createRunService(sessions);
+  const { prompts } = nats;
+  const index = new SessionIndex({ log: nats.log, reader: sessions.reader, logger });
+  const show = createSessionQueries({
+    log: nats.log,
+    reader: sessions.reader,
+    snapshots: nats.snapshots,
+    prompts,
+  });
   const queries: Readonly<Record<QueryName, (request: unknown) => Promise<object>>> = {
     'dispatch-show': showDispatch,
     'plan-show': (request) => run.plan(request),
-    ...LATER,
+    'session-list': (request) => index.list(request),
+    'fact-find': show.factFind,
+    'fact-show': show.factShow,
+    'file-list': show.fileList,
+    'timeline-list': createTimelineService({ log: nats.log, prompts }),
+    'ledger-list': show.ledgerList,
+    'ledger-show': show.ledgerShow,
+    'trace-list': show.traceList,
+    'trace-show': createTraceEntries({ log: nats.log }),
+    'snapshot-show': show.snapshotShow,
+    ...createRejectedQueries({
+      ...nats,
+      maxBodyBytes: config.maxBodyBytes,
+      maxReplyBytes: () => nats.connection.info?.max_payload ?? USUAL_PAYLOAD,
+    }),
+    ...createPromptQueries(nats.prompts),
+    'telemetry-show': createTelemetryQuery({
+      ...nats,
+      reader: sessions.reader,
+      unwritten: () => serviceStats(nats.connection, COMPILER_SERVICE, 'compile'),
+    }),
+    'health-show': createHealthQuery({
+      parts: {
+        ...(await installationNumbers(nats.connection, HEALTH_PART_MS)),
+        services: () => healthOfServices(nats.connection, ALL_SERVICES, HEALTH_PART_MS - 300),
+      },
+      partMs: HEALTH_PART_MS,
+      clock: systemClock,
+      lookOver: () =>
+        lookOver(nats, {
+          ...config,
+          version: VERSION,
+          now: Date.now,
+          embedder: config.embedder && {
+            load: () => loadEmbedder(config.embedder),
+            deadlineMs: config.embedDeadlineMs,
+          },
+        }),
+    }),
   };
   const trace = createTraceService({
     log: nats.log,
