@@ -266,7 +266,13 @@ describe('a result that fails on every delivery', () => {
     await allDealtWith(ports);
     expect(entry?.reason).toMatch(/2 deliveries/);
     expect(attempts).toBe(2);
-    expect(extractor.stats).toMatchObject({ recorded: 1, rejected: 1, retried: 1, redacted: {}, repaired: {} });
+    expect(extractor.stats).toMatchObject({
+      recorded: 1,
+      rejected: 1,
+      retried: 1,
+      redacted: {},
+      repaired: {},
+    });
     const { counts } = (await freshState(own, session)).dispatches.current();
     expect(counts).toEqual({ implementer: 1, reviewer: 0, observer: 0, rejected: 1 });
     await extractor.stop();
