@@ -9,7 +9,19 @@ import ingest from './ingest.mjs';
 import learnings from './learnings.mjs';
 import load from './load.mjs';
 import memory from './memory.mjs';
+import monitoring from './monitoring.mjs';
 import plans from './plans.mjs';
 import startup from './startup.mjs';
 
-export const BENCHES = [ingest, fairness, compile, load, growth, learnings, memory, plans, startup];
+export const BENCHES = [
+  ingest,
+  fairness,
+  compile,
+  load,
+  growth,
+  learnings,
+  memory,
+  monitoring,
+  plans,
+  startup,
+];

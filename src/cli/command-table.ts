@@ -91,6 +91,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./snapshot-command.js')).snapshotCommand,
   },
   {
+    name: 'prompts',
+    summary: 'show what was compiled last, and why',
+    load: async () => (await import('./prompts-command.js')).promptsCommand,
+  },
+  {
     name: 'rejected',
     summary: 'show and retry results that could not be used',
     load: async () => (await import('./rejected-command.js')).rejectedCommand,

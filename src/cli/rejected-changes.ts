@@ -1,17 +1,17 @@
 import type { Command } from 'commander';
 import { Option } from 'commander';
+import type { ThroughlineClient } from '../client/throughline-client.js';
 import { dispatchJson, parseDispatchBody } from '../contracts/dispatch-body.js';
 import { ThroughlineError, withRemedy } from '../contracts/errors.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
-import { dispatchSubject, token } from '../contracts/names.js';
-import type { NatsPorts } from '../nats/open-nats.js';
-import type { WholeRejection } from '../ports/rejected-store.js';
-import { retryRejected } from '../services/extractor/retry-rejected.js';
+import { token } from '../contracts/names.js';
+import type { RejectedShown } from '../contracts/replies/rejected-reply.js';
 import { counted } from '../shared/counted.js';
 import { asCommand } from './as-command.js';
 import { readBody } from './body-file.js';
-import { cliOf, examples, note, out, withNats } from './command-context.js';
+import { cliOf, examples, note, out, withClient } from './command-context.js';
 import { ageInMs, wholeNumber } from './option-parsers.js';
+import { rejectedEntries, wholeRejected } from './rejected-entries.js';
 import { type FieldChange, fieldChange, withFields } from './set-fields.js';
 
 /** What empties the list of rejected results: `rejected fix` and `rejected rm`. */
@@ -32,29 +32,6 @@ interface RemoveOptions {
 
 /** Results that one command removes by their age, or looks through. */
 const MAX_REMOVED = 10_000;
-
-/** One rejected result, whole; `not_found` where there is none of this number. */
-export async function foundRejected(nats: NatsPorts, id: number): Promise<WholeRejection> {
-  const entry = await nats.rejected.get(id);
-  if (entry !== undefined) return entry;
-  throw new ThroughlineError(
-    'not_found',
-    `no rejected result has the number ${await notRejected(nats, [id])}`,
-  );
-}
-
-/** These numbers, and where the wanted results may be found: people take the number of the dispatch. */
-async function notRejected({ rejected }: NatsPorts, ids: readonly number[]): Promise<string> {
-  const entries = await rejected.list(MAX_REMOVED);
-  const found = ids.flatMap((sequence) => {
-    const entry = entries.findLast((each) => each.sequence === sequence);
-    return entry === undefined ? [] : [`dispatch ${sequence} is number ${entry.id}`];
-  });
-  const named = ids.join(' or ');
-  return found.length === 0
-    ? `${named}: "throughline rejected ls" lists their numbers`
-    : `${named}; ${found.join(', ')} in "throughline rejected ls"`;
-}
 
 export function fixCommand(rejected: Command): void {
   rejected
@@ -89,10 +66,10 @@ export function fixCommand(rejected: Command): void {
       }
       const cli = cliOf(command);
       const given = file === undefined ? undefined : await readBody(file);
-      const sequence = await withNats(cli, async (nats) => {
-        const entry = await foundRejected(nats, id);
-        const corrected = correction(entry, given, options, cli.config.maxBodyBytes);
-        return retryRejected(nats, id, corrected);
+      const sequence = await withClient(cli, async (client) => {
+        const whole = await wholeRejected(client, id);
+        const corrected = correction(whole, given, options, cli.config.maxBodyBytes);
+        return (await client.tools.rejectedRetry({ id, ...corrected })).dispatch;
       });
       out(
         options.json
@@ -117,12 +94,12 @@ export function removeCommand(rejected: Command): void {
         throw new ThroughlineError('usage', 'give either numbers of results or --older-than');
       if (session !== undefined && olderThan === undefined)
         throw new ThroughlineError('usage', '--session goes with --older-than');
-      await withNats(cliOf(command), async (nats) => {
-        const { rejected } = nats;
-        const removed = olderThan === undefined ? ids : await olderOnes(rejected, olderThan, session);
-        const missing: number[] = [];
+      await withClient(cliOf(command), async (client) => {
+        const removed = olderThan === undefined ? ids : await olderOnes(client, olderThan, session);
+        const missing: ThroughlineError[] = [];
         for (const id of removed.slice(0, MAX_REMOVED)) {
-          if (!(await rejected.remove(id))) missing.push(id);
+          const gone = await removedOr(client, id);
+          if (gone !== undefined) missing.push(gone);
           else out(json ? JSON.stringify({ id }) : `${id} removed`);
         }
         if (removed.length > MAX_REMOVED)
@@ -131,33 +108,46 @@ export function removeCommand(rejected: Command): void {
           `-- ${counted(Math.min(removed.length, MAX_REMOVED) - missing.length, 'rejected result')} removed`,
         );
         // By its age, one that is gone meanwhile was removed by someone else.
-        if (missing.length > 0 && olderThan === undefined)
-          throw new ThroughlineError(
-            'not_found',
-            `no rejected result has the number ${await notRejected(nats, missing)}`,
-          );
+        const [first, ...others] = missing;
+        if (first === undefined || olderThan !== undefined) return;
+        const more =
+          others.length === 0 ? '' : `; ${others.length} more of these numbers are not there either`;
+        throw new ThroughlineError('not_found', `${first.message}${more}`);
       });
     });
 }
 
+/** Removes one; gives the error of one that is not there. */
+async function removedOr(client: ThroughlineClient, id: number): Promise<ThroughlineError | undefined> {
+  try {
+    await client.tools.rejectedRemove({ id });
+    return undefined;
+  } catch (error) {
+    if (error instanceof ThroughlineError && error.code === 'not_found') return error;
+    throw error;
+  }
+}
+
+/** The oldest first. */
 async function olderOnes(
-  rejected: NatsPorts['rejected'],
+  client: ThroughlineClient,
   olderThan: number,
   session: string | undefined,
 ): Promise<number[]> {
   const before = Date.now() - olderThan;
   const of = session === undefined ? {} : { session: token(session, '--session') };
-  const entries = await rejected.list(Number.POSITIVE_INFINITY, of);
-  return entries.filter(({ at }) => Date.parse(at) < before).map(({ id }) => id);
+  const { entries } = await rejectedEntries(client, of);
+  const older = entries.filter(({ at }) => Date.parse(at) < before).map(({ id }) => id);
+  return older.reverse();
 }
 
 /** What is published in place of a rejected result. Throws where that could not be read either. */
 function correction(
-  entry: WholeRejection,
+  { entry, body: stored }: { readonly entry: RejectedShown; readonly body: Uint8Array },
   given: Uint8Array | undefined,
   options: FixOptions,
   maxBytes: number,
-): { subject: string; body: Uint8Array } {
+): { role: Role; toSession: string; body?: string } {
   const { id } = entry;
   const role = options.role ?? entry.role;
   const session = options.session === undefined ? entry.session : token(options.session, '--session');
@@ -168,9 +158,11 @@ function correction(
       `the subject of ${id}, ${entry.subject}, does not say it: give ${missing}`,
     );
   }
-  const body = changed(id, given ?? entry.body, options.set);
+  const body = changed(id, given ?? stored, options.set);
   const parsed = parseDispatchBody(body, role, maxBytes);
-  if (parsed.ok) return { subject: dispatchSubject(session, role), body };
+  // What is not changed is not sent: the service has it.
+  if (parsed.ok)
+    return { role, toSession: session, ...(body !== stored && { body: new TextDecoder().decode(body) }) };
   const { code, reason, fix } = asCommand(
     parsed,
     (other) => `throughline rejected fix ${id} --role ${other}`,

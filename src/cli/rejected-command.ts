@@ -2,14 +2,14 @@ import { type Command, Option } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
 import { token } from '../contracts/names.js';
-import type { RejectedEntry } from '../ports/rejected-store.js';
-import { retryRejected } from '../services/extractor/retry-rejected.js';
+import type { RejectedShown } from '../contracts/replies/rejected-reply.js';
 import { counted } from '../shared/counted.js';
 import { visible } from '../shared/terminal-text.js';
 import { asCommand } from './as-command.js';
-import { cliOf, examples, note, out, withNats } from './command-context.js';
+import { cliOf, examples, note, out, withClient } from './command-context.js';
 import { wholeNumber } from './option-parsers.js';
-import { fixCommand, foundRejected, removeCommand } from './rejected-changes.js';
+import { fixCommand, removeCommand } from './rejected-changes.js';
+import { rejectedEntries, wholeRejected } from './rejected-entries.js';
 
 /** Results that one command lists or retries. */
 const MAX_LISTED = 10_000;
@@ -36,7 +36,7 @@ export function rejectedCommand(program: Command): void {
 
   rejected
     .command('ls')
-    .description('Lists rejected results, oldest first.')
+    .description('Lists rejected results, the newest first.')
     .option('-s, --session <name>', 'only those of this session')
     .addOption(new Option('--role <role>', 'only those of this role').choices(ROLES))
     .option('--limit <n>', 'maximum number to list', wholeNumber(1, MAX_LISTED), 100)
@@ -51,17 +51,13 @@ export function rejectedCommand(program: Command): void {
         ...(session !== undefined && { session: token(session, '--session') }),
         ...(role !== undefined && { role }),
       };
-      // One more tells whether there are more.
-      const { found, foreign } = await withNats(cliOf(command), async ({ rejected }) => ({
-        found: await rejected.list(limit + 1, of),
-        foreign: await rejected.foreign(),
-      }));
-      noteForeign(foreign);
-      const entries = found.slice(0, limit);
+      const { entries, hasMore } = await withClient(cliOf(command), (client) =>
+        rejectedEntries(client, of, limit),
+      );
       if (json) return out(JSON.stringify(entries));
       for (const entry of entries) out(line(inCommands(entry)));
       const hint = limit < MAX_LISTED ? ': --limit shows them' : '';
-      const more = found.length > limit ? `; there are more, and these are the oldest${hint}` : '';
+      const more = hasMore ? `; there are more, and these are the newest${hint}` : '';
       note(`-- ${counted(entries.length, 'rejected result')}${more}`);
     });
 
@@ -80,12 +76,12 @@ export function rejectedCommand(program: Command): void {
       examples('throughline rejected show 3', 'throughline rejected show 3 --raw > result.json'),
     )
     .action(async (id: number, { raw, json }: { raw?: boolean; json?: boolean }, command: Command) => {
-      const entry = await withNats(cliOf(command), (nats) => foundRejected(nats, id));
-      if (json) return out(JSON.stringify({ ...entry, body: new TextDecoder().decode(entry.body) }));
+      const { entry, body } = await withClient(cliOf(command), (client) => wholeRejected(client, id));
+      if (json) return out(JSON.stringify({ ...entry, body: new TextDecoder().decode(body) }));
       const said = inCommands(entry);
       note(line(said));
       if (said.fix !== undefined) note(`to fix it: ${said.fix}`);
-      process.stdout.write(raw ? entry.body : visible(new TextDecoder().decode(entry.body)));
+      process.stdout.write(raw ? body : visible(new TextDecoder().decode(body)));
     });
 
   fixCommand(rejected);
@@ -103,17 +99,15 @@ export function rejectedCommand(program: Command): void {
       if ((id === undefined) === (options.all !== true)) {
         throw new ThroughlineError('usage', 'give either the number of one result or --all');
       }
-      await withNats(cliOf(command), async (nats) => {
-        const ids =
-          id === undefined ? (await nats.rejected.list(MAX_LISTED + 1)).map((entry) => entry.id) : [id];
+      await withClient(cliOf(command), async (client) => {
+        const all = id === undefined ? (await rejectedEntries(client, {})).entries : [];
+        // The oldest first, as they came.
+        const ids = id === undefined ? all.map((entry) => entry.id).reverse() : [id];
         for (const each of ids.slice(0, MAX_LISTED)) {
-          // Asked for by its number, it is told where the one that is meant may be.
-          if (id !== undefined) await foundRejected(nats, id);
-          const sequence = await retryRejected(nats, each);
+          const { dispatch: sequence } = await client.tools.rejectedRetry({ id: each });
           if (options.json) out(JSON.stringify({ id: each, sequence }));
           else out(`${each} published again as dispatch ${sequence}`);
         }
-        if (id === undefined) noteForeign(await nats.rejected.foreign());
         if (ids.length === 0) note('-- nothing to retry');
         // Not in a loop: what is rejected again at once would be retried without end.
         if (ids.length > MAX_LISTED)
@@ -124,21 +118,11 @@ export function rejectedCommand(program: Command): void {
   removeCommand(rejected);
 }
 
-/** Numbers of messages that one line names. */
-const MAX_NAMED = 10;
-
-function noteForeign(ids: readonly number[]): void {
-  if (ids.length === 0) return;
-  const named = `${ids.slice(0, MAX_NAMED).join(', ')}${ids.length > MAX_NAMED ? ' …' : ''}`;
-  const are = counted(ids.length, 'message that is', 'messages that are');
-  note(`-- passed over ${are} not a rejected result: ${named}; "throughline foreign ls" says what they are`);
-}
-
-function inCommands(entry: RejectedEntry): RejectedEntry {
+function inCommands(entry: RejectedShown): RejectedShown {
   return asCommand(entry, (role) => `throughline rejected fix ${entry.id} --role ${role}`);
 }
 
-function line(entry: RejectedEntry): string {
+function line(entry: RejectedShown): string {
   const { id, at, subject, sequence, code, bytes, reason } = entry;
   return `${id}  ${at}  ${subject}  dispatch ${sequence}  ${bytes} bytes  ${code}: ${reason}`;
 }

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { CompileReplyTo, CompileRequestInput } from '../contracts/compile-request.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { Role } from '../contracts/kinds.js';
-import { COMPILE_SUBJECT, scopedRequest } from '../contracts/names.js';
+import { COMPILE_SUBJECT, PAST_PROMPT_SUBJECT, scopedRequest } from '../contracts/names.js';
 import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
 import type { LearningReply } from '../contracts/replies/learning-reply.js';
 import type { ReplySubject, ReplyTo, ToolReply } from '../contracts/replies/replies.js';
@@ -158,7 +158,24 @@ export class ThroughlineClient {
   /** Asks for the next prompt. The kind of the request is that of the reply. */
   async compile<Request extends CompileRequestInput>(request: Request): Promise<CompileReplyTo<Request>> {
     const waiting = request.after === undefined ? {} : { afterTimeoutMs: this.#afterTimeoutMs };
-    const reply = await this.#reply(COMPILE_SUBJECT, { ...waiting, ...request });
+    return this.#compiled(COMPILE_SUBJECT, { ...waiting, ...request });
+  }
+
+  /**
+   * Asks for a prompt as it was when the event at `asOf` was the last. Nobody counts or keeps it: users may ask it who
+   * may only look.
+   */
+  async compilePast<Request extends CompileRequestInput & { readonly asOf: number }>(
+    request: Request,
+  ): Promise<CompileReplyTo<Request>> {
+    return this.#compiled(PAST_PROMPT_SUBJECT, request);
+  }
+
+  async #compiled<Request extends CompileRequestInput>(
+    subject: typeof COMPILE_SUBJECT | typeof PAST_PROMPT_SUBJECT,
+    request: Request,
+  ): Promise<CompileReplyTo<Request>> {
+    const reply = await this.#reply(subject, request);
     const kind = request.kind ?? 'dispatch';
     if (reply.kind !== kind)
       throw new ThroughlineError(

@@ -64,9 +64,13 @@ const learningFields = {
   minSimilarity: minSimilarity
     .optional()
     .describe('Minimum similarity of learnings that are found by meaning; there is a default.'),
-  learningsAsOf: sequence
+  learningsAsOf: z
+    .int()
+    .nonnegative('must be a sequence, 0 or more')
     .optional()
-    .describe('A project sequence, from learningsSequence of a reply: the learnings as they were then.'),
+    .describe(
+      'A project sequence, from learningsSequence of a reply: the learnings as they were then; 0 for none.',
+    ),
   project: z
     .string()
     .trim()

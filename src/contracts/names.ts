@@ -162,6 +162,11 @@ export function rejectedSubject(session: Token | undefined, role: Role | undefin
   return `rejected.${session ?? '_'}.${role ?? '_'}`;
 }
 
+/** `rejected.<session>.<role>` for any session, any role, or both where they are left out. */
+export function rejectedSubjects(session: Token | undefined, role: Role | undefined): string {
+  return `rejected.${session ?? '*'}.${role ?? '*'}`;
+}
+
 /** `compiled.<session>`: the traces of the prompts of one session. */
 export function compiledSubject(session: Token): string {
   return `compiled.${session}`;

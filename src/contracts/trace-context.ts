@@ -10,9 +10,8 @@ export interface TraceContext {
 export const TRACEPARENT = 'traceparent';
 export const TRACESTATE = 'tracestate';
 
-/** Version, trace, span and flags; a later version may add more behind them. */
-const PARENT =
-  /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-[!-~]{0,400})?$/;
+/** Version, trace, span and flags; a later version than the first may add more behind them. */
+const PARENT = /^([0-9a-f]{2})-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-[!-~]{0,400})?$/;
 const MAX_STATE = 512;
 
 /** The trace context among headers; undefined where there is none that can be read. */
@@ -20,7 +19,9 @@ export function readTraceContext(
   header: (name: typeof TRACEPARENT | typeof TRACESTATE) => string | undefined,
 ): TraceContext | undefined {
   const traceparent = header(TRACEPARENT);
-  if (!traceparent || !PARENT.test(traceparent)) return undefined;
+  const [, version, more] = PARENT.exec(traceparent ?? '') ?? [];
+  if (!traceparent || version === undefined || version === 'ff') return undefined;
+  if (version === '00' && more !== undefined) return undefined;
   const tracestate = header(TRACESTATE);
   return tracestate && tracestate.length <= MAX_STATE ? { traceparent, tracestate } : { traceparent };
 }

@@ -21,6 +21,7 @@ import {
 } from './jetstream/topology.js';
 import { type DispatchConsumer, NatsDispatchSource } from './stores/nats-dispatch-source.js';
 import { NatsLearningLog } from './stores/nats-learning-log.js';
+import { NatsPromptRing } from './stores/nats-prompt-ring.js';
 import { NatsRejectedStore } from './stores/nats-rejected-store.js';
 import { NatsSessionLog } from './stores/nats-session-log.js';
 import { type NatsSnapshotStore, openSnapshotStore } from './stores/nats-snapshot-store.js';
@@ -40,6 +41,7 @@ export interface NatsPorts {
   readonly rejected: NatsRejectedStore;
   readonly vectors: NatsVectorStore;
   readonly telemetry: NatsTelemetryStore;
+  readonly prompts: NatsPromptRing;
   /** Mends what a restored backup of single streams leaves behind, and says what. */
   repair(): Promise<string[]>;
   /** Sends what is still to be sent, then closes. Consumers and services must have been stopped before. */
@@ -121,9 +123,10 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       learningSnapshots,
       source: dispatches(EXTRACTOR),
       reviews: dispatches(LEARNER, MAX_REVIEWS),
-      rejected: new NatsRejectedStore(connection, jsm, publisher, { replicas }),
+      rejected: new NatsRejectedStore(connection, jsm, publisher, { replicas, timeoutMs }),
       vectors: new NatsVectorStore(connection, { replicas, timeoutMs }),
       telemetry: new NatsTelemetryStore(connection, { replicas, timeoutMs }),
+      prompts: new NatsPromptRing(connection, jsm, publisher, { replicas, timeoutMs }),
       repair: () => repairStreams({ ...logPorts }),
       async close() {
         publisher.close();

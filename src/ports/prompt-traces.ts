@@ -1,5 +1,5 @@
 import type { Token } from '../contracts/names.js';
-import type { PromptTraceBrief } from '../contracts/replies/prompt-trace.js';
+import type { KeptPrompt, PromptTraceBrief } from '../contracts/replies/prompt-trace.js';
 
 /**
  * What was compiled of late: for each session a bounded ring of prompts, the newest ones.
@@ -11,7 +11,7 @@ export interface PromptTraces {
   /**
    * The newest prompts of a session, at most `limit`.
    *
-   * @param range `before` names a prompt by its id: only older ones then
+   * @param range `before` names a prompt by its id: only older ones then, and none where it is not kept any longer
    * @throws ThroughlineError `unavailable` when the ring cannot be reached
    */
   recent(
@@ -28,6 +28,32 @@ export interface RecentPrompt extends PromptTraceBrief {
   readonly dropped: number;
   /** Ids of the facts that it showed, as far as they are kept. */
   readonly facts: readonly { readonly id: string }[];
+}
+
+/** The ring itself, for those who write it and show what is in it. */
+export interface PromptRing extends PromptTraces {
+  /** All prompts that are kept of a session, the newest first. Throws `unavailable` as `recent` does. */
+  all(session: Token): Promise<readonly KeptPrompt[]>;
+
+  /**
+   * Keeps a prompt as the newest of its session; beyond `RING_SIZE` the oldest goes.
+   *
+   * @throws ThroughlineError when it is not known to be stored
+   */
+  keep(prompt: KeptPrompt): Promise<void>;
+}
+
+/** Prompts that are kept of a session. */
+export const RING_SIZE = 200;
+
+/** Those that are older than the prompt `before`, at most `limit`, of prompts that stand the newest first. */
+export function pageOf<Prompt extends { readonly id: string }>(
+  prompts: readonly Prompt[],
+  { before, limit }: { readonly before?: string; readonly limit: number },
+): readonly Prompt[] {
+  const at = before === undefined ? -1 : prompts.findIndex(({ id }) => id === before);
+  if (before !== undefined && at === -1) return [];
+  return prompts.slice(at + 1, at + 1 + limit);
 }
 
 /** Where no ring is kept. */

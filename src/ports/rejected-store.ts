@@ -12,6 +12,11 @@ export interface RejectedStore {
   /** The oldest `limit` rejections, without their bodies: of all sessions and roles by default. */
   list(limit: number, of?: RejectedSelection): Promise<RejectedEntry[]>;
   /**
+   * One page of rejections, the newest first, without their bodies. It takes no longer for how many there are. It may
+   * hold fewer than asked for, even none, while there is a next one.
+   */
+  page(asked: RejectedPageAsked): Promise<RejectedPage>;
+  /**
    * Ids of stored messages that are not rejections: `list`, `get` and `remove` skip them, however many there are.
    *
    * @param from only ids from this one on; all by default
@@ -44,6 +49,20 @@ export interface Rejection {
 export interface RejectedSelection {
   readonly session?: Token;
   readonly role?: Role;
+}
+
+export interface RejectedPageAsked extends RejectedSelection {
+  readonly limit: number;
+  /** Only rejections with lower ids. */
+  readonly before?: number;
+}
+
+export interface RejectedPage {
+  readonly entries: readonly RejectedEntry[];
+  /** How many there are; where bodies are stored in parts, how many parts. */
+  readonly total: number;
+  /** `before` of the next page; left out on the last one. */
+  readonly next?: number;
 }
 
 export interface RejectedEntry extends Omit<Rejection, 'body'> {

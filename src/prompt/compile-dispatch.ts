@@ -4,6 +4,7 @@ import { factsOf, type SessionState, tracesOf } from '../session/session-state.j
 import { hashOf } from '../shared/hash.js';
 import { quoted } from '../shared/text.js';
 import { compactedReport, RECENT_STEPS, recentLines, summarise } from '../traces/trace-summary.js';
+import { chosenFacts, type TellFacts } from './chosen-facts.js';
 import { compactedItems } from './compacted-items.js';
 import type { CompiledAs } from './compiled-prompt.js';
 import { describeConsidered } from './considered.js';
@@ -82,6 +83,7 @@ export function compileDispatch(
   request: DispatchRequest,
   budget: PromptBudget,
   given?: LearningsInPrompt,
+  tell?: TellFacts,
 ): CompiledAs<'dispatch'> {
   const { taskId, role, taskPrompt, binary, maxTokens, activeIntentId } = request;
   const stable = request.systemPrompt ?? stablePrefix(role);
@@ -201,6 +203,7 @@ export function compileDispatch(
   );
   const facts = factsShown(memory, shown);
   const files = filesShown(memory, shown);
+  tell?.(chosenFacts(memory, facts));
   return {
     kind: 'dispatch',
     prompt,

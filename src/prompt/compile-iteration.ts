@@ -9,6 +9,7 @@ import { taskCounts } from '../session/task-counts.js';
 import { recordOf } from '../shared/record-of.js';
 import { quoted } from '../shared/text.js';
 import { compactedReport, RECENT_STEPS, recentLines, summarise } from '../traces/trace-summary.js';
+import { chosenFacts, type TellFacts } from './chosen-facts.js';
 import { compactedItems } from './compacted-items.js';
 import type { CompiledAs } from './compiled-prompt.js';
 import { describeConsidered } from './considered.js';
@@ -142,6 +143,7 @@ export function compileIteration(
   request: IterationRequest,
   { tokenizer, maxSummaryTokens }: PromptBudget,
   known?: LearningsInPrompt,
+  tell?: TellFacts,
 ): CompiledAs<'iteration'> {
   const template = request.template ?? ITERATION_TEMPLATE;
   checkTemplate(template);
@@ -267,6 +269,7 @@ export function compileIteration(
   );
   const facts = factsShown(memory, shown);
   const files = filesShown(memory, shown);
+  tell?.(chosenFacts(memory, facts));
   return {
     kind: 'iteration',
     prompt,

@@ -10,6 +10,7 @@ import { boardLine, taskCounts } from '../session/task-counts.js';
 import { nextTask } from '../session/task-dependencies.js';
 import { age } from '../shared/age.js';
 import { clipText, quoted } from '../shared/text.js';
+import { chosenFacts, type TellFacts } from './chosen-facts.js';
 import type { CompiledAs } from './compiled-prompt.js';
 import { describeConsidered } from './considered.js';
 import { describeFacts } from './described-facts.js';
@@ -100,6 +101,7 @@ export function compileSessionStart(
   request: SessionStartRequest,
   { tokenizer }: PromptBudget,
   learnings: LearningsInPrompt,
+  tell?: TellFacts,
 ): CompiledAs<'session-start'> {
   const { session, charter } = state;
   const { binary, maxTokens, now } = request;
@@ -178,6 +180,7 @@ export function compileSessionStart(
   );
   const facts = factsShown(memory, shown);
   const files = filesShown(memory, shown);
+  tell?.(chosenFacts(memory, facts));
   return {
     kind: 'session-start',
     prompt,

@@ -71,6 +71,7 @@ export async function serve(
   monitoring.metrics.add(connectionMetrics(connection, incidents));
   const health: HealthParts = {
     host: hostname(),
+    pid: process.pid,
     uptimeMs: () => performance.now() - started,
     connection,
     incidents,

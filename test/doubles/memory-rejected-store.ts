@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type {
   RejectedEntry,
+  RejectedPage,
+  RejectedPageAsked,
   RejectedSelection,
   RejectedStore,
   Rejection,
@@ -46,6 +48,18 @@ export class MemoryRejectedStore implements RejectedStore {
       .filter(([, kept]) => role === undefined || kept.role === role)
       .slice(0, limit)
       .map(([id, rejected]) => entryOf(id, rejected));
+  }
+
+  async page({ limit, before = this.#lastId + 1, ...of }: RejectedPageAsked): Promise<RejectedPage> {
+    const all = (await this.list(Number.POSITIVE_INFINITY, of)).reverse();
+    const older = all.filter(({ id }) => id < before);
+    const entries = older.slice(0, limit);
+    const last = entries.at(-1)?.id;
+    return {
+      entries,
+      total: all.length,
+      ...(last !== undefined && older.length > limit && { next: last }),
+    };
   }
 
   async foreign(): Promise<number[]> {

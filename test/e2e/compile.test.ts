@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ThroughlineError } from '../../src/contracts/errors.js';
 import {
   COMPILE_SUBJECT,
   COMPILER_SERVICE,
   EXTRACTOR_SERVICE,
+  PAST_PROMPT_SUBJECT,
   SNAPSHOT_BUCKET,
   type Token,
 } from '../../src/contracts/names.js';
@@ -333,6 +335,88 @@ describe('a request that cannot be answered', () => {
   });
 });
 
+describe('the prompts that were compiled', () => {
+  /** The newest prompts of a session, once there are so many. */
+  const kept = (session: Token, count: number) =>
+    soon(async () => {
+      const { prompts, total } = await system.client.tools.promptList({ session });
+      expect(total).toBe(count);
+      return prompts;
+    });
+
+  it('every kind of prompt is kept with what it showed, and compiled again from its request it has the same hash', async () => {
+    const session = newSession('ring');
+    await fill(session, 30);
+    const requests = [
+      { session, ...TASK, role: 'reviewer', maxFacts: 5, budget: { inputTokens: 400 } },
+      { kind: 'iteration', session, extra: 'at the end' },
+      { kind: 'session-start', session, now: '2026-01-01T00:00:00Z' },
+    ] as const;
+    const compiled = [];
+    for (const request of requests) compiled.push(await system.client.compile(request));
+    const prompts = await kept(session, 3);
+    expect(prompts.map(({ kind }) => kind)).toEqual(['session-start', 'iteration', 'dispatch']);
+    const [, , dispatch] = prompts;
+    expect(dispatch).toMatchObject({ task: TASK.taskId, role: 'reviewer', room: 400 });
+    expect(dispatch?.facts).toHaveLength(dispatch?.factsShown ?? 0);
+    expect(dispatch?.left.length).toBeGreaterThan(0);
+    // What comes later changes nothing of it.
+    await fill(session, 12);
+    for (const [index, { id, hash, tokens, sequence }] of prompts.toReversed().entries()) {
+      const { prompt, request } = await system.client.tools.promptShow({ session, id });
+      expect(prompt).toMatchObject({ hash, tokens });
+      const past = (await system.client.request(
+        `${PAST_PROMPT_SUBJECT}.${session}`,
+        request,
+      )) as CompileReply;
+      expect(past.prompt).toBe(compiled[index]?.prompt);
+      expect(past).toMatchObject({ sequence, tokenEstimate: tokens });
+      expect(createHash('sha256').update(past.prompt).digest('hex')).toBe(hash);
+    }
+    // Nothing of the past is kept or counted.
+    await system.client.compile({ session, ...TASK });
+    await kept(session, 4);
+    expect(await system.client.tools.telemetryShow({ session })).toMatchObject({ compiles: 4, session });
+  });
+
+  it('the prompts are shown in pages, of one task, and by the beginning of their id', async () => {
+    const session = newSession('ring');
+    await fill(session, 5);
+    for (let number = 1; number <= 7; number += 1)
+      await system.client.compile({ session, taskId: `t${number % 2}`, taskPrompt: `go on ${number}` });
+    const all = await kept(session, 7);
+    const paged = [];
+    for (let cursor: string | undefined; ; ) {
+      const page = await system.client.tools.promptList({ session, limit: 3, ...(cursor && { cursor }) });
+      paged.push(...page.prompts);
+      cursor = page.next;
+      if (cursor === undefined) break;
+    }
+    expect(paged).toEqual(all);
+    const odd = await system.client.tools.promptList({ session, task: 't1', limit: 2 });
+    expect(odd).toMatchObject({ total: 4, prompts: [{ task: 't1' }, { task: 't1' }] });
+    const found = await system.client.tools.promptShow({ session, id: all[0]?.id.slice(0, 10) ?? '' });
+    expect(found.prompt).toEqual(all[0]);
+    expect(await refusal(system.client.tools.promptShow({ session, id: 'none' }))).toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining(`"throughline prompts ls ${session}"`),
+    });
+    expect(await refusal(system.client.tools.promptList({ session, cursor: 'odd' }))).toMatchObject({
+      code: 'schema_invalid',
+    });
+  });
+
+  it('prompt.past needs a sequence', async () => {
+    const asked = { session: newSession('past'), ...TASK, asOf: undefined as never };
+    const refused = await refusal(system.client.compilePast(asked));
+    expect(refused).toMatchObject({
+      code: 'schema_invalid',
+      message: expect.stringContaining('asOf: is missing'),
+      details: { fields: ['asOf'] },
+    });
+  });
+});
+
 describe('the service', () => {
   it('the compiler is found by $SRV.PING, and says in INFO where it listens', async () => {
     const services = system.ports.connection.services.client();
@@ -344,6 +428,8 @@ describe('the service', () => {
       expect(info.endpoints.map(({ name, subject }) => ({ name, subject }))).toEqual([
         { name: 'compile', subject: COMPILE_SUBJECT },
         { name: 'compile-session', subject: `${COMPILE_SUBJECT}.*` },
+        { name: 'past', subject: PAST_PROMPT_SUBJECT },
+        { name: 'past-session', subject: `${PAST_PROMPT_SUBJECT}.*` },
         { name: 'health', subject: `health.${COMPILER_SERVICE}` },
       ]);
     }

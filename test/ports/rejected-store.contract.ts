@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RejectedStore, Rejection } from '../../src/ports/rejected-store.js';
+import type { RejectedSelection, RejectedStore, Rejection } from '../../src/ports/rejected-store.js';
 import { timeOf } from '../support/builders.js';
 import { bytes, newSession } from './opened.js';
 
@@ -76,6 +76,38 @@ export function rejectedStoreContract(name: string, open: () => Promise<OpenedRe
         expect.arrayContaining([first, third]),
       );
       expect(await opened.other.list(10_000, { role: 'reviewer' })).not.toContainEqual(second);
+    });
+
+    it('the rejected store gives pages, the newest first, that together hold each rejection once', async () => {
+      const [session, other] = [newSession(), newSession()];
+      const added = [];
+      for (let index = 0; index < 7; index += 1) {
+        const body = index === 3 ? randomBytes(1024 * 1024) : bytes(`body ${index}`);
+        added.unshift(
+          (await put({ session, role: index % 2 === 0 ? 'reviewer' : 'implementer', body })).entry,
+        );
+        await put({ session: other });
+      }
+      const paged = async (asked: RejectedSelection, limit: number) => {
+        const found = [];
+        for (let before: number | undefined; ; ) {
+          const page = await opened.other.page({ ...asked, limit, ...(before !== undefined && { before }) });
+          expect(page.entries.length).toBeLessThanOrEqual(limit);
+          found.push(...page.entries);
+          if (page.next === undefined) return found;
+          before = page.next;
+        }
+      };
+      for (const limit of [1, 2, 3, 7, 50]) expect(await paged({ session }, limit)).toEqual(added);
+      const reviewed = added.filter(({ role }) => role === 'reviewer');
+      expect(await paged({ session, role: 'reviewer' }, 3)).toEqual(reviewed);
+      const everything = (await opened.other.list(10_000)).reverse();
+      expect(await paged({}, 5)).toEqual(everything);
+      expect((await opened.other.page({ limit: 3 })).entries[0]).toEqual(everything[0]);
+      await opened.store.remove(added[1]?.id ?? 0);
+      expect(await paged({ session }, 2)).toEqual(added.filter((_, index) => index !== 1));
+      expect(await opened.other.page({ session: newSession(), limit: 5 })).toEqual({ entries: [], total: 0 });
+      for (const { id } of added) await opened.store.remove(id);
     });
 
     it('the rejected store keeps what would make a result readable', async () => {

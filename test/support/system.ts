@@ -205,6 +205,7 @@ export function compilerOn(reader: SessionReader, log: SessionLog, afterTimeoutM
     log,
     tracker,
     telemetry,
+    keeper: { add: () => undefined },
     learnings: () => async () => ({}),
     tokenizers: async () => approximateTokenizer,
     afterTimeoutMs,

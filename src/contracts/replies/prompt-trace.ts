@@ -73,9 +73,7 @@ export const keptPrompt = z.object({
 export const PROMPT_REPLIES = {
   'prompt-list': z.object({
     prompts: z.array(promptTrace).describe('The newest first, of the newest 200 of the session.'),
-    total: count(
-      'How many are kept of the session; left out where only some tasks were asked for.',
-    ).exactOptional(),
+    total: count('How many of them are kept, on all pages.'),
     next,
   }),
   'prompt-show': z.object({

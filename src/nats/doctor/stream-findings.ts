@@ -8,6 +8,8 @@ import {
   LEARNING_SNAPSHOT_BUCKET,
   LEARNINGS_STREAM,
   LEARNINGS_SUBJECTS,
+  PROMPTS_STREAM,
+  PROMPTS_SUBJECTS,
   REJECTED_STREAM,
   REJECTED_SUBJECTS,
   SNAPSHOT_BUCKET,
@@ -42,6 +44,12 @@ export function expectedStreams(replicas: number): readonly ExpectedStream[] {
     {
       name: `KV_${TELEMETRY_BUCKET}`,
       subjects: `$KV.${TELEMETRY_BUCKET}.>`,
+      replicas,
+      madeBy: 'the first prompt of a session',
+    },
+    {
+      name: PROMPTS_STREAM,
+      subjects: PROMPTS_SUBJECTS,
       replicas,
       madeBy: 'the first prompt of a session',
     },

@@ -34,7 +34,7 @@ export interface Begin {
 }
 
 /** One batch, and how many more messages wait behind it. */
-interface Batch {
+export interface Batch {
   readonly messages: StreamMessage[];
   readonly pending: number;
 }
@@ -83,7 +83,7 @@ export async function* batchesOf(
   let next = begin;
   for (let left = limit; left > 0; ) {
     const asked = { ...next, batch: Math.min(BATCH, left) };
-    const { messages, pending } = await readBatch(connection, stream, filter, asked, timeoutMs);
+    const { messages, pending } = await batchFrom(connection, stream, filter, asked, timeoutMs);
     const last = messages.at(-1);
     if (last !== undefined) yield messages;
     if (last === undefined) return;
@@ -138,11 +138,12 @@ async function readOne(
   throw new ThroughlineError('internal', `${stream} cannot be read: status ${status}`);
 }
 
-function readBatch(
+/** Reads one batch. Throws as `readStream`. */
+export function batchFrom(
   connection: NatsConnection,
   stream: string,
   filter: string,
-  begin: Begin & { readonly batch: number },
+  begin: Begin & { readonly batch: number; readonly max_bytes?: number },
   timeoutMs: number,
 ): Promise<Batch> {
   return new Promise((resolve, reject) => {

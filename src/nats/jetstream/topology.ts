@@ -1,6 +1,7 @@
 import {
   DiscardPolicy,
   type JetStreamManager,
+  nanos,
   RetentionPolicy,
   StorageType,
   type StoredMsg,
@@ -16,6 +17,8 @@ import {
   LEARNING_SNAPSHOT_BUCKET,
   LEARNINGS_STREAM,
   LEARNINGS_SUBJECTS,
+  PROMPTS_STREAM,
+  PROMPTS_SUBJECTS,
   REJECTED_STREAM,
   REJECTED_SUBJECTS,
   SNAPSHOT_BUCKET,
@@ -27,6 +30,7 @@ import {
   token,
 } from '../../contracts/names.js';
 import { SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
+import { RING_SIZE } from '../../ports/prompt-traces.js';
 import { API, apiCode, takenByAnother } from '../connection/nats-errors.js';
 import { snapshotSequence } from '../stores/snapshot-sequence.js';
 import { newestOf } from './newest-message.js';
@@ -69,6 +73,18 @@ export async function ensureRejectedStream(jsm: JetStreamManager, options: Topol
     jsm,
     fileStream(REJECTED_STREAM, REJECTED_SUBJECTS, 'Results that could not be used', options),
   );
+}
+
+/** How long a compiled prompt is kept at most: what no one looks at must not fill the disk. */
+const PROMPTS_MAX_AGE_DAYS = 30;
+
+export async function ensurePromptsStream(jsm: JetStreamManager, options: TopologyOptions): Promise<void> {
+  if (await exists(jsm, PROMPTS_STREAM, PROMPTS_SUBJECTS)) return;
+  await create(jsm, {
+    ...fileStream(PROMPTS_STREAM, PROMPTS_SUBJECTS, 'Traces of the prompts compiled last', options),
+    max_msgs_per_subject: RING_SIZE,
+    max_age: nanos(PROMPTS_MAX_AGE_DAYS * 86_400_000),
+  });
 }
 
 export async function ensureLearningsStream(jsm: JetStreamManager, options: TopologyOptions): Promise<void> {

@@ -8,9 +8,12 @@ import {
   isToken,
   REJECTED_STREAM,
   rejectedSubject,
+  rejectedSubjects,
 } from '../../contracts/names.js';
 import type {
   RejectedEntry,
+  RejectedPage,
+  RejectedPageAsked,
   RejectedSelection,
   RejectedStore,
   Rejection,
@@ -20,6 +23,8 @@ import { clipText, oneLine } from '../../shared/text.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import { foreignBy } from '../foreign/foreign-marks.js';
 import type { AckedPublisher } from '../jetstream/acked-publisher.js';
+import { readNext, type StreamMessage } from '../jetstream/direct-get.js';
+import { newestPage } from '../jetstream/newest-page.js';
 import { ensureRejectedStream, type TopologyOptions } from '../jetstream/topology.js';
 
 /** Room for subject and headers: a body of the largest size does not fit a message that says why it was rejected. */
@@ -39,13 +44,13 @@ export class NatsRejectedStore implements RejectedStore {
   readonly #connection: NatsConnection;
   readonly #jsm: JetStreamManager;
   readonly #publisher: AckedPublisher;
-  readonly #options: TopologyOptions;
+  readonly #options: TopologyOptions & { readonly timeoutMs: number };
 
   constructor(
     connection: NatsConnection,
     jsm: JetStreamManager,
     publisher: AckedPublisher,
-    options: TopologyOptions,
+    options: TopologyOptions & { readonly timeoutMs: number },
   ) {
     this.#connection = connection;
     this.#jsm = jsm;
@@ -74,6 +79,20 @@ export class NatsRejectedStore implements RejectedStore {
       if (entries.length >= limit) break;
     }
     return entries;
+  }
+
+  async page({ session, role, before, limit }: RejectedPageAsked): Promise<RejectedPage> {
+    const filter = rejectedSubjects(session, role);
+    const asked = { stream: REJECTED_STREAM, filter, before, limit };
+    try {
+      const found = await newestPage(this.#connection, asked, this.#options.timeoutMs);
+      const firsts = found.messages.flatMap(rejectionIn).filter(({ header }) => partOf(header) === 1);
+      const entries = [];
+      for (const each of firsts) entries.push(describe(each, await this.#bytesOf(each)));
+      return { entries, total: found.total, ...(found.next !== undefined && { next: found.next }) };
+    } catch (error) {
+      throw toThroughlineError(error, 'reading rejected dispatches');
+    }
   }
 
   async foreign(from = 1): Promise<number[]> {
@@ -134,6 +153,24 @@ export class NatsRejectedStore implements RejectedStore {
         `stream ${REJECTED_STREAM} does not take rejected dispatches`,
       );
     }
+  }
+
+  /** Bytes of a body of which the first part is known: the others follow on its subject. */
+  async #bytesOf(first: SeenRejection): Promise<number> {
+    const parts = Number(first.header.get(HEADERS.parts) || 1);
+    let bytes = first.data.length;
+    for (let [part, from] = [2, first.seq + 1]; part <= parts; ) {
+      const { timeoutMs } = this.#options;
+      const next = await readNext(this.#connection, REJECTED_STREAM, first.subject, from, timeoutMs);
+      if (next === undefined) break;
+      from = next.sequence + 1;
+      const [seen] = rejectionIn(next);
+      if (seen === undefined || dispatchOf(seen.header) !== dispatchOf(first.header)) continue;
+      if (partOf(seen.header) !== part) continue;
+      bytes += seen.data.length;
+      part += 1;
+    }
+    return bytes;
   }
 
   async #entry(first: StoredMsg): Promise<RejectedEntry> {
@@ -219,17 +256,30 @@ function* idsOf({ first_seq, last_seq, deleted = [] }: StreamState, from: number
 
 /** What a message is that no rejection was stored as, or `undefined`. */
 export function foreignRejection({ header }: Pick<StoredMsg, 'header'>): string | undefined {
-  const isRejection =
+  return foreignBy(header, 'as_stored') ?? (isRejection(header) ? undefined : 'not a rejected result');
+}
+
+function isRejection(header: MsgHdrs): boolean {
+  return (
     header.get(HEADERS.dispatchSubject).startsWith(DISPATCHES) &&
     Number.isSafeInteger(Number(header.get(HEADERS.dispatchSequence) || Number.NaN)) &&
-    header.has(HEADERS.errorCode);
-  return foreignBy(header, 'as_stored') ?? (isRejection ? undefined : 'not a rejected result');
+    header.has(HEADERS.errorCode)
+  );
+}
+
+/** The part of a stored message that says what was rejected. */
+type SeenRejection = Pick<StoredMsg, 'header' | 'seq' | 'subject' | 'data'>;
+
+/** A rejection, or a part of one, as it was read by direct get; nothing for a foreign message. */
+function rejectionIn({ headers, sequence: seq, subject, data, foreign }: StreamMessage): SeenRejection[] {
+  if (foreign !== undefined || headers === undefined || !isRejection(headers)) return [];
+  return [{ header: headers, seq, subject, data }];
 }
 
 /** What all subjects of dispatches begin with. */
 const DISPATCHES = DISPATCH_SUBJECTS.slice(0, -1);
 
-function describe(message: StoredMsg, bytes: number): RejectedEntry {
+function describe(message: SeenRejection, bytes: number): RejectedEntry {
   const { header, seq } = message;
   const fix = header.get(HEADERS.errorFix);
   const meant = header.get(HEADERS.errorMeant);
@@ -248,7 +298,7 @@ function describe(message: StoredMsg, bytes: number): RejectedEntry {
 }
 
 /** Who published it, as far as its subject said. */
-function publishedBy({ subject }: StoredMsg): Pick<RejectedEntry, 'session' | 'role'> {
+function publishedBy({ subject }: SeenRejection): Pick<RejectedEntry, 'session' | 'role'> {
   const [, session, role] = subject.split('.');
   return {
     session: session !== '_' && isToken(session) ? session : undefined,

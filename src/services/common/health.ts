@@ -5,13 +5,15 @@ import type { Incidents } from './incidents.js';
 export interface HealthParts {
   /** Name of the machine or container that the instance runs on. */
   readonly host: string;
+  /** Its process id there. */
+  readonly pid: number;
   /** Milliseconds since the instance started. */
   readonly uptimeMs: () => number;
   readonly connection: () => object;
   readonly incidents: () => Incidents;
 }
 
-/** `{host, uptimeSeconds, connection, warnings, errors, lastIncident, …own}`. */
+/** `{host, pid, uptimeSeconds, connection, warnings, errors, lastIncident, …own}`. */
 export type Health = () => Promise<object>;
 
 /** The health of a service: the common part, and its own numbers. Numbers that are not available now say why. */
@@ -20,6 +22,7 @@ export function healthOf(parts: HealthParts, own: () => object | Promise<object>
     const { warnings, errors, last } = parts.incidents();
     return {
       host: parts.host,
+      pid: parts.pid,
       uptimeSeconds: Math.round(parts.uptimeMs() / 1000),
       connection: parts.connection(),
       warnings,

@@ -1,5 +1,5 @@
 import { checkedRequest } from '../../contracts/checked.js';
-import { type CompileRequest, compileRequest } from '../../contracts/compile-request.js';
+import { type CompileRequest, compileRequest, pastPromptRequest } from '../../contracts/compile-request.js';
 import { ThroughlineError, withRemedy } from '../../contracts/errors.js';
 import { isToken, type Token, token } from '../../contracts/names.js';
 import type { CompileReply, ExplainedFact, LedgerReport } from '../../contracts/replies/compile-reply.js';
@@ -7,6 +7,7 @@ import type { TokenizerName } from '../../contracts/session-settings.js';
 import { caughtUp } from '../../folding/caught-up.js';
 import type { LoadedSession, SessionReader } from '../../folding/session-folding.js';
 import type { SessionLog } from '../../ports/session-log.js';
+import type { ChosenFacts } from '../../prompt/chosen-facts.js';
 import { compilePrompt } from '../../prompt/compile-prompt.js';
 import { budgetOf } from '../../prompt/prompt-budget.js';
 import { resolvedSettings } from '../../session/resolved-settings.js';
@@ -15,6 +16,7 @@ import type { Tokenizer } from '../../shared/tokenizer.js';
 import { withRepairs } from '../common/event-repairs.js';
 import type { ProgressTracker, Refreshed } from '../common/progress-tracker.js';
 import { CompileTimes, type Laps } from './compile-times.js';
+import type { PromptKeeper } from './prompt-keeper.js';
 import type { PromptLearnings } from './prompt-learnings.js';
 import type { Telemetry } from './telemetry.js';
 
@@ -26,7 +28,6 @@ export interface PromptCompilerOptions {
   readonly reader: SessionReader;
   readonly log: SessionLog;
   readonly tracker: ProgressTracker;
-  readonly telemetry: Telemetry;
   /** The tokenizer that a session's settings name. */
   readonly tokenizers: (name: TokenizerName) => Promise<Tokenizer>;
   readonly learnings: PromptLearnings;
@@ -36,19 +37,28 @@ export interface PromptCompilerOptions {
   readonly times?: CompileTimes;
 }
 
+/** Who is told of each prompt. */
+export interface PromptObservers {
+  readonly telemetry: Telemetry;
+  readonly keeper: Pick<PromptKeeper, 'add'>;
+}
+
 /** From a request's JSON to its reply. Throws a ThroughlineError for a request that cannot be answered. */
 export type PromptCompiler = (request: unknown) => Promise<CompileReply>;
 
-export function createPromptCompiler(options: PromptCompilerOptions): PromptCompiler {
-  const { telemetry, times = new CompileTimes() } = options;
+export function createPromptCompiler(options: PromptCompilerOptions & PromptObservers): PromptCompiler {
+  const { telemetry, keeper, times = new CompileTimes() } = options;
   return async (input) => {
     const started = performance.now();
     try {
       const request = checkedRequest(compileRequest, input);
       const session = token(request.session, 'session');
       const laps = times.begin(request.kind, started);
-      const reply = await explained(session, await compile(session, request, options, laps), options);
-      telemetry.compiled(session, reply, laps.done());
+      const { reply: compiled, chosen } = await compile(session, request, options, laps);
+      const reply = await explained(session, compiled, options);
+      const durationMs = laps.done();
+      telemetry.compiled(session, reply, durationMs);
+      keeper.add({ session, request, reply, chosen, durationMs });
       return reply;
     } catch (error) {
       const named = sessionNamed(input);
@@ -56,6 +66,23 @@ export function createPromptCompiler(options: PromptCompilerOptions): PromptComp
       throw error;
     }
   };
+}
+
+/** Answers `prompt.past`: the prompt as it was, which nobody is told of. */
+export function createPastPrompts(options: PromptCompilerOptions): PromptCompiler {
+  const unseen = new CompileTimes();
+  return async (input) => {
+    const request = checkedRequest(pastPromptRequest, input);
+    const session = token(request.session, 'session');
+    const laps = unseen.begin(request.kind, performance.now());
+    return explained(session, (await compile(session, request, options, laps)).reply, options);
+  };
+}
+
+/** A prompt, and which facts it shows and leaves out. */
+interface Compiled {
+  readonly reply: CompileReply;
+  readonly chosen: ChosenFacts | undefined;
 }
 
 /** The same reply; where it explains its facts, each says what was repaired in the result that it comes from. */
@@ -73,7 +100,7 @@ async function compile(
   request: CompileRequest,
   options: PromptCompilerOptions,
   laps: Laps,
-): Promise<CompileReply> {
+): Promise<Compiled> {
   const { reader, tracker } = options;
   const learningsFor = options.learnings(session, request);
   let loaded = await loadFor(session, request, options);
@@ -99,15 +126,19 @@ async function compile(
   const budget = budgetOf(resolvedSettings(state.charter.settings), tokenizer);
   const replied = { sequence: state.sequence, snapshotSequence, replayed: loaded.replayed };
   const reflects = { ...replied, ...(learningsError && { learningsError }) };
+  let chosen: ChosenFacts | undefined;
+  const tell = (told: ChosenFacts) => {
+    chosen = told;
+  };
   if (request.kind !== 'dispatch') {
-    const compiled = compilePrompt(state, request, budget, learnings);
+    const compiled = compilePrompt(state, request, budget, learnings, tell);
     laps.lap('render');
-    return { ...compiled, ...reflects };
+    return { reply: { ...compiled, ...reflects }, chosen };
   }
   const ledger = ledgerReport(state, request.taskId, refreshed);
-  const compiled = compilePrompt(state, request, budget, learnings);
+  const compiled = compilePrompt(state, request, budget, learnings, tell);
   laps.lap('render');
-  return { ...compiled, ledger, ...reflects };
+  return { reply: { ...compiled, ledger, ...reflects }, chosen };
 }
 
 /**

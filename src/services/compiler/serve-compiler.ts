@@ -1,7 +1,8 @@
-import { COMPILE_SUBJECT, COMPILER_SERVICE } from '../../contracts/names.js';
+import { COMPILE_SUBJECT, COMPILER_SERVICE, PAST_PROMPT_SUBJECT } from '../../contracts/names.js';
 import { startService } from '../../nats/micro/micro-service.js';
 import { type Endpoint, healthEndpoint } from '../../nats/micro/service-endpoint.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
+import { systemClock } from '../../ports/clock.js';
 import { scannerFor } from '../../redaction/secretlint-scanner.js';
 import { loadTokenizer } from '../../tokenizers/load-tokenizer.js';
 import { VERSION } from '../../version.js';
@@ -11,7 +12,8 @@ import { numbersOf, type Serving, type Sessions } from '../common/service-contex
 import { watchService } from '../common/service-metrics.js';
 import type { Projects } from '../learnings/serve-learnings.js';
 import { CompileTimes } from './compile-times.js';
-import { createPromptCompiler } from './prompt-compiler.js';
+import { createPastPrompts, createPromptCompiler } from './prompt-compiler.js';
+import { PromptKeeper } from './prompt-keeper.js';
 import { createPromptLearnings } from './prompt-learnings.js';
 import { Telemetry } from './telemetry.js';
 import { TelemetryWriter } from './telemetry-writer.js';
@@ -28,11 +30,16 @@ export async function serveCompiler(
   shutdown.add('the telemetry', () => written.stop());
   const times = new CompileTimes();
   monitoring.metrics.add(times.collect);
-  const compile = createPromptCompiler({
+  const keeper = new PromptKeeper({
+    ring: nats.prompts,
+    secrets: scannerFor(config),
+    clock: systemClock,
+    logger,
+  });
+  shutdown.add('the keeper of prompts', () => keeper.stop());
+  const options = {
     ...sessions,
     log: nats.log,
-    telemetry,
-    times,
     learnings: createPromptLearnings({
       reader: projects.reader,
       relevance: projects.relevance,
@@ -42,7 +49,9 @@ export async function serveCompiler(
     }),
     tokenizers: loadTokenizer,
     afterTimeoutMs: config.afterTimeoutMs,
-  });
+  };
+  const compile = createPromptCompiler({ ...options, telemetry, keeper, times });
+  const past = createPastPrompts(options);
   const service = await startService(nats.connection, {
     name: COMPILER_SERVICE,
     version: VERSION,
@@ -50,7 +59,7 @@ export async function serveCompiler(
     logger,
     admit,
     tracing,
-    // Nothing of such a request is kept: it stays as its caller wrote it.
+    // What is kept of such a request is cleaned then: its prompt has it as its caller wrote it.
     endpoints: guarded<Endpoint>({ ...config, logger }, [
       {
         name: 'compile',
@@ -61,10 +70,18 @@ export async function serveCompiler(
         lower: 'maxFacts, maxTokens or a shorter taskPrompt',
         stats: () => telemetry.toJSON(),
       },
+      {
+        name: 'past',
+        subject: PAST_PROMPT_SUBJECT,
+        bySession: true,
+        description: 'the same with asOf: the prompt as it was; not counted, not kept',
+        handle: past,
+        lower: 'maxFacts, maxTokens or a shorter taskPrompt',
+      },
     ]).concat(
       healthEndpoint(
         COMPILER_SERVICE,
-        healthOf(health, () => numbersOf(sessions)),
+        healthOf(health, () => ({ ...numbersOf(sessions), prompts: keeper.counts })),
       ),
     ),
   });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ThroughlineError } from '../../contracts/errors.js';
-import type { Token } from '../../contracts/names.js';
+import { COMPILER_SERVICE, EXTRACTOR_SERVICE, LEARNINGS_SERVICE, type Token } from '../../contracts/names.js';
 import {
   RUN_INIT_SUBJECT,
   RUN_STATUS_SUBJECT,
@@ -19,8 +19,13 @@ import {
   TOOLS_SERVICE,
   toolSubject,
 } from '../../contracts/tool-requests.js';
+import { loadEmbedder } from '../../embedding/load-embedder.js';
+import { lookOver } from '../../nats/doctor/examine.js';
+import { installationNumbers } from '../../nats/jetstream/installation-numbers.js';
 import { startService } from '../../nats/micro/micro-service.js';
 import { type Endpoint, healthEndpoint } from '../../nats/micro/service-endpoint.js';
+import { healthOfServices } from '../../nats/micro/service-health.js';
+import { serviceStats } from '../../nats/micro/service-stats.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import { systemClock } from '../../ports/clock.js';
 import { scannerFor } from '../../redaction/secretlint-scanner.js';
@@ -33,8 +38,12 @@ import { watchService } from '../common/service-metrics.js';
 import { NoteHarvester } from '../learnings/note-harvester.js';
 import type { Projects } from '../learnings/serve-learnings.js';
 import { createDispatchResults } from './dispatch-results.js';
+import { createHealthQuery } from './health-query.js';
+import { createPromptQueries } from './prompt-queries.js';
+import { createRejectedQueries } from './rejected-queries.js';
 import { createRunService } from './run-service.js';
 import { createSessionTools } from './session-tools.js';
+import { createTelemetryQuery } from './telemetry-query.js';
 import { createTraceService } from './trace-service.js';
 
 const later = (request: unknown) =>
@@ -49,15 +58,13 @@ const LATER = {
   'trace-list': later,
   'trace-show': later,
   'snapshot-show': later,
-  'telemetry-show': later,
-  'rejected-list': later,
-  'rejected-show': later,
-  'rejected-retry': later,
-  'rejected-remove': later,
-  'prompt-list': later,
-  'prompt-show': later,
-  'health-show': later,
 };
+
+/** Longest wait for a part of the health. */
+const HEALTH_PART_MS = 1500;
+const ALL_SERVICES = [EXTRACTOR_SERVICE, COMPILER_SERVICE, TOOLS_SERVICE, LEARNINGS_SERVICE];
+/** The largest message that a server takes which says nothing of it. */
+const USUAL_PAYLOAD = 1024 * 1024;
 
 /** The service `session-tools`: tools, runs and traces. */
 export async function serveTools(
@@ -82,6 +89,35 @@ export async function serveTools(
     'dispatch-show': showDispatch,
     'plan-show': (request) => run.plan(request),
     ...LATER,
+    ...createRejectedQueries({
+      ...nats,
+      maxBodyBytes: config.maxBodyBytes,
+      maxReplyBytes: () => nats.connection.info?.max_payload ?? USUAL_PAYLOAD,
+    }),
+    ...createPromptQueries(nats.prompts),
+    'telemetry-show': createTelemetryQuery({
+      ...nats,
+      reader: sessions.reader,
+      unwritten: () => serviceStats(nats.connection, COMPILER_SERVICE, 'compile'),
+    }),
+    'health-show': createHealthQuery({
+      parts: {
+        ...(await installationNumbers(nats.connection, HEALTH_PART_MS)),
+        services: () => healthOfServices(nats.connection, ALL_SERVICES, HEALTH_PART_MS - 300),
+      },
+      partMs: HEALTH_PART_MS,
+      clock: systemClock,
+      lookOver: () =>
+        lookOver(nats, {
+          ...config,
+          version: VERSION,
+          now: Date.now,
+          embedder: config.embedder && {
+            load: () => loadEmbedder(config.embedder),
+            deadlineMs: config.embedDeadlineMs,
+          },
+        }),
+    }),
   };
   const trace = createTraceService({
     log: nats.log,

@@ -36,9 +36,16 @@ describe('a logger that counts', () => {
 
 describe('the health of a service', () => {
   const { incidents } = countingLogger(silentLogger, clock);
-  const parts = { host: 'one', uptimeMs: () => 61_400, connection: () => ({ connected: true }), incidents };
+  const parts = {
+    host: 'one',
+    pid: 7,
+    uptimeMs: () => 61_400,
+    connection: () => ({ connected: true }),
+    incidents,
+  };
   const common = {
     host: 'one',
+    pid: 7,
     uptimeSeconds: 61,
     connection: { connected: true },
     warnings: 0,

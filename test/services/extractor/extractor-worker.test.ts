@@ -40,6 +40,7 @@ async function extractorOn(failing: { put?: number; append?: number; downMs?: nu
       rejected: {
         foreign: () => rejected.foreign(),
         list: (...args) => rejected.list(...args),
+        page: (asked) => rejected.page(asked),
         get: (...args) => rejected.get(...args),
         remove: (...args) => rejected.remove(...args),
         put: (...args) => (puts-- > 0 ? Promise.reject(new Error('full')) : rejected.put(...args)),

@@ -1,0 +1,109 @@
+import type { JetStreamManager, JetStreamUsageAccountLimits, NatsConnection } from 'nats';
+import { z } from 'zod';
+import {
+  DISPATCH_STREAM,
+  EXTRACTOR_CONSUMER,
+  LEARNER_CONSUMER,
+  REJECTED_STREAM,
+} from '../../contracts/names.js';
+import type { DispatchLag, HealthShown, ServerFacts } from '../../contracts/replies/health-reply.js';
+import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import { ALL_SESSIONS } from './topology.js';
+
+/** Figures of the streams and the server, as the server knows them: nothing is read for them. */
+
+/** The figures that `health-show` needs, each asked for when it is called. */
+export async function installationNumbers(connection: NatsConnection, timeoutMs: number) {
+  const jsm = await connection.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
+  return {
+    dispatches: () => dispatchNumbers(jsm),
+    rejected: () => rejectedMessages(jsm),
+    sessions: () => sessionCount(connection, timeoutMs),
+    server: () => serverFacts(connection, jsm),
+  };
+}
+
+/** What waits to be folded; nothing without the stream. */
+async function dispatchNumbers(
+  jsm: JetStreamManager,
+): Promise<NonNullable<HealthShown['dispatches']> | undefined> {
+  const info = await orNothing(jsm.streams.info(DISPATCH_STREAM), 'asking for the stream of dispatches');
+  if (info === undefined) return undefined;
+  const consumers = await Promise.all([EXTRACTOR_CONSUMER, LEARNER_CONSUMER].map((each) => lagOf(jsm, each)));
+  const { last_seq: newest, last_ts: newestAt, messages: stored } = info.state;
+  return {
+    newest: stored === 0 ? 0 : newest,
+    ...(stored > 0 && { newestAt }),
+    stored,
+    consumers: consumers.flat(),
+  };
+}
+
+async function lagOf(jsm: JetStreamManager, consumer: string): Promise<DispatchLag[]> {
+  const asked = jsm.consumers.info(DISPATCH_STREAM, consumer);
+  const info = await orNothing(asked, `asking for the consumer ${consumer}`);
+  if (info === undefined) return [];
+  const { num_pending: pending, num_ack_pending: unacked, num_redelivered: redelivered, ack_floor } = info;
+  return [{ consumer, pending, unacked, redelivered, handled: ack_floor.stream_seq }];
+}
+
+/** Messages of rejected results. */
+async function rejectedMessages(jsm: JetStreamManager): Promise<number> {
+  const info = await orNothing(jsm.streams.info(REJECTED_STREAM), 'counting rejected results');
+  return info?.state.messages ?? 0;
+}
+
+const named = z.object({ total: z.number() });
+
+/** How many sessions there are. */
+async function sessionCount(connection: NatsConnection, timeoutMs: number): Promise<number> {
+  try {
+    const asked = JSON.stringify({ subject: ALL_SESSIONS });
+    const reply = await connection.request('$JS.API.STREAM.NAMES', asked, { timeout: timeoutMs });
+    return named.parse(reply.json()).total;
+  } catch (error) {
+    throw toThroughlineError(error, 'counting sessions');
+  }
+}
+
+/** The server that the connection is on, and what the account uses of its limits. */
+async function serverFacts(connection: NatsConnection, jsm: JetStreamManager): Promise<ServerFacts> {
+  const { version = 'unknown', server_name: name = '', cluster, max_payload = 0 } = connection.info ?? {};
+  const stats = await jsm.getAccountInfo().catch((error: unknown) => {
+    throw toThroughlineError(error, 'asking for the limits of JetStream');
+  });
+  return {
+    ...{ version, name },
+    ...(cluster !== undefined && { cluster }),
+    maxPayload: max_payload,
+    // An account with tiers has its limits there, one set for each number of replicas: only its use is told.
+    ...usedOf(stats, Object.keys(stats.tiers ?? {}).length === 0),
+  };
+}
+
+function usedOf(
+  { limits, storage, memory, streams, consumers }: JetStreamUsageAccountLimits,
+  areLimits: boolean,
+) {
+  const used = (count: number, limit: number) => ({
+    used: count,
+    ...(areLimits && limit > 0 && { limit }),
+  });
+  return {
+    storage: used(storage, limits.max_storage),
+    memory: used(memory, limits.max_memory),
+    streams: used(streams, limits.max_streams),
+    consumers: used(consumers, limits.max_consumers),
+  };
+}
+
+/** Nothing for what is not there. */
+async function orNothing<T>(asked: Promise<T>, what: string): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    const code = apiCode(error);
+    if (code === API.streamNotFound || code === API.consumerNotFound) return undefined;
+    throw toThroughlineError(error, what);
+  }
+}

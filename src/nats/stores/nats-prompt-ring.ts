@@ -1,0 +1,67 @@
+import type { JetStreamManager, NatsConnection } from 'nats';
+import { ThroughlineError } from '../../contracts/errors.js';
+import { jsonOf } from '../../contracts/event.js';
+import { compiledSubject, PROMPTS_STREAM, type Token } from '../../contracts/names.js';
+import { type KeptPrompt, keptPrompt } from '../../contracts/replies/prompt-trace.js';
+import { type PromptRing, pageOf, type RecentPrompt, RING_SIZE } from '../../ports/prompt-traces.js';
+import { toThroughlineError } from '../connection/nats-errors.js';
+import type { AckedPublisher } from '../jetstream/acked-publisher.js';
+import { readStream } from '../jetstream/direct-get.js';
+import { ensurePromptsStream, type TopologyOptions } from '../jetstream/topology.js';
+
+/**
+ * Compiled prompts in the stream `PROMPTS`, one subject for each session, of which the server keeps the newest. Made with
+ * the first prompt, and again where it was deleted.
+ */
+export class NatsPromptRing implements PromptRing {
+  readonly #connection: NatsConnection;
+  readonly #jsm: JetStreamManager;
+  readonly #publisher: AckedPublisher;
+  readonly #options: TopologyOptions & { readonly timeoutMs: number };
+
+  constructor(
+    connection: NatsConnection,
+    jsm: JetStreamManager,
+    publisher: AckedPublisher,
+    options: TopologyOptions & { readonly timeoutMs: number },
+  ) {
+    this.#connection = connection;
+    this.#jsm = jsm;
+    this.#publisher = publisher;
+    this.#options = options;
+  }
+
+  async recent(
+    session: Token,
+    range: { readonly before?: string; readonly limit: number },
+  ): Promise<readonly RecentPrompt[]> {
+    return pageOf(await this.all(session), range);
+  }
+
+  async all(session: Token): Promise<readonly KeptPrompt[]> {
+    const { timeoutMs } = this.#options;
+    const range = { from: 1, limit: RING_SIZE };
+    const subject = compiledSubject(session);
+    const messages = await readStream(this.#connection, PROMPTS_STREAM, subject, range, timeoutMs).catch(
+      (error: unknown) => {
+        throw toThroughlineError(error, `reading the prompts of ${session}`);
+      },
+    );
+    const kept = messages.flatMap(({ data, foreign }) =>
+      foreign === undefined ? (keptPrompt.safeParse(jsonOf(data)).data ?? []) : [],
+    );
+    return kept.reverse();
+  }
+
+  async keep(prompt: KeptPrompt): Promise<void> {
+    const subject = compiledSubject(prompt.session as Token);
+    const body = JSON.stringify(prompt);
+    let published = await this.#publisher.publish(subject, body, { stream: PROMPTS_STREAM });
+    if (published.outcome === 'no_stream') {
+      await ensurePromptsStream(this.#jsm, this.#options);
+      published = await this.#publisher.publish(subject, body, { stream: PROMPTS_STREAM });
+    }
+    if (published.outcome === 'stored') return;
+    throw new ThroughlineError('unavailable', `stream ${PROMPTS_STREAM} does not take compiled prompts`);
+  }
+}

@@ -1,0 +1,102 @@
+import { checkedRequest } from '../../contracts/checked.js';
+import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
+import type { HealthShown, MissingPart } from '../../contracts/replies/health-reply.js';
+import { TOOLS } from '../../contracts/tool-requests.js';
+import type { Finding } from '../../nats/doctor/finding.js';
+import type { Clock } from '../../ports/clock.js';
+import { LATE, withinDeadline } from '../../shared/deadline.js';
+
+/** Answers `health-show`: whatever can be had within a second and a half, and why the rest is missing. */
+export interface InstallationParts {
+  readonly services: () => Promise<HealthShown['services']>;
+  readonly dispatches: () => Promise<HealthShown['dispatches']>;
+  readonly rejected: () => Promise<number>;
+  readonly sessions: () => Promise<number>;
+  readonly server: () => Promise<NonNullable<HealthShown['server']>>;
+}
+
+export interface HealthQueryOptions {
+  readonly parts: InstallationParts;
+  /** What the doctor finds without writing anything. */
+  readonly lookOver: () => Promise<readonly Finding[]>;
+  readonly clock: Clock;
+  /** Longest wait for a part, in milliseconds. Default: 1500. */
+  readonly partMs?: number;
+}
+
+const PART_MS = 1500;
+/** How long what the doctor found is told again. */
+const FINDINGS_MS = 30_000;
+
+export function createHealthQuery(options: HealthQueryOptions) {
+  const { parts, clock, partMs = PART_MS } = options;
+  const findings = rememberedFindings(options);
+  return async (request: unknown): Promise<HealthShown> => {
+    checkedRequest(TOOLS['health-show'].request, request);
+    const at = clock();
+    const missing: MissingPart[] = [];
+    const part = async <T>(name: MissingPart['part'], work: Promise<T>): Promise<T | undefined> => {
+      // It may fail later than anyone waits for it.
+      work.catch(() => undefined);
+      try {
+        const had = await withinDeadline(partMs, work);
+        if (had !== LATE) return had;
+        throw new ThroughlineError('unavailable', `was not there within ${partMs} ms: ask again`);
+      } catch (error) {
+        missing.push({ part: name, code: codeOf(error), message: messageOf(error) });
+        return undefined;
+      }
+    };
+    const [services, dispatches, rejected, sessions, server, found] = await Promise.all([
+      part('services', parts.services()),
+      part('dispatches', parts.dispatches()),
+      part('rejected', parts.rejected()),
+      part('sessions', parts.sessions()),
+      part('server', parts.server()),
+      part('findings', findings()),
+    ]);
+    return {
+      at,
+      services: services ?? [],
+      ...(dispatches !== undefined && { dispatches }),
+      ...(rejected !== undefined && { rejected }),
+      ...(sessions !== undefined && { sessions }),
+      ...(server !== undefined && { server }),
+      ...found,
+      missing,
+    };
+  };
+}
+
+/** What the doctor found, and when it looked. */
+type Findings = Pick<HealthShown, 'findings' | 'findingsAt'>;
+
+/** Looks once for all who ask within half a minute. While a look takes long, what was found before is told. */
+function rememberedFindings({ lookOver, clock, partMs = PART_MS }: HealthQueryOptions) {
+  let known: Findings | undefined;
+  let looking: Promise<Findings> | undefined;
+  let since = Number.NEGATIVE_INFINITY;
+  const look = async (): Promise<Findings> => {
+    const findingsAt = clock();
+    try {
+      known = { findings: (await lookOver()).map(told), findingsAt };
+      since = performance.now();
+      return known;
+    } finally {
+      looking = undefined;
+    }
+  };
+  return async (): Promise<Findings> => {
+    if (known !== undefined && performance.now() - since < FINDINGS_MS) return known;
+    looking ??= look();
+    // It may fail when nobody waits for it any longer.
+    looking.catch(() => undefined);
+    if (known === undefined) return looking;
+    const found = await withinDeadline(partMs / 2, looking);
+    return found === LATE ? known : found;
+  };
+}
+
+function told({ check, level, message, fix }: Finding) {
+  return { check, level, message, ...(fix !== undefined && { fix }) };
+}

@@ -1,0 +1,21 @@
+import type { Token } from '../../src/contracts/names.js';
+import type { KeptPrompt } from '../../src/contracts/replies/prompt-trace.js';
+import { type PromptRing, pageOf, RING_SIZE } from '../../src/ports/prompt-traces.js';
+
+/** Compiled prompts in memory. */
+export class MemoryPromptRing implements PromptRing {
+  readonly #kept = new Map<string, KeptPrompt[]>();
+
+  async recent(session: Token, range: { readonly before?: string; readonly limit: number }) {
+    return pageOf(await this.all(session), range);
+  }
+
+  async all(session: Token): Promise<readonly KeptPrompt[]> {
+    return this.#kept.get(session) ?? [];
+  }
+
+  async keep(prompt: KeptPrompt): Promise<void> {
+    const before = this.#kept.get(prompt.session) ?? [];
+    this.#kept.set(prompt.session, [structuredClone(prompt), ...before].slice(0, RING_SIZE));
+  }
+}
