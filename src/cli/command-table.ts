@@ -76,6 +76,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./facts-command.js')).factsCommand,
   },
   {
+    name: 'timeline',
+    takes: '[options] [session]',
+    summary: 'list what happened in a session',
+    load: async () => (await import('./timeline-command.js')).timelineCommand,
+  },
+  {
     name: 'proposals',
     summary: 'list and review what may become a learning',
     load: async () => (await import('./proposals-command.js')).proposalsCommand,

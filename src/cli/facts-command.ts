@@ -1,13 +1,10 @@
 import { type Command, Option } from 'commander';
 import { FACT_TAGS, type FactTag } from '../contracts/fact-tags.js';
-import { factId } from '../facts/fact-id.js';
-import type { SessionFact } from '../facts/fact-types.js';
-import { withRepairs } from '../services/common/event-repairs.js';
-import { foldedState } from '../services/common/open-sessions.js';
-import { factsOf } from '../session/session-state.js';
+import type { FoundFact } from '../contracts/replies/fact-reply.js';
 import { counted } from '../shared/counted.js';
 import { oneLine } from '../shared/text.js';
-import { cliOf, examples, note, out, withNats } from './command-context.js';
+import { allPages } from './all-pages.js';
+import { cliOf, examples, note, out, withClient } from './command-context.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 
 interface FactsOptions {
@@ -17,6 +14,9 @@ interface FactsOptions {
   readonly all?: boolean;
   readonly json?: boolean;
 }
+
+/** As many as one request may ask for. */
+const PAGE = 200;
 
 export function factsCommand(program: Command): void {
   onSession(program.command('facts'))
@@ -37,35 +37,46 @@ export function factsCommand(program: Command): void {
     .action(async (_: string | undefined, options: FactsOptions, command: Command) => {
       const cli = cliOf(command);
       const session = sessionGiven(cli, command);
-      await withNats(cli, async (nats) => {
-        const state = await foldedState(nats, cli.logger, session);
-        requireEvents(session, state.sequence);
-        const store = factsOf(state);
-        const facts = (options.all ? store.all() : store.getValid()).filter((fact) => fits(fact, options));
-        if (options.json) {
-          const told = await withRepairs(nats.log, session, facts);
-          return out(JSON.stringify(told.map((fact) => ({ id: factId(fact), ...fact }))));
-        }
-        for (const fact of facts) {
-          const closed = fact.validTo === undefined ? '' : ` (closed by dispatch ${fact.closedBy})`;
-          out(wholeFact(fact) + closed);
-        }
-        note(`-- ${counted(facts.length, 'fact')} at session sequence ${state.sequence}`);
-      });
+      const { task, relation, tag, all } = options;
+      const is = all ? ('all' as const) : ('open' as const);
+      const asked = {
+        ...{ session, is, limit: PAGE },
+        ...(task !== undefined && { task }),
+        ...(relation !== undefined && { relation: [...relation] }),
+        ...(tag !== undefined && { tag: [...tag] }),
+      };
+      const pages = await withClient(cli, (client) =>
+        allPages((cursor) => client.tools.factFind({ ...asked, ...cursor })),
+      );
+      const [{ sequence }] = pages;
+      requireEvents(session, sequence);
+      const facts = pages.flatMap((page) => page.facts).sort((a, b) => a.dispatch - b.dispatch);
+      if (options.json) return out(JSON.stringify(facts.map(asStored)));
+      for (const fact of facts) {
+        const closed = fact.closed_by === undefined ? '' : ` (closed by dispatch ${fact.closed_by})`;
+        out(wholeFact(fact) + closed);
+      }
+      note(`-- ${counted(facts.length, 'fact')} at session sequence ${sequence}`);
     });
 }
 
 /** All that a fact says, as one line: a prompt has less room for it. */
-function wholeFact({ subject, relation, object, severity, fix, sourceTaskId }: SessionFact): string {
+function wholeFact({ subject, relation, object, severity, fix, task }: FoundFact): string {
   const finding = [severity, fix && `fix: ${fix}`].filter(Boolean).join(', ');
   const said = `${subject} ${relation} ${object}${finding && ` (${finding})`}`;
-  return `- ${oneLine(said)} [task:${oneLine(sourceTaskId)}]`;
+  return `- ${oneLine(said)} [task:${oneLine(task)}]`;
 }
 
-function fits({ sourceTaskId, relation, tags }: SessionFact, options: FactsOptions): boolean {
-  return (
-    (options.task === undefined || sourceTaskId === options.task) &&
-    (options.relation === undefined || options.relation.includes(relation)) &&
-    (options.tag === undefined || options.tag.some((tag) => tags.includes(tag)))
-  );
+/** A fact by the names that its session keeps it under: what `--json` has always printed. */
+function asStored({ at, closed_at, closed_by, task, role, dispatch, confidence = 1, ...fact }: FoundFact) {
+  return {
+    ...fact,
+    validFrom: at,
+    sourceTaskId: task,
+    sourceRole: role,
+    sourceSequence: dispatch,
+    confidence,
+    ...(closed_at !== undefined && { validTo: closed_at }),
+    ...(closed_by !== undefined && { closedBy: closed_by }),
+  };
 }

@@ -1,5 +1,7 @@
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
+import { FACT_TAGS } from '../contracts/fact-tags.js';
+import { TIMELINE_KINDS } from '../contracts/timeline-kinds.js';
 import { fraction, settingPair, wholeNumber } from './option-parsers.js';
 
 /** Options of commands that are requests, made from what the request takes. */
@@ -71,7 +73,7 @@ function wrappedIn(schema: z.ZodDefault | z.ZodOptional): z.ZodType {
 }
 
 function placeholderOf(field: string, inner: unknown): string {
-  if (inner instanceof z.ZodUnion) return 'id...';
+  if (inner instanceof z.ZodUnion) return `${field in PLACEHOLDERS ? PLACEHOLDERS[field] : 'id'}...`;
   if (inner instanceof z.ZodArray) return `${field.replace(/s$/, '')}...`;
   if (inner instanceof z.ZodNumber) return 'n';
   return PLACEHOLDERS[field] ?? 'text';
@@ -84,6 +86,8 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   by: 'name',
   type: 'type',
   status: 'status',
+  relation: 'relation',
+  tag: 'tag',
 };
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
@@ -110,14 +114,25 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   confidence: 'how sure it is, 0 to 1',
   retired: 'those that were superseded or retracted, and why',
   limit: 'most to show',
-  cursor: 'the page that begins after this id: each page but the last says which comes next',
+  cursor: 'the page that begins here: each page but the last says which comes next',
   maxResults: 'most to show',
   minSimilarity: 'similarity that a learning found by meaning must have, 0 to 1',
   merge: 'add its evidence to the learning that says nearly the same',
   separate: 'keep both',
   dispatch: 'its DISPATCH sequence, as `publish` prints it',
   timeoutMs: 'most milliseconds to wait for it',
-  text: 'its id, or words that all stand in it',
-  task: 'only facts from this task',
+  text: 'words that all stand in it; of a fact also its id',
+  task: 'only what is of this task',
   closed: 'also those that a later dispatch has closed',
+  subject: 'only facts about this, such as a file',
+  relation: 'only facts with one of these relations',
+  tag: `only facts with one of these: ${FACT_TAGS.join(', ')}`,
+  is: 'facts that hold, that were closed, or all',
+  stalled: 'only sessions with a task that makes no progress',
+  brief: 'only names and times',
+  kinds: `only entries of these kinds: ${TIMELINE_KINDS.join(', ')}`,
+  failed: 'only what failed',
+  after: 'only what is above this session sequence',
+  intent: 'the intent',
+  whole: 'with the text of the snapshot itself',
 };

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
+import type { Tools } from '../client/tool-methods.js';
 import { checkedRequest } from '../contracts/checked.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
@@ -9,15 +10,10 @@ import type { RunStatusReply } from '../contracts/replies/run-reply.js';
 import { sessionSettings } from '../contracts/session-settings.js';
 import { specNameOf } from '../ledger/spec-name.js';
 import { shellWord } from '../prompt/left-out.js';
-import { foldedState } from '../services/common/open-sessions.js';
-import { entriesOf } from '../services/tools/run-service.js';
-import { runStatus } from '../session/run-status.js';
-import type { SessionState } from '../session/session-state.js';
 import { boardLine } from '../session/task-counts.js';
 import { counted } from '../shared/counted.js';
-import { nearIdsHint } from '../shared/near-ids.js';
 import { oneLine } from '../shared/text.js';
-import { type Cli, cliOf, examples, note, out, sessionOf, withClient, withNats } from './command-context.js';
+import { type Cli, cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
 import { settingPair } from './option-parsers.js';
 import { isHere, usualPlan } from './plan-places.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
@@ -30,6 +26,7 @@ import {
   problemLine,
   problemsCounted,
 } from './show-plan.js';
+import { ledgerLines, ledgerListLines, progressLines } from './show-query.js';
 import { versionOf, watchSession } from './watching.js';
 
 interface InitOptions {
@@ -228,9 +225,9 @@ export function ledgerCommand(program: Command): void {
       const session = sessionGiven(cli, command);
       const { task, json = false, watch } = options;
       const show = async () => {
-        const state = await withNats(cli, (nats) => foldedState(nats, cli.logger, session));
-        requireEvents(session, state.sequence);
-        return task === undefined ? ledgerList(state, json) : ledgerOf(state, task, json);
+        return withClient(cli, ({ tools }) =>
+          task === undefined ? ledgerList(tools, session, json) : ledgerOf(tools, session, task, json),
+        );
       };
       const shown = ({ text, remark }: LedgerShown) =>
         [text, remark].filter((each) => each !== '').join('\n');
@@ -247,30 +244,28 @@ interface LedgerShown {
   readonly remark: string;
 }
 
-function ledgerList(state: SessionState, json: boolean): LedgerShown {
-  const { tasks } = runStatus(state);
+async function ledgerList({ ledgerList: ask }: Tools, session: Token, json: boolean): Promise<LedgerShown> {
+  const { tasks, sequence } = await ask({ session });
+  requireEvents(session, sequence);
   if (json) return { text: JSON.stringify(tasks), remark: '' };
-  const text = tasks.flatMap(taskLines).join('\n');
-  return { text, remark: `-- ${counted(tasks.length, 'task')} with a ledger` };
+  return {
+    text: ledgerListLines({ tasks }).join('\n'),
+    remark: `-- ${counted(tasks.length, 'task')} with a ledger`,
+  };
 }
 
-function ledgerOf(state: SessionState, task: string, json: boolean): LedgerShown {
-  const { ledgers, rejections } = state.dispatches.current();
-  const planned = state.run?.document.tasks.map(({ id }) => id) ?? [];
-  const known = new Set([...planned, ...ledgers.keys(), ...rejections.flatMap((each) => each.task ?? [])]);
-  if (!known.has(task)) {
-    const remark = `-- nothing is known about task ${oneLine(task)}${oneLine(nearIdsHint(task, known))}`;
-    return json ? { text: '{}', remark: known.size === 0 ? '' : remark } : { text: '', remark };
-  }
-  const entries = entriesOf(state, task);
-  if (json) return { text: JSON.stringify(entries), remark: '' };
-  const lines = Object.entries(entries).map(
-    ([key, value]) => `${key}  ${typeof value === 'string' ? oneLine(value) : JSON.stringify(value)}`,
-  );
-  return { text: lines.join('\n'), remark: '' };
+async function ledgerOf(
+  { ledgerShow: ask }: Tools,
+  session: Token,
+  task: string,
+  json: boolean,
+): Promise<LedgerShown> {
+  const { entries, remark, sequence } = await ask({ session, task });
+  requireEvents(session, sequence);
+  const said = remark === undefined ? '' : `-- ${remark}`;
+  if (json) return { text: JSON.stringify(entries), remark: said };
+  return { text: ledgerLines({ entries }).join('\n'), remark: said };
 }
-
-type ToldTask = z.infer<typeof statusReply>['tasks'][number];
 
 function statusLines({ session, run, tasks, unreadable, degraded }: z.infer<typeof statusReply>): string[] {
   const lines: string[] = run === null ? [NO_PLAN] : planNumberLines(run);
@@ -278,25 +273,12 @@ function statusLines({ session, run, tasks, unreadable, degraded }: z.infer<type
   if (problems !== '') lines.push(`tasks.md: ${problems}`);
   if (degraded !== undefined) lines.push(degradedLine(degraded));
   if (session.board.total > 0) lines.push(`board: ${boardLine(session.board)}`);
-  for (const task of tasks) lines.push(...taskLines(task).map((line) => `  ${line}`));
+  for (const task of tasks) lines.push(...progressLines(task).map((line) => `  ${line}`));
   for (const { task, dispatch, code, reason } of unreadable)
     lines.push(
       `  ${oneLine(task)}  last result, dispatch ${dispatch}, could not be read: ${code}: ${oneLine(reason)}`,
     );
   return lines;
-}
-
-/** What came of a task, and why it is stalled where it is. */
-function taskLines(progress: ToldTask): string[] {
-  const { task, board, plan, dispatches, last_outcome, next_action, required_fixes, replan_hint } = progress;
-  const stands = [board && `board: ${board}`, plan && `plan: ${plan}`].filter((where) => where !== undefined);
-  const where = stands.length === 0 ? '' : ` (${stands.join(', ')})`;
-  const fixes = required_fixes === 0 ? '' : `, ${counted(required_fixes, 'required fix', 'required fixes')}`;
-  const came = `${last_outcome} → ${next_action}${fixes} (${counted(dispatches, 'dispatch', 'dispatches')})`;
-  return [
-    `${oneLine(task)}${where}  ${came}`,
-    ...(replan_hint === undefined ? [] : [`  stalled: ${oneLine(replan_hint)}`]),
-  ];
 }
 
 async function textOf(file: string): Promise<string> {

@@ -1,14 +1,18 @@
 import type { Command } from 'commander';
-import type { CommandName, ToolArguments } from '../contracts/tool-requests.js';
-import { foldedState } from '../services/common/open-sessions.js';
-import { decide } from '../session/commands/decide-session.js';
 import { counted } from '../shared/counted.js';
-import { cliOf, coloured, examples, note, out, withNats } from './command-context.js';
+import { allPages } from './all-pages.js';
+import { cliOf, coloured, examples, note, out, withClient } from './command-context.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 import { showReply } from './show-reply.js';
 import { addTool } from './tool-command.js';
 
-/** Commands for people who look at sessions. They read the log themselves, so no service needs to run. */
+/** Commands for people who look at sessions: each asks the services. */
+
+/** As many sessions as one request may ask for. */
+const PAGE = 200;
+
+/** The tools that show a whole session. */
+type Shown = 'session-show' | 'task-list' | 'iteration-list';
 
 export function sessionCommand(program: Command): void {
   const session = program
@@ -22,13 +26,19 @@ export function sessionCommand(program: Command): void {
     .option('--json', 'one JSON array of names')
     .addHelpText('after', examples('throughline session ls', 'throughline session ls --json'))
     .action(async (options: { json?: boolean }, command: Command) => {
-      const names = await withNats(cliOf(command), ({ log }) => log.sessions());
+      const pages = await withClient(cliOf(command), (client) =>
+        allPages((cursor) => client.tools.sessionList({ brief: true, limit: PAGE, ...cursor })),
+      );
+      // A session that moved meanwhile may stand on two pages.
+      const names = [
+        ...new Set(pages.flatMap(({ sessions }) => sessions.map(({ session }) => session))),
+      ].sort();
       if (options.json) return out(JSON.stringify(names));
       for (const name of names) out(name);
       note(`-- ${counted(names.length, 'session')}`);
     });
 
-  reading(session.command('show'), 'Shows the figures of a session.', 'session show', 'session-show', {});
+  reading(session.command('show'), 'Shows the figures of a session.', 'session show', 'session-show');
   // The same requests as under `tool`, where people look for them.
   for (const word of ['open', 'complete', 'restart'] as const) {
     const command = onSession(session.command(word));
@@ -38,21 +48,15 @@ export function sessionCommand(program: Command): void {
 
 export function tasksCommand(program: Command): void {
   const tasks = program.command('tasks');
-  reading(tasks, 'Lists the tasks of a session.', 'tasks', 'task-list', {});
+  reading(tasks, 'Lists the tasks of a session.', 'tasks', 'task-list');
 }
 
 export function historyCommand(program: Command): void {
   const history = program.command('history');
-  reading(history, 'Lists the iterations of a session, oldest first.', 'history', 'iteration-list', {});
+  reading(history, 'Lists the iterations of a session, oldest first.', 'history', 'iteration-list');
 }
 
-function reading<Name extends CommandName>(
-  command: Command,
-  description: string,
-  words: string,
-  tool: Name,
-  args: ToolArguments<Name>,
-): void {
+function reading(command: Command, description: string, words: string, tool: Shown): void {
   onSession(command)
     .description(description)
     .option('--json', 'print it as JSON')
@@ -60,11 +64,8 @@ function reading<Name extends CommandName>(
     .action(async () => {
       const cli = cliOf(command);
       const session = sessionGiven(cli, command);
-      const state = await withNats(cli, (nats) => foldedState(nats, cli.logger, session));
-      requireEvents(session, state.sequence);
-      const decision = decide(tool, state, args);
-      if (decision.kind !== 'answer') throw new Error(`${tool} is not a reading command`);
-      const reply = decision.reply(state);
+      const reply = await withClient(cli, (client) => client.requestTool(tool, { session }));
+      requireEvents(session, reply.sequence);
       if (command.opts<{ json?: boolean }>().json) return out(JSON.stringify(reply));
       out(showReply(reply, coloured(cli)), coloured(cli));
     });

@@ -1,12 +1,10 @@
 import type { Command } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
-import { ROLES } from '../contracts/kinds.js';
 import type { NatsPorts } from '../nats/open-nats.js';
-import { foldedState, sessionReader } from '../services/common/open-sessions.js';
-import { decodeSnapshot } from '../session/session-snapshot.js';
-import { factsOf } from '../session/session-state.js';
-import { cliOf, examples, out, withNats } from './command-context.js';
+import { sessionReader } from '../services/common/open-sessions.js';
+import { cliOf, examples, out, withClient, withNats } from './command-context.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
+import { snapshotLines } from './show-query.js';
 
 interface SnapshotOptions {
   readonly json?: boolean;
@@ -25,27 +23,10 @@ export function snapshotCommand(program: Command): void {
     .action(async (_: string | undefined, options: SnapshotOptions, command: Command) => {
       const cli = cliOf(command);
       const session = sessionGiven(cli, command);
-      const stored = await withNats(cli, async (nats) => {
-        const found = await nats.snapshots.load(session);
-        if (found === undefined)
-          requireEvents(session, (await foldedState(nats, cli.logger, session)).sequence);
-        return found;
-      });
-      if (stored === undefined)
-        throw new ThroughlineError('not_found', `session ${session} has no snapshot yet`);
-      if (options.json) return out(stored.text);
-      const decoded = decodeSnapshot(session, stored.text);
-      if (!decoded.ok)
-        throw new ThroughlineError('internal', `the snapshot cannot be read (${decoded.reason})`);
-      const { state, createdAt } = decoded;
-      const { counts } = state.dispatches.current();
-      out(`session         ${session}`);
-      out(`after sequence  ${state.sequence}`);
-      out(`created at      ${createdAt}`);
-      out(`size            ${Buffer.byteLength(stored.text)} bytes`);
-      out(`valid facts     ${factsOf(state).count()}`);
-      const byRole = [...ROLES, 'rejected' as const].map((kind) => `${counts[kind]} ${kind}`);
-      out(`dispatches      ${byRole.join(', ')}`);
+      const { json: whole = false } = options;
+      const shown = await withClient(cli, (client) => client.tools.snapshotShow({ session, whole }));
+      if (whole) return out(shown.text ?? '');
+      for (const line of snapshotLines(session, shown)) out(line);
     });
 
   onSession(snapshot.command('write'))

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { TOOL_NAMES, TOOLS, type ToolName } from '../contracts/tool-requests.js';
 import { type Cli, cliOf, coloured, examples, out, sessionOf, withClient } from './command-context.js';
 import { addFields, fieldsIn } from './request-options.js';
+import { queryLines } from './show-query.js';
 import { showReply } from './show-reply.js';
 
 /** `throughline tool …`: one command for each tool of the service, with options made from its input. */
@@ -49,6 +50,8 @@ export function addTool(
       const request = { ...(session !== undefined && { session }), ...fieldsIn(options, shape) };
       const reply = await withClient(cli, (client) => client.requestTool(name, request));
       if (options.json === true) return out(JSON.stringify(reply));
+      const lines = queryLines(name, reply);
+      if (lines !== undefined) return out(lines.join('\n'));
       out(showReply(reply, coloured(cli)), coloured(cli));
     });
 }

@@ -38,7 +38,6 @@ export const COMMAND_NAMES = [
   'session-complete',
   'session-restart',
   'session-show',
-  'fact-find',
 ] as const;
 export type CommandName = (typeof COMMAND_NAMES)[number];
 
@@ -47,6 +46,7 @@ export const QUERY_NAMES = [
   'dispatch-show',
   'plan-show',
   'session-list',
+  'fact-find',
   'fact-show',
   'file-list',
   'timeline-list',

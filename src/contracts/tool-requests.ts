@@ -206,6 +206,9 @@ export const TOOLS = {
       status: z.enum(['open', 'completed']).optional().describe('Only sessions that are open, or completed.'),
       project: text(64).optional().describe('Only sessions of this project.'),
       stalled: flag.describe('Only sessions with a task that makes no progress.'),
+      brief: flag.describe(
+        'Only names and times, which costs least: filters other than text find nothing then.',
+      ),
       limit: limit(200, 50),
       cursor,
     },

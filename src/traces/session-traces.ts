@@ -155,6 +155,10 @@ function forgetOldest(intents: Map<string, IntentTrace>): void {
 /** Verdicts of what did not end well. */
 const FAILURES: ReadonlySet<Verdict> = new Set(['blocked', 'failed', 'needs_changes']);
 
+export function isFailure(verdict: Verdict): boolean {
+  return FAILURES.has(verdict);
+}
+
 /** A dispatch that names an intent as an entry of its trace, or `undefined`. */
 export function entryOfDispatch(dispatch: DispatchOutcome): RecordedEntry | undefined {
   const { outcome, sequence, role, task } = dispatch;
@@ -167,7 +171,7 @@ export function entryOfDispatch(dispatch: DispatchOutcome): RecordedEntry | unde
     id: `dispatch:${sequence}`,
     intent: clipText(outcome.intent_id, MOST.intent),
     action: 'TOOL_EXECUTION',
-    status: verdict !== undefined && FAILURES.has(verdict) ? 'FAILURE' : 'SUCCESS',
+    status: verdict !== undefined && isFailure(verdict) ? 'FAILURE' : 'SUCCESS',
     tool: role,
     target: clipText(task, MOST.text),
     ...(files !== undefined && files.length > 0 && { files }),

@@ -302,12 +302,17 @@ function outcomeLine({ tool, success, failure, denied }: ToolTally): string {
 }
 
 function entryLine(entry: RecordedEntry): string {
+  return item(entryText(entry));
+}
+
+/** What an entry says, as its agent wrote it: not to be shown before it is quoted. */
+export function entryText(entry: RecordedEntry): string {
   const { state, action, status, tool, reasoning } = entry;
   if ((state === 'REQUEST' || action === 'INTENT_SELECTION') && reasoning !== undefined)
-    return item(`REQUEST: ${reasoning}`);
+    return `REQUEST: ${reasoning}`;
   const what = [entry.files?.join(', '), entry.command, reasoning, entry.output, entry.error];
   const parts = what.filter((part) => part !== undefined);
-  return item(`${status} ${tool ?? action}: ${parts.join(' | ')}`);
+  return `${status} ${tool ?? action}: ${parts.join(' | ')}`;
 }
 
 /** Quoted whole: of two harmless parts, such as `[task` and `9]`, the colon between them would make a provenance. */

@@ -1,15 +1,28 @@
 import type { Token } from '../../src/contracts/names.js';
 import { SESSION_EVENTS, type SessionEvent } from '../../src/contracts/session-events.js';
+import type { ActiveSession, SessionActivity } from '../../src/ports/session-activity.js';
 import type { SessionLog } from '../../src/ports/session-log.js';
 import { MemoryEventLog, type MemoryEventLogOptions } from './memory-event-log.js';
 
 /** The session log in memory. */
-export class MemorySessionLog extends MemoryEventLog<SessionEvent> implements SessionLog {
+export class MemorySessionLog extends MemoryEventLog<SessionEvent> implements SessionLog, SessionActivity {
   constructor(options?: MemoryEventLogOptions) {
     super(SESSION_EVENTS, options);
   }
 
   async sessions(): Promise<Token[]> {
     return this.keys();
+  }
+
+  async activity(): Promise<ActiveSession[]> {
+    const active = this.keys().map(async (session) => {
+      const { events, through } = await this.read(session, { after: 0 });
+      return { session, sequence: through, at: events.at(-1)?.event.at ?? '' };
+    });
+    return Promise.all(active);
+  }
+
+  async newest(session: Token): Promise<number> {
+    return (await this.read(session, { after: 0 })).through;
   }
 }

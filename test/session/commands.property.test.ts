@@ -59,7 +59,6 @@ const ARGUMENTS: { readonly [Name in CommandName]: fc.Arbitrary<object> } = {
   'session-complete': given({ force: fc.boolean(), reason: maybe(content) }),
   'session-restart': given({ reason: maybe(content) }),
   'session-show': fc.constant({}),
-  'fact-find': given({ text: maybe(content), closed: fc.boolean() }),
 };
 // What makes tasks meet comes more often; a completed session is soon reopened.
 const WEIGHTS: { readonly [Name in CommandName]?: number } = {

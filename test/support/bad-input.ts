@@ -7,6 +7,7 @@ import {
   type LearningRequest,
 } from '../../src/contracts/learning-requests.js';
 import { COMPILE_SUBJECT, PAST_PROMPT_SUBJECT } from '../../src/contracts/names.js';
+import { cursorOf } from '../../src/contracts/page-cursor.js';
 import {
   RUN_INIT_SUBJECT,
   RUN_STATUS_SUBJECT,
@@ -83,7 +84,7 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
   'session-show': {},
   'fact-find': {
     ...{ text: 'parser', task: '1', subject: 'a.ts', relation: ['issue'], tag: 'error' },
-    ...{ is: 'all', closed: true, limit: 5 },
+    ...{ is: 'all', closed: true, limit: 5, cursor: cursorOf('facts', 9, 0, 9, 'abcd') },
   },
   'dispatch-show': { dispatch: 1, timeoutMs: 0 },
   'plan-show': { id: '2.1', status: 'blocked' },
@@ -95,14 +96,20 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
   'prompt-list': { task: '1', limit: 5, cursor: '5' },
   'prompt-show': { id: 'a1' },
   'health-show': {},
-  'session-list': { text: 'a', status: 'open', project: 'p', stalled: true, limit: 5 },
+  'session-list': {
+    ...{ text: 'a', status: 'open', project: 'p', stalled: true, brief: true, limit: 5 },
+    cursor: cursorOf('sessions', 0, '', 'a'),
+  },
   'fact-show': { id: 'abcd' },
   'file-list': { text: 'parser', limit: 5 },
-  'timeline-list': { kinds: ['result', 'rejected'], task: '1', failed: true, limit: 5, after: 1 },
+  'timeline-list': {
+    ...{ kinds: ['result', 'rejected'], task: '1', failed: true, limit: 5, after: 1 },
+    cursor: cursorOf('timeline', 1, ''),
+  },
   'ledger-list': {},
   'ledger-show': { task: '1' },
-  'trace-list': { limit: 5 },
-  'trace-show': { intent: 'INT-1', limit: 5 },
+  'trace-list': { limit: 5, cursor: cursorOf('intents', 'INT-1') },
+  'trace-show': { intent: 'INT-1', limit: 5, cursor: cursorOf('trace', 1, 0) },
   'snapshot-show': { whole: true },
 };
 

@@ -22,6 +22,8 @@ export const foundFact = z
     dispatch: place('Sequence of that result in the DISPATCH stream.'),
     eventSequence: place("Sequence of its event in the session's stream."),
     at: time('When that result arrived'),
+    confidence: z.number().exactOptional().describe('How certain it is, 0 to 1; left out for certain.'),
+    history: z.literal(true).exactOptional().describe('Its result is from before the session.'),
     closed_by: place('Sequence of the dispatch that closed it; absent while it holds.').exactOptional(),
     closed_at: time('When that dispatch arrived').exactOptional(),
     repairs: z
@@ -66,4 +68,5 @@ export const factShown = z.object({
 
 /** A fact with where it comes from and, once closed, what closed it. */
 export type FoundFact = Told<typeof foundFact>;
+export type FactsFound = Told<typeof factsFound>;
 export type FactShown = Told<typeof factShown>;

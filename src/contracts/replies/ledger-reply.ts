@@ -9,7 +9,7 @@ import type { Told } from './told.js';
 const ledgerListed = taskProgress
   .extend({
     board: z.enum(TASK_STATUSES).exactOptional().describe('Its status on the board, where it is there.'),
-    rounds: count('How often a review has sent it back since it was last approved.'),
+    rounds: count('Reviews that asked for changes.'),
     findings: count('Findings that its last review left open.'),
     blockers: count('What keeps it from going on.'),
     last_dispatch: place('Sequence of its last result in the DISPATCH stream.'),

@@ -7,13 +7,15 @@ import {
   type Token,
 } from '../../contracts/names.js';
 import { COMMAND_FAMILIES, SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
+import type { ActiveSession, SessionActivity } from '../../ports/session-activity.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
+import { newestMessage } from '../jetstream/newest-message.js';
 import { createSessionStream, type TopologyOptions } from '../jetstream/topology.js';
 import { type EventLogPorts, NatsEventLog } from './nats-event-log.js';
 
 /** Each session's log as a stream of its own, `SESSION_<session>`. */
-export class NatsSessionLog extends NatsEventLog<SessionEvent> implements SessionLog {
+export class NatsSessionLog extends NatsEventLog<SessionEvent> implements SessionLog, SessionActivity {
   readonly #ports: EventLogPorts;
 
   constructor(ports: EventLogPorts, options: TopologyOptions) {
@@ -43,5 +45,29 @@ export class NatsSessionLog extends NatsEventLog<SessionEvent> implements Sessio
       throw toThroughlineError(error, 'listing sessions');
     }
     return sessions.sort();
+  }
+
+  async activity(): Promise<ActiveSession[]> {
+    const found: ActiveSession[] = [];
+    try {
+      for await (const { config, created, state } of this.#ports.jsm.streams.list('session.>')) {
+        const session = sessionOfStream(config.name);
+        if (session === undefined) continue;
+        const at = state.messages === 0 ? created : state.last_ts;
+        found.push({ session, sequence: state.last_seq, at: new Date(at).toISOString() });
+      }
+    } catch (error) {
+      throw toThroughlineError(error, 'listing sessions');
+    }
+    return found;
+  }
+
+  async newest(session: Token): Promise<number> {
+    try {
+      const found = await newestMessage(this.#ports.jsm, sessionStream(session), sessionSubjects(session));
+      return found?.seq ?? 0;
+    } catch (error) {
+      throw toThroughlineError(error, `reading session ${session}`);
+    }
   }
 }

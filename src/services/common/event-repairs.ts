@@ -4,8 +4,10 @@ import type { SessionEvent } from '../../contracts/session-events.js';
 import type { ReadResult } from '../../ports/event-log.js';
 import type { SessionLog } from '../../ports/session-log.js';
 
-/** Events that are read one by one: for more of them, reading all in between costs less. */
+/** Events that are read one by one: for more of them, reading all in between costs less, unless they lie far apart. */
 const MAX_SINGLE = 16;
+const MAX_SINGLE_APART = 200;
+const FAR_APART = 20;
 /** Events that are in memory at a time. */
 const PAGE = 500;
 
@@ -28,7 +30,7 @@ export async function withRepairs<Fact extends { readonly eventSequence: number 
       if (wanted.has(sequence)) found.set(sequence, event.data.repairs);
     }
   };
-  if (wanted.size > MAX_SINGLE) await readBetween(log, session, [...wanted], take);
+  if (!isReadSingly(wanted)) await readBetween(log, session, [...wanted], take);
   else {
     const one = (sequence: number) => log.read(session, { after: sequence - 1, through: sequence });
     for (const read of await Promise.all([...wanted].map(one))) take(read);
@@ -37,6 +39,12 @@ export async function withRepairs<Fact extends { readonly eventSequence: number 
     const repairs = found.get(fact.eventSequence);
     return repairs === undefined ? fact : { ...fact, repairs };
   });
+}
+
+function isReadSingly(wanted: ReadonlySet<number>): boolean {
+  if (wanted.size <= MAX_SINGLE) return true;
+  const span = Math.max(...wanted) - Math.min(...wanted);
+  return wanted.size <= MAX_SINGLE_APART && span > FAR_APART * wanted.size;
 }
 
 /** Reads the events of results from the first of these sequences to the last, a page at a time. */

@@ -4,13 +4,10 @@ import { type Token, token } from '../../contracts/names.js';
 import { runInitRequest, runStatusRequest, type TasksSource } from '../../contracts/run-request.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
 import type { SessionCommander, SessionReader } from '../../folding/session-folding.js';
-import { ledgerEntries } from '../../ledger/ledger-entries.js';
 import { specNameOf } from '../../ledger/spec-name.js';
 import { inTurns } from '../../runtime/in-turns.js';
 import { append } from '../../session/commands/session-decision.js';
-import { unreadableResult, unreadOf } from '../../session/known-rejections.js';
 import { planView } from '../../session/plan-view.js';
-import { resolvedSettings } from '../../session/resolved-settings.js';
 import { runStatus } from '../../session/run-status.js';
 import type { SessionState } from '../../session/session-state.js';
 import { nearIdsHint } from '../../shared/near-ids.js';
@@ -96,13 +93,4 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
       return { ...planView(state, asked), ...degraded, sequence: state.sequence };
     },
   };
-}
-
-/** The known entries of one task's ledger, together with those of the progress. */
-export function entriesOf(state: SessionState, task: string): object {
-  const { ledgers, rejections } = state.dispatches.current();
-  const { stallThresholds } = resolvedSettings(state.charter.settings);
-  const unread = unreadOf(rejections, task);
-  const unreadable = unread && unreadableResult(unread);
-  return ledgerEntries(ledgers.get(task), state.run?.document, stallThresholds, unreadable, ledgers);
 }

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { ThroughlineError } from '../../contracts/errors.js';
 import { COMPILER_SERVICE, EXTRACTOR_SERVICE, LEARNINGS_SERVICE, type Token } from '../../contracts/names.js';
 import {
   RUN_INIT_SUBJECT,
@@ -42,23 +41,13 @@ import { createHealthQuery } from './health-query.js';
 import { createPromptQueries } from './prompt-queries.js';
 import { createRejectedQueries } from './rejected-queries.js';
 import { createRunService } from './run-service.js';
+import { SessionIndex } from './session-index.js';
+import { createSessionQueries } from './session-queries.js';
 import { createSessionTools } from './session-tools.js';
 import { createTelemetryQuery } from './telemetry-query.js';
+import { createTimelineService } from './timeline-service.js';
+import { createTraceEntries } from './trace-entries.js';
 import { createTraceService } from './trace-service.js';
-
-const later = (request: unknown) =>
-  Promise.reject(new ThroughlineError('internal', `not there yet: ${JSON.stringify(request)}`));
-const LATER = {
-  'session-list': later,
-  'fact-show': later,
-  'file-list': later,
-  'timeline-list': later,
-  'ledger-list': later,
-  'ledger-show': later,
-  'trace-list': later,
-  'trace-show': later,
-  'snapshot-show': later,
-};
 
 /** Longest wait for a part of the health. */
 const HEALTH_PART_MS = 1500;
@@ -85,10 +74,27 @@ export async function serveTools(
   const showDispatch = createDispatchResults({ reader: sessions.reader, log: nats.log, afterTimeoutMs });
   const tools = createSessionTools({ ...sessions, logger, onNotes });
   const run = createRunService(sessions);
+  const { prompts } = nats;
+  const index = new SessionIndex({ log: nats.log, reader: sessions.reader, logger });
+  const show = createSessionQueries({
+    log: nats.log,
+    reader: sessions.reader,
+    snapshots: nats.snapshots,
+    prompts,
+  });
   const queries: Readonly<Record<QueryName, (request: unknown) => Promise<object>>> = {
     'dispatch-show': showDispatch,
     'plan-show': (request) => run.plan(request),
-    ...LATER,
+    'session-list': (request) => index.list(request),
+    'fact-find': show.factFind,
+    'fact-show': show.factShow,
+    'file-list': show.fileList,
+    'timeline-list': createTimelineService({ log: nats.log, prompts }),
+    'ledger-list': show.ledgerList,
+    'ledger-show': show.ledgerShow,
+    'trace-list': show.traceList,
+    'trace-show': createTraceEntries({ log: nats.log }),
+    'snapshot-show': show.snapshotShow,
     ...createRejectedQueries({
       ...nats,
       maxBodyBytes: config.maxBodyBytes,

@@ -1,7 +1,6 @@
 import type { CommandName, ToolArguments } from '../../contracts/tool-requests.js';
 import { seenState } from '../seen-state.js';
 import type { SessionState } from '../session-state.js';
-import { findFacts } from './fact-commands.js';
 import * as iterations from './iteration-commands.js';
 import * as lifecycle from './lifecycle-commands.js';
 import * as notebook from './notebook-commands.js';
@@ -37,7 +36,6 @@ const DECIDE: {
   'session-complete': lifecycle.completeSession,
   'session-restart': lifecycle.restartSession,
   'session-show': lifecycle.showSession,
-  'fact-find': findFacts,
 };
 
 /**

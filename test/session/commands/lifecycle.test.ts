@@ -130,7 +130,6 @@ describe('a completed session', () => {
     'session-complete': {},
     'session-restart': {},
     'session-show': {},
-    'fact-find': {},
   };
   const answered: CommandName[] = [
     'task-list',
@@ -139,7 +138,6 @@ describe('a completed session', () => {
     'iteration-list',
     'session-complete',
     'session-show',
-    'fact-find',
   ];
 
   /** Each of the calls would append an event to it, were it open. */

@@ -1,0 +1,152 @@
+import type { FactShown, FoundFact } from '../contracts/replies/fact-reply.js';
+import type { FilesListed } from '../contracts/replies/file-reply.js';
+import type { LedgerShown, LedgersListed } from '../contracts/replies/ledger-reply.js';
+import type { ToolReply } from '../contracts/replies/replies.js';
+import type { SessionListed } from '../contracts/replies/session-list-reply.js';
+import type { SnapshotShown } from '../contracts/replies/snapshot-reply.js';
+import type { TimelineEntry } from '../contracts/replies/timeline-reply.js';
+import type { ToolName } from '../contracts/tool-requests.js';
+import { counted } from '../shared/counted.js';
+import { oneLine } from '../shared/text.js';
+
+/** Replies of the tools that read, as lines for people. What agents wrote gets one line of visible text. */
+
+const LINES: { readonly [Name in ToolName]?: (reply: ToolReply<Name>) => readonly string[] } = {
+  'session-list': ({ sessions }) => listed(sessions.map(sessionLine), 'no such sessions'),
+  'fact-show': factLines,
+  'file-list': ({ files, links }) =>
+    listed(fileLines({ files, links }), 'no results have touched such files'),
+  'timeline-list': ({ entries }) => listed(entries.map(timelineLine), 'nothing such has happened'),
+  'ledger-list': ({ tasks }) => listed(ledgerListLines({ tasks }), 'no task has had a result'),
+  'ledger-show': (reply) => (reply.remark === undefined ? ledgerLines(reply) : [oneLine(reply.remark)]),
+  'trace-list': ({ intents }) =>
+    listed(
+      intents.map(
+        ({ id, entries, request }) =>
+          `${oneLine(id)}  ${counted(entries, 'entry', 'entries')}${request === undefined ? '' : `  ${oneLine(request)}`}`,
+      ),
+      'no intent has a trace',
+    ),
+  'trace-show': ({ entries }) =>
+    listed(
+      entries.map(({ at, entry, line }) => `${at}  ${oneLine(entry.id)}  ${oneLine(line)}`),
+      'no such entries',
+    ),
+};
+
+/** The lines of a reply; `undefined` for a tool whose reply is shown otherwise. */
+export function queryLines(name: ToolName, reply: unknown): readonly string[] | undefined {
+  // The entry of a tool takes the reply of that tool; the index type cannot say so.
+  const lines = LINES[name] as ((reply: unknown) => readonly string[]) | undefined;
+  return lines?.(reply);
+}
+
+function listed(lines: readonly string[], none: string): readonly string[] {
+  return lines.length === 0 ? [none] : lines;
+}
+
+function sessionLine(session: SessionListed): string {
+  if (session.brief) return `${session.session}  last event ${session.at}`;
+  const { session: name, status, at, results, facts, board, plan, stalled, waiting } = session;
+  const parts = [
+    `${name}  ${status}`,
+    counted(results, 'result'),
+    counted(facts, 'fact'),
+    ...(board.open + board.done > 0 ? [`board: ${board.open} open, ${board.done} done`] : []),
+    ...(plan === undefined ? [] : [`plan: ${plan.done} of ${plan.total} done`]),
+    `last event ${at}`,
+  ];
+  const stuck = stalled.map(({ task, reason }) => `\n  stalled: task ${oneLine(task)}: ${oneLine(reason)}`);
+  return parts.join(', ') + stuck.join('') + waiting.map((what) => `\n  waits: ${oneLine(what)}`).join('');
+}
+
+/** An entry of a timeline in one line. */
+export function timelineLine(entry: TimelineEntry): string {
+  const { at, kind, task, role, verdict, failed, summary, dispatch } = entry;
+  const what = [role, verdict].filter((part) => part !== undefined).join(' ');
+  const where = dispatch === undefined ? '' : ` (dispatch ${dispatch})`;
+  const parts = [at, `${kind}${failed ? '!' : ''}`.padEnd(9), oneLine(task ?? '-'), what, oneLine(summary)];
+  return parts.filter((part) => part !== '').join('  ') + where;
+}
+
+function factLine({ id, subject, relation, object, task, dispatch, closed_by }: FoundFact): string {
+  const closed = closed_by === undefined ? '' : ` (closed by dispatch ${closed_by})`;
+  return `${id} ${oneLine(`${subject} ${relation} ${object}`)} [task:${oneLine(task)}] dispatch ${dispatch}${closed}`;
+}
+
+function factLines({ fact, history, closedBy, shownIn }: FactShown): string[] {
+  const closer = [closedBy?.role, closedBy?.task && `task ${oneLine(closedBy.task)}`]
+    .filter(Boolean)
+    .join(', ');
+  return [
+    factLine(fact),
+    `  said by ${fact.role} at ${fact.at}, event ${fact.eventSequence}`,
+    ...(closedBy === undefined
+      ? []
+      : [`  closed at ${closedBy.at} by dispatch ${closedBy.dispatch}${closer && ` (${closer})`}`]),
+    ...history.map((each) => `  before or beside: ${factLine(each)}`),
+    ...shownIn.map(({ id, at, kind, task }) => {
+      const forTask = task === undefined ? '' : ` of task ${oneLine(task)}`;
+      return `  shown at ${at} in the ${kind} prompt ${id}${forTask}`;
+    }),
+  ];
+}
+
+function fileLines({ files, links }: Pick<FilesListed, 'files' | 'links'>): string[] {
+  return files.map(({ path, uses, tasks }, index) => {
+    const together = links
+      .filter(({ from, to }) => from === index || to === index)
+      .slice(0, 3)
+      .map((link) => oneLine(files[link.from === index ? link.to : link.from]?.path ?? ''));
+    const beside = together.length === 0 ? '' : `, often with ${together.join(', ')}`;
+    return `${oneLine(path)}  ${counted(uses, 'result')}, tasks ${tasks.map(oneLine).join(', ')}${beside}`;
+  });
+}
+
+export function ledgerListLines({ tasks }: Pick<LedgersListed, 'tasks'>): string[] {
+  return tasks.flatMap(progressLines);
+}
+
+interface Progress {
+  readonly task: string;
+  readonly board?: string | undefined;
+  readonly plan?: string | undefined;
+  readonly dispatches: number;
+  readonly last_outcome: string;
+  readonly next_action: string;
+  readonly required_fixes: number;
+  readonly replan_hint?: string | undefined;
+}
+
+/** What came of a task, and why it is stalled where it is. */
+export function progressLines(progress: Progress): string[] {
+  const { task, board, plan, dispatches, last_outcome, next_action, required_fixes, replan_hint } = progress;
+  const stands = [board && `board: ${board}`, plan && `plan: ${plan}`].filter((where) => where !== undefined);
+  const where = stands.length === 0 ? '' : ` (${stands.join(', ')})`;
+  const fixes = required_fixes === 0 ? '' : `, ${counted(required_fixes, 'required fix', 'required fixes')}`;
+  const came = `${last_outcome} → ${next_action}${fixes} (${counted(dispatches, 'dispatch', 'dispatches')})`;
+  return [
+    `${oneLine(task)}${where}  ${came}`,
+    ...(replan_hint === undefined ? [] : [`  stalled: ${oneLine(replan_hint)}`]),
+  ];
+}
+
+/** The known entries of a task, a line each. */
+export function ledgerLines({ entries }: Pick<LedgerShown, 'entries'>): string[] {
+  return Object.entries(entries).map(
+    ([key, value]) => `${key}  ${typeof value === 'string' ? oneLine(value) : JSON.stringify(value)}`,
+  );
+}
+
+/** What a snapshot holds, a line each. */
+export function snapshotLines(session: string, shown: SnapshotShown): string[] {
+  const byRole = Object.entries(shown.dispatches).map(([kind, count]) => `${count} ${kind}`);
+  return [
+    `session         ${session}`,
+    `after sequence  ${shown.after}`,
+    `created at      ${shown.createdAt}`,
+    `size            ${shown.bytes} bytes`,
+    `valid facts     ${shown.facts}`,
+    `dispatches      ${byRole.join(', ')}`,
+  ];
+}

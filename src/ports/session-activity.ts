@@ -1,0 +1,30 @@
+import type { Token } from '../contracts/names.js';
+
+/**
+ * How far the logs of sessions have come, without reading one: tells which have moved, and where reading back begins.
+ *
+ * An implementer must show an appended event to every call that starts after the append has resolved.
+ */
+export interface SessionActivity {
+  /**
+   * Every session that has a log, in any order.
+   *
+   * @throws ThroughlineError `unavailable` when the logs cannot be reached
+   */
+  activity(): Promise<ActiveSession[]>;
+
+  /**
+   * Sequence of a session's newest event; 0 for a session without any.
+   *
+   * @throws ThroughlineError `unavailable` when the log cannot be reached
+   */
+  newest(session: Token): Promise<number>;
+}
+
+export interface ActiveSession {
+  readonly session: Token;
+  /** Sequence of its newest message, whatever it holds; 0 for an empty log. */
+  readonly sequence: number;
+  /** When that was stored, or of an empty log when it was made: ISO 8601 in UTC. */
+  readonly at: string;
+}

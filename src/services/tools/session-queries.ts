@@ -1,0 +1,136 @@
+import { checkedRequest } from '../../contracts/checked.js';
+import { noSuchSession, ThroughlineError } from '../../contracts/errors.js';
+import { type Token, token } from '../../contracts/names.js';
+import type { FactShown, FactsFound } from '../../contracts/replies/fact-reply.js';
+import type { FilesListed } from '../../contracts/replies/file-reply.js';
+import type { LedgerShown, LedgersListed } from '../../contracts/replies/ledger-reply.js';
+import type { SnapshotShown } from '../../contracts/replies/snapshot-reply.js';
+import type { TracesListed } from '../../contracts/replies/trace-reply.js';
+import { TOOLS } from '../../contracts/tool-requests.js';
+import { factHistory, factOfId, findFacts } from '../../facts/found-facts.js';
+import type { SessionReader } from '../../folding/session-folding.js';
+import type { PromptTraces } from '../../ports/prompt-traces.js';
+import type { SessionLog } from '../../ports/session-log.js';
+import type { SnapshotStore } from '../../ports/snapshot-store.js';
+import { touchedFiles } from '../../search/touched-files.js';
+import { ledgerList, ledgerOf } from '../../session/ledger-views.js';
+import { decodeSnapshot } from '../../session/session-snapshot.js';
+import { factsOf, pastOf, type SessionState, tracesOf } from '../../session/session-state.js';
+import { intentList } from '../../traces/intent-list.js';
+import { withRepairs } from '../common/event-repairs.js';
+
+/** Answers the tools that show what a session's state holds: facts, files, ledgers, traces and the snapshot. */
+export interface SessionQueriesOptions {
+  readonly log: Pick<SessionLog, 'read'>;
+  readonly reader: Pick<SessionReader, 'load'>;
+  readonly snapshots: Pick<SnapshotStore, 'load'>;
+  readonly prompts: PromptTraces;
+}
+
+/** Prompts that are looked through for a fact, and those that are shown. */
+const PROMPTS = { read: 200, shown: 20 };
+/** Ids that a refusal names. */
+const MAX_CANDIDATES = 20;
+
+export function createSessionQueries({ log, reader, snapshots, prompts }: SessionQueriesOptions) {
+  const stateOf = async (session: Token): Promise<SessionState> => (await reader.load(session)).folded.state;
+
+  return {
+    async factFind(request: unknown): Promise<FactsFound> {
+      const { session: name, ...asked } = checkedRequest(TOOLS['fact-find'].request, request);
+      const session = token(name, 'session');
+      const state = await stateOf(session);
+      const { facts, ...page } = findFacts(factsOf(state).all(), asked);
+      const { sequence } = state;
+      return { facts: await withRepairs(log, session, facts), ...page, sequence };
+    },
+    async factShow(request: unknown): Promise<FactShown> {
+      const { session: name, id } = checkedRequest(TOOLS['fact-show'].request, request);
+      const session = token(name, 'session');
+      const state = await stateOf(session);
+      const facts = factsOf(state).all();
+      const found = factOfId(facts, id);
+      if ('candidates' in found) throw noSuchFact(id, found.candidates);
+      const { sequence } = state;
+      const told = factHistory(facts, found.fact);
+      const recent = await prompts.recent(session, { limit: PROMPTS.read });
+      const shownIn = recent
+        .filter((prompt) => prompt.facts.some((each) => each.id === told.fact.id))
+        .slice(0, PROMPTS.shown)
+        .map(({ durationMs: _, dropped: __, facts: ___, ...brief }) => brief);
+      return { ...told, shownIn, sequence };
+    },
+    async fileList(request: unknown): Promise<FilesListed> {
+      const { session, text, limit } = checkedRequest(TOOLS['file-list'].request, request);
+      const state = await stateOf(token(session, 'session'));
+      const { files, links, total } = touchedFiles(pastOf(state), { text, limit });
+      const last = lastTouched(state);
+      const timed = files.map((file) => {
+        const at = last.get(file.path);
+        return { ...file, ...(at !== undefined && { last: at }) };
+      });
+      return { files: timed, links, total, sequence: state.sequence };
+    },
+    async ledgerList(request: unknown): Promise<LedgersListed> {
+      const { session } = checkedRequest(TOOLS['ledger-list'].request, request);
+      const state = await stateOf(token(session, 'session'));
+      return { ...ledgerList(state), sequence: state.sequence };
+    },
+    async ledgerShow(request: unknown): Promise<LedgerShown> {
+      const { session, task } = checkedRequest(TOOLS['ledger-show'].request, request);
+      const state = await stateOf(token(session, 'session'));
+      return { ...ledgerOf(state, task), sequence: state.sequence };
+    },
+    async traceList(request: unknown): Promise<TracesListed> {
+      const { session, ...page } = checkedRequest(TOOLS['trace-list'].request, request);
+      const state = await stateOf(token(session, 'session'));
+      return { ...intentList(tracesOf(state), page), sequence: state.sequence };
+    },
+    async snapshotShow(request: unknown): Promise<SnapshotShown> {
+      const { session: name, whole } = checkedRequest(TOOLS['snapshot-show'].request, request);
+      const session = token(name, 'session');
+      const [stored, { sequence }] = await Promise.all([snapshots.load(session), stateOf(session)]);
+      if (stored === undefined) {
+        const missing = sequence === 0 ? noSuchSession(session) : `session ${session} has no snapshot yet`;
+        throw new ThroughlineError('not_found', missing);
+      }
+      const decoded = decodeSnapshot(session, stored.text);
+      if (!decoded.ok)
+        throw new ThroughlineError('internal', `the snapshot cannot be read (${decoded.reason})`);
+      const { state, createdAt } = decoded;
+      return {
+        after: state.sequence,
+        createdAt,
+        bytes: Buffer.byteLength(stored.text),
+        facts: factsOf(state).count(),
+        dispatches: { ...state.dispatches.current().counts },
+        ...(whole && { text: stored.text }),
+        sequence,
+      };
+    },
+  };
+}
+
+function noSuchFact(id: string, candidates: readonly string[]): ThroughlineError {
+  const given = JSON.stringify(id);
+  if (candidates.length === 0)
+    return new ThroughlineError(
+      'not_found',
+      `no fact ${given}: "throughline facts --json" shows the ids of all facts`,
+      { details: { id } },
+    );
+  return new ThroughlineError(
+    'ambiguous',
+    `fact ${given} could be ${candidates.slice(0, 5).join(', ')}: give the whole id`,
+    { details: { id, candidates: candidates.slice(0, MAX_CANDIDATES) } },
+  );
+}
+
+/** When a result last changed each file, as far as facts of it are kept. */
+function lastTouched(state: SessionState): Map<string, string> {
+  const last = new Map<string, string>();
+  // In the order of their dispatches: the newest stays.
+  for (const { subject, tags, validFrom } of factsOf(state).all())
+    if (tags.includes('file_change')) last.set(subject, validFrom);
+  return last;
+}

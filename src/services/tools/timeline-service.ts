@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { checkedRequest } from '../../contracts/checked.js';
+import { token } from '../../contracts/names.js';
+import { cursorOf, readCursor } from '../../contracts/page-cursor.js';
+import type { TimelineEntry, TimelineListed } from '../../contracts/replies/timeline-reply.js';
+import type { StoredEvent } from '../../contracts/session-events.js';
+import { TIMELINE_KINDS, type TimelineKind } from '../../contracts/timeline-kinds.js';
+import { TOOLS, type ToolArguments } from '../../contracts/tool-requests.js';
+import type { PromptTraces } from '../../ports/prompt-traces.js';
+import type { SessionActivity } from '../../ports/session-activity.js';
+import type { SessionLog } from '../../ports/session-log.js';
+import { withoutRefused } from '../../session/counted-commands.js';
+import { promptEntry, timelineEntry } from '../../session/timeline-entry.js';
+import { eventsBackwards, type Source } from './events-backwards.js';
+
+/**
+ * Answers `timeline-list`: the events of a session and the prompts that were compiled for it, the newest first, a page at
+ * a time. By sequence; a prompt stands before the newest event that it reflects.
+ */
+export interface TimelineServiceOptions {
+  readonly log: Pick<SessionLog, 'read'> & Pick<SessionActivity, 'newest'>;
+  readonly prompts: PromptTraces;
+}
+
+/** Events that one request reads at most: where few of them fit, the page is short, and the next goes on. */
+const MOST_READ = 2000;
+/** A read counts as so many events, whatever it brings. */
+const LEAST_COUNTED = 32;
+/** As many prompts as are remembered of a session. */
+const MOST_PROMPTS = 200;
+
+const SOURCES: Readonly<Record<Exclude<TimelineKind, 'prompt'>, Source>> = {
+  result: 'fact.recorded',
+  rejected: 'dispatch.rejected',
+  command: 'commands',
+  trace: 'trace.appended',
+};
+
+/** Where a page begins: at this sequence, or of the prompts that reflect it behind this one. */
+interface Place {
+  readonly sequence: number;
+  readonly prompt?: string;
+}
+
+export function createTimelineService({ log, prompts }: TimelineServiceOptions) {
+  return async (request: unknown): Promise<TimelineListed> => {
+    const { session: name, ...asked } = checkedRequest(TOOLS['timeline-list'].request, request);
+    const session = token(name, 'session');
+    const { limit, after } = asked;
+    const kinds = new Set(asked.kinds ?? TIMELINE_KINDS);
+    const given = asked.cursor === undefined ? undefined : placeIn(asked.cursor);
+    const [sequence, recent] = await Promise.all([
+      log.newest(session),
+      kinds.has('prompt') ? prompts.recent(session, { limit: MOST_PROMPTS }) : [],
+    ]);
+    // A cursor may come from anyone: nothing is looked for where nothing can be.
+    const from =
+      given === undefined ? { sequence } : { ...given, sequence: Math.min(given.sequence, sequence) };
+    const compiled = promptsFrom(recent.map(promptEntry), from, after).filter((entry) => fits(entry, asked));
+    const found: TimelineEntry[] = [];
+    const isFull = () => found.length > limit;
+    /** Adds the prompts that reflect this sequence or a later one. */
+    const addPrompts = (downTo: number) => {
+      while (!isFull() && (compiled[0]?.sequence ?? -1) >= downTo) found.push(...compiled.splice(0, 1));
+    };
+    let read = 0;
+    const sources = sourcesOf(kinds);
+    const range = { from: from.sequence, above: after ?? 0, sources, wanted: limit + 1 };
+    for await (const { events, downTo } of sources.length === 0 ? [] : eventsBackwards(log, session, range)) {
+      for (const entry of entriesOf(events, asked)) {
+        addPrompts(entry.sequence);
+        if (isFull()) break;
+        found.push(entry);
+      }
+      addPrompts(downTo);
+      if (isFull()) return page(found, limit, sequence);
+      read += Math.max(events.length, LEAST_COUNTED);
+      if (read >= MOST_READ && downTo > range.above + 1)
+        return { entries: found, next: cursorTo({ sequence: downTo - 1 }), sequence };
+    }
+    addPrompts(0);
+    return isFull() ? page(found, limit, sequence) : { entries: found, sequence };
+  };
+}
+
+/** The first entries, where there is one more at least. */
+function page(found: readonly TimelineEntry[], limit: number, sequence: number): TimelineListed {
+  const entries = found.slice(0, limit);
+  const last = entries.at(-1);
+  return { entries, ...(last !== undefined && { next: cursorTo(behind(last)) }), sequence };
+}
+
+function behind({ sequence, prompt }: TimelineEntry): Place {
+  return prompt === undefined ? { sequence: sequence - 1 } : { sequence, prompt: prompt.id };
+}
+
+function cursorTo({ sequence, prompt }: Place): string {
+  return cursorOf('timeline', sequence, prompt ?? '');
+}
+
+function placeIn(cursor: string): Place {
+  const values = [z.literal('timeline'), z.int(), z.string()] as const;
+  const [, sequence, prompt] = readCursor(cursor, values);
+  return { sequence, ...(prompt !== '' && { prompt }) };
+}
+
+function sourcesOf(kinds: ReadonlySet<TimelineKind>): Source[] {
+  const wanted = Object.entries(SOURCES).filter(([kind]) => kinds.has(kind as keyof typeof SOURCES));
+  return wanted.length === Object.keys(SOURCES).length ? ['everything'] : wanted.map(([, source]) => source);
+}
+
+/** The prompts from a place on, by the sequence that they reflect; of equal ones the newest first, as they come. */
+function promptsFrom(
+  recent: readonly TimelineEntry[],
+  from: Place,
+  after: number | undefined,
+): TimelineEntry[] {
+  const sorted = recent
+    .filter(({ sequence }) => sequence <= from.sequence && sequence >= (after ?? 0))
+    .sort((one, other) => other.sequence - one.sequence);
+  if (from.prompt === undefined) return sorted;
+  const at = sorted.findIndex(({ prompt }) => prompt?.id === from.prompt);
+  // The oldest are forgotten first: with it all went that stood behind it.
+  return at < 0 ? sorted.filter(({ sequence }) => sequence < from.sequence) : sorted.slice(at + 1);
+}
+
+function entriesOf(newestFirst: readonly StoredEvent[], asked: Filter): TimelineEntry[] {
+  const counting = withoutRefused(newestFirst.toReversed());
+  return counting
+    .toReversed()
+    .map(timelineEntry)
+    .filter((entry) => fits(entry, asked));
+}
+
+type Filter = Pick<ToolArguments<'timeline-list'>, 'task' | 'failed'>;
+
+function fits({ task, failed }: TimelineEntry, asked: Filter): boolean {
+  return (asked.task === undefined || task === asked.task) && (!asked.failed || failed === true);
+}

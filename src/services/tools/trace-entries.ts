@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { checkedRequest } from '../../contracts/checked.js';
+import { token } from '../../contracts/names.js';
+import { cursorOf, readCursor } from '../../contracts/page-cursor.js';
+import type { TraceShown } from '../../contracts/replies/trace-reply.js';
+import type { StoredEvent } from '../../contracts/session-events.js';
+import { TOOLS } from '../../contracts/tool-requests.js';
+import type { RecordedEntry } from '../../contracts/trace-entry.js';
+import type { SessionActivity } from '../../ports/session-activity.js';
+import type { SessionLog } from '../../ports/session-log.js';
+import { clipText, quoted } from '../../shared/text.js';
+import { entryOfDispatch } from '../../traces/session-traces.js';
+import { entryText } from '../../traces/trace-summary.js';
+import { eventsBackwards } from './events-backwards.js';
+
+/** Answers `trace-show`: the entries of an intent as the log has them, the newest first, a page at a time. */
+
+/** Events that one request reads at most. */
+const MOST_READ = 2000;
+/** A read counts as so many events, whatever it brings. */
+const LEAST_COUNTED = 32;
+const MAX_LINE = 300;
+
+export function createTraceEntries({
+  log,
+}: {
+  readonly log: Pick<SessionLog, 'read'> & Pick<SessionActivity, 'newest'>;
+}) {
+  return async (request: unknown): Promise<TraceShown> => {
+    const { session: name, intent, limit, cursor } = checkedRequest(TOOLS['trace-show'].request, request);
+    const session = token(name, 'session');
+    const sequence = await log.newest(session);
+    const from =
+      cursor === undefined ? { sequence, index: Number.POSITIVE_INFINITY } : placeIn(cursor, sequence);
+    const found: (TraceShown['entries'][number] & { readonly index: number })[] = [];
+    const reply = (next?: string) => ({
+      intent,
+      entries: found.slice(0, limit).map(({ index: _, ...entry }) => entry),
+      ...(next !== undefined && { next }),
+      sequence,
+    });
+    const range = {
+      ...{ from: from.sequence, above: 0, wanted: limit + 1 },
+      sources: ['trace.appended', 'fact.recorded'] as const,
+    };
+    let read = 0;
+    for await (const { events, downTo } of eventsBackwards(log, session, range)) {
+      for (const stored of events) {
+        const entries = entriesOf(stored, intent).filter(
+          ({ index }) => stored.sequence < from.sequence || index < from.index,
+        );
+        found.push(...entries.reverse().map(({ entry, index }) => shown(stored, entry, index)));
+        const last = found[limit - 1];
+        if (found.length > limit && last !== undefined)
+          return reply(cursorOf('trace', last.sequence, last.index));
+      }
+      read += Math.max(events.length, LEAST_COUNTED);
+      if (read >= MOST_READ && downTo > 1) return reply(cursorOf('trace', downTo, 0));
+    }
+    return reply();
+  };
+}
+
+/** A cursor may come from anyone: nothing is looked for where nothing can be. */
+function placeIn(cursor: string, newest: number): { sequence: number; index: number } {
+  const [, sequence, index] = readCursor(cursor, [z.literal('trace'), z.int(), z.int()]);
+  return { sequence: Math.min(sequence, newest), index };
+}
+
+/** The entries of an intent that an event brings, each with its place in the event. */
+function entriesOf({ event }: StoredEvent, intent: string): { entry: RecordedEntry; index: number }[] {
+  const entries =
+    event.type === 'trace.appended'
+      ? event.data.entries.map(({ stored: _, ...entry }) => entry)
+      : event.type === 'fact.recorded'
+        ? [entryOfDispatch(event.data.dispatch)]
+        : [];
+  return entries.flatMap((entry, index) => (entry?.intent === intent ? [{ entry, index }] : []));
+}
+
+function shown({ sequence, event }: StoredEvent, entry: RecordedEntry, index: number) {
+  return { entry, line: clipText(quoted(entryText(entry)), MAX_LINE), at: event.at, sequence, index };
+}

@@ -1,0 +1,194 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { token } from '../../src/contracts/names.js';
+import type { ToolReply } from '../../src/contracts/replies/replies.js';
+import { READING_TOOLS } from '../../src/contracts/request-names.js';
+import { implementer, recorded, rejected } from '../support/builders.js';
+import { implemented, newSession, reviewed, systemOfFile } from '../support/system.js';
+
+const system = await systemOfFile();
+const { tools } = system.client;
+
+const PLAN = '# Tasks\n\n- [x] 1. Lexer\n- [ ] 2. Parser\n';
+
+/** A session with a plan, work that a review sent back twice, a result that could not be read, a note and a trace. */
+async function furnished(name: string): Promise<string> {
+  const session = newSession(name);
+  const { client } = system;
+  await client.initRun({ session, spec: 'query', tasksText: PLAN });
+  await tools.taskAdd({ session, content: 'Write the docs' });
+  for (let round = 1; round <= 2; round += 1) {
+    await client.publishImplementer(
+      session,
+      implemented('2', {
+        summary: `round ${round}`,
+        files_modified: ['src/parser.ts', 'src/lexer.ts'],
+        intent_id: 'INT-1',
+      }),
+    );
+    await client.publishReviewer(
+      session,
+      reviewed('2', 'needs_changes', { required_fixes: ['Return an empty list'] }),
+    );
+  }
+  await client.publishText(session, 'implementer', 'no result at all', { wait: true }).catch(() => undefined);
+  await client.appendTrace(session, [
+    {
+      intent_id: 'INT-1',
+      action_type: 'TOOL_EXECUTION',
+      payload: { tool_name: 'edit', target_files: ['src/parser.ts'] },
+      result: { status: 'SUCCESS', output_summary: 'done' },
+    },
+  ]);
+  return session;
+}
+
+let session: string;
+beforeAll(async () => {
+  session = await furnished('queries');
+});
+
+describe('reading tools', () => {
+  it('session-list shows sessions in figures, what is stalled first, and finds them by words', async () => {
+    const quiet = newSession('quiet');
+    await tools.noteAdd({ session: quiet, content: 'n' });
+    const { sessions } = await tools.sessionList();
+    const [first] = sessions;
+    expect(first).toMatchObject({
+      ...{ session, brief: false, status: 'open', results: 4, board: { open: 1, done: 0 } },
+      plan: { spec: 'query', done: 1, total: 2 },
+      stalled: [{ task: '2', where: 'plan', reason: expect.stringContaining('ping_pong') }],
+    });
+    expect(sessions.map((each) => each.session).slice(1)).toContain(quiet);
+    expect(await tools.sessionList({ text: 'quiet' })).toMatchObject({
+      sessions: [{ session: quiet }],
+      total: 1,
+    });
+    expect((await tools.sessionList({ stalled: true })).sessions.map((each) => each.session)).toEqual([
+      session,
+    ]);
+    expect(await tools.sessionList({ brief: true, limit: 1 })).toMatchObject({
+      sessions: [{ brief: true }],
+      next: expect.any(String),
+    });
+    // It moves: the next list shows it.
+    await tools.sessionComplete({ session: quiet });
+    expect(await tools.sessionList({ status: 'completed', text: 'quiet' })).toMatchObject({ total: 1 });
+  });
+
+  it('fact-find filters and pages, and fact-show tells the history of a fact', async () => {
+    const found: ToolReply<'fact-find'>['facts'][number][] = [];
+    for (let cursor: string | undefined; ; ) {
+      const page = await tools.factFind({ session, is: 'all', limit: 3, ...(cursor && { cursor }) });
+      found.push(...page.facts);
+      expect(page.total).toBeGreaterThan(3);
+      if (page.next === undefined) break;
+      cursor = page.next;
+    }
+    const whole = await tools.factFind({ session, is: 'all', limit: 200 });
+    expect(found).toEqual(whole.facts);
+    const closed = await tools.factFind({ session, is: 'closed', relation: 'must_fix' });
+    const [fact] = closed.facts;
+    expect(fact).toMatchObject({ object: 'Return an empty list', closed_by: expect.any(Number) });
+    const shown = await tools.factShow({ session, id: fact?.id ?? '' });
+    expect(shown.fact.id).toBe(fact?.id);
+    expect(shown.history.length).toBeGreaterThan(0);
+    await expect(tools.factShow({ session, id: '0000' })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('file-list shows which files change together', async () => {
+    expect(await tools.fileList({ session })).toMatchObject({
+      files: [
+        { path: 'src/lexer.ts', uses: 2, tasks: ['2'], last: expect.any(String) },
+        { path: 'src/parser.ts', uses: 2, tasks: ['2'] },
+      ],
+      links: [{ from: 0, to: 1, together: 2 }],
+      total: 2,
+    });
+  });
+
+  it('ledger-list and ledger-show tell what came of a task', async () => {
+    expect((await tools.ledgerList({ session })).tasks).toMatchObject([
+      {
+        task: '2',
+        plan: 'pending',
+        rounds: 2,
+        findings: 1,
+        stalled: true,
+        last_outcome: 'reviewer_needs_changes',
+      },
+    ]);
+    const { entries } = await tools.ledgerShow({ session, task: '2' });
+    expect(entries).toMatchObject({ 'ledger.task.required_fixes': ['Return an empty list'] });
+    expect((await tools.ledgerShow({ session, task: '3' })).remark).toContain(
+      'nothing is known about task 3',
+    );
+  });
+
+  it('trace-list and trace-show list the intents and the entries of one, page by page', async () => {
+    expect((await tools.traceList({ session })).intents).toMatchObject([{ id: 'INT-1', entries: 3 }]);
+    const first = await tools.traceShow({ session, intent: 'INT-1', limit: 2 });
+    expect(first.entries).toMatchObject([{ entry: { tool: 'edit' } }, { entry: { tool: 'implementer' } }]);
+    const rest = await tools.traceShow({ session, intent: 'INT-1', limit: 2, cursor: first.next });
+    expect(rest.entries).toMatchObject([{ line: expect.stringContaining('round 1') }]);
+    expect(rest.next).toBeUndefined();
+  });
+
+  it('snapshot-show says that there is no snapshot yet, and for a session that does not exist so', async () => {
+    await expect(tools.snapshotShow({ session })).rejects.toThrow('has no snapshot yet');
+    await expect(tools.snapshotShow({ session: 'nobody' })).rejects.toThrow('does not exist');
+  });
+
+  it('timeline-list shows what happened, and what failed alone', async () => {
+    const { entries, sequence } = await tools.timelineList({ session });
+    expect(entries.map((entry) => entry.sequence)).toEqual(
+      Array.from({ length: sequence }, (_, index) => sequence - index),
+    );
+    expect(new Set(entries.map(({ kind }) => kind))).toEqual(
+      new Set(['trace', 'rejected', 'result', 'command']),
+    );
+    const failed = await tools.timelineList({ session, failed: true, kinds: ['result'] });
+    expect(failed.entries.map(({ verdict }) => verdict)).toEqual(['needs_changes', 'needs_changes']);
+  });
+
+  it('no reading tool appends anything', async () => {
+    const before = await system.ports.log.newest(token(session, 'session'));
+    const more: Readonly<Record<string, object>> = {
+      'fact-show': { id: '0000' },
+      'ledger-show': { task: '2' },
+      'trace-show': { intent: 'INT-1' },
+      'dispatch-show': { dispatch: 1, timeoutMs: 0 },
+    };
+    for (const name of READING_TOOLS) {
+      const input = name === 'session-list' ? {} : { session, ...more[name] };
+      await system.client.requestTool(name, input).catch(() => undefined);
+    }
+    expect(await system.ports.log.newest(token(session, 'session'))).toBe(before);
+  });
+
+  it('the first page of a timeline takes as long in a session of any length', async () => {
+    const [long, short] = [newSession('long'), newSession('short')];
+    const { log } = system.ports;
+    const fill = async (name: typeof long, count: number) => {
+      for (let from = 0; from < count; from += 500) {
+        const events = Array.from({ length: Math.min(500, count - from) }, (_, index) => {
+          const dispatch = from + index + 1;
+          return dispatch % 10 === 0 ? rejected(dispatch) : recorded(dispatch, implementer());
+        });
+        await Promise.all(events.map((event) => log.append(name, event)));
+      }
+    };
+    await fill(short, 200);
+    await fill(long, 5000);
+    const median = async (name: string) => {
+      const times: number[] = [];
+      for (let round = 0; round < 15; round += 1) {
+        const started = performance.now();
+        expect((await tools.timelineList({ session: name })).entries).toHaveLength(100);
+        times.push(performance.now() - started);
+      }
+      return times.sort((a, b) => a - b)[7] ?? Number.POSITIVE_INFINITY;
+    };
+    const usual = await median(short);
+    expect(await median(long)).toBeLessThan(20 + 3 * usual);
+  });
+});

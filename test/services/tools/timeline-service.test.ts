@@ -1,0 +1,192 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { EVENT_VERSION } from '../../../src/contracts/event.js';
+import type { Token } from '../../../src/contracts/names.js';
+import type { TimelineEntry } from '../../../src/contracts/replies/timeline-reply.js';
+import type { SessionEvent } from '../../../src/contracts/session-events.js';
+import type { ToolInput } from '../../../src/contracts/tool-requests.js';
+import { NO_PROMPTS, type PromptTraces, type RecentPrompt } from '../../../src/ports/prompt-traces.js';
+import { createTimelineService } from '../../../src/services/tools/timeline-service.js';
+import { MemorySessionLog } from '../../doubles/memory-session-log.js';
+import { implementer, recorded, rejected, reviewer } from '../../support/builders.js';
+import { DEMO } from '../../workers/spied-ports.js';
+
+type Asked = Omit<ToolInput<'timeline-list'>, 'session'>;
+
+const AT = '2026-01-01T00:00:00.000Z';
+const note = (number: number): SessionEvent => ({
+  v: EVENT_VERSION,
+  type: 'note.added',
+  at: AT,
+  data: { note: `NOT-${number}`, content: 'n', type: 'tip', iteration: 0 },
+});
+const trace: SessionEvent = {
+  v: EVENT_VERSION,
+  type: 'trace.appended',
+  at: AT,
+  data: {
+    entries: [
+      {
+        id: 'e',
+        intent: 'i',
+        action: 'TOOL_EXECUTION',
+        status: 'FAILURE',
+        tool: 'edit',
+        output: 'no',
+        size: 9,
+      },
+    ],
+    malformed: 0,
+  },
+};
+
+/** The newest first, as a ring gives them. */
+function ring(...sequences: readonly number[]): PromptTraces {
+  const prompts = sequences.map(
+    (sequence, index): RecentPrompt => ({
+      ...{ id: String(sequences.length - index), at: AT, kind: 'dispatch', task: '1', role: 'reviewer' },
+      ...{ sequence, tokens: 100, hash: 'h', durationMs: 2, dropped: 0, facts: [] },
+    }),
+  );
+  return { recent: async (_, { limit }) => prompts.slice(0, limit) };
+}
+
+async function logOf(events: readonly SessionEvent[], step = 1) {
+  const log = new MemorySessionLog({ sequenceStep: step });
+  for (const event of events) await log.append(DEMO, event);
+  return log;
+}
+
+function asking(log: MemorySessionLog, prompts = NO_PROMPTS, session: Token = DEMO) {
+  const list = createTimelineService({ log, prompts });
+  return (asked: Asked = {}) => list({ session, ...asked });
+}
+
+async function allPages(ask: ReturnType<typeof asking>, asked: Asked, between = async () => {}) {
+  const found: TimelineEntry[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await ask({ ...asked, ...(cursor !== undefined && { cursor }) });
+    found.push(...page.entries);
+    if (page.next === undefined) return found;
+    cursor = page.next;
+    await between();
+  }
+}
+
+const keys = (entries: readonly TimelineEntry[]) => entries.map(({ key }) => key);
+
+describe('the timeline of a session', () => {
+  it('the timeline shows what happened, the newest first, and prompts before the event that they reflect', async () => {
+    const log = await logOf([recorded(1, implementer()), rejected(2, { task: '1' }), note(1), trace]);
+    const { entries, next, sequence } = await asking(log, ring(3, 1))();
+    expect({ next, sequence }).toEqual({ next: undefined, sequence: 4 });
+    expect(entries).toMatchObject([
+      { key: 'e4', kind: 'trace', failed: true, summary: 'FAILURE edit: no' },
+      { key: 'p2', kind: 'prompt', task: '1', role: 'reviewer', prompt: { id: '2', tokens: 100 } },
+      { key: 'e3', kind: 'command', summary: 'note NOT-1 (tip): n' },
+      { key: 'e2', kind: 'rejected', task: '1', failed: true, dispatch: 2 },
+      { key: 'p1', kind: 'prompt', sequence: 1 },
+      { key: 'e1', kind: 'result', task: '1', verdict: 'completed', summary: 'added the store', dispatch: 1 },
+    ]);
+  });
+
+  it('the timeline shows only what was asked for: kinds, a task, what failed, what is new', async () => {
+    const log = await logOf([
+      recorded(1, implementer()),
+      recorded(2, reviewer({ task_id: '2', required_fixes: ['a'] })),
+      rejected(3),
+      note(1),
+      trace,
+    ]);
+    const ask = asking(log, ring(5, 2));
+    const found = async (asked: Asked) => keys((await ask(asked)).entries);
+    expect(await found({ kinds: ['result'] })).toEqual(['e2', 'e1']);
+    expect(await found({ kinds: ['rejected', 'command'] })).toEqual(['e4', 'e3']);
+    expect(await found({ kinds: ['prompt'] })).toEqual(['p2', 'p1']);
+    expect(await found({ task: '2' })).toEqual(['e2']);
+    expect(await found({ failed: true })).toEqual(['e5', 'e3', 'e2']);
+    expect(await found({ after: 3 })).toEqual(['p2', 'e5', 'e4']);
+  });
+
+  it('a command that came too late is not shown', async () => {
+    const log = await logOf([note(1)]);
+    await log.append(DEMO, note(2), { decidedOn: 0 });
+    await log.append(DEMO, note(3), { decidedOn: 1 });
+    expect(keys((await asking(log)()).entries)).toEqual(['e3', 'e1']);
+  });
+
+  it('a session without events has an empty timeline', async () => {
+    expect(await asking(await logOf([]))()).toEqual({ entries: [], sequence: 0 });
+  });
+
+  it('a cursor that no service made costs nothing', async () => {
+    const ask = asking(await logOf([note(1)]));
+    const far = Buffer.from(JSON.stringify(['timeline', Number.MAX_SAFE_INTEGER, ''])).toString('base64url');
+    expect(keys((await ask({ cursor: far })).entries)).toEqual(['e1']);
+    await expect(ask({ cursor: 'x' })).rejects.toThrow(/^cursor: is not one of this list/);
+  });
+
+  it('the first page of a long log reads its end alone', async () => {
+    const events = Array.from({ length: 3000 }, (_, index) => rejected(index + 1));
+    const log = await logOf(events);
+    let read = 0;
+    const counting = {
+      newest: (session: Token) => log.newest(session),
+      read: async (...given: Parameters<typeof log.read>) => {
+        const found = await log.read(...given);
+        read += found.events.length;
+        return found;
+      },
+    };
+    const list = createTimelineService({ log: counting, prompts: NO_PROMPTS });
+    expect((await list({ session: DEMO })).entries).toHaveLength(100);
+    expect(read).toBeLessThan(150);
+    // Where nothing fits, a page ends early and says where to go on.
+    const none = await list({ session: DEMO, task: 'x' });
+    expect(none).toMatchObject({ entries: [], next: expect.any(String) });
+    expect(read).toBeLessThan(150 + 2500);
+  });
+
+  it('the pages of a timeline join to the whole, no entry twice or lost, while events are appended', async () => {
+    const some = fc.constantFrom<'result' | 'rejected' | 'note' | 'trace'>(
+      'result',
+      'rejected',
+      'note',
+      'trace',
+    );
+    const eventOf = (what: string, index: number): SessionEvent => {
+      if (what === 'result') return recorded(index + 1, implementer({ task_id: String(index % 3) }));
+      if (what === 'rejected') return rejected(index + 1, { task: String(index % 3) });
+      return what === 'note' ? note(index + 1) : trace;
+    };
+    const asked = fc.record(
+      {
+        kinds: fc.constantFrom<Asked['kinds']>(['result'], ['command', 'trace'], ['result', 'prompt']),
+        task: fc.constantFrom('0', '1'),
+        failed: fc.boolean(),
+      },
+      { requiredKeys: [] },
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(some, { maxLength: 60 }),
+        fc.array(fc.nat(60), { maxLength: 8 }),
+        asked,
+        fc.integer({ min: 1, max: 9 }),
+        fc.constantFrom(1, 7),
+        async (kinds, reflected, filter, limit, step) => {
+          const log = await logOf(kinds.map(eventOf), step);
+          const newest = await log.newest(DEMO);
+          const ask = asking(log, ring(...reflected.map((at) => Math.min(at, newest))));
+          const given = filter as Asked;
+          const whole = keys((await ask({ ...given, limit: 500 })).entries);
+          const between = async () => void (await log.append(DEMO, rejected(999, { task: '0' })));
+          const joined = keys(await allPages(ask, { ...given, limit }, between));
+          expect(joined).toEqual(whole);
+          expect(new Set(joined).size).toBe(joined.length);
+        },
+      ),
+      { numRuns: 80 },
+    );
+  });
+});
