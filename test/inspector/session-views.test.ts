@@ -78,6 +78,20 @@ describe('the view of the sessions', () => {
   });
 });
 
+describe('the first view', () => {
+  it('the first view is there within a second', async () => {
+    const times: number[] = [];
+    for (let round = 0; round < 3; round++) {
+      const began = performance.now();
+      await go('/');
+      await page.getByRole('link', { name: 'recorded' }).waitFor();
+      times.push(Math.round(performance.now() - began));
+    }
+    console.log(`from the address to the list of sessions: ${times.join(', ')} ms`);
+    expect(Math.min(...times)).toBeLessThan(1_000);
+  });
+});
+
 describe('the view of a session', () => {
   it('board, plan and results stand beside each other, and below each other on a phone', async () => {
     await go('/s/recorded');
@@ -271,7 +285,7 @@ describe('the page', () => {
   ])('the page has no serious fault of accessibility at %s', async (path) => {
     await go(path);
     await page.getByRole('heading', { level: 1 }).waitFor();
-    await page.locator('.loading').waitFor({ state: 'detached' });
+    await expect.poll(() => page.locator('.loading').count()).toBe(0);
     expect(await seriousFindings(page)).toEqual([]);
   });
 

@@ -21,6 +21,8 @@ export interface FollowerOptions {
 
 /** An event may be heard of before it is stored: it is asked for after each of these pauses, in milliseconds. */
 const PAUSES = [0, 40, 200, 1000];
+/** Least time between two requests, in milliseconds: of a burst of events each one brings many. */
+const LEAST_MS = 15;
 
 /**
  * Follows the timeline of one session for all browsers that show it, so that it is asked for once and not by each of
@@ -33,6 +35,8 @@ export class SessionFollower {
   #told: number | undefined;
   #pause = 0;
   #isRunning = false;
+  /** Ends the pause that it is in. */
+  #wake = new AbortController();
 
   constructor(options: FollowerOptions) {
     this.#options = options;
@@ -42,6 +46,7 @@ export class SessionFollower {
   /** Something has happened in the session. */
   poke(): void {
     this.#pause = 0;
+    this.#wake.abort();
     if (!this.#isRunning) void this.#run();
   }
 
@@ -55,9 +60,18 @@ export class SessionFollower {
     while (this.#pause < PAUSES.length && !signal.aborted) {
       const pauseMs = PAUSES[this.#pause] ?? 0;
       this.#pause += 1;
-      if (pauseMs > 0) await sleep(pauseMs, undefined, { signal }).catch(() => {});
+      this.#wake = new AbortController();
+      if (pauseMs > 0) {
+        await sleep(pauseMs, undefined, { signal: AbortSignal.any([signal, this.#wake.signal]) }).catch(
+          () => {},
+        );
+      }
       if (signal.aborted) return;
-      await this.#ask();
+      // Woken: something else has happened, and is asked for at once.
+      if (this.#wake.signal.aborted) continue;
+      const asked = this.#ask();
+      await sleep(LEAST_MS, undefined, { signal }).catch(() => {});
+      await asked;
     }
     this.#isRunning = false;
   }
