@@ -263,7 +263,8 @@ async function ledgerOf(
   const { entries, remark, sequence } = await ask({ session, task });
   requireEvents(session, sequence);
   const said = remark === undefined ? '' : `-- ${remark}`;
-  if (json) return { text: JSON.stringify(entries), remark: said };
+  // With JSON, only what helps: tasks of a like name.
+  if (json) return { text: JSON.stringify(entries), remark: said.includes(';') ? said : '' };
   return { text: ledgerLines({ entries }).join('\n'), remark: said };
 }
 

@@ -6,8 +6,8 @@ import type { Permissions } from './role-permissions.js';
  * can be stored in a stream, and no answer can pass for a request to JetStream.
  */
 export interface AccountSharing {
-  readonly exports: readonly ServiceExport[];
-  readonly imports: readonly ServiceImport[];
+  readonly exports: readonly (ServiceExport | EventExport)[];
+  readonly imports: readonly (ServiceImport | EventImport)[];
 }
 
 interface ServiceExport {
@@ -20,18 +20,36 @@ interface ServiceImport {
   readonly service: { readonly account: string; readonly subject: string };
 }
 
+/** What is told as it happens: `stream` is the word of NATS for subjects that others may listen to. */
+interface EventExport {
+  readonly stream: string;
+}
+
+interface EventImport {
+  readonly stream: { readonly account: string; readonly subject: string };
+}
+
 /** What an account must lend for these permissions of users of another one. */
-export function sharingFor({ publish }: Pick<Permissions, 'publish'>, account: string): AccountSharing {
+export function sharingFor(
+  { publish, events = [] }: Pick<Permissions, 'publish'> & Partial<Pick<Permissions, 'events'>>,
+  account: string,
+): AccountSharing {
   // Two imports that match one request would have it asked twice. The API of JetStream goes as a whole: an account without
   // JetStream answers any part of it by itself. The permissions of its users say what of it they may ask.
   const all = [...new Set(publish.allow.map((subject) => (subject.startsWith(API) ? `${API}>` : subject)))];
   const subjects = all.filter((subject) => !all.some((other) => other !== subject && covers(other, subject)));
   return {
-    exports: subjects.map((service) => ({
-      service,
-      ...(MANY_ANSWERS.test(service) && { response_type: 'stream' as const }),
-    })),
-    imports: subjects.map((subject) => ({ service: { account, subject } })),
+    exports: [
+      ...subjects.map((service) => ({
+        service,
+        ...(MANY_ANSWERS.test(service) && { response_type: 'stream' as const }),
+      })),
+      ...events.map((stream) => ({ stream })),
+    ],
+    imports: [
+      ...subjects.map((subject) => ({ service: { account, subject } })),
+      ...events.map((subject) => ({ stream: { account, subject } })),
+    ],
   };
 }
 

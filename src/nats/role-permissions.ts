@@ -2,6 +2,7 @@ import { ROLES } from '../contracts/kinds.js';
 import {
   COMPILE_SUBJECT,
   COMPILER_SERVICE,
+  compiledSubject,
   DISPATCH_REVIEWS,
   DISPATCH_STREAM,
   dispatchSubject,
@@ -12,17 +13,26 @@ import {
   LEARNING_SNAPSHOT_BUCKET,
   LEARNINGS_SERVICE,
   LEARNINGS_SUBJECTS,
+  PAST_PROMPT_SUBJECT,
   PROBE_STREAM,
   PROBE_SUBJECT,
+  PROMPTS_STREAM,
+  PROMPTS_SUBJECTS,
   REJECTED_STREAM,
+  rejectedSubjects,
   SNAPSHOT_BUCKET,
   sessionRequest,
   sessionStream,
+  sessionSubjects,
   TELEMETRY_BUCKET,
   type Token,
   VECTOR_BUCKET,
 } from '../contracts/names.js';
 import {
+  isWideTool,
+  READING_LEARNINGS,
+  READING_REQUESTS,
+  READING_TOOLS,
   RUN_INIT_SUBJECT,
   RUN_STATUS_SUBJECT,
   TRACE_APPEND_SUBJECT,
@@ -30,6 +40,7 @@ import {
   TRACE_GET_SUBJECT,
   TRACE_PIN_SUBJECT,
   TRACE_RECORD_SUBJECT,
+  toolSubject,
 } from '../contracts/request-names.js';
 import { TOOLS_SERVICE } from '../contracts/tool-requests.js';
 
@@ -44,6 +55,8 @@ export type AccessRole = (typeof ACCESS_ROLES)[number];
 export interface Permissions {
   readonly publish: { readonly allow: readonly string[]; readonly deny: readonly string[] };
   readonly subscribe: { readonly allow: readonly string[] };
+  /** Of what it may subscribe to: what is told as it happens. */
+  readonly events: readonly string[];
   /** Whether it may answer requests, each once. */
   readonly allowResponses: boolean;
 }
@@ -60,23 +73,34 @@ export const SESSION_ROLES: ReadonlySet<AccessRole> = new Set(['publisher', 'rea
 
 /** The permissions of a role. */
 export function permissionsOf(role: AccessRole, { inboxPrefix, sessions }: PermissionOptions): Permissions {
-  const { publish, subscribe = [], deny = [] } = GRANTS[role](sessions);
+  const { publish, events = [], requests = [], deny = [] } = GRANTS[role](sessions);
   return {
-    publish: { allow: publish, deny },
-    subscribe: { allow: [...new Set([`${inboxPrefix}.>`, ...subscribe])] },
-    allowResponses: subscribe.length > 0,
+    publish: { allow: [...new Set(publish)], deny },
+    subscribe: { allow: [...new Set([`${inboxPrefix}.>`, ...requests, ...events])] },
+    events,
+    allowResponses: requests.length > 0,
   };
 }
 
 interface Grant {
   readonly publish: readonly string[];
   readonly deny?: readonly string[];
-  readonly subscribe?: readonly string[];
+  /** Requests that it answers. */
+  readonly requests?: readonly string[];
+  /** What it is told as it happens. */
+  readonly events?: readonly string[];
 }
 
 const GRANTS: Readonly<Record<AccessRole, (sessions: readonly Token[] | undefined) => Grant>> = {
-  publisher: (sessions) => ({ publish: publishing(sessions) }),
-  reader: (sessions) => ({ publish: reading(sessions), deny: sessions === undefined ? RAW : [] }),
+  publisher: (sessions) => ({
+    publish: publishing(sessions),
+    deny: sessions === undefined ? FOR_OPERATORS.flatMap(bothWays) : [],
+  }),
+  reader: (sessions) => ({
+    publish: reading(sessions),
+    deny: sessions === undefined ? RAW : [],
+    events: eventsOf(sessions),
+  }),
   operator: () => ({
     publish: [
       ...publishing(undefined),
@@ -87,6 +111,7 @@ const GRANTS: Readonly<Record<AccessRole, (sessions: readonly Token[] | undefine
       ...PROBING,
     ],
     deny: RAW,
+    events: eventsOf(undefined),
   }),
   compiler: () => ({
     publish: [
@@ -95,11 +120,13 @@ const GRANTS: Readonly<Record<AccessRole, (sessions: readonly Token[] | undefine
       ...[...BUCKETS, TELEMETRY_BUCKET].map((bucket) => `$JS.API.DIRECT.GET.KV_${bucket}.>`),
       // Tools append for it what its tasks file has come to.
       `${RUN_STATUS_SUBJECT}.*`,
+      ...[PROMPTS_SUBJECTS, `$JS.API.STREAM.CREATE.${PROMPTS_STREAM}`],
     ],
     deny: RAW,
-    subscribe: [
+    requests: [
       ...discovery(COMPILER_SERVICE),
       ...bothWays(COMPILE_SUBJECT),
+      ...bothWays(PAST_PROMPT_SUBJECT),
       'session.*.>',
       LEARNINGS_SUBJECTS,
     ],
@@ -107,14 +134,20 @@ const GRANTS: Readonly<Record<AccessRole, (sessions: readonly Token[] | undefine
   worker: () => ({
     publish: [
       ...['session.*.>', 'rejected.*.*', LEARNINGS_SUBJECTS],
+      // Rejected results are published again for operators, and removed.
+      ...ROLES.map((role) => `dispatch.*.${role}`),
+      `$JS.API.STREAM.MSG.DELETE.${REJECTED_STREAM}`,
+      // What tells how all services and the server do.
+      ...['$SRV.STATS.*', '$JS.API.INFO'],
       ...['$JS.API.STREAM.CREATE.*', '$JS.API.STREAM.INFO.*', '$JS.API.STREAM.NAMES'],
       // The newest events of sessions say where a dispatch stream that was lost or restored must go on.
       '$JS.API.STREAM.LIST',
       ...['$JS.API.STREAM.MSG.GET.*', '$JS.API.DIRECT.GET.*'],
       ...CONSUMERS.flatMap((consumer) => consuming(consumer)),
       ...BUCKETS.flatMap((bucket) => [`$JS.API.DIRECT.GET.KV_${bucket}.>`, `$KV.${bucket}.>`]),
+      `$JS.API.DIRECT.GET.KV_${TELEMETRY_BUCKET}.>`,
     ],
-    subscribe: [
+    requests: [
       ...[EXTRACTOR_SERVICE, TOOLS_SERVICE, LEARNINGS_SERVICE].flatMap(discovery),
       ...['tool.*', 'run.*', 'trace.*'].flatMap(bothWays),
       ...['learning.*', 'proposal.*', LEARNINGS_SUBJECTS],
@@ -147,8 +180,11 @@ function publishing(sessions: readonly Token[] | undefined): string[] {
   ]);
 }
 
+/** Tools on results whole as they came, of all sessions: not for those who run agents. */
+const FOR_OPERATORS = (['rejected-show', 'rejected-retry', 'rejected-remove'] as const).map(toolSubject);
+
 const REQUESTS = [
-  COMPILE_SUBJECT,
+  ...[COMPILE_SUBJECT, PAST_PROMPT_SUBJECT],
   'tool.*',
   ...[RUN_INIT_SUBJECT, RUN_STATUS_SUBJECT],
   ...[TRACE_APPEND_SUBJECT, TRACE_RECORD_SUBJECT, TRACE_COMPACT_SUBJECT],
@@ -164,9 +200,12 @@ function reading(sessions: readonly Token[] | undefined): string[] {
       `$JS.API.DIRECT.GET.${sessionStream(session)}`,
       `${snapshots}.${session}`,
       `${telemetry}.${session}`,
+      ...LOOKS.map((subject) => sessionRequest(subject, session)),
     ]);
   }
   return [
+    ...LOOKS.flatMap(bothWays),
+    ...WIDE_LOOKS,
     ...['$JS.API.INFO', '$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST', '$JS.API.STREAM.INFO.*'],
     ...[`$JS.API.CONSUMER.INFO.${DISPATCH_STREAM}.*`, `$JS.API.STREAM.MSG.GET.${REJECTED_STREAM}`],
     ...[
@@ -175,16 +214,28 @@ function reading(sessions: readonly Token[] | undefined): string[] {
       `${telemetry}.*`,
       `${newestIn(LEARNING_SNAPSHOT_BUCKET)}.*`,
     ],
-    ...[
-      '$SRV.*',
-      '$SRV.*.*',
-      healthSubject('*'),
-      'learning.list',
-      'learning.search',
-      'proposal.list',
-      'proposal.show',
-    ],
+    ...['$SRV.*', '$SRV.*.*', healthSubject('*'), ...READING_LEARNINGS],
   ];
+}
+
+/** What is asked about one session without changing it. */
+const LOOKS = [
+  ...READING_TOOLS.filter((name) => !isWideTool(name)).map(toolSubject),
+  ...READING_REQUESTS,
+  PAST_PROMPT_SUBJECT,
+];
+/** The same about all of them. */
+const WIDE_LOOKS = READING_TOOLS.filter(isWideTool).map(toolSubject);
+
+/** Events of sessions, prompts that were compiled, and rejected results, as they come. */
+function eventsOf(sessions: readonly Token[] | undefined): string[] {
+  if (sessions === undefined)
+    return ['session.*.>', PROMPTS_SUBJECTS, rejectedSubjects(undefined, undefined), LEARNINGS_SUBJECTS];
+  return sessions.flatMap((session) => [
+    sessionSubjects(session),
+    compiledSubject(session),
+    rejectedSubjects(session, undefined),
+  ]);
 }
 
 /** What the doctor sees by whether anything can be stored. */

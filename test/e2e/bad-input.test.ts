@@ -44,6 +44,7 @@ const INTENDED = [
   String.raw`\$KV\.[a-z_]+\.${NAME}(\.${NAME})*`,
   String.raw`rejected\.${NAME}\.(_|implementer|reviewer|observer)`,
   String.raw`session\.${NAME}\.[a-z]+\.[a-z]+`,
+  String.raw`compiled\.${NAME}`,
   String.raw`(tool|run|trace|prompt|learning|proposal)\.[a-z-]+`,
   String.raw`(tool|run|trace|prompt)\.[a-z-]+\.${NAME}`,
   String.raw`learning\.${NAME}\.[a-z]+`,

@@ -55,8 +55,9 @@ beforeAll(async () => {
     await client.compile({ session, taskId: '2', taskPrompt: 'x', after });
     await client.request('learning.propose', { project, content: `Close the files of ${project}` });
   }
-  // The bucket of telemetry is made with the first write.
+  // The bucket of telemetry and the ring of prompts are made with the first write.
   await soon(async () => expect(await system.ports.telemetry.load(VICTIM.session)).toBeDefined());
+  await soon(async () => expect(await system.ports.prompts.all(VICTIM.session)).not.toEqual([]));
   await quiet();
 });
 afterAll(() => system?.[Symbol.asyncDispose]());

@@ -146,6 +146,43 @@ describe('the whole system under the users of its roles', () => {
     expect(stdout).not.toContain('permission_denied');
   });
 
+  it('a reader sees by requests what was rejected, compiled and counted, and how all does', async () => {
+    await using reader = await client('reader');
+    const [entry] = (await reader.tools.rejectedList({ session: 'demo' })).rejected;
+    expect(await reader.tools.rejectedShow({ id: entry?.id ?? 0 })).toMatchObject({
+      body: 'no result at all',
+    });
+    expect(await reader.tools.rejectedList()).toMatchObject({ rejected: [{ session: 'demo' }], total: 1 });
+    const { prompts } = await reader.tools.promptList({ session: 'demo' });
+    const { request, prompt } = await reader.tools.promptShow({ session: 'demo', id: prompts[0]?.id ?? '' });
+    expect(await reader.request('prompt.past.demo', request)).toMatchObject({ fullPromptHash: prompt.hash });
+    expect(await reader.tools.telemetryShow({ session: 'demo' })).toMatchObject({
+      rejections: { marker_missing: 1 },
+    });
+    const health = await reader.tools.healthShow();
+    expect(health).toMatchObject({ missing: [], rejected: 1, sessions: 1, dispatches: { newest: 3 } });
+    expect(new Set(health.services.map(({ service }) => service)).size).toBe(4);
+    expect(JSON.stringify(health.findings)).not.toContain('permission_denied');
+  });
+
+  it.each([
+    ['reader', ['session.*.>', 'compiled.*', 'rejected.*.*', 'learning.*.>']],
+    ['visitor', ['session.mine.>', 'compiled.mine', 'rejected.mine.*']],
+  ])('a %s is told what happens in its sessions', async (user, subjects) => {
+    const access = guarded.access(user);
+    const connection = await connectNats({ url: guarded.url, name: user, logger: silentLogger, access });
+    const denied: object[] = [];
+    onDenied(connection, (denial) => denied.push(denial));
+    const told = new Set<string>();
+    for (const subject of subjects) connection.subscribe(subject, { callback: () => told.add(subject) });
+    await connection.flush();
+    const { sequence: after } = await publisher.publishImplementer('mine', implemented('0'));
+    await publisher.compile({ session: 'mine', taskId: '2', taskPrompt: 'x', after });
+    await soon(() => expect([...told]).toEqual(expect.arrayContaining(subjects.slice(0, 2))));
+    expect(denied).toEqual([]);
+    await connection.close();
+  });
+
   it('an operator retries what was rejected, and writes a snapshot', async () => {
     expect(await as('operator', 'rejected', 'retry', '--all')).toMatchObject({ code: 0, stderr: '' });
     expect(await as('operator', 'snapshot', 'write', '-s', 'demo')).toMatchObject({ code: 0, stderr: '' });
@@ -175,6 +212,12 @@ describe('the whole system under the users of its roles', () => {
     expect(session).toBeDefined();
     const { factsTotal } = await guest.compile({ session: 'mine', taskId: '2', taskPrompt: 'x', after });
     expect(factsTotal).toBeGreaterThan(0);
+    await using visitor = await client('visitor');
+    const { prompts } = await visitor.tools.promptList({ session: 'mine' });
+    const { request } = await visitor.tools.promptShow({ session: 'mine', id: prompts[0]?.id ?? '' });
+    expect(await visitor.request('prompt.past.mine', request)).toMatchObject({ kind: 'dispatch' });
+    expect(await visitor.tools.rejectedList({ session: 'mine' })).toMatchObject({ rejected: [] });
+    expect(await visitor.tools.telemetryShow({ session: 'mine' })).toMatchObject({ session: 'mine' });
     const { code, stdout } = await as('visitor', 'facts', '-s', 'mine');
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('did 1') });
   });
@@ -298,6 +341,41 @@ describe('what a role has no need of is refused', () => {
     ['guest', 'publish', 'tool.task-add'],
     ['guest', 'publish', 'tool.task-add.demo'],
     ['guest', 'publish', 'dispatch.demo.implementer'],
+    // What operators do with rejected results is theirs alone, and no session sees those of others.
+    ['publisher', 'publish', 'tool.rejected-show'],
+    ['publisher', 'publish', 'tool.rejected-retry'],
+    ['publisher', 'publish', 'tool.rejected-remove'],
+    ['publisher', 'publish', 'compiled.demo'],
+    ['publisher', 'subscription', 'compiled.demo'],
+    ['publisher', 'subscription', 'rejected.demo.implementer'],
+    ['guest', 'publish', 'tool.rejected-show'],
+    ['guest', 'publish', 'tool.rejected-list'],
+    ['guest', 'publish', 'tool.rejected-retry'],
+    ['guest', 'publish', 'tool.session-list'],
+    ['guest', 'publish', 'tool.health-show'],
+    ['guest', 'publish', 'tool.prompt-list.demo'],
+    ['guest', 'publish', 'prompt.past.demo'],
+    ['reader', 'publish', 'tool.rejected-retry'],
+    ['reader', 'publish', 'tool.rejected-remove'],
+    ['reader', 'publish', 'compiled.demo'],
+    ['reader', 'publish', 'rejected.demo.implementer'],
+    ['reader', 'subscription', 'dispatch.>'],
+    ['reader', 'subscription', 'prompt.past'],
+    ['reader', 'subscription', 'tool.rejected-list'],
+    ['visitor', 'publish', 'tool.session-list'],
+    ['visitor', 'publish', 'tool.health-show'],
+    ['visitor', 'publish', 'tool.rejected-list'],
+    ['visitor', 'publish', 'tool.rejected-list.demo'],
+    ['visitor', 'publish', 'tool.rejected-show'],
+    ['visitor', 'publish', 'tool.prompt-show.demo'],
+    ['visitor', 'publish', 'prompt.past.demo'],
+    ['visitor', 'publish', 'prompt.past'],
+    ['visitor', 'publish', 'learning.list'],
+    ['visitor', 'subscription', 'session.demo.>'],
+    ['visitor', 'subscription', 'session.*.>'],
+    ['visitor', 'subscription', 'compiled.demo'],
+    ['visitor', 'subscription', 'compiled.*'],
+    ['visitor', 'subscription', 'rejected.*.*'],
     // A reader writes nothing.
     ['reader', 'publish', 'dispatch.demo.implementer'],
     ['reader', 'publish', 'session.demo.fact.recorded'],
@@ -326,11 +404,13 @@ describe('what a role has no need of is refused', () => {
     ['compiler', 'publish', '$JS.ACK.DISPATCH.extractor.1.1.1.1.1'],
     ['compiler', 'subscription', 'tool.task-add'],
     ['compiler', 'subscription', 'dispatch.>'],
-    // A worker deletes nothing, and does not pass for a runtime.
+    // A worker deletes nothing but rejected results.
+    ['worker', 'publish', '$JS.API.STREAM.MSG.DELETE.DISPATCH'],
     ['worker', 'publish', '$JS.API.STREAM.DELETE.SESSION_demo'],
     ['worker', 'publish', '$JS.API.STREAM.PURGE.DISPATCH'],
     ['worker', 'publish', '$JS.API.STREAM.UPDATE.DISPATCH'],
-    ['worker', 'publish', 'dispatch.demo.implementer'],
+    ['worker', 'publish', 'dispatch.demo.admin'],
+    ['worker', 'publish', 'compiled.demo'],
     ['worker', 'subscription', 'prompt.compile'],
     ['worker', 'subscription', '_INBOX_publisher.>'],
     // An operator makes no events.

@@ -3,6 +3,7 @@ import { LEARNING_REQUEST_SUBJECTS } from '../../src/contracts/learning-requests
 import {
   COMPILE_SUBJECT,
   COMPILER_SERVICE,
+  compiledSubject,
   DISPATCH_STREAM,
   dispatchSubject,
   EXTRACTOR_CONSUMER,
@@ -13,6 +14,8 @@ import {
   LEARNINGS_SERVICE,
   LEARNINGS_STREAM,
   learningSubject,
+  PAST_PROMPT_SUBJECT,
+  PROMPTS_STREAM,
   REJECTED_STREAM,
   rejectedSubject,
   SNAPSHOT_BUCKET,
@@ -110,6 +113,7 @@ function publishes(victim: Names, own: Names): Attempt[] {
         learningSubject(project, 'retracted'),
         event({ project }, 'retracted', { learning: 'aaaaaaaaaaaa', by: 'x' }),
       ],
+      [compiledSubject(session), RESULT],
       [`$KV.${SNAPSHOT_BUCKET}.${session}`, snapshot],
       [`$KV.${LEARNING_SNAPSHOT_BUCKET}.${project}`, snapshot],
       [`$KV.${TELEMETRY_BUCKET}.${session}`, '{}'],
@@ -149,7 +153,7 @@ function requests({ session, project }: Names, own: Names, isVictim: boolean): A
   });
   const ofSession = [
     ...TOOL_NAMES.map(toolSubject),
-    ...[COMPILE_SUBJECT, RUN_INIT_SUBJECT, RUN_STATUS_SUBJECT],
+    ...[COMPILE_SUBJECT, PAST_PROMPT_SUBJECT, RUN_INIT_SUBJECT, RUN_STATUS_SUBJECT],
     ...[TRACE_APPEND_SUBJECT, TRACE_RECORD_SUBJECT, TRACE_COMPACT_SUBJECT],
   ];
   const changes = (subject: string) => isVictim && !LOOKING.test(subject);
@@ -177,7 +181,8 @@ function streamsOf({ session }: Names): string[] {
   const buckets = [SNAPSHOT_BUCKET, LEARNING_SNAPSHOT_BUCKET, TELEMETRY_BUCKET, VECTOR_BUCKET].map(
     (bucket) => `KV_${bucket}`,
   );
-  return [sessionStream(session), DISPATCH_STREAM, REJECTED_STREAM, LEARNINGS_STREAM, ...buckets];
+  const streams = [DISPATCH_STREAM, REJECTED_STREAM, LEARNINGS_STREAM, PROMPTS_STREAM];
+  return [sessionStream(session), ...streams, ...buckets];
 }
 
 function jetStream(victim: Names, own: Names): Attempt[] {
@@ -260,6 +265,7 @@ export function repliesAt({ session, project }: Names): string[] {
       sessionSubject(session, type),
     ),
     ...ROLES.flatMap((role) => [dispatchSubject(session, role), rejectedSubject(session, role)]),
+    compiledSubject(session),
     ...['accepted', 'retracted', 'x'].map((type) => learningSubject(project, type)),
     `$KV.${SNAPSHOT_BUCKET}.${session}`,
     `$KV.${LEARNING_SNAPSHOT_BUCKET}.${project}`,
