@@ -4,7 +4,7 @@ import { Shutdown } from '../../src/runtime/shutdown.js';
 import { serveInspector } from '../../src/services/inspector/serve-inspector.js';
 import { seriousFindings } from '../support/accessibility.js';
 import { inspectorOfFile } from '../support/browser.js';
-import { framesWhile, memoryOf } from '../support/frames.js';
+import { type Frames, framesWhile, memoryOf } from '../support/frames.js';
 import { appendRecorded, appendResults } from '../support/recorded-sessions.js';
 import { soon } from '../support/soon.js';
 import { allDealtWith } from '../support/system.js';
@@ -19,6 +19,8 @@ await appendRecorded(system, 'recorded');
 await appendResults(system, 'long', EVENTS);
 
 const go = (path: string) => page.goto(origin + path);
+/** Nineteen of twenty frames come in time, or one late. */
+const isSmooth = ({ p95 }: Frames) => p95 <= 34;
 const rows = () => page.getByRole('option');
 const publish = (session: string, task_id: string, summary: string) =>
   client.publishImplementer(session, { task_id, status: 'completed', summary });
@@ -73,8 +75,10 @@ describe('the view of the sessions', () => {
     await page.keyboard.press('t');
     await page.waitForURL(`${origin}/s/recorded/timeline`);
     await page.keyboard.press('?');
-    expect(await page.getByRole('dialog', { name: 'Keys' }).isVisible()).toBe(true);
+    const keys = page.getByRole('dialog', { name: 'Keys' });
+    await keys.waitFor();
     await page.keyboard.press('Escape');
+    await keys.waitFor({ state: 'hidden' });
   });
 });
 
@@ -256,21 +260,27 @@ describe('the view of a timeline', () => {
     );
     const known = await page.locator('.timeline-end').textContent();
     expect(Number(known?.replaceAll(/\D/g, ''))).toBeGreaterThanOrEqual(EVENTS);
-    const scrolling = await framesWhile(
-      page,
-      `(async () => {
-        const list = document.querySelector('.windowed');
-        for (let frame = 0; frame < 240; frame++) {
-          list.scrollTop -= 500;
-          await new Promise((done) => requestAnimationFrame(done));
-        }
-      })()`,
-    );
+    // On a machine that is busy with other tests one round may stutter; three in a row do not by chance.
+    const rounds: Frames[] = [];
+    while (rounds.length < 3 && !rounds.some(isSmooth)) {
+      rounds.push(
+        await framesWhile(
+          page,
+          `(async () => {
+            const list = document.querySelector('.windowed');
+            for (let frame = 0; frame < 120; frame++) {
+              list.scrollTop -= 500;
+              await new Promise((done) => requestAnimationFrame(done));
+            }
+          })()`,
+        ),
+      );
+    }
     const { heapMb, nodes } = await memoryOf(page);
-    console.log('to the end', toEnd, 'scrolling', scrolling, { heapMb, nodes });
+    console.log('to the end', toEnd, 'scrolling', ...rounds, { heapMb, nodes });
     expect(heapMb).toBeLessThan(200);
     expect(await rows().count()).toBeLessThan(100);
-    expect(scrolling.p95).toBeLessThan(100);
+    expect(rounds.some(isSmooth)).toBe(true);
   });
 });
 
