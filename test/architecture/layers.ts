@@ -139,7 +139,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   page: {
     holds: 'what the inspector shows in the browser; of `contracts` it takes only types',
     imports: ['contracts', 'shared'],
-    packages: ['preact', '@preact/signals', 'uplot'],
+    packages: ['preact', '@preact/signals', 'uplot', 'diff'],
   },
   agents: {
     holds:
@@ -292,8 +292,8 @@ function repeated(named: readonly (readonly [name: string, path: string])[]): st
 }
 
 function mayImport(area: string, layer: Layer, target: string): boolean {
-  if (isSource(target) || target.endsWith('.css'))
-    return areaOf(target) === area || layer.imports.includes(areaOf(target));
+  const own = areaOf(target);
+  if (isSource(target) || own === area) return own === area || layer.imports.includes(own);
   if (EXCLUSIVE.some(([name, only]) => isPackage(target, name) && area !== only)) return false;
   return layer.packages?.some((name) => isPackage(target, name)) ?? true;
 }
