@@ -42,3 +42,9 @@ install_debian() {
   echo "$1 is not on the path, and the package $package could not be installed: install it, then run this again" >&2
   return 1
 }
+
+# The browser of the tests, unless CHROMIUM names another one, and the checker of metrics.
+install_test_programs() {
+  if [ -z "${CHROMIUM:-}" ]; then install_debian chromium chromium; fi
+  install_debian prometheus promtool
+}

@@ -1,36 +1,49 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
 
 /**
- * Where the inspector of a store's `up` is, for an `up --detach` that finds it running. It holds the token, so only the
- * user who started it may read it.
+ * Where the inspector of a store's `up` is, for an `up --detach` that finds it running; null where it serves none. It is
+ * there before `up` says that it is ready. It holds the token, so only the user who started it may read it.
  */
 interface InspectorNote {
-  readonly url: string;
+  readonly url: string | null;
   /** The process of `up`: a note that another one has left says nothing. */
   readonly pid: number;
 }
 
 const NAME = 'throughline-inspector.json';
+const POLL_MS = 50;
 
-export function writeInspectorNote(storeDir: string, url: string): void {
+export function writeInspectorNote(storeDir: string, url: string | null): void {
   const note: InspectorNote = { url, pid: process.pid };
   const draft = join(storeDir, `throughline-inspector.${randomBytes(6).toString('hex')}.draft`);
   writeFileSync(draft, JSON.stringify(note), { mode: 0o600, flag: 'wx' });
   renameSync(draft, join(storeDir, NAME));
 }
 
-/** The URL of the inspector that a process serves; undefined where it serves none. */
-export function readInspectorNote(storeDir: string, pid: number): string | undefined {
+/** The URL of the inspector that a process serves, once it has said so; null where it serves none, or says nothing. */
+export async function inspectorOf(storeDir: string, pid: number, withinMs: number): Promise<string | null> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    const note = readNote(storeDir);
+    if (note?.pid === pid) return note.url;
+    if (performance.now() > deadline) return null;
+    await sleep(POLL_MS);
+  }
+}
+
+function readNote(storeDir: string): InspectorNote | undefined {
   try {
-    const note: unknown = JSON.parse(readFileSync(join(storeDir, NAME), 'utf8'));
-    const isNote = typeof note === 'object' && note !== null && 'url' in note && 'pid' in note;
-    return isNote && note.pid === pid && typeof note.url === 'string' ? note.url : undefined;
+    return noteSchema.safeParse(JSON.parse(readFileSync(join(storeDir, NAME), 'utf8'))).data;
   } catch {
     return undefined;
   }
 }
+
+const noteSchema = z.object({ url: z.string().nullable(), pid: z.number() });
 
 export function removeInspectorNote(storeDir: string): void {
   rmSync(join(storeDir, NAME), { force: true });

@@ -13,7 +13,7 @@ import { Shutdown } from '../runtime/shutdown.js';
 import { SERVICE_NAMES, serve } from '../services/serve.js';
 import { withLogger } from './cli-logger.js';
 import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';
-import { readInspectorNote, removeInspectorNote, writeInspectorNote } from './inspector-note.js';
+import { inspectorOf, removeInspectorNote, writeInspectorNote } from './inspector-note.js';
 import {
   addInspectorOptions,
   type InspectorFlags,
@@ -108,11 +108,7 @@ export function upCommand(program: Command): void {
           options.inspector === false
             ? undefined
             : await startInspector(url, context, options, own === undefined ? 'reader' : 'operator');
-        if (own !== undefined && inspector !== undefined) {
-          const { storeDir } = own.server;
-          writeInspectorNote(storeDir, inspector.url);
-          shutdown.add('the note of the inspector', async () => removeInspectorNote(storeDir));
-        }
+        if (own !== undefined) noteInspector(own.server.storeDir, inspector, shutdown);
         out(
           `throughline ready ${withoutSecrets(url)} ${own === undefined ? '' : `store ${own.server.storeDir}`}`.trimEnd(),
         );
@@ -124,6 +120,16 @@ export function upCommand(program: Command): void {
     'do not serve the inspector',
   );
   addMonitoringOptions(command);
+}
+
+/** For an `up --detach` that finds this one. */
+function noteInspector(
+  storeDir: string,
+  inspector: { readonly url: string } | undefined,
+  shutdown: Shutdown,
+): void {
+  writeInspectorNote(storeDir, inspector?.url ?? null);
+  shutdown.add('the note of the inspector', async () => removeInspectorNote(storeDir));
 }
 
 async function detached(cli: Cli, options: UpOptions, given: string | undefined): Promise<void> {
@@ -148,8 +154,8 @@ async function detached(cli: Cli, options: UpOptions, given: string | undefined)
   ]);
   if (found) await untilServed({ ...cli, url });
   out(`throughline ready ${url} store ${storeDir}`);
-  const inspector = readInspectorNote(storeDir, pid);
-  if (inspector !== undefined) out(inspectorLine({ url: inspector }));
+  const inspector = await inspectorOf(storeDir, pid, cli.config.requestTimeoutMs);
+  if (inspector !== null) out(inspectorLine({ url: inspector }));
   note(
     found
       ? `-- it was running already, process ${pid}`

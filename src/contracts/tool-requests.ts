@@ -253,7 +253,9 @@ export const TOOLS = {
   'telemetry-show': tool('show what was counted of the session: results, prompts, progress', '', {}),
   ...REJECTED_TOOLS,
   ...PROMPT_TOOLS,
-  'health-show': toolOfNone('show how services, streams and server do', '', {}),
+  'health-show': toolOfNone('show how services, streams and server do', '', {
+    brief: flag.describe('Only services, dispatches and rejected: what may be asked often.'),
+  }),
 } as const satisfies Readonly<{
   [Name in ToolName]: Name extends WideTool ? ToolEntry<'no session'> : ToolEntry<'session' | 'any session'>;
 }>;

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -25,6 +25,13 @@ async function newStore(): Promise<string> {
 const detach = async (store: string, port?: number) =>
   cli(['up', '--detach', '--store', store, '--port', String(port ?? (await freePort('127.0.0.1')))]);
 
+/** Where the inspector is, as the second line says. */
+function inspectorIn(stdout: string): string {
+  const [, url = ''] =
+    /^throughline ready .*\ninspector (http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{32})$/m.exec(stdout) ?? [];
+  return url;
+}
+
 /** Process numbers of server and `up`. */
 async function processesOn(store: string): Promise<number[]> {
   const use = await storeUse(store);
@@ -44,6 +51,10 @@ describe('up --detach', () => {
     expect(used.code).toBe(0);
     const processes = await processesOn(store);
     expect(processes).toHaveLength(2);
+    const inspector = inspectorIn(first.stdout);
+    expect((await fetch(inspector, { redirect: 'manual' })).status).toBe(302);
+    const note = join(store, 'throughline-inspector.json');
+    expect((await stat(note)).mode & 0o777).toBe(0o600);
 
     const second = await detach(store);
     expect(second).toEqual({
@@ -56,6 +67,8 @@ describe('up --detach', () => {
     const down = await cli(['down', '--store', store, '--json']);
     expect(JSON.parse(down.stdout)).toEqual({ stopped: true, url, store });
     expect(processes.filter((pid) => isRunning({ pid }))).toEqual([]);
+    await expect(stat(note)).rejects.toThrow('ENOENT');
+    await expect(fetch(inspector)).rejects.toThrow();
     const again = await cli(['down', '--store', store]);
     expect(again).toMatchObject({ code: 0, stdout: `nothing runs on the store ${store}\n` });
   });
@@ -65,7 +78,9 @@ describe('up --detach', () => {
     const port = await freePort('127.0.0.1');
     const calls = await Promise.all(Array.from({ length: 3 }, () => detach(store, port)));
     expect(new Set(calls.map(({ code, stdout }) => `${code} ${stdout}`))).toEqual(
-      new Set([`0 throughline ready nats://127.0.0.1:${port} store ${store}\n`]),
+      new Set([
+        `0 throughline ready nats://127.0.0.1:${port} store ${store}\ninspector ${inspectorIn(calls[0]?.stdout ?? '')}\n`,
+      ]),
     );
     expect(await processesOn(store)).toHaveLength(2);
     const health = await cli(['health'], { env: { NATS_URL: `nats://127.0.0.1:${port}` } });
@@ -75,10 +90,51 @@ describe('up --detach', () => {
   it('it finds an up that runs in a terminal, which down ends as well', async () => {
     const store = await newStore();
     const port = String(await freePort('127.0.0.1'));
-    await using up = await startCli(['up', '--store', store, '--port', port]);
-    expect((await detach(store)).stderr).toContain(`running already, process ${up.pid}`);
+    await using up = await startCli(['up', '--store', store, '--port', port, '--no-inspector']);
+    const found = await detach(store);
+    expect(found.stderr).toContain(`running already, process ${up.pid}`);
+    expect(found.stdout + up.stdout()).not.toContain('inspector');
     expect((await cli(['down', '--store', store])).code).toBe(0);
     expect(await up.exited).toEqual({ code: 0, signal: null });
+  });
+
+  it('serve gives an inspector a process of its own, which only reads unless it is told otherwise', async () => {
+    const store = await newStore();
+    const port = await freePort('127.0.0.1');
+    await detach(store, port);
+    const env = {
+      NATS_URL: `nats://127.0.0.1:${port}`,
+      THROUGHLINE_INSPECTOR_TOKEN: 'a-token-for-this-test',
+    };
+    const args = ['serve', '--only', 'inspector', '--inspector-port', '0'];
+    for (const [role, more] of [
+      ['reader', {}],
+      ['operator', { THROUGHLINE_INSPECTOR_ROLE: 'operator' }],
+    ] as const) {
+      await using serving = await startCli(args, { ...env, ...more });
+      expect(serving.readyLine).toBe(`throughline ready ${env.NATS_URL} inspector`);
+      const [, origin, inspector] = await soon(() => {
+        const line = /^inspector (http:\/\/127\.0\.0\.1:(\d+))\/\?token=a-token-for-this-test$/m.exec(
+          serving.stdout(),
+        );
+        expect(line).not.toBeNull();
+        return line ?? [];
+      });
+      const cookie = `throughline_token_${inspector}=a-token-for-this-test`;
+      const me = await fetch(`${origin}/api/me`, { headers: { cookie } });
+      expect(await me.json()).toMatchObject({ role });
+      // Monitoring knows no token.
+      expect((await fetch(`${origin}/readyz`)).status).toBe(200);
+      expect(await (await fetch(`${origin}/metrics`)).text()).toContain('throughline_process_heap_bytes');
+      const passedOn = await fetch(`${origin}/metrics`, { headers: { 'x-forwarded-for': '10.0.0.5' } });
+      expect(passedOn.status).toBe(403);
+      const taken = await cli(['serve', '--only', 'inspector', '--inspector-port', String(inspector)], {
+        env,
+      });
+      expect(taken).toMatchObject({ code: 2, stderr: expect.stringContaining('--inspector-port') });
+    }
+    const alone = await cli(['serve', '--inspector-host', '0.0.0.0'], { env });
+    expect(alone).toMatchObject({ code: 2, stderr: expect.stringContaining('give --inspector-port, too') });
   });
 
   it('down ends the server that a killed up has left', async () => {

@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/version.js';
-import { cleanEnv } from '../support/cli.js';
+import { cleanEnv, startNode } from '../support/cli.js';
+import { soon } from '../support/soon.js';
 import { startSystem } from '../support/system.js';
 
 /** What users get: the packed tarball, installed into an empty project. */
@@ -68,6 +69,8 @@ describe('the package', () => {
   it('the package holds what it needs and nothing else', () => {
     expect(files).toContain('dist/cli/bin.js');
     expect(files).toContain('dist/index.d.ts');
+    expect(files).toContain('dist/inspector/index.html');
+    expect(files.filter((path) => path.startsWith('dist/page/'))).toEqual([]);
     expect(files.filter((path) => path.endsWith('.map'))).toEqual([]);
     expect(files).toContain('LICENSE');
     const strays = files.filter(
@@ -207,6 +210,24 @@ describe('the package', () => {
       const query = { taskDescription: 'Extend the parser', taskId: '2', maxFacts: 1, maxTokens: 100 };
       console.log(facts.formatSessionFacts(new facts.KeywordFactRetriever(store).retrieve(query)));`;
     expect(await evaluated(script)).toBe('[Session Context]\n- task:1 summary Parser done [task:1]\n');
+  });
+
+  it('the package brings the inspector, with its page', async () => {
+    await using system = await startSystem();
+    const bin = join(project, 'node_modules', 'throughline', 'dist', 'cli', 'bin.js');
+    const args = ['serve', '--nats', system.url, '--only', 'inspector', '--inspector-port', '0'];
+    await using serving = await startNode([bin, ...args], {}, project);
+    const [, url = ''] = await soon(() => {
+      const line = /^inspector (.+)$/m.exec(serving.stdout());
+      expect(line).not.toBeNull();
+      return line ?? [];
+    });
+    const [cookie = ''] = (await fetch(url, { redirect: 'manual' })).headers.getSetCookie();
+    const page = await fetch(new URL('/', url), { headers: { cookie: cookie.split(';')[0] ?? '' } });
+    const html = await page.text();
+    expect(html).toContain('<div id="page">');
+    const [, script = ''] = /src="([^"]+)"/.exec(html) ?? [];
+    expect(files).toContain(`dist/inspector${script}`);
   });
 
   it('the package embeds services and a server in a process, and closing them lets it end', async () => {

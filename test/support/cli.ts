@@ -61,6 +61,7 @@ export interface RunningProcess extends AsyncDisposable {
   /** The line that said that it is ready. */
   readonly readyLine: string;
   readonly exited: Promise<Exit>;
+  stdout(): string;
   stderr(): string;
   signal(signal: NodeJS.Signals): void;
   /** SIGTERM, then waits for the end. */
@@ -106,6 +107,7 @@ export async function startNode(
     pid: child.pid ?? -1,
     readyLine,
     exited,
+    stdout: () => stdout,
     stderr: () => stderr,
     signal: (signal) => child.kill(signal),
     stop,
@@ -165,7 +167,9 @@ async function upOnFreePort(store: string, env: Readonly<Record<string, string>>
   for (let attempt = 1; ; attempt += 1) {
     const port = await freePort('127.0.0.1');
     try {
-      return { port, running: await startCli(['up', '--port', String(port), '--store', store], env, cwd) };
+      // Nobody looks at these by a browser.
+      const args = ['up', '--port', String(port), '--store', store, '--no-inspector'];
+      return { port, running: await startCli(args, env, cwd) };
     } catch (fault) {
       if (attempt === 5 || !messageOf(fault).includes(`port ${port} on 127.0.0.1 is in use`)) throw fault;
     }

@@ -21,6 +21,15 @@ export class CompileTimes {
     return new Laps(stages, started);
   }
 
+  /** Prompts compiled, and the milliseconds that they took together. */
+  get totals(): { readonly count: number; readonly ms: number } {
+    const all = [...this.#kinds.values()].map(({ total }) => total);
+    return {
+      count: all.reduce((sum, { counts }) => sum + counts.reduce((inner, each) => inner + each, 0), 0),
+      ms: all.reduce((sum, { sum: seconds }) => sum + seconds * 1000, 0),
+    };
+  }
+
   readonly collect: Collector = () => ({
     throughline_compile_duration_seconds: [...this.#kinds].flatMap(([kind, stages]) =>
       COMPILE_STAGES.map((stage) => [{ kind, stage }, stages[stage]] as const),

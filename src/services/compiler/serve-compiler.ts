@@ -81,7 +81,11 @@ export async function serveCompiler(
     ]).concat(
       healthEndpoint(
         COMPILER_SERVICE,
-        healthOf(health, () => ({ ...numbersOf(sessions), prompts: keeper.counts })),
+        healthOf(health, () => ({
+          ...numbersOf(sessions),
+          prompts: keeper.counts,
+          compiled: times.totals,
+        })),
       ),
     ),
   });

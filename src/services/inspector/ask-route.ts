@@ -3,9 +3,10 @@ import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { statusOf } from '../../contracts/error-status.js';
 import { ThroughlineError } from '../../contracts/errors.js';
+import type { InspectorRole } from '../../contracts/inspector-api.js';
 import { scopedRequest } from '../../contracts/names.js';
 import type { LiveTransport } from '../../ports/live-transport.js';
-import { type InspectorRole, refusedFor } from './askable.js';
+import { refusedFor } from './askable.js';
 
 /** As much as one message of a server may hold by default. */
 const MAX_BODY = 1024 * 1024;
@@ -13,7 +14,9 @@ const MAX_BODY = 1024 * 1024;
 /** @throws ThroughlineError `too_large` */
 export const smallBody = bodyLimit({
   maxSize: MAX_BODY,
-  onError() {
+  onError(c) {
+    // What is left of the body is not read: the connection is of no more use.
+    c.header('Connection', 'close');
     throw new ThroughlineError('too_large', `the request has more than ${MAX_BODY} bytes: send less`);
   },
 });

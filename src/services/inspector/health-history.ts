@@ -1,23 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { COMPILER_SERVICE, EXTRACTOR_CONSUMER } from '../../contracts/names.js';
+import { z } from 'zod';
+import type { HealthHistoryReply, HealthPoint } from '../../contracts/inspector-api.js';
+import { EXTRACTOR_CONSUMER } from '../../contracts/names.js';
 import type { HealthShown } from '../../contracts/replies/health-reply.js';
-
-/** How the installation did at one moment; rates are since the moment before. What could not be told is left out. */
-export interface HealthPoint {
-  readonly at: string;
-  /** Dispatches that are not folded yet. */
-  readonly pending?: number;
-  readonly resultsPerSecond?: number;
-  readonly rejectedPerSecond?: number;
-  readonly compilesPerSecond?: number;
-  readonly compileMsMean?: number;
-}
-
-/** `GET /api/health-history`: the last hour, oldest first. */
-export interface HealthHistoryReply {
-  readonly everyMs: number;
-  readonly points: readonly HealthPoint[];
-}
 
 const EVERY_MS = 10_000;
 const HOUR = 3_600_000 / EVERY_MS;
@@ -63,24 +48,34 @@ export class HealthHistory {
 /** What is to be plotted of an answer, and of what has changed since the one before. */
 export function pointOf(shown: HealthShown, before: HealthShown | undefined): HealthPoint {
   const seconds = before === undefined ? 0 : (Date.parse(shown.at) - Date.parse(before.at)) / 1000;
-  const rate = (now: number | undefined, then: number | undefined) =>
+  const rate = (count: number | undefined, earlier: number | undefined) =>
     // Streams that were cleared, and processes that were started again, count from the beginning.
-    now === undefined || then === undefined || seconds <= 0 ? undefined : Math.max(0, now - then) / seconds;
+    count === undefined || earlier === undefined || seconds <= 0
+      ? undefined
+      : Math.max(0, count - earlier) / seconds;
+  const [now, then] = [compiled(shown), before && compiled(before)];
   const extractor = shown.dispatches?.consumers.find(({ consumer }) => consumer === EXTRACTOR_CONSUMER);
   return defined({
     at: shown.at,
     pending: extractor && extractor.pending + extractor.unacked,
     resultsPerSecond: rate(shown.dispatches?.newest, before?.dispatches?.newest),
     rejectedPerSecond: rate(shown.rejected, before?.rejected),
-    compilesPerSecond: rate(compiles(shown), before && compiles(before)),
+    compilesPerSecond: rate(now?.count, then?.count),
+    compileMsMean:
+      now && then && now.count > then.count ? (now.ms - then.ms) / (now.count - then.count) : undefined,
   });
 }
 
-/** Requests that all compilers have answered; undefined where none is known. */
-function compiles({ services }: HealthShown): number | undefined {
-  const compilers = services.filter(({ service }) => service === COMPILER_SERVICE);
-  return compilers.length === 0 ? undefined : compilers.reduce((sum, { requests }) => sum + requests, 0);
+/** Prompts of all compilers, and the milliseconds that they took; undefined where none is known. */
+function compiled({ services }: HealthShown): { readonly count: number; readonly ms: number } | undefined {
+  const all = services.flatMap(({ numbers }) => compiledNumbers.safeParse(numbers.compiled).data ?? []);
+  if (all.length === 0) return undefined;
+  const sum = (of: (each: (typeof all)[number]) => number) =>
+    all.reduce((total, each) => total + of(each), 0);
+  return { count: sum(({ count }) => count), ms: sum(({ ms }) => ms) };
 }
+
+const compiledNumbers = z.object({ count: z.number(), ms: z.number() });
 
 type Undefinable<Value> = { readonly [Key in keyof Value]: Value[Key] | undefined } & { readonly at: string };
 

@@ -1,9 +1,16 @@
-import { isToken, PROMPTS_SUBJECTS, type Token } from '../../contracts/names.js';
+import type { LiveEvents } from '../../contracts/inspector-api.js';
+import {
+  isToken,
+  LEARNINGS_SUBJECTS,
+  PROMPTS_SUBJECTS,
+  rejectedSubjects,
+  type Token,
+} from '../../contracts/names.js';
 import type { TimelineEntry } from '../../contracts/replies/timeline-reply.js';
 import type { LiveTransport } from '../../ports/live-transport.js';
 import { BrowserQueue, type QueueLimits } from './browser-queue.js';
 import { KeyThrottle } from './key-throttle.js';
-import { HEARTBEAT, type LiveEvents, sent } from './live-events.js';
+import { HEARTBEAT, sent } from './live-events.js';
 import { type Newer, SessionFollower } from './session-follower.js';
 
 export interface FeedOptions {
@@ -23,7 +30,7 @@ interface Browser {
 
 const HEARTBEAT_MS = 15_000;
 /** Of one session a browser hears no more often, unless it follows that session alone. */
-const THROTTLE = { everyMs: 100, settledMs: 1000 };
+const THROTTLE = { everyMs: 30, settledMs: 1000 };
 
 /**
  * What happens, for all browsers together. There is one subscription, however many watch, and none while nobody does.
@@ -77,8 +84,8 @@ export class LiveFeed {
       transport.onState((connected) => this.#stateChanged(connected)),
       transport.listen('session.*.>', (subject) => this.#happened(subject)),
       transport.listen(PROMPTS_SUBJECTS, (subject, data) => this.#compiled(subject, data)),
-      transport.listen('rejected.*.*', (subject) => this.#rejected(subject)),
-      transport.listen('learning.*.>', (subject) => this.#learned(subject)),
+      transport.listen(rejectedSubjects(undefined, undefined), (subject) => this.#rejected(subject)),
+      transport.listen(LEARNINGS_SUBJECTS, (subject) => this.#learned(subject)),
     ];
   }
 

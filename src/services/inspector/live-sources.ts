@@ -1,9 +1,10 @@
 import { jsonOf } from '../../contracts/event.js';
 import { scopedRequest, type Token } from '../../contracts/names.js';
-import { type KeptPrompt, keptPrompt } from '../../contracts/replies/prompt-trace.js';
+import { keptPrompt } from '../../contracts/replies/prompt-trace.js';
 import type { TimelineEntry, TimelineListed } from '../../contracts/replies/timeline-reply.js';
 import { toolSubject } from '../../contracts/request-names.js';
 import type { LiveTransport } from '../../ports/live-transport.js';
+import { promptEntry } from '../../session/timeline-entry.js';
 import type { Newer } from './session-follower.js';
 
 /** Most entries that are told one by one. */
@@ -29,27 +30,4 @@ export function newerBy(
 export function promptEntryOf(data: Uint8Array): TimelineEntry | undefined {
   const kept = keptPrompt.safeParse(jsonOf(data)).data;
   return kept && promptEntry(kept);
-}
-
-function promptEntry({
-  id,
-  at,
-  kind,
-  task,
-  sequence,
-  tokens,
-  hash,
-  durationMs,
-  dropped,
-}: KeptPrompt): TimelineEntry {
-  return {
-    key: `p${id}`,
-    kind: 'prompt',
-    at,
-    sequence,
-    type: 'prompt.compiled',
-    ...(task !== undefined && { task }),
-    summary: `${kind} prompt`,
-    prompt: { id, kind, tokens, durationMs, dropped, hash },
-  };
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { TimelineEntry } from '../../contracts/replies/timeline-reply.js';
 
 /** What is new in a timeline. */
@@ -19,8 +18,8 @@ export interface FollowerOptions {
   readonly lost: () => void;
 }
 
-/** An event may be heard of before it is stored: it is asked for after each of these pauses, in milliseconds. */
-const PAUSES = [0, 40, 200, 1000];
+/** An event may be heard of before it is stored: it is asked for again after each of these pauses, in milliseconds. */
+const PAUSES = [40, 200, 1000];
 
 /**
  * Follows the timeline of one session for all browsers that show it, so that it is asked for once and not by each of
@@ -28,49 +27,64 @@ const PAUSES = [0, 40, 200, 1000];
  */
 export class SessionFollower {
   readonly #options: FollowerOptions;
-  readonly #closing = new AbortController();
   /** Up to which event everything is told; unknown at first, and after a failure. */
   #told: number | undefined;
-  #pause = 0;
-  #isRunning = false;
+  #hasFailed = false;
+  #isAsking = false;
+  /** Something happened after the question was sent. */
+  #isPoked = false;
+  /** Which pause comes next. */
+  #pause = PAUSES.length;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
 
   constructor(options: FollowerOptions) {
     this.#options = options;
-    this.poke();
+    void this.#ask();
   }
 
   /** Something has happened in the session. */
   poke(): void {
     this.#pause = 0;
-    if (!this.#isRunning) void this.#run();
+    this.#isPoked = true;
+    if (!this.#isAsking && !this.#isClosed) void this.#ask();
   }
 
   close(): void {
-    this.#closing.abort();
-  }
-
-  async #run(): Promise<void> {
-    this.#isRunning = true;
-    const { signal } = this.#closing;
-    while (this.#pause < PAUSES.length && !signal.aborted) {
-      const pauseMs = PAUSES[this.#pause] ?? 0;
-      this.#pause += 1;
-      if (pauseMs > 0) await sleep(pauseMs, undefined, { signal }).catch(() => {});
-      if (signal.aborted) return;
-      await this.#ask();
-    }
-    this.#isRunning = false;
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
   }
 
   async #ask(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#isAsking = true;
+    this.#isPoked = false;
+    const newer = await this.#options.ask(this.#told).catch(() => undefined);
+    this.#isAsking = false;
+    if (this.#isClosed) return;
+    this.#answered(newer);
+    if (this.#isPoked) {
+      void this.#ask();
+    } else if (this.#pause < PAUSES.length) {
+      this.#timer = setTimeout(() => void this.#ask(), PAUSES[this.#pause]);
+      this.#pause += 1;
+    }
+  }
+
+  #answered(newer: Newer | undefined): void {
     const after = this.#told;
-    const newer = await this.#options.ask(after).catch(() => undefined);
-    if (this.#closing.signal.aborted) return;
     this.#told = newer?.sequence;
-    if (newer === undefined || after === undefined || newer.sequence === after) return;
-    // What came together with it may be stored a moment later.
-    this.#pause = Math.max(this.#pause, PAUSES.length - 1);
-    if (newer.isCut) this.#options.lost();
-    else for (const entry of newer.entries) this.#options.tell(entry);
+    if (newer === undefined) {
+      this.#hasFailed = true;
+    } else if (after === undefined) {
+      // What happened between the failure and now is not known.
+      if (this.#hasFailed) this.#options.lost();
+      this.#hasFailed = false;
+    } else if (newer.sequence !== after) {
+      // What came together with it may be stored a moment later.
+      if (!this.#isPoked) this.#pause = PAUSES.length - 1;
+      if (newer.isCut) this.#options.lost();
+      else for (const entry of newer.entries) this.#options.tell(entry);
+    }
   }
 }

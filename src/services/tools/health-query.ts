@@ -32,7 +32,7 @@ export function createHealthQuery(options: HealthQueryOptions) {
   const { parts, clock, partMs = PART_MS } = options;
   const findings = rememberedFindings(options);
   return async (request: unknown): Promise<HealthShown> => {
-    checkedRequest(TOOLS['health-show'].request, request);
+    const { brief } = checkedRequest(TOOLS['health-show'].request, request);
     const at = clock();
     const missing: MissingPart[] = [];
     const part = async <T>(name: MissingPart['part'], work: Promise<T>): Promise<T | undefined> => {
@@ -51,9 +51,9 @@ export function createHealthQuery(options: HealthQueryOptions) {
       part('services', parts.services()),
       part('dispatches', parts.dispatches()),
       part('rejected', parts.rejected()),
-      part('sessions', parts.sessions()),
-      part('server', parts.server()),
-      part('findings', findings()),
+      brief ? undefined : part('sessions', parts.sessions()),
+      brief ? undefined : part('server', parts.server()),
+      brief ? undefined : part('findings', findings()),
     ]);
     return {
       at,

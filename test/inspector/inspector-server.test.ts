@@ -1,0 +1,317 @@
+import { connect as connectTcp } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ServedInspector, serveInspected } from '../support/inspector.js';
+import { type HeardFeed, hearFeed } from '../support/live-events.js';
+import { startTestNats, type TestNats } from '../support/nats-server.js';
+import { implemented, newSession, soon } from '../support/system.js';
+
+let nats: TestNats;
+let served: ServedInspector;
+beforeAll(async () => {
+  nats = await startTestNats({ monitor: true });
+  served = await serveInspected({ nats });
+});
+afterAll(async () => {
+  await served.stop();
+  await nats.stop();
+});
+
+const live = (query = ''): Promise<HeardFeed> => hearFeed((init) => served.fetch(`/api/live${query}`, init));
+
+describe('the API', () => {
+  it('the API says who it is, and what may be done', async () => {
+    const me = await (await served.fetch('/api/me')).json();
+    expect(me).toEqual({
+      version: expect.stringMatching(/^\d/),
+      role: 'operator',
+      server: served.system.url,
+      may: { decide: true, retry: true },
+    });
+  });
+
+  it('a request that reads is passed on, and its answer comes back', async () => {
+    const session = newSession('asked');
+    await served.system.client.tools.sessionOpen({ session });
+    const shown = await served.ask('tool.session-show', { session });
+    expect(shown).toMatchObject({ status: 200, body: { session: { status: 'open' } } });
+  });
+
+  it.each([
+    ['a proposal that is not there', 'proposal.show', { id: 'PRO-999' }, 404, 'not_found'],
+    ['a wrong name', 'tool.session-show', { session: 'a b' }, 400, 'token_invalid'],
+    ['a missing field', 'tool.fact-find', {}, 400, 'schema_invalid'],
+    ['a request that writes', 'tool.task-add', { session: 's', content: 'x' }, 403, 'permission_denied'],
+    ['a result', 'dispatch.s.implementer', {}, 403, 'permission_denied'],
+    ['the API of the server', '$JS.API.STREAM.NAMES', {}, 403, 'permission_denied'],
+    ['a compile that would be counted', 'prompt.compile', { session: 's' }, 403, 'permission_denied'],
+  ])('the API answers %s with the code of the error', async (_, subject, body, status, code) => {
+    expect(await served.ask(subject, body)).toEqual({
+      status,
+      body: { error: expect.objectContaining({ code, message: expect.any(String) }) },
+    });
+  });
+
+  it.each([
+    ['no JSON', '{"session"', 400, 'json_parse_failed'],
+    ['a list', '[]', 400, 'json_parse_failed'],
+    ['more than a message may hold', JSON.stringify({ text: 'x'.repeat(1024 * 1024) }), 413, 'too_large'],
+  ])('the API refuses a body with %s', async (_, body, status, code) => {
+    const response = await served.fetch('/api/ask/tool.session-show', { method: 'POST', body });
+    expect(response.status).toBe(status);
+    expect(await response.json()).toMatchObject({ error: { code } });
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+  });
+
+  it('the health of the last hour has its first moment right after the start', async () => {
+    const history = async () => (await served.fetch('/api/health-history')).json();
+    await soon(async () =>
+      expect(await history()).toEqual({
+        everyMs: 10_000,
+        points: [{ at: expect.any(String), pending: expect.any(Number) }],
+      }),
+    );
+  });
+
+  it('a path that is not there is an error in JSON below /api, and the page for any view', async () => {
+    const missing = await served.fetch('/api/nothing');
+    expect([missing.status, await missing.json()]).toEqual([
+      404,
+      { error: { code: 'not_found', message: expect.any(String) } },
+    ]);
+    const view = await served.fetch('/s/demo/timeline');
+    expect([view.status, view.headers.get('cache-control')]).toEqual([200, 'no-cache']);
+    expect(await view.text()).toContain('<div id="page">');
+    expect((await served.fetch('/assets/..%2f..%2fpackage.json')).status).toBe(404);
+    expect((await served.fetch('/package.json')).status).toBe(404);
+  });
+
+  it('the files of the page are kept by browsers for ever', async () => {
+    const html = await (await served.fetch('/')).text();
+    const [, path = ''] = /src="([^"]+)"/.exec(html) ?? [];
+    const script = await served.fetch(path);
+    expect(Object.fromEntries(script.headers)).toMatchObject({
+      'content-type': 'text/javascript; charset=utf-8',
+      'cache-control': 'public, max-age=31536000, immutable',
+    });
+  });
+
+  it('a request from another site is refused, and so is one without the cookie or for a foreign host', async () => {
+    const path = '/api/ask/tool.session-list';
+    const post = (headers: Record<string, string>) =>
+      served.fetch(path, { method: 'POST', body: '{}', headers });
+    expect((await post({ origin: 'http://evil.example' })).status).toBe(403);
+    expect((await post({ cookie: '' })).status).toBe(401);
+    expect(await rawStatus(served, 'Host: evil.example')).toBe(403);
+    expect(await rawStatus(served, `Host: localhost\r\nCookie: ${served.cookie}`)).toBe(200);
+  });
+});
+
+/** `fetch` sets the host by itself. */
+function rawStatus({ inspector, origin }: ServedInspector, header: string): Promise<number> {
+  const { hostname } = new URL(origin);
+  return new Promise((resolve, reject) => {
+    const socket = connectTcp(inspector.port, hostname, () => {
+      socket.write(`GET /api/me HTTP/1.1\r\n${header}\r\nConnection: close\r\n\r\n`);
+    });
+    socket.once('error', reject);
+    socket.once('data', (data) => {
+      resolve(Number(data.toString().split(' ')[1]));
+      socket.destroy();
+    });
+  });
+}
+
+describe('the live feed', () => {
+  it('the feed begins with the state, and tells of results, rejections and learnings', async () => {
+    const session = newSession('live');
+    await using feed = await live();
+    await feed.heard('state', ({ connected }) => connected === true);
+    await served.system.client.publishImplementer(session, implemented('1'));
+    const change = await feed.heard('change', (data) => data.session === session);
+    expect(change.data).toEqual({ session, type: 'fact.recorded', at: expect.any(String) });
+    await served.system.client.publishText(session, 'implementer', 'no result at all');
+    const rejected = await feed.heard('rejected');
+    expect(rejected.data).toMatchObject({ session, role: 'implementer' });
+    await served.system.client.learnings.propose({
+      project: 'live',
+      content: 'Run the linter before each commit',
+      type: 'pattern',
+      confidence: 0.9,
+    });
+    await feed.heard('learning', ({ project }) => project === 'live');
+  });
+
+  it('a browser that watches one session gets the entries of its timeline, and of its prompts, and of no other session', async () => {
+    const { client } = served.system;
+    const session = newSession('watched');
+    const other = newSession('other');
+    await client.publishImplementer(session, implemented('1'), { wait: true });
+    await using feed = await live(`?session=${session}`);
+    await feed.heard('state');
+    await client.publishImplementer(other, implemented('1'), { wait: true });
+    await client.publishImplementer(session, implemented('2', { summary: 'Parser done' }), { wait: true });
+    const change = await feed.heard('change');
+    expect(change.data).toMatchObject({
+      session,
+      type: 'fact.recorded',
+      sequence: expect.any(Number),
+      entry: { kind: 'result', task: '2', summary: expect.stringContaining('Parser done') },
+    });
+    await client.compile({ session, taskId: '3', taskPrompt: 'Go on' });
+    const prompt = await feed.heard('prompt');
+    expect(prompt.data).toMatchObject({
+      session,
+      entry: { kind: 'prompt', task: '3', type: 'prompt.compiled' },
+    });
+    const { prompt: compiled } = prompt.data.entry as { prompt: { id: string; hash: string } };
+    const kept = await served.ask('tool.prompt-show', { session, id: compiled.id });
+    const { request } = kept.body as { request: object };
+    expect(await served.ask('prompt.past', request)).toMatchObject({
+      status: 200,
+      body: { kind: 'dispatch', prompt: expect.stringContaining('Go on') },
+    });
+    const { body } = await served.ask('tool.timeline-list', { session });
+    const keys = (body as { entries: { key: string }[] }).entries.map(({ key }) => key);
+    expect(keys).toContain((change.data.entry as { key: string }).key);
+    expect(feed.events.filter(({ event }) => event === 'change')).toHaveLength(1);
+  });
+
+  it('a wrong name of a session is refused', async () => {
+    const response = await served.fetch('/api/live?session=a.b');
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { error: { code: 'token_invalid' } },
+    ]);
+  });
+
+  it('the subscription is one for all browsers, and none when nobody watches', async () => {
+    const subscriptions = async () => {
+      const url = `${nats.monitorUrl}/connz?subs=detail`;
+      const { connections } = (await (await fetch(url)).json()) as Connz;
+      const own = connections.find(({ name }) => name === 'throughline inspector');
+      return (own?.subscriptions_list_detail ?? []).filter(({ subject }) => !subject.startsWith('_INBOX'));
+    };
+    expect(served.inspector.watching()).toBe(0);
+    const feeds = await Promise.all(Array.from({ length: 50 }, () => live()));
+    await Promise.all(feeds.map((feed) => feed.heard('state')));
+    expect(served.inspector.watching()).toBe(50);
+    expect((await subscriptions()).map(({ subject }) => subject).sort()).toEqual([
+      'compiled.*',
+      'learning.*.>',
+      'rejected.*.*',
+      'session.*.>',
+    ]);
+    await Promise.all(feeds.map((feed) => feed.close()));
+    await soon(async () => {
+      expect(served.inspector.watching()).toBe(0);
+      expect(await subscriptions()).toEqual([]);
+    });
+  });
+});
+
+interface Connz {
+  readonly connections: readonly {
+    readonly name: string;
+    readonly subscriptions_list_detail?: readonly { readonly subject: string }[];
+  }[];
+}
+
+describe('the way of a result to the page', () => {
+  it('a result is told within 100 ms, in the middle of 50', async () => {
+    const session = newSession('timed');
+    await using feed = await live();
+    await feed.heard('state');
+    const took: number[] = [];
+    for (let each = 0; each < 50; each += 1) {
+      const before = feed.events.length;
+      const begun = performance.now();
+      const published = served.system.client.publishImplementer(session, implemented(String(each)));
+      const change = await soon(() => {
+        const found = feed.events
+          .slice(before)
+          .find(({ event, data }) => event === 'change' && data.session === session);
+        if (found === undefined) throw new Error('not told yet');
+        return found;
+      });
+      took.push(change.cameAt - begun);
+      await published;
+      // What is told once more when it is quiet again is of the one before.
+      await feed.heard('change', () => true);
+    }
+    const median = took.sort((a, b) => a - b)[25] ?? Number.POSITIVE_INFINITY;
+    console.log(
+      `from a published result to its event: p50 ${median.toFixed(1)} ms, longest ${took.at(-1)?.toFixed(1)} ms`,
+    );
+    expect(median).toBeLessThan(100);
+  });
+});
+
+describe('a reader', () => {
+  it('a reader sees, and is told that deciding takes the operator role', async () => {
+    await using reading = await serveInspected({ system: served.system, role: 'reader' });
+    const me = await (await reading.fetch('/api/me')).json();
+    expect(me).toMatchObject({ role: 'reader', may: { decide: false, retry: false } });
+    expect((await reading.ask('proposal.list', {})).status).toBe(200);
+    for (const subject of [
+      'proposal.accept',
+      'learning.edit',
+      'tool.rejected-retry',
+      'tool.rejected-remove',
+    ]) {
+      expect(await reading.ask(subject, { id: '1' })).toEqual({
+        status: 403,
+        body: {
+          error: {
+            code: 'permission_denied',
+            message: expect.stringContaining('THROUGHLINE_INSPECTOR_ROLE'),
+          },
+        },
+      });
+    }
+    const decided = await served.ask('proposal.accept', { id: 'PRO-999' });
+    expect(decided).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } });
+  });
+});
+
+describe('an inspector that stops', () => {
+  it('an inspector that stops ends the streams of its browsers, and takes no more requests', async () => {
+    const stopping = await serveInspected({ system: served.system });
+    const feed = await hearFeed((init) => stopping.fetch('/api/live', init));
+    await feed.heard('state');
+    await stopping.stop();
+    await feed.ended;
+    await expect(stopping.fetch('/api/me')).rejects.toThrow();
+  });
+});
+
+describe('a server that is lost', () => {
+  it('a server that is lost is told at once, requests are refused at once, and everything comes back with it', async () => {
+    const session = newSession('lost');
+    await served.system.client.tools.sessionOpen({ session });
+    await using feed = await live();
+    await feed.heard('state', ({ connected }) => connected === true);
+    await nats.kill();
+    await feed.heard('state', ({ connected }) => connected === false);
+    const begun = performance.now();
+    expect(await served.ask('tool.session-show', { session })).toEqual({
+      status: 503,
+      body: { error: { code: 'unavailable', message: expect.stringContaining('tried again') } },
+    });
+    expect(performance.now() - begun).toBeLessThan(1000);
+    expect((await served.fetch('/')).status).toBe(200);
+
+    const before = feed.events.length;
+    await nats.restart();
+    await soon(() =>
+      expect(feed.events.slice(before)).toContainEqual(
+        expect.objectContaining({
+          event: 'state',
+          data: { connected: true },
+        }),
+      ),
+    );
+    await soon(async () => expect((await served.ask('tool.session-show', { session })).status).toBe(200));
+    await served.system.client.publishImplementer(session, implemented('1'));
+    await feed.heard('change', (data) => data.session === session && data.type === 'fact.recorded');
+  });
+});
