@@ -1,7 +1,7 @@
-import type { ComponentChildren } from 'preact';
 import type { FactOfDispatch } from '../../contracts/replies/dispatch-result.js';
 import type { TimelineEntry } from '../../contracts/replies/timeline-reply.js';
 import { AskedView } from '../components/asked-view.js';
+import { Pair } from '../components/pair.js';
 import { Tag } from '../components/tag.js';
 import { wholeTime } from '../components/time.js';
 import { sessionHref, viewHref } from '../route.js';
@@ -55,15 +55,6 @@ export function EntryDetails(props: {
         {entry.dispatch === undefined ? null : <Dispatch session={session} dispatch={entry.dispatch} />}
       </div>
     </aside>
-  );
-}
-
-function Pair({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 
