@@ -40,6 +40,7 @@ export function PromptText(props: {
             key={row.number}
             role="option"
             aria-selected={row.number === props.shown}
+            aria-label={row.text.trim() === '' ? 'empty line' : undefined}
             data-line={row.number}
             data-row={row.number === focused ? true : undefined}
             tabIndex={row.number === focused ? 0 : -1}
