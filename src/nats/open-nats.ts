@@ -113,6 +113,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
         replicas,
         ackWaitMs,
         timeoutMs,
+        tracing,
         maxInHand: Math.min(maxInHand, most),
       });
     return {

@@ -95,7 +95,7 @@ export async function serve(
     serveExtractor(isAlone ? nats : await connectionOfItsOwn(), own, () => commands > 0),
   );
   if (isAlone) return nats;
-  const opened = openSessions(nats, config, logger, only.includes('tools'));
+  const opened = openSessions(nats, config, logger, only.includes('tools'), tracing);
   const command: SessionCommander = (...given) => {
     commands += 1;
     return opened.command(...given).finally(() => {

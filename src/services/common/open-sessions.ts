@@ -8,6 +8,7 @@ import { requestJson } from '../../nats/connection/nats-client-transport.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import { systemClock } from '../../ports/clock.js';
 import type { Logger } from '../../ports/logger.js';
+import { noTracing, type Tracing } from '../../ports/tracing.js';
 import { scannerFor } from '../../redaction/secretlint-scanner.js';
 import type { SessionState } from '../../session/session-state.js';
 import { ProgressTracker } from './progress-tracker.js';
@@ -19,12 +20,24 @@ import type { Sessions } from './service-context.js';
  *
  * @param appends whether commands are carried out here; otherwise the tools are asked to
  */
-export function openSessions(nats: NatsPorts, config: Config, logger: Logger, appends: boolean): Sessions {
+export function openSessions(
+  nats: NatsPorts,
+  config: Config,
+  logger: Logger,
+  appends: boolean,
+  tracing: Tracing = noTracing,
+): Sessions {
   const { reader, writer } = sessionReader(nats, config, logger);
   const command = appends
     ? createCommander({ log: nats.log, reader, clock: systemClock, newId: randomUUID, random: Math.random })
     : progressByTools((subject, session) =>
-        requestJson(nats.connection, sessionRequest(subject, session), { session }, config.requestTimeoutMs),
+        requestJson(
+          nats.connection,
+          sessionRequest(subject, session),
+          { session },
+          config.requestTimeoutMs,
+          tracing()?.context(),
+        ),
       );
   const tracker = new ProgressTracker({
     files: localTasksFile(config.tasksRoots),
