@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -46,5 +47,5 @@ export function watchedFor(page: Page, origin: string): string[] {
 export async function goTo(page: Page, origin: string, address: string): Promise<void> {
   await page.goto(origin + address);
   await page.locator('main h1').waitFor();
-  await page.locator('main .loading').waitFor({ state: 'detached' });
+  await expect.poll(() => page.locator('main .loading').count()).toBe(0);
 }

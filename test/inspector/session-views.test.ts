@@ -22,17 +22,15 @@ const VIEWS = [
 
 describe('the prompt of a session', () => {
   it('a line of a prompt leads to its fact, its dispatch and its event', async () => {
-    await goTo(page, origin, '/s/memory/prompt?task=5.1&role=implementer');
-    const line = page.locator('.prompt-line', { hasText: '- required fix: Bound the wait' });
-    await line.hover();
+    await goTo(page, origin, '/s/memory/prompt?kind=session-start');
+    const line = page.locator('.prompt-line-linked', { hasText: 'required fix:' }).first();
+    await line.click();
     const panel = page.getByRole('region', { name: 'Origin of the line' });
     await panel.getByText('Open findings').waitFor();
-    const said = await panel.textContent();
-    expect(said).toContain('Bound the wait of prompt.compile for `after` by a deadline');
-    expect(said).toMatch(/Task\s*4\.2\s*Dispatch\s*32\s*Event\s*\d+/);
+    expect(await panel.textContent()).toMatch(/must_fix.*Task\s*[\d.]+Dispatch\s*\d+Event\s*\d+/);
     await panel.getByRole('link', { name: 'Open the fact' }).click();
     const fact = page.getByRole('region', { name: 'The fact' });
-    await fact.getByText('4.2, by the reviewer').waitFor();
+    await fact.getByText(/, by the reviewer/).waitFor();
     expect(await fact.textContent()).toContain('Nothing: it holds.');
   });
 
@@ -61,9 +59,9 @@ describe('the prompt of a session', () => {
   });
 
   it('a smaller budget leaves things out, and the bar says how much is used', async () => {
-    await goTo(page, origin, '/s/memory/prompt?task=5.1&budget=700');
+    await goTo(page, origin, '/s/memory/prompt?kind=session-start&budget=300');
     await page.getByText(/\d+ left out for space/).waitFor();
-    expect(await page.locator('.legend').textContent()).toMatch(/of 700 tokens/);
+    expect(await page.locator('.legend').textContent()).toMatch(/of 300 tokens/);
   });
 
   it('two prompts stand beside each other, with the changed words marked', async () => {
@@ -81,9 +79,11 @@ describe('the facts of a session', () => {
   it('facts are found by words, and a fact says which prompts showed it', async () => {
     await goTo(page, origin, '/s/memory/facts');
     await page.getByLabel('Words or id').fill('Bound the wait of prompt.compile');
+    await page.waitForURL(/text=Bound/);
     await page.locator('.fact-row').nth(1).waitFor({ state: 'detached' });
     await page.locator('.fact-row').click();
     const fact = page.getByRole('region', { name: 'The fact' });
+    await fact.getByText('Shown in prompts').waitFor();
     await fact.getByRole('heading', { name: /Shown in prompts [1-9]/ }).waitFor();
   });
 

@@ -7,7 +7,7 @@ export function PromptText(props: {
   /** Colour of a section, by its place in the bar; undefined for none. */
   readonly hueOf: (section: string | undefined) => number | undefined;
   readonly shown: number | undefined;
-  readonly onShow: (line: number | undefined) => void;
+  readonly onShow: (line: number) => void;
   readonly onPin: (line: number) => void;
 }) {
   const { rows, hueOf } = props;
@@ -24,7 +24,6 @@ export function PromptText(props: {
       class="prompt-text"
       role="listbox"
       aria-label="Lines of the prompt"
-      onMouseLeave={() => props.onShow(undefined)}
       onKeyDown={(event) => {
         const step = { ArrowDown: 1, ArrowUp: -1, j: 1, k: -1, PageDown: 20, PageUp: -20 }[event.key];
         const target = event.key === 'Home' ? 1 : event.key === 'End' ? rows.length : undefined;
@@ -54,7 +53,9 @@ export function PromptText(props: {
             <span class="prompt-number" aria-hidden="true">
               {row.number}
             </span>
-            <span class="prompt-words">{row.text === '' ? '\u00a0' : row.text}</span>
+            <span class="prompt-words">
+              {row.text.trim() === '' ? <span class="visually-hidden">empty line</span> : row.text}
+            </span>
             {row.opens ? <span class="prompt-section">{sectionName(row.section)}</span> : null}
           </div>
         );

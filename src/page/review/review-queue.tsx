@@ -5,7 +5,7 @@ import { AskedView } from '../components/asked-view.js';
 import { Empty } from '../components/empty.js';
 import { MoreButton } from '../components/more-button.js';
 import { Tag } from '../components/tag.js';
-import { useKeys } from '../keys.js';
+import { type KeyBinding, useKeys } from '../keys.js';
 import { onLive } from '../live.js';
 import { me } from '../me.js';
 import { asAskError } from '../use-ask.js';
@@ -60,20 +60,18 @@ export function ReviewQueue({ project }: { readonly project: string | undefined 
   useKeys([
     { keys: ['j', 'ArrowDown'], does: 'next proposal', run: () => go(1) },
     { keys: ['k', 'ArrowUp'], does: 'proposal before', run: () => go(-1) },
-    ...(may
-      ? [
-          { keys: ['a'], does: 'accept the proposal', run: () => choose('accepted') },
-          {
-            keys: ['m'],
-            does: 'merge it into the learning like it',
-            run: () => (view?.similar ? choose('merge') : undefined),
-          },
-          { keys: ['e'], does: 'edit, then accept', run: () => setEditing(current !== undefined) },
-          { keys: ['r'], does: 'reject the proposal', run: () => choose('reject') },
-          { keys: ['u'], does: 'undo, for ten seconds', run: () => undone(takeBack()) },
-        ]
-      : []),
   ]);
+  const deciding: readonly KeyBinding[] = [
+    { keys: ['a'], does: 'accept the proposal', run: () => choose('accepted') },
+    {
+      keys: ['m'],
+      does: 'merge it into the learning like it',
+      run: () => (view?.similar ? choose('merge') : undefined),
+    },
+    { keys: ['e'], does: 'edit, then accept', run: () => setEditing(current !== undefined) },
+    { keys: ['r'], does: 'reject the proposal', run: () => choose('reject') },
+    { keys: ['u'], does: 'undo, for ten seconds', run: () => undone(takeBack()) },
+  ];
   const save = async (content: string) => {
     if (current === undefined) return;
     try {
@@ -146,9 +144,16 @@ export function ReviewQueue({ project }: { readonly project: string | undefined 
           )
         }
       </AskedView>
+      {may ? <Keys bindings={deciding} /> : null}
       <UndoBar onUndo={undone} />
     </>
   );
+}
+
+/** Keys that only work while this is there: who may decide is known later than the queue. */
+function Keys({ bindings }: { readonly bindings: readonly KeyBinding[] }) {
+  useKeys(bindings);
+  return null;
 }
 
 function ProposalRow(props: {

@@ -128,7 +128,16 @@ function CompiledView({
             <h2>Compiled at sequence {reply.sequence}</h2>
             <CopyButton text={reply.prompt} label="Copy prompt" />
           </div>
-          <PromptText rows={rows} hueOf={hueOf} shown={line} onShow={setPointed} onPin={setPinned} />
+          <PromptText
+            rows={rows}
+            hueOf={hueOf}
+            shown={line}
+            onShow={setPointed}
+            onPin={(pin) => {
+              setPinned(pin);
+              setPointed(undefined);
+            }}
+          />
         </div>
         <div class="prompt-origin">
           <OriginPanel
