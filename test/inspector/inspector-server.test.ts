@@ -163,14 +163,7 @@ describe('the live feed', () => {
       session,
       entry: { kind: 'prompt', task: '3', type: 'prompt.compiled' },
     });
-    const { prompt: compiled } = prompt.data.entry as { prompt: { id: string; hash: string } };
-    // It is heard of before it is stored.
-    const kept = await soon(async () => {
-      const shown = await served.ask('tool.prompt-show', { session, id: compiled.id });
-      expect(shown.status).toBe(200);
-      return shown;
-    });
-    const { request } = kept.body as { request: object };
+    const request = { session, taskId: '3', taskPrompt: 'Go on', asOf: change.data.sequence };
     expect(await served.ask('prompt.past', request)).toMatchObject({
       status: 200,
       body: { kind: 'dispatch', prompt: expect.stringContaining('Go on') },
