@@ -32,8 +32,8 @@ export type ServiceName = (typeof SERVICES)[number];
  */
 const MAKES: Readonly<Record<ServiceName, readonly Made[]>> = {
   extractor: ['dispatches', 'rejected'],
-  compiler: ['snapshots', 'learning-snapshots'],
-  tools: ['snapshots', 'learnings', 'learning-snapshots'],
+  compiler: ['snapshots', 'learning-snapshots', 'prompts'],
+  tools: ['snapshots', 'learnings', 'learning-snapshots', 'prompts'],
   learnings: ['dispatches', 'snapshots', 'learnings', 'learning-snapshots'],
 };
 
@@ -95,7 +95,7 @@ export async function serve(
     serveExtractor(isAlone ? nats : await connectionOfItsOwn(), own, () => commands > 0),
   );
   if (isAlone) return nats;
-  const opened = openSessions(nats, config, logger, only.includes('tools'));
+  const opened = openSessions(nats, config, logger, only.includes('tools'), tracing);
   const command: SessionCommander = (...given) => {
     commands += 1;
     return opened.command(...given).finally(() => {

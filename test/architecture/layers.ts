@@ -178,7 +178,17 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     holds:
       'what `throughline/facts`, `/traces`, `/schemas` and `/server` give: entry points of the package; `server` also starts services in a process',
     imports: [
-      ...['cli', 'config', 'contracts', 'facts', 'globals.ts', 'learnings', 'nats-server', 'ports'],
+      ...[
+        'cli',
+        'config',
+        'contracts',
+        'facts',
+        'globals.ts',
+        'learnings',
+        'monitoring',
+        'nats-server',
+        'ports',
+      ],
       ...['runtime', 'services', 'shared', 'traces', 'client', 'nats', 'redaction'],
     ],
   },

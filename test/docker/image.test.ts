@@ -58,9 +58,10 @@ describe('the image', () => {
     });
     const files = names.filter((entry) => entry.isFile()).map(({ name }) => name);
     expect(files).toContain('bin.js');
+    // The page of the inspector is more than scripts.
     const others = files
       .filter((name) => !name.endsWith('.js'))
-      .map((name) => name.replace(/-[\w-]{8}\./, '.'));
+      .map((name) => name.replace(/-[\w-]+\.css$/, '.css'));
     expect(others.sort()).toEqual(['LICENSES.txt', 'LICENSES.txt', 'app.css', 'index.html']);
   });
 

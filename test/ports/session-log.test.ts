@@ -4,6 +4,7 @@ import { EVENT_VERSION } from '../../src/contracts/event.js';
 import { sessionStream, sessionSubject, type Token } from '../../src/contracts/names.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
 import type { ReadRange } from '../../src/ports/event-log.js';
+import type { SessionActivity } from '../../src/ports/session-activity.js';
 import type { SessionLog } from '../../src/ports/session-log.js';
 import type { MemoryEventLogOptions } from '../doubles/memory-event-log.js';
 import { MemorySessionLog } from '../doubles/memory-session-log.js';
@@ -79,6 +80,26 @@ it('the session log in memory reads commands alone, with what each was decided o
   await expectCommandsAlone(log, log);
 });
 
+/** What `src/ports/session-activity.ts` promises, of either log. */
+async function expectActivity(
+  log: SessionLog & SessionActivity,
+  other: SessionLog & SessionActivity,
+): Promise<void> {
+  const session = newSession('active');
+  expect(await other.newest(session)).toBe(0);
+  await log.append(session, recorded(1, implementer()));
+  const last = await log.append(session, TASK);
+  const sequence = last.outcome === 'appended' ? last.sequence : 0;
+  expect(await other.newest(session)).toBe(sequence);
+  const found = (await other.activity()).filter((each) => each.session === session);
+  expect(found).toEqual([{ session, sequence, at: expect.stringMatching(/^\d{4}-.*Z$/) }]);
+}
+
+it('the session log in memory tells how far each session has come', async () => {
+  const log = new MemorySessionLog({ sequenceStep: 7 });
+  await expectActivity(log, log);
+});
+
 describe('on NATS', () => {
   const opened = twoOnNats();
 
@@ -93,6 +114,10 @@ describe('on NATS', () => {
     ).json<{
       seq: number;
     }>().seq;
+
+  it('the session log on NATS tells how far each session has come', async () => {
+    await expectActivity(opened.nats.log, opened.other.log);
+  });
 
   eventLogContract('of sessions, on NATS', EVENTS, async () => ({
     log: opened.nats.log,

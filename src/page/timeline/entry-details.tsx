@@ -6,7 +6,7 @@ import { Tag } from '../components/tag.js';
 import { wholeTime } from '../components/time.js';
 import { sessionHref, viewHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
-import { counted } from '../words.js';
+import { counted, spaced } from '../words.js';
 import { Flow, Verdict } from './timeline-row.js';
 
 /** What there is to know of an entry: what its result said, what became of it, and where to look next. */
@@ -134,7 +134,11 @@ function Dispatch({ session, dispatch }: { readonly session: string; readonly di
                     <h3>{counted(shown.repairs.length, 'repair')}</h3>
                     <ul class="fact-list">
                       {shown.repairs.map((repair) => (
-                        <li key={JSON.stringify(repair)}>{Object.values(repair).map(String).join(' · ')}</li>
+                        <li key={`${repair.kind} ${repair.field} ${repair.detail}`}>
+                          <code>{repair.field}</code> {spaced(repair.kind)}
+                          {repair.count === undefined ? null : `, ${counted(repair.count, 'time')}`}
+                          {repair.detail === undefined ? null : <span class="quiet"> {repair.detail}</span>}
+                        </li>
                       ))}
                     </ul>
                   </>
