@@ -85,7 +85,7 @@ describe('the API', () => {
     expect((await served.fetch('/package.json')).status).toBe(404);
   });
 
-  it('the files of the page are kept by browsers for ever', async () => {
+  it('the files of the page are kept by browsers without an end', async () => {
     const html = await (await served.fetch('/')).text();
     const [, path = ''] = /src="([^"]+)"/.exec(html) ?? [];
     const script = await served.fetch(path);
@@ -163,9 +163,7 @@ describe('the live feed', () => {
       session,
       entry: { kind: 'prompt', task: '3', type: 'prompt.compiled' },
     });
-    const { prompt: compiled } = prompt.data.entry as { prompt: { id: string; hash: string } };
-    const kept = await served.ask('tool.prompt-show', { session, id: compiled.id });
-    const { request } = kept.body as { request: object };
+    const request = { session, taskId: '3', taskPrompt: 'Go on', asOf: change.data.sequence };
     expect(await served.ask('prompt.past', request)).toMatchObject({
       status: 200,
       body: { kind: 'dispatch', prompt: expect.stringContaining('Go on') },
