@@ -7,10 +7,12 @@ import { licencesOf } from './licences.mjs';
 
 /** Packages that go into the bundle. Any other comes from node_modules, when a command needs it. */
 const BUNDLED = [
+  '@hono/node-server',
   '@modelcontextprotocol/core',
   '@modelcontextprotocol/server',
   'commander',
   'diff',
+  'hono',
   'jsonc-parser',
   'jsonrepair',
   'lru-cache',

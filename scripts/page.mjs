@@ -7,7 +7,7 @@ import { licencesOf } from './licences.mjs';
 
 const SOURCE = fileURLToPath(new URL('../src/page', import.meta.url));
 const TARGET = fileURLToPath(new URL('../dist/inspector', import.meta.url));
-const PACKAGES = ['preact', '@preact/signals', '@preact/signals-core', 'uplot'];
+const PACKAGES = ['preact', '@preact/signals', '@preact/signals-core', 'uplot', 'diff'];
 const MARK = '<!-- built files -->';
 
 /** Resolves once the page is in dist/inspector. */

@@ -6,6 +6,7 @@ import compile from './compile.mjs';
 import fairness from './fairness.mjs';
 import growth from './growth.mjs';
 import ingest from './ingest.mjs';
+import inspectors from './inspectors.mjs';
 import learnings from './learnings.mjs';
 import load from './load.mjs';
 import memory from './memory.mjs';
@@ -21,6 +22,7 @@ export const BENCHES = [
   load,
   growth,
   learnings,
+  inspectors,
   memory,
   monitoring,
   plans,

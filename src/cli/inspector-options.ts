@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
+import type { InspectorRole } from '../contracts/inspector-api.js';
 import type { Monitoring } from '../monitoring/monitoring.js';
 import type { Context } from '../services/common/service-context.js';
-import type { InspectorRole } from '../services/inspector/askable.js';
 import { DEFAULT_PORT } from '../services/inspector/inspector-port.js';
 import type { RunningInspector } from '../services/inspector/serve-inspector.js';
 import { note } from './command-context.js';

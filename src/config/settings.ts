@@ -1,3 +1,4 @@
+import { INSPECTOR_ROLES } from '../contracts/inspector-api.js';
 import { LAYOUTS, MAX_SHARDS } from '../contracts/session-layout.js';
 import {
   accessToken,
@@ -171,7 +172,7 @@ export const SETTINGS = {
   ),
   inspectorRole: setting(
     'THROUGHLINE_INSPECTOR_ROLE',
-    oneOfOrNone(['reader', 'operator'], '`operator` where `up` starts the server, else `reader`'),
+    oneOfOrNone(INSPECTOR_ROLES, '`operator` where `up` starts the server, else `reader`'),
     '`operator` lets the inspector decide on proposals and retry rejected results, `reader` only look. Its NATS user must be allowed to as well',
   ),
   cacheDir: setting(

@@ -3,12 +3,15 @@ import { resolve } from 'node:path';
 import { type Config, embeddedConfig } from '../config/config.js';
 import type { VariableName } from '../config/settings.js';
 import { ThroughlineError } from '../contracts/errors.js';
+import { Monitoring } from '../monitoring/monitoring.js';
+import { type MonitoringPage, monitoringPage } from '../monitoring/monitoring-page.js';
 import { type Logger, silentLogger } from '../ports/logger.js';
 import { Shutdown } from '../runtime/shutdown.js';
 import { SERVICES, type ServiceName, serve } from '../services/serve.js';
 
 /** `throughline/server`: the services inside your own process, as `throughline up` and `serve` run them. */
 
+export type { MonitoringPage } from '../monitoring/monitoring-page.js';
 export type { Logger } from '../ports/logger.js';
 export { SERVICES, type ServiceName, type VariableName };
 
@@ -33,6 +36,11 @@ export interface ServerOptions {
 export interface RunningThroughline extends AsyncDisposable {
   /** Where clients connect to. */
   readonly url: string;
+  /**
+   * What a watcher is to see at `/metrics`, `/healthz` and `/readyz`, for a server of your own; undefined for any other
+   * path.
+   */
+  monitoring(path: string): Promise<MonitoringPage | undefined>;
   /** Finishes what is in progress, then stops services, connection and server, within `THROUGHLINE_SHUTDOWN_MS`. */
   close(): Promise<void>;
 }
@@ -58,8 +66,10 @@ export async function startThroughline(options: ServerOptions = {}): Promise<Run
       server === undefined
         ? (given ?? 'nats://127.0.0.1:4222')
         : await startServer(server, config, logger, shutdown);
-    await serve(url, { config, logger, shutdown }, services);
-    return { url, close, [Symbol.asyncDispose]: close };
+    const monitoring = new Monitoring();
+    await serve(url, { config, logger, shutdown, monitoring }, services);
+    const page = (path: string) => monitoringPage(monitoring, path);
+    return { url, monitoring: page, close, [Symbol.asyncDispose]: close };
   } catch (error) {
     // The error that kept it from starting is the one that counts.
     await close().catch(() => {});

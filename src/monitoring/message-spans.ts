@@ -37,10 +37,15 @@ export function publishSpan(subject: string, bytes: number): SpanStart {
   };
 }
 
-/** A result becomes facts. */
-export function extractSpan(subject: string, bytes: number, from: TraceContext | undefined): SpanStart {
+/** A result is dealt with: the extractor makes facts of it, the learner learns from a review. */
+export function takeSpan(
+  operation: 'extract' | 'learn',
+  subject: string,
+  bytes: number,
+  from: TraceContext | undefined,
+): SpanStart {
   return {
-    ...messaging('extract', 'process', DISPATCHES, ofDispatch(subject, bytes)),
+    ...messaging(operation, 'process', DISPATCHES, ofDispatch(subject, bytes)),
     kind: 'consumer',
     from,
     ...sessionOf(subject),

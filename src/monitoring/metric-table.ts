@@ -71,6 +71,11 @@ export const METRICS = {
     kind: KINDS,
     stage: COMPILE_STAGES,
   }),
+  throughline_prompts_kept_total: metric('counter', 'Compiled prompts that were kept to be looked at later'),
+  throughline_prompts_dropped_total: metric(
+    'counter',
+    'Compiled prompts that were not kept: too many at once, or the store takes none',
+  ),
   throughline_requests_total: metric('counter', 'Requests that a service was sent', {
     service: SERVICES,
     subject: 'own',

@@ -20,6 +20,7 @@ import { repairStreams } from './jetstream/repair-streams.js';
 import {
   ensureDispatchStream,
   ensureLearningsStream,
+  ensurePromptsStream,
   ensureRejectedStream,
   refuseStrangersOnSessions,
 } from './jetstream/topology.js';
@@ -56,7 +57,14 @@ export interface NatsPorts {
 }
 
 /** What `openNats` makes where it is missing. */
-export type Made = 'layout' | 'dispatches' | 'rejected' | 'learnings' | 'snapshots' | 'learning-snapshots';
+export type Made =
+  | 'layout'
+  | 'dispatches'
+  | 'rejected'
+  | 'learnings'
+  | 'snapshots'
+  | 'learning-snapshots'
+  | 'prompts';
 
 export interface NatsOptions {
   readonly url: string;
@@ -92,6 +100,16 @@ const LEARNER: DispatchConsumer = {
 /** Reviews in the hands of all learners together: each may take several requests, and nobody waits for them. */
 const MAX_REVIEWS = 100;
 
+/** Prompts are compiled without a stream for their traces as well. */
+async function tryPromptsStream(jsm: JetStreamManager, replicas: number, logger: Logger): Promise<void> {
+  try {
+    await ensurePromptsStream(jsm, { replicas });
+  } catch (error) {
+    const err = toThroughlineError(error, 'making the stream of prompts');
+    logger.warn({ code: err.code, err }, 'compiled prompts are not kept');
+  }
+}
+
 /** Connects, and makes the streams and the bucket that are missing, of those in `makes`. */
 export async function openNats(options: NatsOptions): Promise<NatsPorts> {
   const { logger, replicas, requestTimeoutMs: timeoutMs, ackWaitMs, maxInHand } = options;
@@ -111,6 +129,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
     if (makes('rejected')) await ensureRejectedStream(jsm, { replicas });
     if (makes('dispatches') || makes('learnings')) await refuseStrangersOnSessions(jsm, layout);
     if (makes('learnings')) await ensureLearningsStream(jsm, { replicas });
+    if (makes('prompts')) await tryPromptsStream(jsm, replicas, logger);
     const bucket = (name: string, description: string, made: Made) =>
       openSnapshotStore(connection, name, description, { replicas, timeoutMs }, makes(made));
     const snapshots = await bucket(SNAPSHOT_BUCKET, 'Folded state of each session', 'snapshots');
@@ -126,6 +145,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
         replicas,
         ackWaitMs,
         timeoutMs,
+        tracing,
         maxInHand: Math.min(maxInHand, most),
       });
     return {

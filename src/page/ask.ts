@@ -33,18 +33,21 @@ export const unauthorized = signal(false);
 /**
  * Asks a service.
  *
+ * @param how `outlivesPage`: it is sent although the page is being left
  * @throws AskError for a refusal, and with code `offline` where the server cannot be reached
  */
 export function ask<Subject extends ReplySubject>(
   subject: Subject,
   body: AskBody<Subject>,
   abort?: AbortSignal,
+  how: { readonly outlivesPage?: boolean } = {},
 ): Promise<ReplyTo<Subject>> {
   return request<ReplyTo<Subject>>(`/api/ask/${subject}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
     ...(abort === undefined ? {} : { signal: abort }),
+    keepalive: how.outlivesPage === true,
   });
 }
 

@@ -1,5 +1,5 @@
 import { computed, effect, signal } from '@preact/signals';
-import type { TimelineEntry } from '../contracts/replies/timeline-reply.js';
+import type { LiveEvents } from '../contracts/inspector-api.js';
 import { route } from './route.js';
 
 /**
@@ -8,21 +8,10 @@ import { route } from './route.js';
  * stream holds one of them.
  */
 
-export interface LiveChange {
-  readonly session: string;
-  readonly sequence?: number;
-  readonly type: string;
-  readonly at: string;
-  /** Only in the stream of one session. */
-  readonly entry?: TimelineEntry;
-}
-
+type Told = Omit<LiveEvents, 'state' | 'lost'>;
 /** `lost`: something may have been missed, so ask again. It also comes with each new connection. */
 export type LiveEvent =
-  | ({ readonly event: 'change' } & LiveChange)
-  | { readonly event: 'prompt'; readonly session: string; readonly entry: TimelineEntry }
-  | { readonly event: 'rejected'; readonly session?: string }
-  | { readonly event: 'learning'; readonly project: string }
+  | { readonly [Name in keyof Told]: { readonly event: Name } & Told[Name] }[keyof Told]
   | { readonly event: 'lost' };
 
 /** `server`: whether the inspector is there; `nats`: whether it has its NATS server. */
@@ -103,25 +92,21 @@ function open(): void {
     retry = setTimeout(open, wait);
     wait = Math.min(wait * 2, LONGEST_WAIT_MS);
   });
-  own.addEventListener('state', (event) => {
+  own.addEventListener('state', ({ data }) => {
     const before = nats.value;
-    nats.value = (JSON.parse(event.data) as { connected: boolean }).connected;
+    nats.value = parsed<'state'>(data).connected;
     if (nats.value && !before) emit({ event: 'lost' });
   });
   own.addEventListener('lost', () => emit({ event: 'lost' }));
-  own.addEventListener('change', (event) =>
-    emit({ event: 'change', ...(JSON.parse(event.data) as LiveChange) }),
-  );
-  own.addEventListener('prompt', (event) => {
-    const data = JSON.parse(event.data) as { session: string; entry: TimelineEntry };
-    emit({ event: 'prompt', ...data });
-  });
-  own.addEventListener('rejected', (event) => {
-    emit({ event: 'rejected', ...(JSON.parse(event.data) as { session?: string }) });
-  });
-  own.addEventListener('learning', (event) => {
-    emit({ event: 'learning', ...(JSON.parse(event.data) as { project: string }) });
-  });
+  own.addEventListener('change', ({ data }) => emit({ event: 'change', ...parsed<'change'>(data) }));
+  own.addEventListener('prompt', ({ data }) => emit({ event: 'prompt', ...parsed<'prompt'>(data) }));
+  own.addEventListener('rejected', ({ data }) => emit({ event: 'rejected', ...parsed<'rejected'>(data) }));
+  own.addEventListener('learning', ({ data }) => emit({ event: 'learning', ...parsed<'learning'>(data) }));
+}
+
+/** The server is of this very version: what it tells has the shape that the contract says. */
+function parsed<Name extends keyof LiveEvents>(data: string): LiveEvents[Name] {
+  return JSON.parse(data);
 }
 
 function close(): void {

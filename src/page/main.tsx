@@ -6,8 +6,9 @@ import { App } from './app.js';
 import { followKeys } from './keys.js';
 import { followLive } from './live.js';
 import { loadMe } from './me.js';
-import { followWidth } from './narrow.js';
+import { followLeaving } from './review/decisions.js';
 import { followAddress } from './route.js';
+import { followWidth } from './screen-width.js';
 import { followTheme } from './theme.js';
 
 followTheme();
@@ -15,6 +16,7 @@ followWidth();
 followAddress();
 followKeys();
 followLive();
+followLeaving();
 void loadMe();
 const root = document.getElementById('page');
 if (root !== null) render(<App />, root);

@@ -16,8 +16,11 @@ export interface AskedReply<Reply> {
   readonly refresh: () => void;
 }
 
-/** Least time between two times that a view asks again because something has changed, in milliseconds. */
-const AGAIN_MS = 400;
+/**
+ * Least time between two times that a view asks again because something has changed, in milliseconds: a busy session
+ * changes a hundred times a second, and many may look at it.
+ */
+const AGAIN_MS = 1_000;
 
 interface Held<Reply> {
   readonly key: string;

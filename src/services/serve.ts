@@ -32,8 +32,8 @@ export type ServiceName = (typeof SERVICES)[number];
  */
 const MAKES: Readonly<Record<ServiceName, readonly Made[]>> = {
   extractor: ['layout', 'dispatches', 'rejected'],
-  compiler: ['layout', 'snapshots', 'learning-snapshots'],
-  tools: ['layout', 'snapshots', 'learnings', 'learning-snapshots'],
+  compiler: ['layout', 'snapshots', 'learning-snapshots', 'prompts'],
+  tools: ['layout', 'snapshots', 'learnings', 'learning-snapshots', 'prompts'],
   learnings: ['layout', 'dispatches', 'snapshots', 'learnings', 'learning-snapshots'],
 };
 
@@ -95,7 +95,7 @@ export async function serve(
     serveExtractor(isAlone ? nats : await connectionOfItsOwn(), own, () => commands > 0),
   );
   if (isAlone) return nats;
-  const opened = openSessions(nats, config, logger, only.includes('tools'));
+  const opened = openSessions(nats, config, logger, only.includes('tools'), tracing);
   const command: SessionCommander = (...given) => {
     commands += 1;
     return opened.command(...given).finally(() => {

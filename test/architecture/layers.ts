@@ -139,7 +139,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   page: {
     holds: 'what the inspector shows in the browser; of `contracts` it takes only types',
     imports: ['contracts', 'shared'],
-    packages: ['preact', '@preact/signals', 'uplot'],
+    packages: ['preact', '@preact/signals', 'uplot', 'diff'],
   },
   agents: {
     holds:
@@ -178,7 +178,17 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     holds:
       'what `throughline/facts`, `/traces`, `/schemas` and `/server` give: entry points of the package; `server` also starts services in a process',
     imports: [
-      ...['cli', 'config', 'contracts', 'facts', 'globals.ts', 'learnings', 'nats-server', 'ports'],
+      ...[
+        'cli',
+        'config',
+        'contracts',
+        'facts',
+        'globals.ts',
+        'learnings',
+        'monitoring',
+        'nats-server',
+        'ports',
+      ],
       ...['runtime', 'services', 'shared', 'traces', 'client', 'nats', 'redaction'],
     ],
   },
@@ -292,8 +302,8 @@ function repeated(named: readonly (readonly [name: string, path: string])[]): st
 }
 
 function mayImport(area: string, layer: Layer, target: string): boolean {
-  if (isSource(target) || target.endsWith('.css'))
-    return areaOf(target) === area || layer.imports.includes(areaOf(target));
+  const own = areaOf(target);
+  if (isSource(target) || own === area) return own === area || layer.imports.includes(own);
   if (EXCLUSIVE.some(([name, only]) => isPackage(target, name) && area !== only)) return false;
   return layer.packages?.some((name) => isPackage(target, name)) ?? true;
 }

@@ -22,8 +22,8 @@ async function newStore(): Promise<string> {
   return store;
 }
 
-const detach = async (store: string, port?: number) =>
-  cli(['up', '--detach', '--store', store, '--port', String(port ?? (await freePort('127.0.0.1')))]);
+const detach = async (store: string, port?: number, ...more: string[]) =>
+  cli(['up', '--detach', '--store', store, '--port', String(port ?? (await freePort('127.0.0.1'))), ...more]);
 
 /** Where the inspector is, as the second line says. */
 function inspectorIn(stdout: string): string {
@@ -41,7 +41,8 @@ async function processesOn(store: string): Promise<number[]> {
 describe('up --detach', () => {
   it('it returns when the services answer, a second call finds it, and down ends it and its server', async () => {
     const store = await newStore();
-    const first = await detach(store);
+    const metrics = await freePort('127.0.0.1');
+    const first = await detach(store, undefined, '--metrics-port', String(metrics));
     expect(first).toMatchObject({ code: 0, stderr: expect.stringContaining('"throughline down" ends it') });
     const [, url = ''] = /^throughline ready (\S+) store /.exec(first.stdout) ?? [];
     const used = await cli(['publish', 'implementer', '-s', 'demo', '--wait'], {
@@ -49,6 +50,7 @@ describe('up --detach', () => {
       input: '{"task_id":"1","status":"completed","summary":"done"}',
     });
     expect(used.code).toBe(0);
+    expect((await fetch(`http://127.0.0.1:${metrics}/readyz`)).status).toBe(200);
     const processes = await processesOn(store);
     expect(processes).toHaveLength(2);
     const inspector = inspectorIn(first.stdout);

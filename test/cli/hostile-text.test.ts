@@ -123,6 +123,9 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
   'trace get': [[HOSTILE, '-s', SESSION]],
   'trace pin': [[HOSTILE, '-s', SESSION]],
   'rejected show': [[rejected]],
+  'tool rejected-show': [['--id', rejected]],
+  'tool rejected-retry': [['--id', unfixed]],
+  'tool rejected-remove': [['--id', unwanted]],
   'rejected fix': [
     [unfixed, '--set', 'assessment=approved'],
     [unfixed, '--set', `assessment=${HOSTILE}`],

@@ -58,7 +58,11 @@ describe('the image', () => {
     });
     const files = names.filter((entry) => entry.isFile()).map(({ name }) => name);
     expect(files).toContain('bin.js');
-    expect(files.filter((name) => !name.endsWith('.js'))).toEqual(['LICENSES.txt']);
+    // The page of the inspector is more than scripts.
+    const others = files
+      .filter((name) => !name.endsWith('.js'))
+      .map((name) => name.replace(/-[\w-]+\.css$/, '.css'));
+    expect(others.sort()).toEqual(['LICENSES.txt', 'LICENSES.txt', 'app.css', 'index.html']);
   });
 
   it('the image holds no package that only development needs', async () => {

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DispatchReply } from '../../src/contracts/replies/compile-reply.js';
+import type { PromptTrace } from '../../src/contracts/replies/prompt-trace.js';
 import { connectThroughline } from '../../src/index.js';
 import { startUp, type Up } from '../support/cli.js';
-import { implemented, newSession, reviewed } from '../support/system.js';
+import { implemented, newSession, reviewed, soon } from '../support/system.js';
 
 const FINDINGS = 12;
 const session = newSession('room');
@@ -146,5 +147,35 @@ describe('facts', () => {
     expect(lines).toContain(`- task:1 summary ${summary} of it [task:1]`);
     expect(lines).toContain(`- src/a.ts issue ${message} (important, fix: ${fix}) [task:1]`);
     expect(lines).toContain('- src/b.ts issue short (minor) [task:1]');
+  });
+});
+
+describe('throughline prompts', () => {
+  it('prompts ls lists what was compiled, and prompts show says what it held and compiles it again', async () => {
+    const compiled = await up.cli([...base, '--role', 'reviewer', '--room', '600']);
+    const [newest] = await soon(async () => {
+      const { stdout } = await up.cli(['prompts', 'ls', session, '--json']);
+      const found: PromptTrace[] = JSON.parse(stdout);
+      expect(found[0]).toMatchObject({ role: 'reviewer', room: 600 });
+      return found;
+    });
+    const id = newest?.id ?? '';
+    const listed = await up.cli(['prompts', 'ls', '-s', session, '--limit', '1']);
+    expect(listed.stdout).toMatch(new RegExp(`^${id} {2}\\S+ {2}dispatch reviewer 99 {2}sequence 13 {2}`));
+    expect(listed.stderr).toMatch(/^-- 1 of \d+ prompts\n$/);
+    const shown = await up.cli(['prompts', 'show', id, '-s', session]);
+    expect(shown.stdout).toMatch(/^ {2}shown {2}[0-9a-f]{16} {2}\d\.\d\d$/m);
+    expect(shown.stdout).toMatch(
+      /^ {2}left {3}[0-9a-f]{16} {2}\d\.\d\d {2}(rank|one task|budget|near-duplicate|held)$/m,
+    );
+    const again = await up.cli(['prompts', 'show', id.slice(0, 8), '-s', session, '--text']);
+    expect(again).toEqual({ code: 0, stdout: compiled.stdout, stderr: '' });
+  });
+
+  it('prompts ls says what to do for a session without any', async () => {
+    const none = newSession('none');
+    const { code, stdout, stderr } = await up.cli(['prompts', 'ls', none]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+    expect(stderr).toContain(`"throughline compile --session ${none}"`);
   });
 });

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ThroughlineError } from '../../src/contracts/errors.js';
 import {
@@ -18,6 +17,7 @@ import type { SnapshotStore } from '../../src/ports/snapshot-store.js';
 import { sessionReader } from '../../src/services/common/open-sessions.js';
 import { encodeSnapshot } from '../../src/session/session-snapshot.js';
 import { DEFAULT_LIMITS } from '../../src/session/session-state.js';
+import { hashOf } from '../../src/shared/hash.js';
 import {
   allDealtWith,
   compilerOn,
@@ -371,7 +371,7 @@ describe('the prompts that were compiled', () => {
       )) as CompileReply;
       expect(past.prompt).toBe(compiled[index]?.prompt);
       expect(past).toMatchObject({ sequence, tokenEstimate: tokens });
-      expect(createHash('sha256').update(past.prompt).digest('hex')).toBe(hash);
+      expect(hashOf(past.prompt)).toBe(hash);
     }
     // Nothing of the past is kept or counted.
     await system.client.compile({ session, ...TASK });

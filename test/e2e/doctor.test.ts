@@ -33,6 +33,7 @@ describe('throughline doctor on a healthy installation', () => {
         ...['JetStream writes', 'clock', 'subjects'],
         ...['stream DISPATCH', 'stream DISPATCH_REJECTED', 'stream LEARNINGS'],
         ...['stream KV_session_snapshots', 'stream KV_learning_snapshots', 'stream KV_session_telemetry'],
+        'stream PROMPTS',
         ...['consumer extractor', 'consumer learner', 'rejected', 'foreign messages'],
         ...['sessions', 'projects'],
         ...['service extractor', 'service prompt-compiler', 'service session-tools', 'service learnings'],

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { connect } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXTRACTOR_SERVICE } from '../../src/contracts/names.js';
+import { connectThroughline } from '../../src/index.js';
 import { startService } from '../../src/nats/micro/micro-service.js';
 import { healthEndpoint } from '../../src/nats/micro/service-endpoint.js';
 import { silentLogger } from '../../src/ports/logger.js';
@@ -9,6 +10,7 @@ import { VERSION } from '../../src/version.js';
 import { cli, startCli } from '../support/cli.js';
 import { startTestNats, type TestNats } from '../support/nats-server.js';
 import { NOBODY } from '../support/nobody.js';
+import { soon } from '../support/system.js';
 
 /** What an instance tells of itself where nothing went wrong. */
 const WELL = { warnings: 0, errors: 0, lastIncident: null };
@@ -31,6 +33,33 @@ describe('throughline health', () => {
         .join('; ')}\n`,
       stderr: '',
     });
+  });
+
+  it('health-show tells how services, dispatches, streams and server do', async () => {
+    await using serving = await startCli(['serve'], env);
+    await using client = await connectThroughline({ url: nats.url });
+    const { sequence } = await client.publishText('demo', 'implementer', 'no result');
+    await soon(async () => {
+      const health = await client.tools.healthShow();
+      expect(health).toMatchObject({ rejected: 1, sessions: 1, missing: [] });
+      expect(health.dispatches).toMatchObject({
+        newest: sequence,
+        consumers: [
+          { consumer: 'extractor', pending: 0, unacked: 0, handled: sequence },
+          { consumer: 'learner' },
+        ],
+      });
+    });
+    const { services, server, findings } = await client.tools.healthShow();
+    expect(services.map(({ service }) => service)).toEqual([
+      ...['extractor', 'prompt-compiler', 'session-tools', 'learnings'],
+    ]);
+    for (const each of services)
+      expect(each).toMatchObject({ version: VERSION, host: hostname(), pid: serving.pid, connected: true });
+    expect(server).toMatchObject({ maxPayload: 1_048_576, streams: { used: expect.any(Number) } });
+    expect(findings?.map(({ check }) => check)).toEqual(
+      expect.arrayContaining(['stream PROMPTS', 'service extractor']),
+    );
   });
 
   it('health names what does not answer, asks only the services it is told to, and prints JSON', async () => {

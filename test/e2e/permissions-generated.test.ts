@@ -13,7 +13,7 @@ import { connectThroughline } from '../../src/index.js';
 import { connectNats } from '../../src/nats/connection/connect-nats.js';
 import { type Permissions, permissionsOf } from '../../src/nats/role-permissions.js';
 import { silentLogger } from '../../src/ports/logger.js';
-import { foldedState } from '../../src/services/common/open-sessions.js';
+import type { SnapshotStore } from '../../src/ports/snapshot-store.js';
 import { DEFAULT_LIMITS } from '../../src/session/session-state.js';
 import { stateToJson } from '../../src/session/session-state-json.js';
 import { MemorySnapshotStore } from '../doubles/memory-snapshot-store.js';
@@ -124,21 +124,19 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
       consumers.push({ name, created, config });
     }
     // Whatever was stored over the snapshot: with it or without, the state is the same.
-    const withoutSnapshot = createSessionReader({
-      log: ports.log,
-      snapshots: new MemorySnapshotStore(),
-      limits: DEFAULT_LIMITS,
-      logger: silentLogger,
-      maxSessions: 1,
-    });
+    const stateFrom = async (snapshots: SnapshotStore) => {
+      const options = { log: ports.log, snapshots, limits: DEFAULT_LIMITS, logger: silentLogger };
+      const reader = createSessionReader({ ...options, maxSessions: 1 });
+      return stateToJson((await reader.load(session)).folded.state);
+    };
     const { prompt } = await client.compile({ session, taskId: '2', taskPrompt: 'bounds' });
     const { sequence: _, ...learnings } = await client.learnings.list({ project });
     const { sequence: __, ...proposals } = await client.proposals.list({ project, status: 'all' });
     return {
       streams,
       consumers,
-      state: stateToJson(await foldedState(ports, silentLogger, session)),
-      fromEvents: stateToJson((await withoutSnapshot.load(session)).folded.state),
+      state: await stateFrom(ports.snapshots),
+      fromEvents: await stateFrom(new MemorySnapshotStore()),
       prompt,
       learnings,
       proposals,

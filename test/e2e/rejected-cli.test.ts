@@ -186,6 +186,41 @@ describe('rejected', () => {
     expect((await rejected('ls', '--role', 'implementer')).stdout.split('\n').length).toBeGreaterThan(2);
   });
 
+  it.each([
+    ['bytes that are not text', Uint8Array.of(0xff, 0xfe, 0, 10, 0xc3, 0x28)],
+    ['a text longer than a reply', Buffer.from(`no result ${'ä\u0001'.repeat(150_000)}`)],
+  ])('rejected-show gives a body back byte for byte, part by part: %s', async (_, body) => {
+    const session = newSession('raw');
+    const { sequence } = await client.publishText(session, 'implementer', body);
+    const id = await soon(async () => {
+      const entry = (await listed(session)).find((each) => each.sequence === sequence);
+      expect(entry).toBeDefined();
+      return entry?.id ?? 0;
+    });
+    const parts: Buffer[] = [];
+    for (let offset = 0; ; ) {
+      const part = await client.tools.rejectedShow({ id, offset });
+      parts.push(Buffer.from(part.body, part.encoding));
+      if (part.next === undefined) break;
+      offset = part.next;
+    }
+    expect(Buffer.compare(Buffer.concat(parts), Buffer.from(body))).toBe(0);
+    await rejected('rm', String(id));
+  });
+
+  it('rejected-retry publishes to another session, and keeps what still cannot be read', async () => {
+    const [session, meant] = [newSession('retry'), newSession('meant')];
+    const id = Number(await rejectOne(session));
+    await expect(client.tools.rejectedRetry({ id, body: 'no result' })).rejects.toMatchObject({
+      code: 'marker_missing',
+      message: expect.stringMatching(`^${id} still cannot be read as the result of implementer: `),
+    });
+    expect(await listed(session)).toHaveLength(1);
+    const { dispatch } = await client.tools.rejectedRetry({ id, toSession: meant, body: GOOD });
+    expect(await resultOf(meant, dispatch)).toMatchObject({ status: 'recorded', task: '1' });
+    expect(await listed(session)).toEqual([]);
+  });
+
   it('rejected fix sets fields and publishes the result again, which is then recorded and no longer listed', async () => {
     const session = newSession('fix');
     const id = await rejectOne(session);

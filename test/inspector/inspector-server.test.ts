@@ -85,7 +85,7 @@ describe('the API', () => {
     expect((await served.fetch('/package.json')).status).toBe(404);
   });
 
-  it('the files of the page are kept by browsers for ever', async () => {
+  it('the files of the page are kept by browsers without an end', async () => {
     const html = await (await served.fetch('/')).text();
     const [, path = ''] = /src="([^"]+)"/.exec(html) ?? [];
     const script = await served.fetch(path);
@@ -162,6 +162,11 @@ describe('the live feed', () => {
     expect(prompt.data).toMatchObject({
       session,
       entry: { kind: 'prompt', task: '3', type: 'prompt.compiled' },
+    });
+    const request = { session, taskId: '3', taskPrompt: 'Go on', asOf: change.data.sequence };
+    expect(await served.ask('prompt.past', request)).toMatchObject({
+      status: 200,
+      body: { kind: 'dispatch', prompt: expect.stringContaining('Go on') },
     });
     const { body } = await served.ask('tool.timeline-list', { session });
     const keys = (body as { entries: { key: string }[] }).entries.map(({ key }) => key);

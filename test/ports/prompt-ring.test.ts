@@ -70,7 +70,7 @@ describe('on NATS', () => {
 
   promptRingContract('on NATS', () => ({ ring: opened.nats.prompts, other: opened.other.prompts }));
 
-  it('the ring on NATS skips what is no prompt, and is made again where its stream was deleted', async () => {
+  it('the ring on NATS skips what is not a prompt, and is made again where its stream was deleted', async () => {
     const session = newSession();
     const { connection, prompts } = opened.nats;
     await prompts.keep(kept(session, 1));

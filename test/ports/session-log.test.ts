@@ -5,6 +5,7 @@ import { sessionStream, shardStream, type Token } from '../../src/contracts/name
 import type { SessionEvent } from '../../src/contracts/session-events.js';
 import { publishedOn, shardOf, streamOf as streamIn } from '../../src/contracts/session-layout.js';
 import type { Appended, ReadRange } from '../../src/ports/event-log.js';
+import type { SessionActivity } from '../../src/ports/session-activity.js';
 import type { SessionLog } from '../../src/ports/session-log.js';
 import type { MemoryEventLogOptions } from '../doubles/memory-event-log.js';
 import { MemorySessionLog } from '../doubles/memory-session-log.js';
@@ -81,6 +82,26 @@ it('the session log in memory reads commands alone, with what each was decided o
   await expectCommandsAlone(log, log);
 });
 
+/** What `src/ports/session-activity.ts` promises, of either log. */
+async function expectActivity(
+  log: SessionLog & SessionActivity,
+  other: SessionLog & SessionActivity,
+): Promise<void> {
+  const session = newSession('active');
+  expect(await other.newest(session)).toBe(0);
+  await log.append(session, recorded(1, implementer()));
+  const last = await log.append(session, TASK);
+  const sequence = last.outcome === 'appended' ? last.sequence : 0;
+  expect(await other.newest(session)).toBe(sequence);
+  const found = (await other.activity()).filter((each) => each.session === session);
+  expect(found).toEqual([{ session, sequence, at: expect.stringMatching(/^\d{4}-.*Z$/) }]);
+}
+
+it('the session log in memory tells how far each session has come', async () => {
+  const log = new MemorySessionLog({ sequenceStep: 7 });
+  await expectActivity(log, log);
+});
+
 describe.each(LAYOUTS)('on NATS, %s', (name, wanted) => {
   const opened = twoOnNats({ wanted });
   const log = `the session log on NATS, ${name},`;
@@ -102,6 +123,10 @@ describe.each(LAYOUTS)('on NATS, %s', (name, wanted) => {
     ).json<{
       seq: number;
     }>().seq;
+
+  it(`${log} tells how far each session has come`, async () => {
+    await expectActivity(opened.nats.log, opened.other.log);
+  });
 
   eventLogContract(`of sessions, on NATS, ${name}`, EVENTS, async () => ({
     log: opened.nats.log,

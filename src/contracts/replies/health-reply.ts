@@ -112,9 +112,9 @@ export const HEALTH_REPLIES = {
   'telemetry-show': z.object({
     session: z.string().describe('The session.'),
     sequence: place('Session sequence that the answer reflects.'),
-    dispatches: counts('What results came to, by outcome and by what was found of them.'),
+    dispatches: counts('Results that count, by role, and those that were rejected.'),
     rejections: counts('Rejected results that are still kept, by error code; of the newest 1,000.'),
-    approvalLoops: count('Approvals that a later review took back.'),
+    approvalLoops: count('How often tasks were reviewed without an approval.'),
     rebuilds: count('How often the progress was read again.'),
     compilers: count('Compilers that answered for what is not stored yet.'),
     compiles: count('Prompts compiled.'),

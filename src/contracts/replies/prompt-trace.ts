@@ -14,7 +14,7 @@ const briefFields = {
   role: z.enum(ROLES).exactOptional().describe('The role of the agent that it is for.'),
   sequence: place('The session sequence that it reflects.'),
   tokens: count('Tokens of the prompt.'),
-  hash: z.string().describe('SHA-256 of the whole prompt, in hexadecimal digits.'),
+  hash: z.string().describe('The first 16 hexadecimal digits of the SHA-256 of the whole prompt.'),
 };
 
 export const promptTraceBrief = z

@@ -51,7 +51,7 @@ export function expectedStreams(replicas: number): readonly ExpectedStream[] {
       name: PROMPTS_STREAM,
       subjects: PROMPTS_SUBJECTS,
       replicas,
-      madeBy: 'the first prompt of a session',
+      madeBy: 'the next start of the services, or the next prompt,',
     },
   ];
 }

@@ -1,10 +1,13 @@
 import { AckPolicy, Events, type JetStreamManager, type NatsConnection, nanos } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { DISPATCH_STREAM } from '../../contracts/names.js';
+import { traceHeaders } from '../../contracts/trace-context.js';
+import { publishSpan } from '../../monitoring/message-spans.js';
 import type { DispatchConsumption, DispatchDelivery, DispatchSource } from '../../ports/dispatch-source.js';
 import type { Logger } from '../../ports/logger.js';
+import type { Tracing } from '../../ports/tracing.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
-import type { AckedPublisher } from '../jetstream/acked-publisher.js';
+import type { AckedPublisher, AckedPublishOptions } from '../jetstream/acked-publisher.js';
 import { NatsConsumption } from '../jetstream/dispatch-consumption.js';
 import { assertNumbers } from '../jetstream/dispatch-numbers.js';
 import { NumbersWatch } from '../jetstream/numbers-watch.js';
@@ -21,6 +24,8 @@ export interface DispatchSourceOptions extends TopologyOptions {
   readonly maxInHand: number;
   /** Longest wait for one answer of the server, in milliseconds. */
   readonly timeoutMs: number;
+  /** Default: no spans. */
+  readonly tracing?: Tracing;
 }
 
 export interface DispatchConsumer {
@@ -55,12 +60,21 @@ export class NatsDispatchSource implements DispatchSource {
     this.#options = options;
   }
 
-  async publish(
+  publish(subject: string, body: Uint8Array, messageId?: string): Promise<{ readonly sequence: number }> {
+    const options = { stream: DISPATCH_STREAM, ...(messageId !== undefined && { messageId }) };
+    const spans = this.#options.tracing?.();
+    if (spans === undefined) return this.#publish(subject, body, options);
+    return spans.run(publishSpan(subject, body.length), () => {
+      const from = spans.context();
+      return this.#publish(subject, body, { ...options, ...(from && { headers: traceHeaders(from) }) });
+    });
+  }
+
+  async #publish(
     subject: string,
     body: Uint8Array,
-    messageId?: string,
+    options: AckedPublishOptions,
   ): Promise<{ readonly sequence: number }> {
-    const options = { stream: DISPATCH_STREAM, ...(messageId !== undefined && { messageId }) };
     let published = await this.#publisher.publish(subject, body, options);
     if (published.outcome === 'no_stream') {
       await ensureDispatchStream(this.#jsm, this.#options);

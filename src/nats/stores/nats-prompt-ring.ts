@@ -10,8 +10,8 @@ import { readStream } from '../jetstream/direct-get.js';
 import { ensurePromptsStream, type TopologyOptions } from '../jetstream/topology.js';
 
 /**
- * Compiled prompts in the stream `PROMPTS`, one subject for each session, of which the server keeps the newest. Made with
- * the first prompt, and again where it was deleted.
+ * Compiled prompts in the stream `PROMPTS`, one subject for each session, of which the server keeps the newest. Made again
+ * where it was deleted.
  */
 export class NatsPromptRing implements PromptRing {
   readonly #connection: NatsConnection;

@@ -25,6 +25,7 @@ export class NatsTelemetryStore implements TelemetryStore {
   readonly #connection: NatsConnection;
   readonly #options: TopologyOptions & { readonly timeoutMs: number };
   #bucket: Promise<KV> | undefined;
+  #seen = false;
 
   constructor(connection: NatsConnection, options: TopologyOptions & { readonly timeoutMs: number }) {
     this.#connection = connection;
@@ -33,10 +34,11 @@ export class NatsTelemetryStore implements TelemetryStore {
 
   async load(session: Token): Promise<StoredTelemetry | undefined> {
     try {
+      if (!(await this.#isThere())) return undefined;
       const last = await this.#last(session);
       return last && telemetryIn(last);
     } catch (error) {
-      // There is no bucket yet.
+      // It was deleted meanwhile.
       if (isNoResponders(error)) return undefined;
       throw toThroughlineError(error, `reading the telemetry of ${session}`);
     }
@@ -58,6 +60,21 @@ export class NatsTelemetryStore implements TelemetryStore {
       throw toThroughlineError(error, `writing the telemetry of ${session}`);
     }
     throw new ThroughlineError('conflict', `others keep writing the telemetry of ${session}`);
+  }
+
+  /** Asked once: where someone listens to everything, a read without a bucket gets no answer at all. */
+  async #isThere(): Promise<boolean> {
+    if (this.#seen) return true;
+    const { timeoutMs: timeout } = this.#options;
+    const jsm = await this.#connection.jetstreamManager({ checkAPI: false, timeout });
+    try {
+      await jsm.streams.info(`KV_${TELEMETRY_BUCKET}`);
+    } catch (error) {
+      if (apiCode(error) === API.streamNotFound) return false;
+      throw error;
+    }
+    this.#seen = true;
+    return true;
   }
 
   #last(session: Token): Promise<StreamMessage | undefined> {

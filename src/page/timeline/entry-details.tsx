@@ -1,12 +1,12 @@
-import type { ComponentChildren } from 'preact';
 import type { FactOfDispatch } from '../../contracts/replies/dispatch-result.js';
 import type { TimelineEntry } from '../../contracts/replies/timeline-reply.js';
 import { AskedView } from '../components/asked-view.js';
+import { Pair } from '../components/pair.js';
 import { Tag } from '../components/tag.js';
 import { wholeTime } from '../components/time.js';
 import { sessionHref, viewHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
-import { counted } from '../words.js';
+import { counted, spaced } from '../words.js';
 import { Flow, Verdict } from './timeline-row.js';
 
 /** What there is to know of an entry: what its result said, what became of it, and where to look next. */
@@ -55,15 +55,6 @@ export function EntryDetails(props: {
         {entry.dispatch === undefined ? null : <Dispatch session={session} dispatch={entry.dispatch} />}
       </div>
     </aside>
-  );
-}
-
-function Pair({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 
@@ -143,7 +134,11 @@ function Dispatch({ session, dispatch }: { readonly session: string; readonly di
                     <h3>{counted(shown.repairs.length, 'repair')}</h3>
                     <ul class="fact-list">
                       {shown.repairs.map((repair) => (
-                        <li key={JSON.stringify(repair)}>{Object.values(repair).map(String).join(' · ')}</li>
+                        <li key={`${repair.kind} ${repair.field} ${repair.detail}`}>
+                          <code>{repair.field}</code> {spaced(repair.kind)}
+                          {repair.count === undefined ? null : `, ${counted(repair.count, 'time')}`}
+                          {repair.detail === undefined ? null : <span class="quiet"> {repair.detail}</span>}
+                        </li>
                       ))}
                     </ul>
                   </>

@@ -1,13 +1,241 @@
-import { Empty } from '../components/empty.js';
+import '../styles/prompt.css';
+import { useMemo, useState } from 'preact/hooks';
+import type { CompileReply } from '../../contracts/replies/compile-reply.js';
+import { Empty, Loading } from '../components/empty.js';
+import { ErrorBox } from '../components/error-box.js';
 import { PageHead } from '../components/page-head.js';
-import type { SessionViewProps } from '../route.js';
+import { Tag } from '../components/tag.js';
+import { useDraft } from '../components/use-draft.js';
+import { factWords } from '../prompt/considered-table.js';
+import { diffCounts, diffRows } from '../prompt/diff-lines.js';
+import { DiffTable } from '../prompt/diff-table.js';
+import { type PromptChoice, positive, promptChoice, promptTitle } from '../prompt/prompt-request.js';
+import { type SessionPrompts, usePrompt, useSessionPrompts } from '../prompt/use-prompt.js';
+import { type SessionViewProps, sessionHref, setParams } from '../route.js';
 
-/** Two prompts side by side. */
-export function DiffView({ session }: SessionViewProps) {
+/** Two prompts beside each other: two that are kept, or one task as of two sequences. */
+export function DiffView({ session, params }: SessionViewProps) {
+  const known = useSessionPrompts(session);
+  const [a, b] = [params.get('a') ?? undefined, params.get('b') ?? undefined];
+  const [first, second] = sides(a, b, promptChoice(params), known);
+  const left = usePrompt(session, first, known);
+  const right = usePrompt(session, second, known);
+  const error = known.error ?? left.asked.error ?? right.asked.error;
+  const loading = !known.ready || left.asked.loading || right.asked.loading;
   return (
     <>
       <PageHead title="Prompt diff" of={session} />
-      <Empty title="Nothing here yet" />
+      {error === undefined ? null : <ErrorBox error={error} />}
+      {known.newest === 0 ? (
+        <Empty title="This session has no events yet" command={`throughline publish ${session} result.json`}>
+          There is nothing to compare before the first result.
+        </Empty>
+      ) : (
+        <>
+          <div class="tools">
+            <SideField
+              label="Before"
+              value={a}
+              known={known}
+              choice={first}
+              onChoose={(value) => setParams({ a: value, b: b ?? nameOf(second) })}
+            />
+            <button
+              type="button"
+              class="button"
+              onClick={() => setParams({ a: nameOf(second), b: nameOf(first) })}
+            >
+              Swap
+            </button>
+            <SideField
+              label="After"
+              value={b}
+              known={known}
+              choice={second}
+              onChoose={(value) => setParams({ a: a ?? nameOf(first), b: value })}
+            />
+          </div>
+          {left.asked.reply === undefined || right.asked.reply === undefined ? (
+            loading && error === undefined ? (
+              <Loading what="both prompts" />
+            ) : null
+          ) : (
+            <Compared session={session} left={left.asked.reply} right={right.asked.reply} />
+          )}
+        </>
+      )}
     </>
   );
+}
+
+function Compared({
+  session,
+  left,
+  right,
+}: {
+  readonly session: string;
+  readonly left: CompileReply;
+  readonly right: CompileReply;
+}) {
+  const rows = useMemo(() => diffRows(left.prompt, right.prompt), [left.prompt, right.prompt]);
+  const { removed, added } = diffCounts(rows);
+  const [gone, come] = [factsBeside(left, right), factsBeside(right, left)];
+  const tokens = right.budget.used - left.budget.used;
+  return (
+    <>
+      <p class="tags diff-summary">
+        <Tag tone="bad">
+          − {removed} {removed === 1 ? 'line' : 'lines'}
+        </Tag>
+        <Tag tone="good">
+          + {added} {added === 1 ? 'line' : 'lines'}
+        </Tag>
+        <Tag>
+          {left.budget.used.toLocaleString('en')} → {right.budget.used.toLocaleString('en')} tokens (
+          {tokens < 0 ? '−' : '+'}
+          {Math.abs(tokens).toLocaleString('en')})
+        </Tag>
+        {left.kind === 'dispatch' && right.kind === 'dispatch' ? (
+          <Tag tone={left.stablePrefixHash === right.stablePrefixHash ? 'good' : 'warn'}>
+            {left.stablePrefixHash === right.stablePrefixHash ? 'same prefix' : 'other prefix'}
+          </Tag>
+        ) : null}
+      </p>
+      {removed + added === 0 ? (
+        <p class="quiet diff-summary">Both prompts are the same, byte for byte.</p>
+      ) : null}
+      <DiffTable rows={rows} left={`sequence ${left.sequence}`} right={`sequence ${right.sequence}`} />
+      {gone.length + come.length === 0 ? null : (
+        <div class="diff-facts">
+          <FactList title="Facts only before" session={session} facts={gone} />
+          <FactList title="Facts only after" session={session} facts={come} />
+        </div>
+      )}
+    </>
+  );
+}
+
+function FactList(props: {
+  readonly title: string;
+  readonly session: string;
+  readonly facts: ReturnType<typeof factsBeside>;
+}) {
+  return (
+    <section class="card" aria-label={props.title}>
+      <div class="card-head">
+        <h2>{props.title}</h2>
+        <span class="quiet figure">{props.facts.length}</span>
+      </div>
+      <ul class="plain-list">
+        {props.facts.map((fact) => (
+          <li key={`${fact.id} ${fact.taskId}`}>
+            <a href={sessionHref(props.session, 'facts', { id: fact.id })}>{factWords(fact)}</a>{' '}
+            <span class="quiet">task {fact.taskId}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Facts of one prompt that the other does not show. */
+function factsBeside(one: CompileReply, other: CompileReply) {
+  const ids = (reply: CompileReply) => reply.facts.flatMap((fact) => ('id' in fact ? [fact] : []));
+  const known = new Set(ids(other).map(({ id }) => id));
+  return ids(one).filter(({ id }) => !known.has(id));
+}
+
+/** One side: a kept prompt, or a sequence that is typed. */
+function SideField(props: {
+  readonly label: string;
+  readonly value: string | undefined;
+  readonly known: SessionPrompts;
+  readonly choice: PromptChoice | undefined;
+  readonly onChoose: (value: string) => void;
+}) {
+  const { known, choice } = props;
+  const [typed, setTyped] = useState(false);
+  const [draft, setDraft] = useDraft(String(choice?.asOf ?? known.newest ?? 1));
+  const value = nameOf(choice) ?? '';
+  const bySequence = typed || value.startsWith('seq:');
+  const newest = known.newest ?? 1;
+  return (
+    <div class="side-field">
+      <label class="field">
+        <span class="field-label">{props.label}</span>
+        <select
+          value={bySequence ? 'seq' : value}
+          onChange={(event) => {
+            const chosen = event.currentTarget.value;
+            setTyped(chosen === 'seq');
+            props.onChoose(chosen === 'seq' ? `seq:${newest}` : chosen);
+          }}
+        >
+          <option value="seq">As of a sequence …</option>
+          {known.prompts.map((prompt) => (
+            <option key={prompt.id} value={prompt.id}>
+              {promptTitle(prompt)} · seq {prompt.sequence} · {prompt.at.slice(11, 19)}
+            </option>
+          ))}
+        </select>
+      </label>
+      {bySequence ? (
+        <label class="field field-number">
+          <span class="field-label">Sequence, 1 to {newest}</span>
+          <input
+            type="number"
+            min={1}
+            max={newest}
+            value={draft}
+            onInput={(event) => setDraft(event.currentTarget.value)}
+            onChange={(event) => {
+              const sequence = positive(event.currentTarget.value);
+              if (sequence !== undefined) props.onChoose(`seq:${Math.min(sequence, newest)}`);
+            }}
+          />
+        </label>
+      ) : null}
+    </div>
+  );
+}
+
+/** What each side shows; without a choice the two newest prompts of one task, else the newest event and the one before. */
+function sides(
+  a: string | undefined,
+  b: string | undefined,
+  { task, role, kind, text, budget }: PromptChoice,
+  { prompts, tasks, newest, ready }: SessionPrompts,
+): readonly [PromptChoice | undefined, PromptChoice | undefined] {
+  if (!ready || newest === undefined || newest === 0) return [undefined, undefined];
+  const of = {
+    ...(kind !== undefined && { kind }),
+    ...(role !== undefined && { role }),
+    ...(text !== undefined && { text }),
+    ...(budget !== undefined && { budget }),
+  };
+  const about = task ?? prompts[0]?.task ?? tasks[0];
+  const asOf = (sequence: number): PromptChoice => ({
+    ...of,
+    ...(kind === undefined || kind === 'dispatch' ? { task: about ?? '1' } : {}),
+    asOf: sequence,
+  });
+  const named = (name: string): PromptChoice => {
+    const sequence = name.startsWith('seq:') ? positive(name.slice(4)) : undefined;
+    return name.startsWith('seq:') ? asOf(Math.min(sequence ?? newest, newest)) : { id: name };
+  };
+  const pair = prompts.flatMap((prompt, index) => {
+    const older = prompts.slice(index + 1).find((each) => promptTitle(each) === promptTitle(prompt));
+    return older === undefined ? [] : [[older.id, prompt.id] as const];
+  })[0];
+  if (a === undefined && b === undefined && pair !== undefined) return [named(pair[0]), named(pair[1])];
+  return [
+    a === undefined ? asOf(Math.max(1, newest - 1)) : named(a),
+    b === undefined ? asOf(newest) : named(b),
+  ];
+}
+
+/** A side as the address names it. */
+function nameOf(choice: PromptChoice | undefined): string | undefined {
+  if (choice === undefined) return undefined;
+  return choice.id ?? (choice.asOf === undefined ? undefined : `seq:${choice.asOf}`);
 }

@@ -1,13 +1,213 @@
+import '../styles/facts.css';
+import type { FactTag } from '../../contracts/fact-tags.js';
+import type { FoundFact } from '../../contracts/replies/fact-reply.js';
+import { AskedView } from '../components/asked-view.js';
 import { Empty } from '../components/empty.js';
+import { FilterField, SelectField, Toggle } from '../components/fields.js';
+import { MoreButton } from '../components/more-button.js';
 import { PageHead } from '../components/page-head.js';
-import type { SessionViewProps } from '../route.js';
+import { Tag } from '../components/tag.js';
+import { Clock } from '../components/time.js';
+import { FactPanel } from '../facts/fact-panel.js';
+import { FilesTogether } from '../facts/files-together.js';
+import { useKeys } from '../keys.js';
+import { factWords } from '../prompt/considered-table.js';
+import { type QueryValues, type SessionViewProps, sessionHref, setParams } from '../route.js';
+import { usePages } from '../use-pages.js';
 
-/** Facts of a session. */
-export function FactsView({ session }: SessionViewProps) {
+/** Each tag with its name, so that none is forgotten. */
+const TAG_NAMES: Readonly<Record<FactTag, string>> = {
+  file_change: 'file change',
+  convention: 'convention',
+  decision: 'decision',
+  error: 'error',
+  dependency: 'dependency',
+  test: 'test',
+};
+const TAGS = Object.keys(TAG_NAMES) as FactTag[];
+
+const STATES = [
+  { value: 'open', label: 'Facts that hold' },
+  { value: 'closed', label: 'Closed facts' },
+  { value: 'all', label: 'All facts' },
+] as const;
+
+/** What a session knows: search, the history of a subject, and the files that change together. */
+export function FactsView({ session, params }: SessionViewProps) {
+  const files = params.get('tab') === 'files';
   return (
     <>
-      <PageHead title="Facts" of={session} />
-      <Empty title="Nothing here yet" />
+      <PageHead title="Facts" of={session}>
+        <div class="chips">
+          <Toggle on={!files} onToggle={() => setParams({ tab: undefined, file: undefined })}>
+            Search
+          </Toggle>
+          <Toggle on={files} onToggle={() => setParams({ tab: 'files', id: undefined })}>
+            Files that change together
+          </Toggle>
+        </div>
+      </PageHead>
+      {files ? (
+        <FilesTogether
+          session={session}
+          file={params.get('file') ?? undefined}
+          text={params.get('text') ?? ''}
+        />
+      ) : (
+        <FactSearch session={session} params={params} />
+      )}
     </>
+  );
+}
+
+function FactSearch({ session, params }: SessionViewProps) {
+  const [text, subject, task, relation] = ['text', 'subject', 'task', 'relation'].map(
+    (name) => params.get(name) ?? '',
+  );
+  const is = STATES.find(({ value }) => value === params.get('is'))?.value ?? 'open';
+  const tag = TAGS.find((each) => each === params.get('tag'));
+  const id = params.get('id') ?? undefined;
+  const found = usePages(
+    'tool.fact-find',
+    {
+      session,
+      is,
+      limit: 50,
+      ...(text && { text }),
+      ...(subject && { subject }),
+      ...(task && { task }),
+      ...(relation && { relation }),
+      ...(tag && { tag }),
+    },
+    session,
+  );
+  useKeys([{ keys: ['Escape'], does: 'close the fact', run: () => setParams({ id: undefined }) }]);
+  const filtered = [text, subject, task, relation, tag].some(Boolean);
+  const facts = found.pages.flatMap((page) => page.facts);
+  return (
+    <div class={`split ${id === undefined ? '' : 'split-open'}`}>
+      <div class="split-list">
+        <div class="tools">
+          <FilterField
+            label="Words or id"
+            value={text ?? ''}
+            placeholder="parser bounds"
+            onFilter={(value) => setParams({ text: value })}
+          />
+          <FilterField
+            label="About"
+            value={subject ?? ''}
+            placeholder="src/parser.ts"
+            onFilter={(value) => setParams({ subject: value })}
+          />
+          <FilterField label="Task" value={task ?? ''} onFilter={(value) => setParams({ task: value })} />
+          <FilterField
+            label="Relation"
+            value={relation ?? ''}
+            placeholder="must_fix"
+            onFilter={(value) => setParams({ relation: value })}
+          />
+          <SelectField<FactTag | ''>
+            label="Tag"
+            value={tag ?? ''}
+            choices={[
+              { value: '', label: 'any' },
+              ...TAGS.map((value) => ({ value, label: TAG_NAMES[value] })),
+            ]}
+            onChoose={(value) => setParams({ tag: value })}
+          />
+          <SelectField
+            label="State"
+            value={is}
+            choices={STATES}
+            onChoose={(value) => setParams({ is: value === 'open' ? undefined : value })}
+          />
+        </div>
+        <AskedView asked={found} what="facts">
+          {({ total }) =>
+            facts.length === 0 ? (
+              <NoFacts session={session} filtered={filtered || is === 'closed'} />
+            ) : (
+              <>
+                <ul class="found-facts card" aria-label="Facts">
+                  {facts.map((fact) => (
+                    <FactRow
+                      key={`${fact.id} ${fact.eventSequence}`}
+                      session={session}
+                      fact={fact}
+                      params={params}
+                      current={id !== undefined && fact.id.startsWith(id)}
+                    />
+                  ))}
+                </ul>
+                <MoreButton pages={found} shown={facts.length} total={total} />
+              </>
+            )
+          }
+        </AskedView>
+      </div>
+      <div class="split-detail">
+        {id === undefined ? (
+          facts.length === 0 ? null : (
+            <p class="card hint quiet">
+              Choose a fact to see where it comes from, what closed it and which prompts showed it.
+            </p>
+          )
+        ) : (
+          <FactPanel session={session} id={id} />
+        )}
+      </div>
+    </div>
+  );
+}
+
+function FactRow(props: {
+  readonly session: string;
+  readonly fact: FoundFact;
+  readonly params: URLSearchParams;
+  readonly current: boolean;
+}) {
+  const { fact } = props;
+  const query: QueryValues = { ...Object.fromEntries(props.params), id: fact.id };
+  return (
+    <li>
+      <a
+        data-row
+        class={`fact-row ${fact.closed_by === undefined ? '' : 'fact-closed'}`}
+        href={sessionHref(props.session, 'facts', query)}
+        aria-current={props.current ? 'true' : undefined}
+      >
+        <span class="fact-words">{factWords(fact)}</span>
+        <span class="fact-about quiet">
+          {fact.severity === undefined ? null : <Tag tone="warn">{fact.severity}</Tag>}
+          {fact.closed_by === undefined ? null : <Tag>closed by dispatch {fact.closed_by}</Tag>}
+          <span>task {fact.task}</span>
+          <span>{fact.role}</span>
+          <span class="figure">dispatch {fact.dispatch}</span>
+          <Clock at={fact.at} />
+        </span>
+      </a>
+    </li>
+  );
+}
+
+function NoFacts({ session, filtered }: { readonly session: string; readonly filtered: boolean }) {
+  if (!filtered) {
+    return (
+      <Empty title="This session has no facts yet" command={`throughline publish ${session} result.json`}>
+        Each result becomes facts: files, tests, findings, decisions. Publish the first one.
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="No fact fits">
+      <button
+        type="button"
+        class="button"
+        onClick={() => setParams({ text: '', subject: '', task: '', relation: '', tag: '', is: 'all' })}
+      >
+        Show all facts, closed ones too
+      </button>
+    </Empty>
   );
 }

@@ -1,13 +1,190 @@
-import { Empty } from '../components/empty.js';
+import '../styles/health.css';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { DispatchLag, HealthFinding, HealthShown } from '../../contracts/replies/health-reply.js';
+import { fetchOwn } from '../ask.js';
+import { AskedView } from '../components/asked-view.js';
 import { PageHead } from '../components/page-head.js';
+import { Tag, type Tone } from '../components/tag.js';
+import { Ago } from '../components/time.js';
+import { type HealthPast, plotData } from '../health/health-points.js';
+import { Plot } from '../health/plot.js';
+import { ServerLimits } from '../health/server-limits.js';
+import { ServiceTable } from '../health/service-table.js';
+import { connection } from '../live.js';
 import type { GlobalViewProps } from '../route.js';
+import { viewHref } from '../route.js';
+import { useAsk } from '../use-ask.js';
 
-/** Health. */
+/** How often the figures are asked for again, in milliseconds. */
+const EVERY_MS = 5_000;
+
+/** How the installation does: what waits, how fast it goes, what the server allows, what the doctor finds. */
 export function HealthView(_props: GlobalViewProps) {
+  const asked = useAsk('tool.health-show', {});
+  const past = useHealthPast(asked.refresh);
   return (
     <>
-      <PageHead title="Health" />
-      <Empty title="Nothing here yet" />
+      <PageHead title="Health">
+        {asked.reply === undefined ? null : (
+          <span class="quiet">
+            looked <Ago at={asked.reply.at} />
+          </span>
+        )}
+      </PageHead>
+      <AskedView asked={asked} what="the health">
+        {(shown) => <Shown shown={shown} past={past} />}
+      </AskedView>
     </>
   );
+}
+
+function Shown({ shown, past }: { readonly shown: HealthShown; readonly past: HealthPast }) {
+  const findings = [...(shown.findings ?? [])].sort((one, other) => ORDER[one.level] - ORDER[other.level]);
+  return (
+    <div class="health">
+      {shown.missing.map(({ part, message, code }) => (
+        <p key={part} class="health-missing">
+          <Tag tone="warn">not known</Tag> {part}: {message} <code>{code}</code>
+        </p>
+      ))}
+      <Figures shown={shown} />
+      <Plots past={past} />
+      <section aria-labelledby="findings-title">
+        <h2 id="findings-title">What the doctor finds</h2>
+        {shown.findings === undefined ? (
+          <p class="quiet">The doctor has not looked yet.</p>
+        ) : (
+          <ul class="card findings">
+            {findings.map((finding) => (
+              <Finding key={`${finding.check} ${finding.message}`} finding={finding} />
+            ))}
+          </ul>
+        )}
+      </section>
+      {shown.server === undefined ? null : <ServerLimits server={shown.server} />}
+      <ServiceTable services={shown.services} />
+    </div>
+  );
+}
+
+const ORDER = { fail: 0, warn: 1, ok: 2 } as const;
+const LEVELS: Readonly<Record<HealthFinding['level'], readonly [tone: Tone, word: string]>> = {
+  ok: ['good', 'ok'],
+  warn: ['warn', 'warning'],
+  fail: ['bad', 'fails'],
+};
+
+function Finding({ finding }: { readonly finding: HealthFinding }) {
+  const [tone, word] = LEVELS[finding.level];
+  return (
+    <li class="finding">
+      <Tag tone={tone}>{word}</Tag>
+      <div>
+        <p>
+          {finding.message} <span class="quiet">{finding.check}</span>
+        </p>
+        {finding.fix === undefined ? null : <p class="quiet">{finding.fix}</p>}
+      </div>
+    </li>
+  );
+}
+
+function Figures({ shown }: { readonly shown: HealthShown }) {
+  const { dispatches, rejected, sessions, services } = shown;
+  const worst = dispatches?.consumers.reduce((most, consumer) => Math.max(most, behind(consumer)), 0);
+  return (
+    <dl class="health-figures">
+      <Figure name="Sessions" value={sessions} href={viewHref('sessions')} />
+      <Figure name="Results stored" value={dispatches?.stored} />
+      {(dispatches?.consumers ?? []).map((consumer) => (
+        <Figure
+          key={consumer.consumer}
+          name={`Waiting for the ${consumer.consumer}`}
+          value={behind(consumer)}
+          remark={consumer.redelivered > 0 ? `${consumer.redelivered} delivered again` : undefined}
+        />
+      ))}
+      {dispatches === undefined ? <Figure name="Waiting" value={worst} /> : null}
+      <Figure name="Rejected" value={rejected} href={viewHref('rejected')} />
+      <Figure name="Services" value={services.length} />
+      <div class="card figure-card">
+        <dt class="quiet">Newest result</dt>
+        <dd class="figure-value figure-time">
+          {dispatches?.newestAt === undefined ? 'none' : <Ago at={dispatches.newestAt} />}
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+function Figure(props: {
+  readonly name: string;
+  readonly value: number | undefined;
+  readonly href?: string;
+  readonly remark?: string | undefined;
+}) {
+  const text = props.value === undefined ? '–' : props.value.toLocaleString('en');
+  return (
+    <div class="card figure-card">
+      <dt class="quiet">{props.name}</dt>
+      <dd class="figure-value figure">{props.href === undefined ? text : <a href={props.href}>{text}</a>}</dd>
+      {props.remark === undefined ? null : <dd class="quiet">{props.remark}</dd>}
+    </div>
+  );
+}
+
+function behind({ pending, unacked }: DispatchLag): number {
+  return pending + unacked;
+}
+
+function Plots({ past }: { readonly past: HealthPast }) {
+  const series = useMemo(
+    () => ({
+      pending: plotData(past, 'pending'),
+      results: plotData(past, 'resultsPerSecond'),
+      compiles: plotData(past, 'compilesPerSecond'),
+      mean: plotData(past, 'compileMsMean'),
+      rejected: plotData(past, 'rejectedPerSecond'),
+    }),
+    [past],
+  );
+  return (
+    <section aria-labelledby="plots-title">
+      <h2 id="plots-title">The last hour</h2>
+      <div class="plots">
+        <Plot title="Results waiting" unit="" data={series.pending} tone="warn" />
+        <Plot title="Results" unit="per second" data={series.results} tone="accent" />
+        <Plot title="Prompts compiled" unit="per second" data={series.compiles} tone="accent" />
+        <Plot title="Time to compile, mean" unit="ms" data={series.mean} tone="good" />
+        <Plot title="Rejected" unit="per second" data={series.rejected} tone="bad" />
+      </div>
+    </section>
+  );
+}
+
+const NOTHING: HealthPast = { everyMs: 10_000, points: [] };
+
+/** The last hour, asked for again and again while the page is seen and the server is there. */
+function useHealthPast(refresh: () => void): HealthPast {
+  const [past, setPast] = useState(NOTHING);
+  const there = connection.value !== 'no-server';
+  useEffect(() => {
+    if (!there) return;
+    let gone = false;
+    const look = async () => {
+      if (document.visibilityState !== 'visible') return;
+      const reply = await fetchOwn<HealthPast>('/api/health-history').catch(() => undefined);
+      if (!gone && reply !== undefined) setPast(reply);
+    };
+    void look();
+    const timer = setInterval(() => {
+      void look();
+      if (document.visibilityState === 'visible') refresh();
+    }, EVERY_MS);
+    return () => {
+      gone = true;
+      clearInterval(timer);
+    };
+  }, [there]);
+  return past;
 }

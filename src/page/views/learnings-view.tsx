@@ -1,13 +1,51 @@
-import { Empty } from '../components/empty.js';
+import '../styles/review.css';
+import { FilterField, Toggle } from '../components/fields.js';
 import { PageHead } from '../components/page-head.js';
-import type { GlobalViewProps } from '../route.js';
+import { ActiveLearnings } from '../review/active-learnings.js';
+import { ReviewQueue } from '../review/review-queue.js';
+import { type GlobalViewProps, setParams } from '../route.js';
 
-/** Learnings. */
-export function LearningsView(_props: GlobalViewProps) {
+/** What projects have learned: proposals that wait for a person, and the learnings that hold. */
+export function LearningsView({ params }: GlobalViewProps) {
+  const active = params.get('tab') === 'active';
+  const project = params.get('project') || undefined;
   return (
     <>
-      <PageHead title="Learnings" />
-      <Empty title="Nothing here yet" />
+      <PageHead title="Learnings" {...(project === undefined ? {} : { of: project })}>
+        <div class="chips">
+          <Toggle on={!active} onToggle={() => setParams({ tab: undefined, text: undefined })}>
+            To review
+          </Toggle>
+          <Toggle on={active} onToggle={() => setParams({ tab: 'active' })}>
+            Active
+          </Toggle>
+        </div>
+      </PageHead>
+      <div class="tools">
+        <FilterField
+          label="Project"
+          value={project ?? ''}
+          placeholder="sessions without one"
+          onFilter={(value) => setParams({ project: value })}
+        />
+        {active ? (
+          <FilterField
+            label="Relevant to"
+            value={params.get('text') ?? ''}
+            placeholder="handle errors in the parser"
+            onFilter={(value) => setParams({ text: value })}
+          />
+        ) : null}
+      </div>
+      {active ? (
+        <ActiveLearnings
+          project={project}
+          text={params.get('text') ?? ''}
+          id={params.get('id') ?? undefined}
+        />
+      ) : (
+        <ReviewQueue key={project ?? ''} project={project} />
+      )}
     </>
   );
 }

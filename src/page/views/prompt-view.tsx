@@ -1,13 +1,189 @@
+import '../styles/prompt.css';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { CompileReply } from '../../contracts/replies/compile-reply.js';
+import { AskedView } from '../components/asked-view.js';
+import { StackedBar } from '../components/bar.js';
+import { CopyButton } from '../components/command.js';
 import { Empty } from '../components/empty.js';
+import { ErrorBox } from '../components/error-box.js';
 import { PageHead } from '../components/page-head.js';
-import type { SessionViewProps } from '../route.js';
+import { Tag } from '../components/tag.js';
+import { useKeys } from '../keys.js';
+import { ConsideredTable } from '../prompt/considered-table.js';
+import { KeptPrompts } from '../prompt/kept-prompts.js';
+import { OriginPanel } from '../prompt/origin-panel.js';
+import { PromptChooser } from '../prompt/prompt-chooser.js';
+import { promptRows, sectionName } from '../prompt/prompt-lines.js';
+import { type PromptChoice, promptChoice } from '../prompt/prompt-request.js';
+import { PromptText } from '../prompt/prompt-text.js';
+import { type SessionPrompts, usePrompt, useSessionPrompts } from '../prompt/use-prompt.js';
+import { type SessionViewProps, sessionHref, setParams } from '../route.js';
 
-/** The compiled prompt of a task. */
-export function PromptView({ session }: SessionViewProps) {
+/** The compiled prompt of a task, as of any sequence, each line with what it comes from. */
+export function PromptView({ session, params }: SessionViewProps) {
+  const known = useSessionPrompts(session);
+  const choice = chosen(promptChoice(params), known);
+  const { asked, request, newest } = usePrompt(session, choice, known);
+  const before = useLast(asked.reply);
+  const step = (by: number) => {
+    const asOf = request?.asOf;
+    if (asOf === undefined || newest === undefined) return;
+    setParams({ asOf: Math.min(newest, Math.max(1, asOf + by)) });
+  };
+  useKeys([
+    { keys: ['['], does: 'prompt one sequence earlier', run: () => step(-1) },
+    { keys: [']'], does: 'prompt one sequence later', run: () => step(1) },
+  ]);
+  const shown = asked.reply ?? before;
   return (
     <>
-      <PageHead title="Prompt" of={session} />
-      <Empty title="Nothing here yet" />
+      <PageHead title="Prompt" of={session}>
+        {request?.kind === 'dispatch' ? <span class="quiet">task {String(request.taskId)}</span> : null}
+        {request === undefined ? null : (
+          <a
+            class="push-right"
+            href={sessionHref(session, 'diff', {
+              a: `seq:${Math.max(1, request.asOf - 1)}`,
+              b: `seq:${request.asOf}`,
+              task: asText(request.taskId),
+              role: asText(request.role),
+              kind: asText(request.kind),
+            })}
+          >
+            Compare with one event before
+          </a>
+        )}
+      </PageHead>
+      {known.error === undefined ? null : <ErrorBox error={known.error} />}
+      {known.newest === 0 ? (
+        <Empty title="This session has no events yet" command={`throughline publish ${session} result.json`}>
+          A prompt is compiled from what results and commands have told. Publish the first result.
+        </Empty>
+      ) : (
+        <div class="prompt-page">
+          <div class="prompt-main">
+            {request === undefined || newest === undefined ? null : (
+              <PromptChooser key={session} request={request} newest={newest} known={known} />
+            )}
+            <AskedView asked={{ ...asked, loading: asked.loading && shown === undefined }} what="the prompt">
+              {() => null}
+            </AskedView>
+            {shown === undefined || asked.error !== undefined ? null : (
+              <CompiledView session={session} reply={shown} stale={asked.reply === undefined} />
+            )}
+          </div>
+          <div class="prompt-kept">
+            <KeptPrompts session={session} prompts={known.prompts} total={known.total} shown={choice?.id} />
+          </div>
+        </div>
+      )}
     </>
   );
+}
+
+function CompiledView({
+  session,
+  reply,
+  stale,
+}: {
+  readonly session: string;
+  readonly reply: CompileReply;
+  readonly stale: boolean;
+}) {
+  const rows = useMemo(() => promptRows(reply), [reply]);
+  const [pointed, setPointed] = useState<number | undefined>(undefined);
+  const [pinned, setPinned] = useState<number | undefined>(undefined);
+  const { budget } = reply;
+  const sections = budget.sections.filter(({ tokens }) => tokens > 0);
+  const said = sections.reduce((sum, { tokens }) => sum + tokens, 0);
+  const hueOf = (section: string | undefined) => {
+    const at = sections.findIndex(
+      ({ name }) => name === section || (section === 'ledger' && LEDGER.has(name)),
+    );
+    return at === -1 ? undefined : at;
+  };
+  const line = pointed ?? pinned;
+  const parts = [
+    ...sections.map(({ name, tokens }) => ({ name: sectionName(name), value: tokens })),
+    { name: 'Frame', value: Math.max(0, budget.used - said) },
+  ];
+  return (
+    <div class={stale ? 'is-stale' : ''} aria-busy={stale}>
+      <div class="prompt-figures">
+        <p class="tags">
+          <Tag tone={budget.dropped === 0 ? 'good' : 'warn'}>
+            {budget.dropped === 0 ? 'nothing left out' : `${budget.dropped} left out for space`}
+          </Tag>
+          <Tag>
+            {reply.factsShown} of {reply.factsTotal} facts
+          </Tag>
+          {reply.kind === 'dispatch' ? <Hash name="prefix" value={reply.stablePrefixHash} /> : null}
+          {reply.kind === 'dispatch' ? <Hash name="prompt" value={reply.fullPromptHash} /> : null}
+        </p>
+        <StackedBar label="Tokens by section" parts={parts} room={budget.room} unit="tokens" />
+      </div>
+      <div class="prompt-columns">
+        <div class="card prompt-card">
+          <div class="card-head">
+            <h2>Compiled at sequence {reply.sequence}</h2>
+            <CopyButton text={reply.prompt} label="Copy prompt" />
+          </div>
+          <PromptText
+            rows={rows}
+            hueOf={hueOf}
+            shown={line}
+            onShow={setPointed}
+            onPin={(pin) => {
+              setPinned(pin);
+              setPointed(undefined);
+            }}
+          />
+        </div>
+        <div class="prompt-origin">
+          <OriginPanel
+            session={session}
+            row={line === undefined ? undefined : rows[line - 1]}
+            reply={reply}
+          />
+        </div>
+      </div>
+      {reply.considered === undefined ? null : (
+        <ConsideredTable session={session} considered={reply.considered} />
+      )}
+    </div>
+  );
+}
+
+/** Sections whose items stand in the one line of the ledger. */
+const LEDGER = new Set(['required_fixes', 'blockers', 'places', 'ledger']);
+
+function Hash({ name, value }: { readonly name: string; readonly value: string }) {
+  return (
+    <span class="hash-short" title={`SHA-256 of the ${name}: ${value}`}>
+      <span class="quiet">{name}</span> <code>{value.slice(0, 12)}</code>
+    </span>
+  );
+}
+
+/** Without a choice in the address: the newest kept prompt, else the first task, else a session start. */
+function chosen(choice: PromptChoice, { prompts, tasks, ready }: SessionPrompts): PromptChoice | undefined {
+  if (choice.id !== undefined || choice.task !== undefined || choice.kind !== undefined) return choice;
+  if (!ready) return undefined;
+  const [newest] = prompts;
+  if (newest !== undefined) return { ...choice, id: newest.id };
+  const [task] = tasks;
+  return task === undefined ? { ...choice, kind: 'session-start' } : { ...choice, task };
+}
+
+/** What was there last: while the next prompt is compiled, the one before stays. */
+function useLast<Value>(value: Value | undefined): Value | undefined {
+  const last = useRef(value);
+  useEffect(() => {
+    if (value !== undefined) last.current = value;
+  }, [value]);
+  return value ?? last.current;
+}
+
+function asText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../config/config.js';
-import { sessionRequest, type Token } from '../../contracts/names.js';
+import { sessionRequest } from '../../contracts/names.js';
 import { localTasksFile } from '../../files/local-tasks-file.js';
 import { createCommander } from '../../folding/commander.js';
 import { createSessionReader, createSnapshotWriter } from '../../folding/session-folding.js';
@@ -8,8 +8,8 @@ import { requestJson } from '../../nats/connection/nats-client-transport.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import { systemClock } from '../../ports/clock.js';
 import type { Logger } from '../../ports/logger.js';
+import { noTracing, type Tracing } from '../../ports/tracing.js';
 import { scannerFor } from '../../redaction/secretlint-scanner.js';
-import type { SessionState } from '../../session/session-state.js';
 import { ProgressTracker } from './progress-tracker.js';
 import { progressByTools } from './remote-progress.js';
 import type { Sessions } from './service-context.js';
@@ -19,12 +19,24 @@ import type { Sessions } from './service-context.js';
  *
  * @param appends whether commands are carried out here; otherwise the tools are asked to
  */
-export function openSessions(nats: NatsPorts, config: Config, logger: Logger, appends: boolean): Sessions {
+export function openSessions(
+  nats: NatsPorts,
+  config: Config,
+  logger: Logger,
+  appends: boolean,
+  tracing: Tracing = noTracing,
+): Sessions {
   const { reader, writer } = sessionReader(nats, config, logger);
   const command = appends
     ? createCommander({ log: nats.log, reader, clock: systemClock, newId: randomUUID, random: Math.random })
     : progressByTools((subject, session) =>
-        requestJson(nats.connection, sessionRequest(subject, session), { session }, config.requestTimeoutMs),
+        requestJson(
+          nats.connection,
+          sessionRequest(subject, session),
+          { session },
+          config.requestTimeoutMs,
+          tracing()?.context(),
+        ),
       );
   const tracker = new ProgressTracker({
     files: localTasksFile(config.tasksRoots),
@@ -52,15 +64,4 @@ export function sessionReader(nats: NatsPorts, config: Config, logger: Logger) {
     onFolded: (folded) => writer.folded(folded),
   });
   return { reader, writer };
-}
-
-/** Folds a session once, and writes nothing: for reading only. */
-export async function foldedState(nats: NatsPorts, logger: Logger, session: Token): Promise<SessionState> {
-  const reader = createSessionReader({
-    log: nats.log,
-    snapshots: nats.snapshots,
-    logger,
-    maxSessions: 1,
-  });
-  return (await reader.load(session)).folded.state;
 }

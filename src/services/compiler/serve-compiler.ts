@@ -36,6 +36,10 @@ export async function serveCompiler(
     clock: systemClock,
     logger,
   });
+  monitoring.metrics.add(() => ({
+    throughline_prompts_kept_total: [[{}, keeper.counts.kept]],
+    throughline_prompts_dropped_total: [[{}, keeper.counts.dropped]],
+  }));
   shutdown.add('the keeper of prompts', () => keeper.stop());
   const options = {
     ...sessions,

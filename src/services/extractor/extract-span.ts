@@ -1,4 +1,4 @@
-import { extractSpan } from '../../monitoring/message-spans.js';
+import { takeSpan } from '../../monitoring/message-spans.js';
 import type { Tracing } from '../../ports/tracing.js';
 import type { Held } from './session-lane.js';
 import type { WorkOutcome } from './session-turns.js';
@@ -11,7 +11,7 @@ export function inSpan(tracing: Tracing, work: Work): Work {
     const spans = tracing();
     if (spans === undefined) return work(held);
     const { subject, body, trace, delivery } = held.delivery;
-    return spans.run(extractSpan(subject, body.length, trace), async (span) => {
+    return spans.run(takeSpan('extract', subject, body.length, trace), async (span) => {
       if (delivery > 1) span.set({ 'throughline.delivery': delivery });
       const outcome = await work(held);
       const rejected = outcome.kind === 'unnoted' ? outcome.rejected : outcome;

@@ -3,7 +3,7 @@ import type { MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 
 /**
- * Who may see the inspector: whoever opens it with its token, once. After that a cookie holds the token, which scripts
+ * Who may see the inspector: anyone who opens it with its token, once. After that a cookie holds the token, which scripts
  * cannot read and other sites cannot send.
  */
 export interface AccessOptions {

@@ -3,9 +3,10 @@ import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { statusOf } from '../../contracts/error-status.js';
 import { ThroughlineError } from '../../contracts/errors.js';
+import type { InspectorRole } from '../../contracts/inspector-api.js';
 import { scopedRequest } from '../../contracts/names.js';
 import type { LiveTransport } from '../../ports/live-transport.js';
-import { type InspectorRole, refusedFor } from './askable.js';
+import { refusedFor } from './askable.js';
 
 /** As much as one message of a server may hold by default. */
 const MAX_BODY = 1024 * 1024;

@@ -1,3 +1,5 @@
+import type { InspectorRole } from '../../contracts/inspector-api.js';
+import { PAST_PROMPT_SUBJECT } from '../../contracts/names.js';
 import {
   READING_LEARNINGS,
   READING_REQUESTS,
@@ -7,13 +9,12 @@ import {
 } from '../../contracts/request-names.js';
 
 /** What the inspector passes on: reading for anyone, and decisions for operators. */
-export const INSPECTOR_ROLES = ['reader', 'operator'] as const;
-export type InspectorRole = (typeof INSPECTOR_ROLES)[number];
-
 const READING: ReadonlySet<string> = new Set([
   ...READING_TOOLS.map((name: ToolName) => toolSubject(name)),
   ...READING_REQUESTS,
   ...READING_LEARNINGS,
+  // A compile as such would be counted, and kept as if an agent had got it.
+  PAST_PROMPT_SUBJECT,
 ]);
 
 const DECIDING: ReadonlySet<string> = new Set([

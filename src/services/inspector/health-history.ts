@@ -1,24 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import type { HealthHistoryReply, HealthPoint } from '../../contracts/inspector-api.js';
 import { EXTRACTOR_CONSUMER } from '../../contracts/names.js';
 import type { HealthShown } from '../../contracts/replies/health-reply.js';
-
-/** How the installation did at one moment; rates are since the moment before. What could not be told is left out. */
-export interface HealthPoint {
-  readonly at: string;
-  /** Dispatches that are not folded yet. */
-  readonly pending?: number;
-  readonly resultsPerSecond?: number;
-  readonly rejectedPerSecond?: number;
-  readonly compilesPerSecond?: number;
-  readonly compileMsMean?: number;
-}
-
-/** `GET /api/health-history`: the last hour, oldest first. */
-export interface HealthHistoryReply {
-  readonly everyMs: number;
-  readonly points: readonly HealthPoint[];
-}
 
 const EVERY_MS = 10_000;
 const HOUR = 3_600_000 / EVERY_MS;

@@ -1,6 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { ThroughlineError } from '../../contracts/errors.js';
+import type { InspectorMe, InspectorRole } from '../../contracts/inspector-api.js';
 import { token } from '../../contracts/names.js';
 import type { Monitoring } from '../../monitoring/monitoring.js';
 import { MONITORING_PATHS } from '../../monitoring/monitoring-page.js';
@@ -9,7 +10,6 @@ import type { Logger } from '../../ports/logger.js';
 import { VERSION } from '../../version.js';
 import { type AccessOptions, signedIn } from './access.js';
 import { ask, errorAnswer, smallBody } from './ask-route.js';
-import type { InspectorRole } from './askable.js';
 import type { HealthHistory } from './health-history.js';
 import { knownHost } from './known-host.js';
 import type { LiveFeed } from './live-feed.js';
@@ -35,15 +35,6 @@ export interface InspectorParts extends AccessOptions {
   /** What the process shows to monitoring. */
   readonly monitoring?: Monitoring | undefined;
   readonly logger: Logger;
-}
-
-/** `GET /api/me`: what the page shows of the inspector, and what it may offer. */
-export interface InspectorMe {
-  readonly version: string;
-  readonly role: InspectorRole;
-  /** Address of the NATS server, without secrets. */
-  readonly server: string;
-  readonly may: { readonly decide: boolean; readonly retry: boolean };
 }
 
 /** Everything that the inspector answers: in the order in which a request passes through. */

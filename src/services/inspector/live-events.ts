@@ -1,25 +1,4 @@
-import type { TimelineEntry } from '../../contracts/replies/timeline-reply.js';
-
-/**
- * What the live feed tells a browser, by the name of its server-sent event. Without an `entry` a change says no more than
- * that something has happened: it may come twice, or for what was not stored in the end.
- */
-export interface LiveEvents {
-  readonly change: {
-    readonly session: string;
-    readonly type: string;
-    readonly at: string;
-    readonly sequence?: number;
-    readonly entry?: TimelineEntry;
-  };
-  readonly prompt: { readonly session: string; readonly entry: TimelineEntry };
-  readonly rejected: { readonly session?: string; readonly role?: string; readonly at: string };
-  readonly learning: { readonly project: string; readonly at: string };
-  /** Whether the inspector has its NATS server. */
-  readonly state: { readonly connected: boolean };
-  /** Something was left out: ask again for what is shown. */
-  readonly lost: Readonly<Record<string, never>>;
-}
+import type { LiveEvents } from '../../contracts/inspector-api.js';
 
 const encoder = new TextEncoder();
 

@@ -1,3 +1,4 @@
+import type { LiveEvents } from '../../contracts/inspector-api.js';
 import {
   isToken,
   LEARNINGS_SUBJECTS,
@@ -11,7 +12,7 @@ import type { TimelineEntry } from '../../contracts/replies/timeline-reply.js';
 import type { LiveTransport } from '../../ports/live-transport.js';
 import { BrowserQueue, type QueueLimits } from './browser-queue.js';
 import { KeyThrottle } from './key-throttle.js';
-import { HEARTBEAT, type LiveEvents, sent } from './live-events.js';
+import { HEARTBEAT, sent } from './live-events.js';
 import { type Newer, SessionFollower } from './session-follower.js';
 
 export interface FeedOptions {

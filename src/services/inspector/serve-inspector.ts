@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAdaptorServer, type ServerType } from '@hono/node-server';
+import type { InspectorRole } from '../../contracts/inspector-api.js';
 import type { HealthShown } from '../../contracts/replies/health-reply.js';
 import { toolSubject } from '../../contracts/request-names.js';
 import { openLiveTransport } from '../../nats/connection/nats-live-transport.js';
 import { namedLogger } from '../common/named-logger.js';
 import { natsOptions } from '../common/nats-options.js';
 import type { Context } from '../common/service-context.js';
-import type { InspectorRole } from './askable.js';
 import { HealthHistory } from './health-history.js';
 import { inspectorApp } from './inspector-app.js';
 import { isLoopbackName } from './known-host.js';

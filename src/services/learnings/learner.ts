@@ -8,9 +8,11 @@ import { resultKey } from '../../contracts/result-key.js';
 import type { AnyResult } from '../../contracts/results.js';
 import type { ProjectCommander, ProjectReader } from '../../folding/project-folding.js';
 import { demandsOf, dueProposals } from '../../learnings/harvest.js';
+import { takeSpan } from '../../monitoring/message-spans.js';
 import type { DispatchDelivery, DispatchSource } from '../../ports/dispatch-source.js';
 import type { LearningLog } from '../../ports/learning-log.js';
 import type { Logger } from '../../ports/logger.js';
+import type { Tracing } from '../../ports/tracing.js';
 import { redactJson } from '../../redaction/redactor.js';
 import { NO_SCANNER, type SecretScanner } from '../../redaction/secret-scanner.js';
 import { dispose, retryDelay } from '../extractor/disposition.js';
@@ -43,6 +45,8 @@ export interface LearnerOptions {
   readonly random: () => number;
   /** Finds the secrets that no event may hold. Default: none. */
   readonly secrets?: SecretScanner;
+  /** Default: no spans. */
+  readonly tracing?: Tracing;
 }
 
 export interface Learner {
@@ -76,7 +80,7 @@ export async function startLearner(options: LearnerOptions): Promise<Learner> {
     try {
       if (delivery.delivery > options.maxDeliveries)
         logger.error({ ...fields, code: 'deliveries_exhausted' }, 'review passed over: it keeps failing');
-      else await learn(delivery, options);
+      else await learnInSpan(delivery);
       dispose(delivery, { kind: 'done' });
     } catch (error) {
       const delayMs = retryDelay(delivery.delivery, random());
@@ -86,6 +90,13 @@ export async function startLearner(options: LearnerOptions): Promise<Learner> {
       );
       tryAgain(delivery, delayMs, logger);
     }
+  }
+
+  function learnInSpan(delivery: DispatchDelivery): Promise<void> {
+    const spans = options.tracing?.();
+    if (spans === undefined) return learn(delivery, options);
+    const { subject, body, trace } = delivery;
+    return spans.run(takeSpan('learn', subject, body.length, trace), () => learn(delivery, options));
   }
 
   return {

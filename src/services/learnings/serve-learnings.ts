@@ -130,6 +130,7 @@ export async function serveLearnings(
     recurrence,
     random: Math.random,
     secrets,
+    tracing,
   });
   shutdown.add('the learner', () => learner.stop());
 

@@ -111,9 +111,9 @@ describe('a server that asks who comes, or wants TLS', () => {
     'a server with %s access accepts the command line with its variables, and rejects it without',
     async (name, _, env) => {
       const { url } = servers[name];
-      const inside = await cli(['session', 'ls', '--json'], { env: { NATS_URL: url, ...env() } });
-      expect(inside).toEqual({ code: 0, stdout: '[]\n', stderr: '' });
-      const outside = await cli(['session', 'ls', '--json'], { env: { NATS_URL: url } });
+      const inside = await cli(['foreign', 'ls', '--json'], { env: { NATS_URL: url, ...env() } });
+      expect(inside).toEqual({ code: 0, stdout: '', stderr: '' });
+      const outside = await cli(['foreign', 'ls', '--json'], { env: { NATS_URL: url } });
       expect(outside).toMatchObject({ code: 1, stdout: '' });
       expect(outside.stderr).toMatch(
         name === 'tls' || name === 'mutual' ? /\(tls_failed\)/ : /\(auth_failed\)/,

@@ -123,7 +123,7 @@ describe('the entries of a timeline', () => {
     expect(rowsOf(store)).toEqual(down(50, 41));
   });
 
-  it('a request that failed is told, and tried again when somebody wants it', async () => {
+  it('a request that failed is told, and tried again when a person asks for it', async () => {
     const { store, log } = storeOn(50);
     log.fault = new Error('away');
     await store.restart();

@@ -55,7 +55,7 @@ describe('the live feed', () => {
     expect(all().find((each) => each.startsWith('rejected'))).toMatch(/^rejected \{"at":"[^"]+"\}$/);
   });
 
-  it('what is no message of ours is not told', async () => {
+  it('messages that are not ours are not told', async () => {
     const { transport, feed } = opened();
     const heard = reading(feed.open());
     transport.send('session.a b.x');

@@ -2,6 +2,7 @@
 // comes there.
 // usage: node mortal-learner.mjs URL POINT N
 
+import { Monitoring } from '../../../dist/monitoring/monitoring.js';
 import { watchConnection } from '../../../dist/nats/connection/connection-health.js';
 import { systemClock } from '../../../dist/ports/clock.js';
 import { silentLogger } from '../../../dist/ports/logger.js';
@@ -44,8 +45,9 @@ const learningSnapshots = {
 };
 
 const { logger, incidents } = countingLogger(silentLogger, systemClock);
+const monitoring = new Monitoring();
 const health = { host: 'here', uptimeMs: () => 0, connection: watchConnection(nats.connection), incidents };
-const serving = { config, logger, shutdown: new Shutdown(), health };
+const serving = { config, logger, shutdown: new Shutdown(), health, monitoring };
 const ports = { ...nats, learnings, learningSnapshots };
 const sessions = openSessions(nats, config, logger, false);
 await serveLearnings(ports, await openProjects(ports, serving), sessions.reader, serving);

@@ -1,0 +1,9 @@
+import type { ThroughlineClient } from '../src/client/throughline-client.js';
+
+/**
+ * Fills an installation with what the inspector has to show: a recorded session with its prompts, a board, a plan,
+ * learnings that wait for a person, and results that could not be used.
+ *
+ * @param session its name; default: `parser`
+ */
+export function fillInspector(client: ThroughlineClient, session?: string): Promise<void>;

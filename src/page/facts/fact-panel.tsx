@@ -1,0 +1,129 @@
+import type { FactShown, FoundFact } from '../../contracts/replies/fact-reply.js';
+import { AskedView } from '../components/asked-view.js';
+import { Pair } from '../components/pair.js';
+import { Tag } from '../components/tag.js';
+import { Clock } from '../components/time.js';
+import { factWords } from '../prompt/considered-table.js';
+import { promptTitle } from '../prompt/prompt-request.js';
+import { sessionHref, setParams } from '../route.js';
+import { useAsk } from '../use-ask.js';
+
+/** One fact: who said it, who closed it, what else was said of its subject, and which prompts showed it. */
+export function FactPanel({ session, id }: { readonly session: string; readonly id: string }) {
+  const asked = useAsk('tool.fact-show', { session, id }, session);
+  return (
+    <section class="card fact-panel" aria-label="The fact">
+      <div class="card-head">
+        <h2>
+          Fact <code>{id.slice(0, 12)}</code>
+        </h2>
+        <button type="button" class="button button-small" onClick={() => setParams({ id: undefined })}>
+          Close
+        </button>
+      </div>
+      <div class="fact-body">
+        <AskedView asked={asked} what="the fact">
+          {(shown) => <Shown session={session} shown={shown} />}
+        </AskedView>
+      </div>
+    </section>
+  );
+}
+
+function Shown({ session, shown }: { readonly session: string; readonly shown: FactShown }) {
+  const { fact, history, closedBy, shownIn } = shown;
+  return (
+    <>
+      <p class="fact-says">{fact.object}</p>
+      <p class="tags">
+        {closedBy === undefined ? <Tag tone="good">holds</Tag> : <Tag>closed</Tag>}
+        {fact.severity === undefined ? null : <Tag tone="warn">{fact.severity}</Tag>}
+        {fact.tags.map((tag) => (
+          <Tag key={tag}>{tag}</Tag>
+        ))}
+      </p>
+      {fact.fix === undefined ? null : <p class="quiet">Suggested fix: {fact.fix}</p>}
+      <dl class="pairs">
+        <Pair name="About">{fact.subject}</Pair>
+        <Pair name="Relation">{fact.relation}</Pair>
+        <Pair name="Task">{`${fact.task}, by the ${fact.role}`}</Pair>
+        <Pair name="Dispatch">{`${fact.dispatch}, event ${fact.eventSequence}`}</Pair>
+        {(fact.repairs ?? []).map((repair, index) => (
+          <Pair key={index} name="Repaired">
+            {Object.values(repair).map(String).join(' ')}
+          </Pair>
+        ))}
+      </dl>
+      <p class="origin-links">
+        <a class="button button-small" href={sessionHref(session, 'timeline', { task: fact.task })}>
+          In the timeline
+        </a>
+        <a
+          class="button button-small"
+          href={sessionHref(session, 'facts', { subject: fact.subject, is: 'all' })}
+        >
+          All about this
+        </a>
+        <a class="button button-small" href={sessionHref(session, 'prompt', { task: fact.task })}>
+          Prompt of the task
+        </a>
+      </p>
+      <h3>What closed it</h3>
+      {closedBy === undefined ? (
+        <p class="quiet">Nothing: it holds.</p>
+      ) : (
+        <p>
+          Dispatch {closedBy.dispatch}
+          {closedBy.task === undefined ? '' : `, task ${closedBy.task}`}
+          {closedBy.role === undefined ? '' : `, by the ${closedBy.role}`}, <Clock at={closedBy.at} />{' '}
+          <a href={sessionHref(session, 'timeline', { task: closedBy.task })}>in the timeline</a>
+        </p>
+      )}
+      <h3>
+        Shown in prompts <span class="quiet figure">{shownIn.length}</span>
+      </h3>
+      {shownIn.length === 0 ? (
+        <p class="quiet">In none of those that are kept, the newest 200.</p>
+      ) : (
+        <ul class="fact-prompts">
+          {shownIn.map((prompt) => (
+            <li key={prompt.id}>
+              <a href={sessionHref(session, 'prompt', { id: prompt.id })}>{promptTitle(prompt)}</a>{' '}
+              <span class="quiet figure">
+                seq {prompt.sequence}, <Clock at={prompt.at} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      <h3>
+        History of its subject <span class="quiet figure">{history.length}</span>
+      </h3>
+      {history.length === 0 ? (
+        <p class="quiet">Nothing else was said of it.</p>
+      ) : (
+        <History session={session} facts={history} />
+      )}
+    </>
+  );
+}
+
+function History({ session, facts }: { readonly session: string; readonly facts: readonly FoundFact[] }) {
+  return (
+    <ol class="history">
+      {facts.map((fact) => (
+        <li
+          key={`${fact.id} ${fact.eventSequence}`}
+          class={fact.closed_by === undefined ? '' : 'fact-closed'}
+        >
+          <a href={sessionHref(session, 'facts', { id: fact.id, is: 'all' })}>{factWords(fact)}</a>
+          <br />
+          <span class="quiet figure">
+            task {fact.task}, dispatch {fact.dispatch}
+            {fact.closed_by === undefined ? '' : `, closed by dispatch ${fact.closed_by}`}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}

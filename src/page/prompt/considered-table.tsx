@@ -1,0 +1,98 @@
+import { useState } from 'preact/hooks';
+import type { Considered, ConsideredFact } from '../../contracts/replies/compile-reply.js';
+import { Toggle } from '../components/fields.js';
+import { Table } from '../components/table.js';
+import { Tag } from '../components/tag.js';
+import { sessionHref } from '../route.js';
+import { whyChosen, whyLeft } from './prompt-lines.js';
+
+/** What was considered for a prompt: what is in, what is out, and why. */
+export function ConsideredTable({
+  session,
+  considered,
+}: {
+  readonly session: string;
+  readonly considered: Considered;
+}) {
+  const [only, setOnly] = useState<'all' | 'in' | 'out'>('all');
+  const fits = ({ shown }: { readonly shown: boolean }) => only === 'all' || shown === (only === 'in');
+  const facts = considered.facts.filter(fits);
+  const files = considered.files.filter(fits);
+  const all = [...considered.facts, ...considered.files];
+  const count = (shown: boolean) => all.filter((each) => each.shown === shown).length;
+  return (
+    <section class="block" aria-labelledby="considered-title">
+      <div class="block-head">
+        <h2 id="considered-title">What is in, what is out and why</h2>
+        <div class="chips">
+          <Toggle on={only === 'in'} onToggle={(on) => setOnly(on ? 'in' : 'all')}>
+            In {count(true)}
+          </Toggle>
+          <Toggle on={only === 'out'} onToggle={(on) => setOnly(on ? 'out' : 'all')}>
+            Out {count(false)}
+          </Toggle>
+        </div>
+      </div>
+      {all.length === 0 ? (
+        <p class="quiet">No fact or file of this session was considered for this prompt.</p>
+      ) : (
+        <Table
+          label="Facts and files that were considered"
+          columns={[
+            { name: '' },
+            { name: 'Fact or file' },
+            { name: 'Kind', wide: true },
+            { name: 'Score', number: true },
+            { name: 'Why' },
+          ]}
+        >
+          {facts.map((fact) => (
+            <tr key={`${fact.id} ${fact.dispatch}`}>
+              <InOut shown={fact.shown} />
+              <td>
+                <a href={sessionHref(session, 'facts', { id: fact.id })}>{factWords(fact)}</a>{' '}
+                <span class="quiet">task {fact.taskId}</span>
+              </td>
+              <td class="only-wide">{fact.kind}</td>
+              <td class="number">{fact.score.toFixed(2)}</td>
+              <td>{fact.shown ? whyChosen(fact) : whyLeft(fact)}</td>
+            </tr>
+          ))}
+          {files.map((file) => (
+            <tr key={file.path}>
+              <InOut shown={file.shown} />
+              <td>
+                <a href={sessionHref(session, 'facts', { tab: 'files', file: file.path })} class="mono">
+                  {file.path}
+                </a>
+              </td>
+              <td class="only-wide">file</td>
+              <td class="number">{file.score.toFixed(2)}</td>
+              <td>{file.shown ? reasonsOf(file.reasons) : whyLeft({ left: file.left ?? 'rank' })}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </section>
+  );
+}
+
+function InOut({ shown }: { readonly shown: boolean }) {
+  return <td>{shown ? <Tag tone="good">in</Tag> : <Tag>out</Tag>}</td>;
+}
+
+/** What a fact says, with what it is about where that is not its own task. */
+export function factWords(fact: Pick<ConsideredFact, 'subject' | 'relation' | 'object'>): string {
+  const { subject, relation, object } = fact;
+  return subject.startsWith('task:') ? `${relation}: ${object}` : `${subject} ${relation} ${object}`;
+}
+
+/** What adds to the score of a file, most first. */
+function reasonsOf(reasons: Readonly<Record<string, number>>): string {
+  return Object.entries(reasons)
+    .filter(([, value]) => value > 0)
+    .sort(([, one], [, other]) => other - one)
+    .slice(0, 4)
+    .map(([name]) => name)
+    .join(', ');
+}

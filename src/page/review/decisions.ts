@@ -1,0 +1,73 @@
+import { signal } from '@preact/signals';
+
+/**
+ * Decisions that can be taken back for a while: each is sent when its time is up, or at once when the page is left. Until
+ * then nothing has happened but on the screen.
+ */
+export interface Undoable {
+  /** What is decided on. */
+  readonly id: string;
+  /** What was decided, for people: `Accepted`. */
+  readonly said: string;
+  readonly text: string;
+  /** Sends it. `leaving`: the page goes away, so the request must outlive it. */
+  readonly send: (leaving: boolean) => Promise<void>;
+}
+
+/** How long a decision can be taken back, in milliseconds. */
+export const UNDO_MS = 10_000;
+
+export interface WaitingDecision extends Undoable {
+  /** When it is sent, in milliseconds of `Date.now()`. */
+  readonly due: number;
+}
+
+/** What was decided and is not sent, the newest last. */
+export const waiting = signal<readonly WaitingDecision[]>([]);
+/** Decisions that are being sent, or were sent: they are not shown as open again. */
+export const sent = signal<ReadonlySet<string>>(new Set());
+/** Why the last one could not be sent. */
+export const failed = signal<{ readonly text: string; readonly error: unknown } | undefined>(undefined);
+
+const timers = new Map<string, ReturnType<typeof setTimeout>>();
+
+/** Decides. What was decided on the same before is replaced. */
+export function decide(decision: Undoable): void {
+  takeBack(decision.id);
+  waiting.value = [...waiting.value, { ...decision, due: Date.now() + UNDO_MS }];
+  timers.set(
+    decision.id,
+    setTimeout(() => carryOut(decision, false), UNDO_MS),
+  );
+}
+
+/** Takes back what was decided on this, or else what was decided last. Returns on what. */
+export function takeBack(id: string | undefined = waiting.value.at(-1)?.id): string | undefined {
+  if (id === undefined || !waiting.value.some((each) => each.id === id)) return undefined;
+  clearTimeout(timers.get(id));
+  timers.delete(id);
+  waiting.value = waiting.value.filter((each) => each.id !== id);
+  return id;
+}
+
+/** Sends all that waits, now. */
+export function sendAll(leaving: boolean): void {
+  for (const decision of waiting.value) carryOut(decision, leaving);
+}
+
+function carryOut(decision: Undoable, leaving: boolean): void {
+  clearTimeout(timers.get(decision.id));
+  timers.delete(decision.id);
+  sent.value = new Set([...sent.value, decision.id]);
+  waiting.value = waiting.value.filter(({ id }) => id !== decision.id);
+  decision.send(leaving).catch((error: unknown) => {
+    // It is open again: the list shows it, with the reason.
+    sent.value = new Set([...sent.value].filter((id) => id !== decision.id));
+    failed.value = { text: decision.text, error };
+  });
+}
+
+/** Sends what waits when the page is left. */
+export function followLeaving(): void {
+  addEventListener('pagehide', () => sendAll(true));
+}

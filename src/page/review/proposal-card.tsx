@@ -1,0 +1,170 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ProposalView } from '../../contracts/replies/learning-reply.js';
+import { Pair } from '../components/pair.js';
+import { Tag } from '../components/tag.js';
+import { Ago } from '../components/time.js';
+import { sessionHref } from '../route.js';
+import { METHODS, type PendingProposal, type ProposalVerdict } from './proposal-verdicts.js';
+
+/** Most characters of a learning, as the services have it. */
+const MOST = 200;
+
+/** The proposal that is decided on: its text, where it comes from, what speaks for it and what is like it. */
+export function ProposalCard(props: {
+  readonly proposal: PendingProposal;
+  /** Undefined until it is there. */
+  readonly view: ProposalView | undefined;
+  readonly may: boolean;
+  readonly editing: boolean;
+  readonly onEdit: (editing: boolean) => void;
+  readonly onSave: (content: string) => void;
+  readonly onDecide: (verdict: ProposalVerdict | 'accepted') => void;
+}) {
+  const { proposal, view } = props;
+  const similar = view?.similar ?? null;
+  return (
+    <section class="card proposal" aria-label="The proposal">
+      <div class="proposal-body">
+        {props.editing ? (
+          <EditForm content={proposal.content} onSave={props.onSave} onCancel={() => props.onEdit(false)} />
+        ) : (
+          <p class="proposal-says">{proposal.content}</p>
+        )}
+        <p class="tags">
+          <Tag tone="info">{proposal.type.replace('_', ' ')}</Tag>
+          {proposal.confidence === undefined ? null : <Tag>confidence {proposal.confidence.toFixed(2)}</Tag>}
+          {proposal.tags.map((tag) => (
+            <Tag key={tag}>{tag}</Tag>
+          ))}
+        </p>
+        {similar === null ? null : (
+          <div class="near">
+            <p>
+              <Tag tone="warn">
+                {similar.similarity >= 1
+                  ? 'says the same'
+                  : `${Math.round(similar.similarity * 100)} % alike`}
+              </Tag>{' '}
+              as a learning that holds:
+            </p>
+            <p class="near-says">{similar.content}</p>
+          </div>
+        )}
+        {props.may && !props.editing ? (
+          <div class="proposal-actions">
+            {similar !== null && similar.similarity >= 1 ? null : (
+              <button
+                type="button"
+                class="button button-main"
+                disabled={view === undefined}
+                onClick={() => props.onDecide('accepted')}
+              >
+                {similar === null ? 'Accept' : 'Keep both'} <kbd>a</kbd>
+              </button>
+            )}
+            {similar === null ? null : (
+              <button type="button" class="button" onClick={() => props.onDecide('merge')}>
+                Merge <kbd>m</kbd>
+              </button>
+            )}
+            <button type="button" class="button" onClick={() => props.onEdit(true)}>
+              Edit <kbd>e</kbd>
+            </button>
+            <button type="button" class="button" onClick={() => props.onDecide('reject')}>
+              Reject <kbd>r</kbd>
+            </button>
+          </div>
+        ) : null}
+        <dl class="pairs">
+          <Pair name="Came about">{METHODS[proposal.method]}</Pair>
+          {proposal.source.session === undefined ? null : (
+            <Pair name="First seen in">{proposal.source.session}</Pair>
+          )}
+        </dl>
+        <p class="quiet">
+          Proposed <Ago at={proposal.extractedAt} />
+        </p>
+        <Evidence proposal={view?.proposal ?? proposal} />
+      </div>
+    </section>
+  );
+}
+
+function Evidence({ proposal }: { readonly proposal: Pick<PendingProposal, 'evidence'> }) {
+  const { evidence } = proposal;
+  return (
+    <>
+      <h3>
+        Evidence <span class="quiet figure">{evidence.length}</span>
+      </h3>
+      {evidence.length === 0 ? (
+        <p class="quiet">No result speaks for it: a person or a note proposed it.</p>
+      ) : (
+        <ul class="evidence">
+          {[...evidence].reverse().map(({ session, dispatch, task }) => (
+            <li key={`${session} ${dispatch}`}>
+              <a href={sessionHref(session, 'timeline', { task })}>
+                {session}, task {task}
+              </a>{' '}
+              <span class="quiet figure">dispatch {dispatch}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function EditForm(props: {
+  readonly content: string;
+  readonly onSave: (content: string) => void;
+  readonly onCancel: () => void;
+}) {
+  const [text, setText] = useState(props.content);
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    field.current?.focus();
+    field.current?.select();
+  }, []);
+  const length = [...text.trim()].length;
+  const fits = length > 0 && length <= MOST;
+  const save = () => {
+    if (fits) props.onSave(text.trim());
+  };
+  return (
+    <div class="edit-form">
+      <label class="field">
+        <span class="field-label">
+          One sentence of at most {MOST} characters; Enter accepts it, Esc goes back
+        </span>
+        <textarea
+          ref={field}
+          rows={3}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && !event.shiftKey) {
+              event.preventDefault();
+              save();
+            } else if (event.key === 'Escape') {
+              event.preventDefault();
+              event.stopPropagation();
+              props.onCancel();
+            }
+          }}
+        />
+      </label>
+      <div class="proposal-actions">
+        <button type="button" class="button button-main" disabled={!fits} onClick={save}>
+          Save and accept
+        </button>
+        <button type="button" class="button" onClick={props.onCancel}>
+          Cancel
+        </button>
+        <span class={`figure ${length > MOST ? 'bad' : 'quiet'}`}>
+          {length} of {MOST}
+        </span>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,109 @@
+import { expect, it } from 'vitest';
+import { ATTACKS } from '../support/attacks.js';
+import { inspectorOfFile } from '../support/browser.js';
+import { allDealtWith } from '../support/system.js';
+import { goTo, watchedFor } from './looks.js';
+
+/** What agents may write to run something in the browser of the person who looks. */
+const MARKUP = [
+  '<img src=x onerror=alert(1)>',
+  '<script>alert(2)</script>',
+  '<svg onload=alert(3)><script>alert(4)</script></svg>',
+  '"><iframe src="javascript:alert(5)"></iframe>',
+  '<link rel=stylesheet href=https://attack.example/x.css><style>@import "https://attack.example/y"</style>',
+  '<a href="javascript:alert(6)">click</a> [click](javascript:alert(7)) ![](https://attack.example/z.png)',
+  '<form action=https://attack.example><input autofocus onfocus=alert(8)></form>',
+  `{{constructor.constructor("alert(9)")()}} \${alert(10)} <%= alert(11) %>`,
+  '<base href=https://attack.example/><meta http-equiv=refresh content="0;url=https://attack.example">',
+];
+
+const { page, origin, system, problems } = await inspectorOfFile();
+const SAID = [...MARKUP, ...ATTACKS.filter((text) => text.trim() !== '')];
+
+it('hostile texts in every view execute nothing, load nothing and are shown as they are', async () => {
+  const { client } = system;
+  await client.requestTool('session-open', {
+    session: 'hostile',
+    goal: MARKUP.join(' '),
+    project: 'hostile',
+  });
+  for (const [index, said] of SAID.entries()) {
+    const at = (offset: number) => SAID[(index + offset) % SAID.length] ?? said;
+    await client.publishText(
+      'hostile',
+      'implementer',
+      JSON.stringify({
+        task_id: `${index % 7}`,
+        status: 'completed',
+        summary: said,
+        files_modified: [`${at(1)}`.slice(0, 200), 'src/a.ts'],
+        follow_up_actions: [at(2)],
+        tests: [{ command: at(3), passed: false, failures: [at(4)] }],
+      }),
+    );
+    await client.publishText(
+      'hostile',
+      'reviewer',
+      JSON.stringify({
+        task_id: `${index % 7}`,
+        assessment: 'needs_changes',
+        required_fixes: [said, at(5)],
+        issues: [{ severity: 'critical', file: at(1).slice(0, 200), message: at(6), fix: at(7) }],
+      }),
+    );
+    await client.publishText('hostile', 'reviewer', `${said} {"task_id": "1"}`);
+    const visible = said
+      .replace(/[^\x20-\x7e]/g, '')
+      .trim()
+      .slice(0, 180);
+    if (visible !== '')
+      await client.learnings.propose({ project: 'hostile', content: visible }).catch(() => undefined);
+    if (index % 4 === 0)
+      await client.requestTool('note-add', { session: 'hostile', content: visible || 'x', type: 'tip' });
+  }
+  await allDealtWith(system.ports);
+  await client.compile({ session: 'hostile', taskId: '1', taskPrompt: MARKUP.join('\n'), maxFacts: 60 });
+
+  const seen = watchedFor(page, origin);
+  for (const view of [
+    '/',
+    '/s/hostile',
+    '/s/hostile/timeline',
+    `/s/hostile/prompt?text=${encodeURIComponent(MARKUP[0] ?? '')}&task=${encodeURIComponent(MARKUP[1] ?? '')}`,
+    '/s/hostile/prompt?task=1',
+    '/s/hostile/diff?a=seq:5&b=seq:40&task=1',
+    '/s/hostile/facts?is=all',
+    '/s/hostile/facts?tab=files',
+    '/learnings?project=hostile',
+    '/rejected',
+    '/health',
+    `/s/${encodeURIComponent(MARKUP[0] ?? '')}/facts?text=${encodeURIComponent(MARKUP[1] ?? '')}`,
+  ]) {
+    await goTo(page, origin, view);
+    await page.mouse.move(400, 400);
+    for (const element of [
+      'iframe',
+      'form',
+      'base',
+      'style',
+      'img',
+      'main script',
+      '[onload]',
+      '[onerror]',
+      'main link',
+    ])
+      expect(await page.locator(element).count(), `${element} in ${view}`).toBe(0);
+    expect(await page.locator('a[href^="javascript:" i]').count(), view).toBe(0);
+  }
+  await goTo(page, origin, '/s/hostile/facts?is=all');
+  await page.getByText('<script>alert(2)</script>').first().waitFor();
+  await page.locator('.fact-row').first().click();
+  await page.getByRole('region', { name: 'The fact' }).locator('.fact-says').waitFor();
+  await goTo(page, origin, '/s/hostile/prompt?task=1');
+  for (const line of (await page.locator('.prompt-line-linked').all()).slice(0, 20)) await line.hover();
+  await goTo(page, origin, '/rejected');
+  for (const row of (await page.locator('.rejected-row').all()).slice(0, 5)) await row.click();
+  expect(seen).toEqual([]);
+  // A session of a name that no session can have is refused, and the browser says so.
+  expect(problems.filter((problem) => !/status of 4\d\d/.test(problem))).toEqual([]);
+});

@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { fillInspector } from '../../scripts/demo-inspector.mjs';
+import { inspectorOfFile } from '../support/browser.js';
+import { allDealtWith } from '../support/system.js';
+import { goTo, seriousFindings } from './looks.js';
+
+/** Prompt, diff, facts and health in a real browser, on a recorded session. */
+const opened = await inspectorOfFile();
+const { page, origin, system, problems } = opened;
+await fillInspector(system.client, 'memory');
+await allDealtWith(system.ports);
+
+const VIEWS = [
+  '/s/memory/prompt',
+  '/s/memory/diff',
+  '/s/memory/facts',
+  '/s/memory/facts?tab=files',
+  '/learnings?project=throughline',
+  '/rejected',
+  '/health',
+];
+
+describe('the prompt of a session', () => {
+  it('a line of a prompt leads to its fact, its dispatch and its event', async () => {
+    await goTo(page, origin, '/s/memory/prompt?kind=session-start');
+    const line = page.locator('.prompt-line-linked', { hasText: 'required fix:' }).first();
+    await line.click();
+    const panel = page.getByRole('region', { name: 'Origin of the line' });
+    await panel.getByText('Open findings').waitFor();
+    expect(await panel.textContent()).toMatch(/must_fix.*Task\s*[\d.]+Dispatch\s*\d+Event\s*\d+/);
+    await panel.getByRole('link', { name: 'Open the fact' }).click();
+    const fact = page.getByRole('region', { name: 'The fact' });
+    await fact.getByText(/, by the reviewer/).waitFor();
+    expect(await fact.textContent()).toContain('Nothing: it holds.');
+  });
+
+  it('the arrow keys move from line to line of a prompt', async () => {
+    await goTo(page, origin, '/s/memory/prompt?task=5.1');
+    await page.locator('.prompt-line').first().focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('j');
+    expect(await page.locator('.prompt-line:focus').getAttribute('data-line')).toBe('3');
+    await page.keyboard.press('End');
+    const panel = page.getByRole('region', { name: 'Origin of the line' });
+    await panel.getByText('Task prompt', { exact: true }).waitFor();
+  });
+
+  it('a prompt is shown as of any sequence, with what is in, what is out and why', async () => {
+    await goTo(page, origin, '/s/memory/prompt?task=5.1&asOf=12');
+    await page.getByText('Compiled at sequence 12').waitFor();
+    const early = await page.locator('.prompt-text').textContent();
+    await page.getByRole('button', { name: 'Newest' }).click();
+    await page.getByText('Compiled at sequence 12').waitFor({ state: 'detached' });
+    expect(await page.locator('.prompt-text').textContent()).not.toBe(early);
+    expect(page.url()).toMatch(/asOf=\d+/);
+    await page.getByRole('button', { name: /^Out \d/ }).click();
+    const table = page.getByRole('region', { name: 'Facts and files that were considered' });
+    expect(await table.textContent()).toMatch(/others came first|no room was left|says nearly the same/);
+  });
+
+  it('a smaller budget leaves things out, and the bar says how much is used', async () => {
+    await goTo(page, origin, '/s/memory/prompt?kind=session-start&budget=300');
+    await page.getByText(/\d+ left out for space/).waitFor();
+    expect(await page.locator('.legend').textContent()).toMatch(/of 300 tokens/);
+  });
+
+  it('two prompts stand beside each other, with the changed words marked', async () => {
+    await goTo(page, origin, '/s/memory/diff?a=seq:10&b=seq:30&task=5.1');
+    await page.locator('.diff-table').waitFor();
+    expect(await page.locator('.diff-added').count()).toBeGreaterThan(0);
+    expect(await page.locator('.diff-table').textContent()).toContain('sequence 10');
+    await page.getByRole('button', { name: 'Swap' }).click();
+    await page.waitForURL(/a=seq%3A30&b=seq%3A10/);
+    await page.getByRole('columnheader', { name: 'sequence 30' }).waitFor();
+  });
+});
+
+describe('the facts of a session', () => {
+  it('facts are found by words, and a fact says which prompts showed it', async () => {
+    await goTo(page, origin, '/s/memory/facts');
+    await page.getByLabel('Words or id').fill('Bound the wait of prompt.compile');
+    await page.waitForURL(/text=Bound/);
+    await page.locator('.fact-row').nth(1).waitFor({ state: 'detached' });
+    await page.locator('.fact-row').click();
+    const fact = page.getByRole('region', { name: 'The fact' });
+    await fact.getByText('Shown in prompts').waitFor();
+    await fact.getByRole('heading', { name: /Shown in prompts [1-9]/ }).waitFor();
+  });
+
+  it('a closed fact says what closed it', async () => {
+    await goTo(page, origin, '/s/memory/facts?is=closed');
+    await page.locator('.fact-row').first().click();
+    const fact = page.getByRole('region', { name: 'The fact' });
+    await fact.getByText(/^Dispatch \d+, /).waitFor();
+  });
+
+  it('files that change together are reached by keyboard, and name each other', async () => {
+    await goTo(page, origin, '/s/memory/facts?tab=files');
+    expect(await page.locator('.graph-node').count()).toBeGreaterThan(10);
+    await page.locator('.file-row').first().focus();
+    await page.keyboard.press('Enter');
+    const file = page.getByRole('region', { name: 'The file' });
+    expect(await file.textContent()).toMatch(/Changes together with[\s\S]*\.ts/);
+  });
+});
+
+describe('the health', () => {
+  it('the health shows what waits, what the doctor finds, the server and every service', async () => {
+    await goTo(page, origin, '/health');
+    await page.locator('.plot canvas').first().waitFor();
+    const said = await page.locator('main').textContent();
+    for (const part of [
+      'Waiting for the extractor',
+      'What the doctor finds',
+      'nats-server',
+      'prompt-compiler',
+    ])
+      expect(said).toContain(part);
+  });
+});
+
+describe('every view', () => {
+  it.each(['light', 'dark'] as const)('axe finds nothing serious in any view, %s', async (colorScheme) => {
+    const other = await opened.newPage({ colorScheme, reducedMotion: 'reduce' });
+    const found: string[] = [];
+    for (const view of VIEWS) {
+      await goTo(other, origin, view);
+      found.push(...(await seriousFindings(other)).map((finding) => `${view}: ${finding}`));
+    }
+    await other.context().close();
+    expect(found).toEqual([]);
+  });
+
+  it('no view is wider than a phone', async () => {
+    const phone = await opened.newPage({ viewport: { width: 360, height: 740 } });
+    const wide: string[] = [];
+    for (const view of VIEWS) {
+      await goTo(phone, origin, view);
+      const over = await phone.evaluate('document.documentElement.scrollWidth - innerWidth');
+      if (Number(over) > 0) wide.push(`${view}: ${over} px`);
+    }
+    await phone.context().close();
+    expect(wide).toEqual([]);
+  });
+
+  it('the page has complained of nothing', () => {
+    expect(problems).toEqual([]);
+  });
+});

@@ -1,0 +1,368 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { silentLogger } from '../../src/ports/logger.js';
+import { Shutdown } from '../../src/runtime/shutdown.js';
+import { serveInspector } from '../../src/services/inspector/serve-inspector.js';
+import { seriousFindings } from '../support/accessibility.js';
+import { inspectorOfFile } from '../support/browser.js';
+import { type Frames, framesWhile, memoryOf } from '../support/frames.js';
+import { appendRecorded, appendResults } from '../support/recorded-sessions.js';
+import { soon } from '../support/soon.js';
+import { allDealtWith } from '../support/system.js';
+
+/** The views of sessions, one session and its timeline, in a real browser on a real server. */
+
+const EVENTS = 20_000;
+const opened = await inspectorOfFile();
+const { page, origin, system, problems } = opened;
+const { client } = system;
+await appendRecorded(system, 'recorded');
+await appendResults(system, 'long', EVENTS);
+
+const go = (path: string) => page.goto(origin + path);
+/** Half of the frames come in time, and nineteen of twenty within what the eye takes for at once; other tests run meanwhile. */
+const isSmooth = ({ p50, p95 }: Frames) => p50 <= 34 && p95 <= 100;
+const rows = () => page.getByRole('option');
+const publish = (session: string, task_id: string, summary: string) =>
+  client.publishImplementer(session, { task_id, status: 'completed', summary });
+
+let told = 0;
+/** What the page has complained of since it was last asked. */
+const newProblems = () => {
+  const since = problems.slice(told);
+  told = problems.length;
+  return since;
+};
+afterEach(() => {
+  expect(newProblems()).toEqual([]);
+});
+
+describe('the view of the sessions', () => {
+  it('the sessions stand in the list with their progress, and what fits the filter stays after a reload', async () => {
+    await go('/');
+    await page.getByRole('link', { name: 'recorded' }).waitFor();
+    await page.getByLabel('Name, project or goal').fill('recor');
+    await page.waitForURL(`${origin}/?text=recor`);
+    await page.getByRole('link', { name: 'long' }).waitFor({ state: 'detached' });
+    await page.reload();
+    await page.getByRole('link', { name: 'recorded' }).waitFor();
+    expect(await page.getByLabel('Name, project or goal').inputValue()).toBe('recor');
+    expect(await page.getByRole('link', { name: 'long' }).count()).toBe(0);
+  });
+
+  it('a session that begins while one looks comes into the list by itself, and a stalled one stands first with the reason', async () => {
+    await go('/');
+    await page.getByRole('link', { name: 'recorded' }).waitFor();
+    for (let round = 0; round < 4; round++) {
+      await client.publishReviewer('stuck', {
+        task_id: 'TAS-1',
+        assessment: 'needs_changes',
+        required_fixes: ['Handle a header in the past'],
+      });
+    }
+    const stalled = page.getByRole('region', { name: 'Stalled' });
+    await stalled.getByRole('link', { name: 'stuck' }).waitFor();
+    expect(await stalled.textContent()).toContain('TAS-1');
+    expect(await page.getByRole('heading', { level: 2 }).first().textContent()).toContain('Stalled');
+  });
+
+  it('rows are reached and opened by keyboard', async () => {
+    await go('/?text=recorded');
+    await page.getByRole('link', { name: 'recorded' }).waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${origin}/s/recorded`);
+    await page.keyboard.press('g');
+    await page.keyboard.press('t');
+    await page.waitForURL(`${origin}/s/recorded/timeline`);
+    await page.keyboard.press('?');
+    const keys = page.getByRole('dialog', { name: 'Keys' });
+    await keys.waitFor();
+    await page.keyboard.press('Escape');
+    await keys.waitFor({ state: 'hidden' });
+  });
+});
+
+describe('the first view', () => {
+  it('the first view is there within a second', async () => {
+    const times: number[] = [];
+    for (let round = 0; round < 3; round++) {
+      const began = performance.now();
+      await go('/');
+      await page.getByRole('link', { name: 'recorded' }).waitFor();
+      times.push(Math.round(performance.now() - began));
+    }
+    console.log(`from the address to the list of sessions: ${times.join(', ')} ms`);
+    expect(Math.min(...times)).toBeLessThan(1_000);
+  });
+});
+
+describe('the view of a session', () => {
+  it('board, plan and results stand beside each other, and below each other on a phone', async () => {
+    await go('/s/recorded');
+    const boxes = () =>
+      Promise.all(
+        ['Board', 'Plan', 'Results'].map(async (name) => {
+          const box = await page.getByRole('region', { name, exact: true }).boundingBox();
+          return { x: Math.round(box?.x ?? -1), y: Math.round(box?.y ?? -1) };
+        }),
+      );
+    await page.getByRole('region', { name: 'Results', exact: true }).waitFor();
+    const [board, plan, results] = await boxes();
+    expect(new Set([board?.y, plan?.y, results?.y]).size).toBe(1);
+    expect([board, plan, results].map((box) => box?.x)).toEqual(
+      [board, plan, results].map((box) => box?.x).toSorted((a = 0, b = 0) => a - b),
+    );
+    await page.setViewportSize({ width: 360, height: 780 });
+    await soon(async () => expect(new Set((await boxes()).map(({ x }) => x)).size).toBe(1));
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+    await page.setViewportSize({ width: 1280, height: 720 });
+  });
+
+  it('a stalled task is shown with the reason, the evidence on demand, and a way to its results', async () => {
+    await go('/s/stuck');
+    const attention = page.getByRole('region', { name: /Needs attention/ });
+    await attention.getByRole('button', { name: 'Show the evidence' }).click();
+    await attention.getByText('Handle a header in the past').first().waitFor();
+    await attention.getByRole('link', { name: 'its results' }).click();
+    await page.waitForURL(`${origin}/s/stuck/timeline?task=TAS-1`);
+    await expect.poll(() => rows().count()).toBe(4);
+  });
+
+  it('a task that somebody adds appears on the board by itself', async () => {
+    await go('/s/recorded');
+    await page.getByRole('region', { name: 'Board' }).waitFor();
+    await client.tools.taskAdd({ session: 'recorded', content: 'Write the changelog' });
+    await page.getByRole('region', { name: 'Board' }).getByText('Write the changelog').waitFor();
+  });
+
+  it('a session without events says how to begin', async () => {
+    await go('/s/nothing-here');
+    await page.getByText('Nothing has happened in this session').waitFor();
+    expect(await page.getByText('throughline tool task-add --session nothing-here').count()).toBe(1);
+  });
+});
+
+describe('the view of a timeline', () => {
+  it('kind, task and failure filter the rows, stand in the address and stay after a reload', async () => {
+    await go('/s/long/timeline');
+    await page.getByRole('button', { name: 'Failed only' }).click();
+    await page.getByRole('button', { name: 'Results' }).click();
+    await page.getByLabel('Task').fill('TAS-15');
+    await page.waitForURL(`${origin}/s/long/timeline?failed=1&kind=result&task=TAS-15`);
+    await soon(async () => {
+      const texts = await rows().allTextContents();
+      expect(texts.length).toBeGreaterThan(0);
+      expect(texts.filter((text) => !(text.includes('TAS-15') && text.includes('needs changes')))).toEqual(
+        [],
+      );
+    });
+    const before = await rows().first().textContent();
+    await page.reload();
+    await expect.poll(() => rows().first().textContent()).toBe(before);
+    expect(await page.getByRole('button', { name: 'Results' }).getAttribute('aria-pressed')).toBe('true');
+  });
+
+  it('a row opens what became of its result, with the facts and the way to the prompt after it', async () => {
+    await publish('opened', 'TAS-9', 'Wrote the lexer');
+    await go('/s/opened/timeline');
+    await rows().first().waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    const details = page.getByRole('complementary');
+    await details.getByText('Wrote the lexer').first().waitFor();
+    await details.getByRole('heading', { name: /facts?$/ }).waitFor();
+    expect(await details.getByRole('link', { name: 'Prompt after it' }).getAttribute('href')).toBe(
+      '/s/opened/prompt?task=TAS-9&role=implementer&asOf=1',
+    );
+    await page.keyboard.press('Escape');
+    await details.waitFor({ state: 'detached' });
+  });
+
+  it('a compiled prompt becomes a row that hangs on the result it reflects', async () => {
+    await publish('prompted', 'TAS-1', 'Wrote the parser');
+    await allDealtWith(system.ports);
+    await go('/s/prompted/timeline');
+    await rows().first().waitFor();
+    await client.compile({
+      kind: 'dispatch',
+      session: 'prompted',
+      taskId: 'TAS-1',
+      role: 'reviewer',
+      taskPrompt: 'Review the parser',
+    });
+    await page.locator('.row-prompt.rail-down').waitFor();
+    await page.locator('.row-result.rail-up').waitFor();
+  });
+
+  it('a reader further down keeps the place when results come in, and hears how many', async () => {
+    await go('/s/long/timeline');
+    await rows().first().waitFor();
+    await page.evaluate('document.querySelector(".windowed").scrollTop = 900');
+    const inSight = () =>
+      page.evaluate<string>('document.elementFromPoint(500, 500).closest("[role=option]").textContent');
+    await soon(async () => expect(await inSight()).toMatch(/\w/));
+    const before = await inSight();
+    for (let each = 1; each <= 3; each++) await publish('long', 'TAS-1', `Came later ${each}`);
+    await page.getByRole('button', { name: '3 new' }).click();
+    await expect.poll(() => rows().first().textContent()).toContain('Came later 3');
+    await page.evaluate('document.querySelector(".windowed").scrollTop = 900 + 3 * 36');
+    await expect.poll(inSight).toBe(before);
+  });
+
+  it('a published result is on the screen within 100 ms, half of the time', async () => {
+    await publish('fast', 'TAS-1', 'The first');
+    await go('/s/fast/timeline');
+    await rows().first().waitFor();
+    await page.evaluate(`
+      globalThis.seen = {};
+      new MutationObserver(() => requestAnimationFrame(() => {
+        for (const [mark] of document.querySelector('.windowed').textContent.matchAll(/mark-\\d+-\\d+/g)) seen[mark] ??= Date.now();
+      })).observe(document.querySelector('.windowed'), { childList: true, subtree: true, characterData: true });
+      true`);
+    // On a machine that is busy with other tests one round may be slow; three in a row are not by chance.
+    const rounds: number[] = [];
+    for (let round = 0; round < 3 && !rounds.some((p50) => p50 < 100); round++) {
+      const times: number[] = [];
+      for (let each = 0; each < 15; each++) {
+        const mark = `mark-${round}-${each}`;
+        const began = Date.now();
+        await publish('fast', 'TAS-1', mark);
+        const shown = () => page.evaluate<number | null>(`seen['${mark}'] ?? null`);
+        times.push(
+          (await soon(async () => {
+            const at = await shown();
+            if (at === null) throw new Error(`${mark} is not on the screen`);
+            return at;
+          })) - began,
+        );
+      }
+      rounds.push(times.sort((a, b) => a - b)[7] ?? Number.NaN);
+      console.log(
+        `from publish to the row on the screen: p50 ${rounds.at(-1)} ms, longest ${times.at(-1)} ms`,
+      );
+    }
+    expect(Math.min(...rounds)).toBeLessThan(100);
+  });
+
+  it('20,000 events scroll without stutter, in bounded memory', async () => {
+    await go('/s/long/timeline');
+    await rows().first().waitFor();
+    const toEnd = await framesWhile(
+      page,
+      `(async () => {
+        const list = document.querySelector('.windowed');
+        const ended = () => document.querySelector('.timeline-end').textContent.includes('all there are');
+        while (!ended()) {
+          list.scrollTop = list.scrollHeight;
+          await new Promise((done) => requestAnimationFrame(done));
+        }
+      })()`,
+    );
+    const known = await page.locator('.timeline-end').textContent();
+    expect(Number(known?.replaceAll(/\D/g, ''))).toBeGreaterThanOrEqual(EVENTS);
+    // On a machine that is busy with other tests one round may stutter; three in a row do not by chance.
+    const rounds: Frames[] = [];
+    while (rounds.length < 3 && !rounds.some(isSmooth)) {
+      rounds.push(
+        await framesWhile(
+          page,
+          `(async () => {
+            const list = document.querySelector('.windowed');
+            for (let frame = 0; frame < 120; frame++) {
+              list.scrollTop -= 500;
+              await new Promise((done) => requestAnimationFrame(done));
+            }
+          })()`,
+        ),
+      );
+    }
+    const { heapMb, nodes } = await memoryOf(page);
+    console.log('to the end', toEnd, 'scrolling', ...rounds, { heapMb, nodes });
+    expect(heapMb).toBeLessThan(200);
+    expect(await rows().count()).toBeLessThan(100);
+    expect(rounds.some(isSmooth)).toBe(true);
+  });
+});
+
+describe('the page', () => {
+  it.each([
+    '/',
+    '/s/recorded',
+    '/s/stuck',
+    '/s/long/timeline',
+    '/s/nothing-here/timeline',
+    '/nowhere/to/be/found',
+  ])('the page has no serious fault of accessibility at %s', async (path) => {
+    await go(path);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await expect.poll(() => page.locator('.loading').count()).toBe(0);
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+
+  it('the first key press reaches a link that skips the header', async () => {
+    await go('/');
+    await page.getByRole('heading', { name: 'Sessions' }).waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('main');
+  });
+
+  it('the theme is the one that was chosen, also after a reload', async () => {
+    await page.emulateMedia({ colorScheme: 'light' });
+    await go('/');
+    const ground = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
+    const light = await ground();
+    await page.getByRole('button', { name: 'Theme: system' }).click();
+    await page.getByRole('button', { name: 'Theme: light' }).click();
+    expect(await ground()).not.toBe(light);
+    await page.reload();
+    await page.getByRole('button', { name: 'Theme: dark' }).click();
+    expect(await ground()).toBe(light);
+    await page.emulateMedia({ colorScheme: null });
+  });
+
+  it('the page says when NATS is gone, and shows what happened meanwhile once it is back', async () => {
+    await publish('away', 'TAS-1', 'Before the break');
+    await go('/s/away/timeline');
+    await rows().first().waitFor();
+    await system.nats.kill();
+    await page.getByText('has lost its NATS server').waitFor();
+    await system.nats.restart();
+    await page.getByText('has lost its NATS server').waitFor({ state: 'detached' });
+    await soon(() => publish('away', 'TAS-1', 'After the break'));
+    await expect.poll(() => rows().first().textContent()).toContain('After the break');
+    // While it was gone, the browser has told of requests that failed.
+    newProblems();
+  });
+});
+
+describe('an inspector that is stopped', () => {
+  it('the page keeps what it shows, says so, and goes on by itself once the inspector is back', async () => {
+    const context = {
+      config: { ...system.config, inspectorToken: 'a-token-for-the-test' },
+      logger: silentLogger,
+    };
+    const first = new Shutdown();
+    const { url, port } = await serveInspector(
+      system.url,
+      { ...context, shutdown: first },
+      { role: 'reader', port: 0 },
+    );
+    await page.goto(url);
+    await page.getByRole('link', { name: 'recorded' }).waitFor();
+    await first.release(5_000);
+    await page.getByText('The inspector cannot be reached').waitFor();
+    expect(await page.getByRole('link', { name: 'recorded' }).count()).toBe(1);
+    const second = new Shutdown();
+    try {
+      await serveInspector(system.url, { ...context, shutdown: second }, { role: 'reader', port });
+      await page.getByText('The inspector cannot be reached').waitFor({ state: 'detached' });
+      await publish('born-after-the-break', 'TAS-1', 'Here');
+      await page.getByRole('link', { name: 'born-after-the-break' }).waitFor();
+    } finally {
+      await second.release(5_000);
+      // While it was gone, the browser has told of requests that failed.
+      newProblems();
+    }
+  });
+});

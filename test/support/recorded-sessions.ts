@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { token } from '../../src/contracts/names.js';
+import { SESSION_EVENTS } from '../../src/contracts/session-events.js';
+import { implementer, recorded, reviewer } from './builders.js';
+import type { System } from './system.js';
+
+/** Sessions that are there at once, as logs: nobody has to play them. */
+
+/** Appends a session of test/fixtures/sessions, as that version stored it. */
+export async function appendRecorded(
+  { ports }: Pick<System, 'ports'>,
+  session: string,
+  version = 'v5',
+): Promise<void> {
+  const file = new URL(`../fixtures/sessions/${version}/events.jsonl`, import.meta.url);
+  for (const line of readFileSync(file, 'utf8').trimEnd().split('\n')) {
+    const event = SESSION_EVENTS.parse(JSON.parse(line));
+    if (event === undefined) throw new Error(`${version}: not an event any more: ${line}`);
+    await ports.log.append(token(session, 'session'), event);
+  }
+}
+
+/** How many appends are under way at once. */
+const AT_ONCE = 400;
+
+/** Appends a log of so many results, of 40 tasks in turn; every seventh sends its task back. */
+export async function appendResults(
+  { ports }: Pick<System, 'ports'>,
+  session: string,
+  count: number,
+): Promise<void> {
+  const key = token(session, 'session');
+  const append = (sequence: number) => ports.log.append(key, recorded(sequence, resultAt(sequence)));
+  await append(1);
+  for (let first = 2; first <= count; first += AT_ONCE) {
+    const last = Math.min(count, first + AT_ONCE - 1);
+    await Promise.all(Array.from({ length: last - first + 1 }, (_, place) => append(first + place)));
+  }
+}
+
+function resultAt(sequence: number) {
+  const task_id = `TAS-${(sequence % 40) + 1}`;
+  if (sequence % 2 === 0) {
+    const assessment = sequence % 7 === 0 ? 'needs_changes' : 'approved';
+    return reviewer({ task_id, assessment, summary: `Review ${sequence} of the store` });
+  }
+  return implementer({ task_id, summary: `Result ${sequence}: the store keeps what it is given` });
+}
