@@ -128,7 +128,7 @@ describe('the view of a session', () => {
     await expect.poll(() => rows().count()).toBe(4);
   });
 
-  it('a task that somebody adds appears on the board by itself', async () => {
+  it('a task that someone adds appears on the board by itself', async () => {
     await go('/s/recorded');
     await page.getByRole('region', { name: 'Board' }).waitFor();
     await client.tools.taskAdd({ session: 'recorded', content: 'Write the changelog' });
