@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { HEADERS, REJECTED_STREAM } from '../../src/contracts/names.js';
 import { MemoryRejectedStore } from '../doubles/memory-rejected-store.js';
+import { allRejected } from '../support/all-rejected.js';
 import { timeOf } from '../support/builders.js';
 import { newSession, twoOnNats } from './opened.js';
 import { rejectedStoreContract } from './rejected-store.contract.js';
@@ -51,7 +52,7 @@ describe('on NATS', () => {
 
   it('the rejected store on NATS takes no later part of a body for a rejection', async () => {
     await opened.nats.rejected.put(rejection(5002, 1024 * 1024));
-    const entry = (await opened.nats.rejected.list(10_000)).find(({ sequence }) => sequence === 5002);
+    const entry = (await allRejected(opened.nats.rejected)).find(({ sequence }) => sequence === 5002);
     const { state } = await (await opened.nats.connection.jetstreamManager()).streams.info(REJECTED_STREAM);
     expect(state.last_seq).toBeGreaterThan(entry?.id ?? 0);
     expect(await opened.nats.rejected.get(state.last_seq)).toBeUndefined();
@@ -61,10 +62,10 @@ describe('on NATS', () => {
 
   it('the rejected store on NATS makes its stream again when it is deleted', async () => {
     await (await opened.nats.connection.jetstreamManager()).streams.delete(REJECTED_STREAM);
-    expect(await opened.nats.rejected.list(10)).toEqual([]);
+    expect(await allRejected(opened.nats.rejected)).toEqual([]);
     expect(await opened.nats.rejected.get(1)).toBeUndefined();
     expect(await opened.nats.rejected.remove(1)).toBe(false);
     await opened.nats.rejected.put(rejection(5003, 10));
-    expect(await opened.other.rejected.list(10)).toHaveLength(1);
+    expect(await allRejected(opened.other.rejected)).toHaveLength(1);
   });
 });
