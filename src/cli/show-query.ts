@@ -41,6 +41,8 @@ const LINES: { readonly [Name in ToolName]?: (reply: ToolReply<Name>) => readonl
       entries.map(({ at, entry, line }) => `${at}  ${oneLine(entry.id)}  ${oneLine(line)}`),
       'no such entries: "throughline tool trace-list" lists the intents that have some',
     ),
+  'snapshot-show': (shown) => [...(shown.text === undefined ? [] : [shown.text]), ...snapshotLines(shown)],
+  'telemetry-show': telemetryLines,
   'rejected-list': ({ rejected }) => listed(rejected.map(rejectedLine), 'no such rejected results'),
   'prompt-list': ({ prompts }) =>
     listed(prompts.map(promptLine), 'no such prompts: each that is compiled is kept, the newest 200'),
@@ -158,10 +160,9 @@ export function ledgerLines({ entries }: Pick<LedgerShown, 'entries'>): string[]
 }
 
 /** What a snapshot holds, a line each. */
-export function snapshotLines(session: string, shown: SnapshotShown): string[] {
+export function snapshotLines(shown: SnapshotShown): string[] {
   const byRole = Object.entries(shown.dispatches).map(([kind, count]) => `${count} ${kind}`);
   return [
-    `session         ${session}`,
     `after sequence  ${shown.after}`,
     `created at      ${shown.createdAt}`,
     `size            ${shown.bytes} bytes`,
@@ -174,4 +175,15 @@ export function snapshotLines(session: string, shown: SnapshotShown): string[] {
 export function rejectedLine(entry: RejectedShown): string {
   const { id, at, subject, sequence, code, bytes, reason } = entry;
   return `${id}  ${at}  ${subject}  dispatch ${sequence}  ${bytes} bytes  ${code}: ${reason}`;
+}
+
+/** What was counted of a session, a line each. */
+export function telemetryLines(report: ToolReply<'telemetry-show'>): string[] {
+  const entries = (value: object) =>
+    Object.entries(value)
+      .map(([key, count]) => `${count} ${key}`)
+      .join(', ') || '-';
+  return Object.entries(report).map(
+    ([key, value]) => `${key.padEnd(16)}${typeof value === 'object' ? entries(value) : value}`,
+  );
 }
