@@ -21,7 +21,7 @@ import {
 const MANY = 600;
 /** Of the server's streams, these are the product's own. */
 const LIMITED = `
-accounts { A { jetstream { max_streams: 7 }, users: [{ user: a, password: a }] } }
+accounts { A { jetstream { max_streams: 8 }, users: [{ user: a, password: a }] } }
 no_auth_user: a
 `;
 
