@@ -84,7 +84,7 @@ describe('on NATS', () => {
   });
 
   it('a missing stream of prompts is noticed and made although someone listens to its subjects', async () => {
-    // To whoever publishes, a listener looks like a stream that takes its time.
+    // To anyone who publishes, a listener looks like a stream that takes its time.
     const { connection } = opened.other;
     connection.subscribe(PROMPTS_SUBJECTS, { callback: () => undefined });
     await connection.flush();
