@@ -8,6 +8,7 @@ const PARTS: InstallationParts = {
   services: async () => [],
   dispatches: async () => ({ newest: 7, stored: 7, consumers: [] }),
   rejected: async () => 2,
+  snapshots: async () => ({ kept: 0 }),
   sessions: async () => 3,
   server: async () => ({ version: '2.15.0', name: 'one', maxPayload: 1_048_576 }),
 };
