@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { PROMPTS_STREAM, type Token } from '../../src/contracts/names.js';
+import { PROMPTS_STREAM, PROMPTS_SUBJECTS, type Token } from '../../src/contracts/names.js';
 import type { KeptPrompt } from '../../src/contracts/replies/prompt-trace.js';
 import { type PromptRing, RING_SIZE } from '../../src/ports/prompt-traces.js';
 import { MemoryPromptRing } from '../doubles/memory-prompt-ring.js';
 import { timeOf } from '../support/builders.js';
-import { newSession, twoOnNats } from './opened.js';
+import { newSession, openPorts, twoOnNats } from './opened.js';
 
 function kept(session: Token, number: number): KeptPrompt {
   return {
@@ -81,5 +81,19 @@ describe('on NATS', () => {
     expect(await prompts.all(session)).toEqual([]);
     await prompts.keep(kept(session, 2));
     expect(await opened.other.prompts.all(session)).toEqual([kept(session, 2)]);
+  });
+
+  it('a missing stream of prompts is noticed and made although somebody listens to its subjects', async () => {
+    // To whoever publishes, a listener looks like a stream that takes its time.
+    const { connection } = opened.other;
+    connection.subscribe(PROMPTS_SUBJECTS, { callback: () => undefined });
+    await connection.flush();
+    await (await connection.jetstreamManager()).streams.delete(PROMPTS_STREAM);
+    const impatient = await openPorts(opened.nats.server.url, { requestTimeoutMs: 500, makes: [] });
+    const sessions = [newSession(), newSession()];
+    await Promise.all(sessions.map((session) => impatient.prompts.keep(kept(session, 1))));
+    for (const session of sessions)
+      expect(await opened.other.prompts.all(session)).toEqual([kept(session, 1)]);
+    await impatient.close();
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { HEADERS, REJECTED_STREAM } from '../../src/contracts/names.js';
+import { HEADERS, REJECTED_STREAM, REJECTED_SUBJECTS } from '../../src/contracts/names.js';
 import { MemoryRejectedStore } from '../doubles/memory-rejected-store.js';
 import { timeOf } from '../support/builders.js';
-import { newSession, twoOnNats } from './opened.js';
+import { newSession, openPorts, twoOnNats } from './opened.js';
 import { rejectedStoreContract } from './rejected-store.contract.js';
 
 rejectedStoreContract('in memory', async () => {
@@ -66,5 +66,16 @@ describe('on NATS', () => {
     expect(await opened.nats.rejected.remove(1)).toBe(false);
     await opened.nats.rejected.put(rejection(5003, 10));
     expect(await opened.other.rejected.list(10)).toHaveLength(1);
+  });
+
+  it('the rejected store on NATS makes its stream again although somebody listens to its subjects', async () => {
+    const { connection } = opened.other;
+    connection.subscribe(REJECTED_SUBJECTS, { callback: () => undefined });
+    await connection.flush();
+    await (await connection.jetstreamManager()).streams.delete(REJECTED_STREAM);
+    const impatient = await openPorts(opened.nats.server.url, { requestTimeoutMs: 500, makes: [] });
+    await impatient.rejected.put(rejection(5004, 10));
+    expect(await opened.other.rejected.list(10)).toHaveLength(1);
+    await impatient.close();
   });
 });

@@ -1,36 +1,40 @@
 import type { Page } from 'playwright-core';
 
-/** How smooth a page was, in milliseconds between frames. */
-export interface Frames {
-  readonly count: number;
-  readonly p50: number;
-  readonly p95: number;
-  readonly longest: number;
+/** What a page has done while a script ran in it: frames, and milliseconds of its main thread for each. */
+export interface Work {
+  readonly frames: number;
+  readonly script: number;
+  readonly style: number;
+  readonly layout: number;
+  /** All of it, painting as well. */
+  readonly task: number;
 }
 
 /**
- * Measures the frames while a script runs in the page.
+ * Measures the time of the processor that a page takes: other processes, which only let it wait, do not change it.
  *
- * @param script an expression that gives a promise
+ * @param script an expression that gives a promise of how many frames it took
  */
-export async function framesWhile(page: Page, script: string): Promise<Frames> {
-  const times = await page.evaluate<number[]>(`(async () => {
-    const times = [];
-    let last = performance.now();
-    let running = true;
-    const next = (time) => {
-      times.push(time - last);
-      last = time;
-      if (running) requestAnimationFrame(next);
+export async function workWhile(page: Page, script: string): Promise<Work> {
+  const session = await page.context().newCDPSession(page);
+  const seconds = async () => {
+    const { metrics } = await session.send('Performance.getMetrics');
+    return new Map(metrics.map(({ name, value }) => [name, value]));
+  };
+  try {
+    await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+    const before = await seconds();
+    const frames = await page.evaluate<number>(script);
+    const after = await seconds();
+    const of = (name: string) => {
+      const took = (after.get(name) ?? Number.NaN) - (before.get(name) ?? Number.NaN);
+      return Math.round((took * 1e5) / frames) / 100;
     };
-    requestAnimationFrame(next);
-    await (${script});
-    running = false;
-    return times;
-  })()`);
-  times.sort((a, b) => a - b);
-  const at = (share: number) => Math.round(times[Math.floor((times.length - 1) * share)] ?? 0);
-  return { count: times.length, p50: at(0.5), p95: at(0.95), longest: at(1) };
+    const [scripted, style, layout] = [of('ScriptDuration'), of('RecalcStyleDuration'), of('LayoutDuration')];
+    return { frames, script: scripted, style, layout, task: of('TaskDuration') };
+  } finally {
+    await session.detach();
+  }
 }
 
 /** Memory of the page's script after a collection, in megabytes, and how many nodes the page has. */

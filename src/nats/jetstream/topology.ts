@@ -67,24 +67,31 @@ export async function ensureDispatchStream(jsm: JetStreamManager, options: Topol
   await create(jsm, seen === 0 ? config : { ...config, first_seq: seen + SEQUENCE_MARGIN });
 }
 
-export async function ensureRejectedStream(jsm: JetStreamManager, options: TopologyOptions): Promise<void> {
-  if (await exists(jsm, REJECTED_STREAM, REJECTED_SUBJECTS)) return;
+/** Says whether it had to be made. */
+export async function ensureRejectedStream(
+  jsm: JetStreamManager,
+  options: TopologyOptions,
+): Promise<boolean> {
+  if (await exists(jsm, REJECTED_STREAM, REJECTED_SUBJECTS)) return false;
   await create(
     jsm,
     fileStream(REJECTED_STREAM, REJECTED_SUBJECTS, 'Results that could not be used', options),
   );
+  return true;
 }
 
 /** How long a compiled prompt is kept at most: what no one looks at must not fill the disk. */
 const PROMPTS_MAX_AGE_DAYS = 30;
 
-export async function ensurePromptsStream(jsm: JetStreamManager, options: TopologyOptions): Promise<void> {
-  if (await exists(jsm, PROMPTS_STREAM, PROMPTS_SUBJECTS)) return;
+/** Says whether it had to be made. */
+export async function ensurePromptsStream(jsm: JetStreamManager, options: TopologyOptions): Promise<boolean> {
+  if (await exists(jsm, PROMPTS_STREAM, PROMPTS_SUBJECTS)) return false;
   await create(jsm, {
     ...fileStream(PROMPTS_STREAM, PROMPTS_SUBJECTS, 'Traces of the prompts compiled last', options),
     max_msgs_per_subject: RING_SIZE,
     max_age: nanos(PROMPTS_MAX_AGE_DAYS * 86_400_000),
   });
+  return true;
 }
 
 export async function ensureLearningsStream(jsm: JetStreamManager, options: TopologyOptions): Promise<void> {

@@ -7,11 +7,12 @@ import { type PromptRing, pageOf, type RecentPrompt, RING_SIZE } from '../../por
 import { toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { readStream } from '../jetstream/direct-get.js';
+import { publishMaking } from '../jetstream/publish-making.js';
 import { ensurePromptsStream, type TopologyOptions } from '../jetstream/topology.js';
 
 /**
  * Compiled prompts in the stream `PROMPTS`, one subject for each session, of which the server keeps the newest. Made again
- * where it was deleted.
+ * where it was deleted, also while somebody listens to it.
  */
 export class NatsPromptRing implements PromptRing {
   readonly #connection: NatsConnection;
@@ -54,13 +55,12 @@ export class NatsPromptRing implements PromptRing {
   }
 
   async keep(prompt: KeptPrompt): Promise<void> {
-    const subject = compiledSubject(prompt.session as Token);
-    const body = JSON.stringify(prompt);
-    let published = await this.#publisher.publish(subject, body, { stream: PROMPTS_STREAM });
-    if (published.outcome === 'no_stream') {
-      await ensurePromptsStream(this.#jsm, this.#options);
-      published = await this.#publisher.publish(subject, body, { stream: PROMPTS_STREAM });
-    }
+    const published = await publishMaking(this.#publisher, {
+      subject: compiledSubject(prompt.session as Token),
+      body: JSON.stringify(prompt),
+      options: { stream: PROMPTS_STREAM },
+      make: () => ensurePromptsStream(this.#jsm, this.#options),
+    });
     if (published.outcome === 'stored') return;
     throw new ThroughlineError('unavailable', `stream ${PROMPTS_STREAM} does not take compiled prompts`);
   }

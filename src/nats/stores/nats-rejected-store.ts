@@ -25,6 +25,7 @@ import { foreignBy } from '../foreign/foreign-marks.js';
 import type { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { readNext, type StreamMessage } from '../jetstream/direct-get.js';
 import { newestPage } from '../jetstream/newest-page.js';
+import { publishMaking } from '../jetstream/publish-making.js';
 import { ensureRejectedStream, type TopologyOptions } from '../jetstream/topology.js';
 
 /** Room for subject and headers: a body of the largest size does not fit a message that says why it was rejected. */
@@ -142,11 +143,8 @@ export class NatsRejectedStore implements RejectedStore {
         ...(parts > 1 && { [HEADERS.part]: String(part), [HEADERS.parts]: String(parts) }),
       },
     };
-    let published = await this.#publisher.publish(subject, body, options);
-    if (published.outcome === 'no_stream') {
-      await ensureRejectedStream(this.#jsm, this.#options);
-      published = await this.#publisher.publish(subject, body, options);
-    }
+    const make = () => ensureRejectedStream(this.#jsm, this.#options);
+    const published = await publishMaking(this.#publisher, { subject, body, options, make });
     if (published.outcome !== 'stored') {
       throw new ThroughlineError(
         'unavailable',

@@ -45,7 +45,7 @@ export function KeptPrompts(props: {
                   <a
                     class="kept-diff"
                     href={sessionHref(session, 'diff', { a: older.id, b: prompt.id })}
-                    aria-label={`Compare ${promptTitle(prompt)} at sequence ${prompt.sequence} with the one before`}
+                    aria-label={`diff of ${promptTitle(prompt)} at sequence ${prompt.sequence} with the one before`}
                   >
                     diff
                   </a>

@@ -4,6 +4,7 @@ import { AskedView } from '../components/asked-view.js';
 import { Pair } from '../components/pair.js';
 import { Tag } from '../components/tag.js';
 import { wholeTime } from '../components/time.js';
+import { hasPrompts } from '../role-names.js';
 import { sessionHref, viewHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
 import { counted, spaced } from '../words.js';
@@ -61,7 +62,7 @@ export function EntryDetails(props: {
 /** From here to the prompt at this place of the log, to what it changed, and to the facts. */
 function Links({ session, entry }: { readonly session: string; readonly entry: TimelineEntry }) {
   const { task, role, sequence } = entry;
-  const of = { task, ...(role === 'observer' ? {} : { role }) };
+  const of = { task, ...(role !== undefined && hasPrompts(role) && { role }) };
   if (entry.prompt !== undefined) {
     return (
       <ul class="details-links">

@@ -1,0 +1,36 @@
+import { ThroughlineError } from '../../contracts/errors.js';
+import type { AckedPublisher, AckedPublishOptions, PubOutcome } from './acked-publisher.js';
+
+/** A message for a stream that is made where it is missing. */
+export interface MadeFor {
+  readonly subject: string;
+  readonly body: Uint8Array | string;
+  readonly options: AckedPublishOptions;
+  /** Makes the stream, and says whether it had to. */
+  readonly make: () => Promise<boolean>;
+}
+
+/**
+ * Publishes, and where the stream is missing makes it and publishes once more.
+ *
+ * The server says that no stream takes a subject only while nobody listens to it. With a listener the publish stays without
+ * a PubAck, as with a stream that is slow: then one looks. Nothing is stored twice, since only a stream that was missing is
+ * published to again. Throws as the publisher and `make` do.
+ */
+export async function publishMaking(
+  publisher: Pick<AckedPublisher, 'publish'>,
+  { subject, body, options, make }: MadeFor,
+): Promise<PubOutcome> {
+  try {
+    const published = await publisher.publish(subject, body, options);
+    if (published.outcome !== 'no_stream') return published;
+    await make();
+  } catch (error) {
+    const mayBeMissing = error instanceof ThroughlineError && error.code === 'unavailable';
+    if (!mayBeMissing || error.details?.closed === true) throw error;
+    // Where this cannot be told either, the first fault says more.
+    const made = await make().catch(() => false);
+    if (!made) throw error;
+  }
+  return publisher.publish(subject, body, options);
+}
