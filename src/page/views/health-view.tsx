@@ -165,7 +165,7 @@ function Plots({ past }: { readonly past: HealthPast }) {
         <Plot title="Prompts compiled" unit="per second" data={series.compiles} tone="accent" />
         <Plot title="Time to compile, mean" unit="ms" data={series.mean} tone="good" dots />
         <Plot title="Rejected" unit="per second" data={series.rejected} tone="bad" />
-        <Plot title="Newest snapshot behind the newest result" unit="s" data={series.snapshots} tone="warn" />
+        <Plot title="Snapshots behind results" unit="s" data={series.snapshots} tone="warn" />
       </div>
     </section>
   );
