@@ -51,7 +51,7 @@ export function rejectedCommand(program: Command): void {
         ...(session !== undefined && { session: token(session, '--session') }),
         ...(role !== undefined && { role }),
       };
-      const { entries, hasMore } = await withClient(cliOf(command), (client) =>
+      const { entries, hasMore, passedOver } = await withClient(cliOf(command), (client) =>
         rejectedEntries(client, of, limit),
       );
       if (json) return out(JSON.stringify(entries));
@@ -59,6 +59,7 @@ export function rejectedCommand(program: Command): void {
       const hint = limit < MAX_LISTED ? ': --limit shows them' : '';
       const more = hasMore ? `; there are more, and these are the newest${hint}` : '';
       note(`-- ${counted(entries.length, 'rejected result')}${more}`);
+      notePassedOver(passedOver);
     });
 
   rejected
@@ -100,14 +101,16 @@ export function rejectedCommand(program: Command): void {
         throw new ThroughlineError('usage', 'give either the number of one result or --all');
       }
       await withClient(cliOf(command), async (client) => {
-        const all = id === undefined ? (await rejectedEntries(client, {})).entries : [];
+        const one = id === undefined ? undefined : [{ id }];
+        const found = one === undefined ? await rejectedEntries(client, {}) : { entries: one, passedOver: [] };
         // The oldest first, as they came.
-        const ids = id === undefined ? all.map((entry) => entry.id).reverse() : [id];
+        const ids = found.entries.map((entry) => entry.id).reverse();
         for (const each of ids.slice(0, MAX_LISTED)) {
           const { dispatch: sequence } = await client.tools.rejectedRetry({ id: each });
           if (options.json) out(JSON.stringify({ id: each, sequence }));
           else out(`${each} published again as dispatch ${sequence}`);
         }
+        notePassedOver(found.passedOver);
         if (ids.length === 0) note('-- nothing to retry');
         // Not in a loop: what is rejected again at once would be retried without end.
         if (ids.length > MAX_LISTED)
@@ -116,6 +119,16 @@ export function rejectedCommand(program: Command): void {
     });
 
   removeCommand(rejected);
+}
+
+/** Numbers of messages that one line names. */
+const MAX_NAMED = 10;
+
+function notePassedOver(ids: readonly number[]): void {
+  if (ids.length === 0) return;
+  const named = `${ids.slice(0, MAX_NAMED).join(', ')}${ids.length > MAX_NAMED ? ' …' : ''}`;
+  const are = counted(ids.length, 'message that is', 'messages that are');
+  note(`-- passed over ${are} not a rejected result: ${named}; "throughline foreign ls" says what they are`);
 }
 
 function inCommands(entry: RejectedShown): RejectedShown {

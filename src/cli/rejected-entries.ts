@@ -11,13 +11,21 @@ export interface RejectedAsked {
   readonly role?: Role;
 }
 
+export interface RejectedFound {
+  readonly entries: readonly RejectedShown[];
+  readonly hasMore: boolean;
+  /** Numbers of messages between them that are not rejected results. */
+  readonly passedOver: readonly number[];
+}
+
 /** Rejected results, the newest first: at most so many, and whether there are more. */
 export async function rejectedEntries(
   client: ThroughlineClient,
   asked: RejectedAsked,
   most = Number.POSITIVE_INFINITY,
-): Promise<{ readonly entries: readonly RejectedShown[]; readonly hasMore: boolean }> {
+): Promise<RejectedFound> {
   const entries: RejectedShown[] = [];
+  const passedOver: number[] = [];
   for (let cursor: string | undefined; ; ) {
     const limit = Math.min(PAGE, most - entries.length);
     const page = await client.tools.rejectedList({
@@ -26,9 +34,10 @@ export async function rejectedEntries(
       ...(cursor !== undefined && { cursor }),
     });
     entries.push(...page.rejected);
+    passedOver.push(...page.passedOver);
     cursor = page.next;
-    if (cursor === undefined) return { entries, hasMore: false };
-    if (entries.length >= most) return { entries, hasMore: true };
+    if (cursor === undefined) return { entries, hasMore: false, passedOver };
+    if (entries.length >= most) return { entries, hasMore: true, passedOver };
   }
 }
 

@@ -59,6 +59,8 @@ export interface RejectedPageAsked extends RejectedSelection {
 
 export interface RejectedPage {
   readonly entries: readonly RejectedEntry[];
+  /** Ids of messages between them that are not rejections. */
+  readonly passedOver: readonly number[];
   /** How many there are; where bodies are stored in parts, how many parts. */
   readonly total: number;
   /** `before` of the next page; left out on the last one. */

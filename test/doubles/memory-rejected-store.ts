@@ -57,6 +57,7 @@ export class MemoryRejectedStore implements RejectedStore {
     const last = entries.at(-1)?.id;
     return {
       entries,
+      passedOver: [],
       total: all.length,
       ...(last !== undefined && older.length > limit && { next: last }),
     };

@@ -285,7 +285,7 @@ describe('rejected', () => {
     const one = await cli(['rejected', 'ls', '--limit', '1'], { env });
     expect(one.stdout).toBe(`${plain.stdout.split('\n')[0]}\n`);
     expect(one.stderr).toBe(
-      '-- 1 rejected result; there are more, and these are the oldest: --limit shows them\n',
+      '-- 1 rejected result; there are more, and these are the newest: --limit shows them\n',
     );
     const json = await cli(['rejected', 'show', id, '--json'], { env });
     expect(JSON.parse(json.stdout)).toMatchObject({ code: 'json_parse_failed', body: '{"task_id":' });

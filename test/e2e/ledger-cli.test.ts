@@ -219,6 +219,7 @@ describe('telemetry', () => {
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual({
       session,
+      sequence: expect.any(Number),
       dispatches: { implementer: 2, reviewer: 2, observer: 0, rejected: 1 },
       rejections: { schema_invalid: 1 },
       approvalLoops: 2,

@@ -38,6 +38,9 @@ export const REJECTED_REPLIES = {
       .describe(
         'The newest first. Where many bytes have to be read for them, a page may hold fewer than asked for.',
       ),
+    passedOver: z
+      .array(z.int())
+      .describe('Numbers of the messages between them that are not rejected results.'),
     total: count(
       'How many there are, left out where that is not known without reading them. A body that is stored in several messages counts for each.',
     ).exactOptional(),

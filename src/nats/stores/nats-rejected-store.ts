@@ -90,7 +90,13 @@ export class NatsRejectedStore implements RejectedStore {
       const firsts = found.messages.flatMap(rejectionIn).filter(({ header }) => partOf(header) === 1);
       const entries = [];
       for (const each of firsts) entries.push(describe(each, await this.#bytesOf(each)));
-      return { entries, total: found.total, ...(found.next !== undefined && { next: found.next }) };
+      const passedOver = found.messages.filter((each) => rejectionIn(each).length === 0);
+      return {
+        entries,
+        passedOver: passedOver.map(({ sequence }) => sequence),
+        total: found.total,
+        ...(found.next !== undefined && { next: found.next }),
+      };
     } catch (error) {
       throw toThroughlineError(error, 'reading rejected dispatches');
     }

@@ -43,6 +43,7 @@ export function createRejectedQueries(options: RejectedQueriesOptions): Answers 
       });
       return {
         rejected: page.entries.map(shownOf),
+        passedOver: page.passedOver,
         total: page.total,
         ...(page.next !== undefined && { next: cursorOf('rejected', page.next) }),
       };
