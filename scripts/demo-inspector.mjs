@@ -66,9 +66,7 @@ export async function fillInspector(client, session = 'parser') {
     goal: 'A shared memory for coding agents: results in, the next prompt out',
     project: 'throughline',
   });
-  await client
-    .initRun({ session, spec: 'memory', source: { kind: 'document', text: PLAN } })
-    .catch(() => undefined);
+  await client.initRun({ session, spec: 'memory', tasksText: PLAN });
   for (const [content, priority] of [
     ['Bound every wait of the compiler by a deadline', 1],
     ['Write the page on prompts as of a sequence', 2],
