@@ -89,7 +89,7 @@ async function pictures(url) {
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
   });
   const page = await browser.newPage({
-    viewport: { width, height: width < 640 ? 780 : 860 },
+    viewport: { width, height: width < 640 ? 780 : 760 },
     colorScheme: options.dark ? 'dark' : 'light',
   });
   await page.goto(url);

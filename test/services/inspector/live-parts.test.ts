@@ -244,6 +244,23 @@ describe('the health of the last hour', () => {
     ]);
   });
 
+  it('the history tells how far the newest snapshot is behind the newest result, and nothing without one', async () => {
+    const [earlier, later] = [new Date(4_000).toISOString(), new Date(9_000).toISOString()];
+    const answers = [
+      [later, earlier],
+      [earlier, later],
+      [later, undefined],
+    ].map(([result, snapshot], moment) =>
+      shown(moment * 10_000, {
+        dispatches: { newest: 1, newestAt: result, stored: 1, consumers: [] },
+        snapshots: { kept: 1, ...(snapshot && { newestAt: snapshot }) },
+      } as Partial<HealthShown>),
+    );
+    const history = new HealthHistory(async () => answers.shift() ?? Promise.reject(new Error('gone')));
+    for (let moment = 0; moment < 3; moment += 1) await history.look();
+    expect(history.reply.points.map(({ snapshotLag }) => snapshotLag)).toEqual([5, 0, undefined]);
+  });
+
   it('the history holds an hour and no more', async () => {
     let moment = 0;
     const history = new HealthHistory(async () => {
