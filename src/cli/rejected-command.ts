@@ -60,10 +60,10 @@ export function rejectedCommand(program: Command): void {
       );
       if (json) return out(JSON.stringify(entries));
       for (const entry of entries) out(rejectedLine(inCommands(entry)));
-      if (entries.length === 0) return note(Object.keys(of).length === 0 ? NONE : NO_SUCH);
       const hint = limit < MAX_LISTED ? ': --limit shows them' : '';
       const more = hasMore ? `; there are more, and these are the newest${hint}` : '';
-      note(`-- ${counted(entries.length, 'rejected result')}${more}`);
+      const none = Object.keys(of).length === 0 ? NONE : NO_SUCH;
+      note(entries.length === 0 ? none : `-- ${counted(entries.length, 'rejected result')}${more}`);
       notePassedOver(passedOver);
     });
 
@@ -107,7 +107,8 @@ export function rejectedCommand(program: Command): void {
       }
       await withClient(cliOf(command), async (client) => {
         const one = id === undefined ? undefined : [{ id }];
-        const found = one === undefined ? await rejectedEntries(client, {}) : { entries: one, passedOver: [] };
+        const found =
+          one === undefined ? await rejectedEntries(client, {}) : { entries: one, passedOver: [] };
         // The oldest first, as they came.
         const ids = found.entries.map((entry) => entry.id).reverse();
         for (const each of ids.slice(0, MAX_LISTED)) {
