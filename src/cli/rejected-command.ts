@@ -102,7 +102,8 @@ export function rejectedCommand(program: Command): void {
       }
       await withClient(cliOf(command), async (client) => {
         const one = id === undefined ? undefined : [{ id }];
-        const found = one === undefined ? await rejectedEntries(client, {}) : { entries: one, passedOver: [] };
+        const found =
+          one === undefined ? await rejectedEntries(client, {}) : { entries: one, passedOver: [] };
         // The oldest first, as they came.
         const ids = found.entries.map((entry) => entry.id).reverse();
         for (const each of ids.slice(0, MAX_LISTED)) {

@@ -106,7 +106,11 @@ export function rejectedStoreContract(name: string, open: () => Promise<OpenedRe
       expect((await opened.other.page({ limit: 3 })).entries[0]).toEqual(everything[0]);
       await opened.store.remove(added[1]?.id ?? 0);
       expect(await paged({ session }, 2)).toEqual(added.filter((_, index) => index !== 1));
-      expect(await opened.other.page({ session: newSession(), limit: 5 })).toEqual({ entries: [], passedOver: [], total: 0 });
+      expect(await opened.other.page({ session: newSession(), limit: 5 })).toEqual({
+        entries: [],
+        passedOver: [],
+        total: 0,
+      });
       for (const { id } of added) await opened.store.remove(id);
     });
 
