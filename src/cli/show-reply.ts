@@ -77,7 +77,7 @@ export function showReply(value: unknown, coloured: boolean): string {
   if (shown.messages) return list(pc, shown.messages, showMessage, 'no unread messages');
   if (shown.iteration) return showIteration(pc, shown.iteration);
   if (shown.iterations) return list(pc, shown.iterations, showIteration, 'no iterations');
-  if (shown.facts) return list(pc, shown.facts, showFact, 'no such facts');
+  if (shown.facts) return list(pc, shown.facts, showFact, 'no such facts: --is all finds closed ones, too');
   if (shown.session) return showFields(pc, shown.session);
   return JSON.stringify(value);
 }

@@ -22,7 +22,6 @@ import {
   rejectedSubjects,
   SNAPSHOT_BUCKET,
   sessionRequest,
-  sessionStream,
   sessionSubjects,
   TELEMETRY_BUCKET,
   type Token,
@@ -191,29 +190,17 @@ const REQUESTS = [
   ...[TRACE_GET_SUBJECT, TRACE_PIN_SUBJECT],
 ];
 
+/** What is looked at: by requests, and for those who see all sessions by what `throughline doctor` reads itself, too. */
 function reading(sessions: readonly Token[] | undefined): string[] {
-  const snapshots = newestIn(SNAPSHOT_BUCKET);
-  const telemetry = newestIn(TELEMETRY_BUCKET);
-  if (sessions !== undefined) {
-    return sessions.flatMap((session) => [
-      `$JS.API.STREAM.INFO.${sessionStream(session)}`,
-      `$JS.API.DIRECT.GET.${sessionStream(session)}`,
-      `${snapshots}.${session}`,
-      `${telemetry}.${session}`,
-      ...LOOKS.map((subject) => sessionRequest(subject, session)),
-    ]);
-  }
+  if (sessions !== undefined)
+    return sessions.flatMap((session) => LOOKS.map((subject) => sessionRequest(subject, session)));
   return [
     ...LOOKS.flatMap(bothWays),
     ...WIDE_LOOKS,
     ...['$JS.API.INFO', '$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST', '$JS.API.STREAM.INFO.*'],
     ...[`$JS.API.CONSUMER.INFO.${DISPATCH_STREAM}.*`, `$JS.API.STREAM.MSG.GET.${REJECTED_STREAM}`],
-    ...[
-      '$JS.API.DIRECT.GET.*',
-      `${snapshots}.*`,
-      `${telemetry}.*`,
-      `${newestIn(LEARNING_SNAPSHOT_BUCKET)}.*`,
-    ],
+    '$JS.API.DIRECT.GET.*',
+    ...[SNAPSHOT_BUCKET, TELEMETRY_BUCKET, LEARNING_SNAPSHOT_BUCKET].map((bucket) => `${newestIn(bucket)}.*`),
     ...['$SRV.*', '$SRV.*.*', healthSubject('*'), ...READING_LEARNINGS],
   ];
 }

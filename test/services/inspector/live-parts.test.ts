@@ -167,6 +167,14 @@ describe('a session that is followed', () => {
     follower.close();
   });
 
+  it('what happens before it is known where the timeline stands is told as lost, since the answer may hold it already', async () => {
+    const { follower, told, lost } = followed([newer(8, [8])]);
+    follower.poke();
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(told).toEqual([]);
+    expect(lost).toHaveBeenCalledTimes(1);
+  });
+
   it('a session where too much happened says that something was lost, and nothing of it', async () => {
     const { follower, told, lost } = followed([newer(7, []), newer(900, [899, 900], true)]);
     await vi.advanceTimersByTimeAsync(0);
