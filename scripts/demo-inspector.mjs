@@ -107,3 +107,38 @@ async function compileAll(client, session, after) {
   for (const [taskId, role, taskPrompt] of PROMPTS)
     await client.compile({ session, taskId, role, taskPrompt });
 }
+
+/** Two sessions beside it: one that goes round in circles, and one that has just begun. */
+export async function fillStalled(client) {
+  const session = 'deadlines';
+  await client.requestTool('session-open', {
+    session,
+    goal: 'Every wait ends in time',
+    project: 'throughline',
+  });
+  for (let round = 1; round <= 5; round += 1) {
+    const work = {
+      task_id: '7',
+      status: 'completed',
+      summary: `Try ${round} to bound the wait`,
+      files_modified: ['src/wait.ts'],
+    };
+    const review = {
+      task_id: '7',
+      assessment: 'needs_changes',
+      required_fixes: ['Bound the wait by a deadline'],
+    };
+    await client.publishText(session, 'implementer', JSON.stringify(work));
+    await client.publishText(session, 'reviewer', JSON.stringify(review));
+  }
+  await client.requestTool('session-open', {
+    session: 'invoices',
+    goal: 'Invoices as PDF, sent by e-mail',
+    project: 'billing',
+  });
+  await client.requestTool('task-add', {
+    session: 'invoices',
+    content: 'Choose a library for PDF',
+    priority: 1,
+  });
+}

@@ -108,7 +108,8 @@ function options(element: HTMLElement, tone: string, dots: boolean): uPlot.Optio
         stroke: colour(tone),
         fill: colour(`${tone}-soft`),
         width: 1.6,
-        points: { show: dots, size: 5, fill: colour(tone) },
+        // Where they are few, uPlot shows them of its own accord: one moment alone is no line.
+        points: { ...(dots && { show: true }), size: 5, fill: colour(tone) },
         spanGaps: dots,
       },
     ],
