@@ -97,8 +97,12 @@ describe('the reading commands', () => {
   });
 
   it('the tools of agents say that there is nothing in a session that does not exist yet', async () => {
-    expect(await run('tool', 'note-list', '-n', 'nobody')).toBe('no notes\n');
-    expect(await run('tool', 'inbox-list', '-n', 'nobody')).toBe('no unread messages\n');
+    expect(await run('tool', 'note-list', '-n', 'nobody')).toBe(
+      'no notes: `throughline tool note-add` writes one\n',
+    );
+    expect(await run('tool', 'inbox-list', '-n', 'nobody')).toBe(
+      'no unread messages: --all shows those that were read\n',
+    );
     expect((await up.cli(['session', 'ls'])).stdout).not.toContain('nobody');
   });
 
