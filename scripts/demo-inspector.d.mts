@@ -7,3 +7,6 @@ import type { ThroughlineClient } from '../src/client/throughline-client.js';
  * @param session its name; default: `parser`
  */
 export function fillInspector(client: ThroughlineClient, session?: string): Promise<void>;
+
+/** Two sessions beside it: one that goes round in circles, and one that has just begun. */
+export function fillStalled(client: ThroughlineClient): Promise<void>;

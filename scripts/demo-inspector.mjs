@@ -66,9 +66,7 @@ export async function fillInspector(client, session = 'parser') {
     goal: 'A shared memory for coding agents: results in, the next prompt out',
     project: 'throughline',
   });
-  await client
-    .initRun({ session, spec: 'memory', source: { kind: 'document', text: PLAN } })
-    .catch(() => undefined);
+  await client.initRun({ session, spec: 'memory', tasksText: PLAN });
   for (const [content, priority] of [
     ['Bound every wait of the compiler by a deadline', 1],
     ['Write the page on prompts as of a sequence', 2],
@@ -108,4 +106,39 @@ async function compileAll(client, session, after) {
   await client.compile({ kind: 'session-start', session, after });
   for (const [taskId, role, taskPrompt] of PROMPTS)
     await client.compile({ session, taskId, role, taskPrompt });
+}
+
+/** Two sessions beside it: one that goes round in circles, and one that has just begun. */
+export async function fillStalled(client) {
+  const session = 'deadlines';
+  await client.requestTool('session-open', {
+    session,
+    goal: 'Every wait ends in time',
+    project: 'throughline',
+  });
+  for (let round = 1; round <= 5; round += 1) {
+    const work = {
+      task_id: '7',
+      status: 'completed',
+      summary: `Try ${round} to bound the wait`,
+      files_modified: ['src/wait.ts'],
+    };
+    const review = {
+      task_id: '7',
+      assessment: 'needs_changes',
+      required_fixes: ['Bound the wait by a deadline'],
+    };
+    await client.publishText(session, 'implementer', JSON.stringify(work));
+    await client.publishText(session, 'reviewer', JSON.stringify(review));
+  }
+  await client.requestTool('session-open', {
+    session: 'invoices',
+    goal: 'Invoices as PDF, sent by e-mail',
+    project: 'billing',
+  });
+  await client.requestTool('task-add', {
+    session: 'invoices',
+    content: 'Choose a library for PDF',
+    priority: 1,
+  });
 }

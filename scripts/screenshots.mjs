@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { connectThroughline } from '../dist/index.js';
-import { fillInspector } from './demo-inspector.mjs';
+import { fillInspector, fillStalled } from './demo-inspector.mjs';
 import { countOrExit, optionsOrExit } from './options.mjs';
 
 const BIN = fileURLToPath(new URL('../dist/cli/bin.js', import.meta.url));
@@ -75,6 +75,7 @@ async function start() {
     if (url === undefined || server === undefined) continue;
     up.stdout.resume();
     const client = await connectThroughline({ url: server });
+    await fillStalled(client);
     await fillInspector(client, SESSION);
     await client.close();
     return { url, stop };
@@ -89,16 +90,19 @@ async function pictures(url) {
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
   });
   const page = await browser.newPage({
-    viewport: { width, height: width < 640 ? 780 : 860 },
+    viewport: { width, height: width < 640 ? 780 : 760 },
     colorScheme: options.dark ? 'dark' : 'light',
   });
   await page.goto(url);
   for (const [name, [address, prepare]] of Object.entries(VIEWS)) {
+    // The prompt's parts and the line that is pointed at are to be seen at once.
+    if (width >= 640) await page.setViewportSize({ width, height: name === 'prompt' ? 960 : 760 });
     await page.goto(new URL(address, url).href);
     await page.locator('main h1').waitFor();
     await page.waitForLoadState('load');
-    await page.waitForTimeout(name === 'health' ? 2500 : 700);
+    await page.waitForTimeout(name === 'health' ? 12_000 : 700);
     await prepare?.(page);
+    if (name === 'prompt') await page.evaluate(() => scrollTo(0, 0));
     await page.waitForTimeout(300);
     const path = join(options.out, `inspector-${name}.png`);
     await page.screenshot({ path });

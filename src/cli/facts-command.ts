@@ -8,9 +8,12 @@ import { cliOf, examples, note, out, withClient } from './command-context.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 
 interface FactsOptions {
+  readonly text?: string;
   readonly task?: string;
+  readonly subject?: string;
   readonly relation?: readonly string[];
   readonly tag?: readonly FactTag[];
+  readonly closed?: boolean;
   readonly all?: boolean;
   readonly json?: boolean;
 }
@@ -21,9 +24,12 @@ const PAGE = 200;
 export function factsCommand(program: Command): void {
   onSession(program.command('facts'))
     .description('Lists the valid facts of a session, oldest first, each whole on a line.')
+    .option('--text <text>', 'only facts that hold all of these words, or a fact by its id')
     .option('-t, --task <id>', 'only facts from this task')
+    .option('--subject <text>', 'only facts about this, such as a file')
     .option('--relation <name...>', 'only facts with one of these relations: must_fix, issue, summary, ...')
     .addOption(new Option('--tag <tag...>', 'only facts with one of these').choices(FACT_TAGS))
+    .addOption(new Option('--closed', 'only facts that a later dispatch has closed').conflicts('all'))
     .option('-a, --all', 'include facts that a later dispatch has closed')
     .option('--json', 'one JSON array of facts, each with the repairs of the result that it comes from')
     .addHelpText(
@@ -31,16 +37,19 @@ export function factsCommand(program: Command): void {
       examples(
         'throughline facts demo',
         'throughline facts demo --relation must_fix issue',
+        'throughline facts demo --text "parser test" --subject src/parser.ts',
         'throughline facts demo --all --json',
       ),
     )
     .action(async (_: string | undefined, options: FactsOptions, command: Command) => {
       const cli = cliOf(command);
       const session = sessionGiven(cli, command);
-      const { task, relation, tag, all } = options;
-      const is = all ? ('all' as const) : ('open' as const);
+      const { text, task, subject, relation, tag, all, closed } = options;
+      const is = all ? ('all' as const) : closed ? ('closed' as const) : ('open' as const);
       const asked = {
         ...{ session, is, limit: PAGE },
+        ...(text !== undefined && { text }),
+        ...(subject !== undefined && { subject }),
         ...(task !== undefined && { task }),
         ...(relation !== undefined && { relation: [...relation] }),
         ...(tag !== undefined && { tag: [...tag] }),
@@ -56,8 +65,13 @@ export function factsCommand(program: Command): void {
         const closed = fact.closed_by === undefined ? '' : ` (closed by dispatch ${fact.closed_by})`;
         out(wholeFact(fact) + closed);
       }
-      note(`-- ${counted(facts.length, 'fact')} at session sequence ${sequence}`);
+      const hint = facts.length > 0 || is === 'all' ? '' : emptyHint(is);
+      note(`-- ${counted(facts.length, 'fact')} at session sequence ${sequence}${hint}`);
     });
+}
+
+function emptyHint(is: 'open' | 'closed'): string {
+  return is === 'open' ? ': --all shows those that were closed, too' : ': --all shows those that hold, too';
 }
 
 /** All that a fact says, as one line: a prompt has less room for it. */

@@ -40,16 +40,20 @@ export function monitoringArguments(options: MonitoringOptions): string[] {
   ];
 }
 
+/** @throws ThroughlineError `usage` for options that change nothing without another one */
+export function checkMonitoring({ metricsPort, metricsHost }: MonitoringOptions): void {
+  if (metricsPort === undefined && metricsHost !== undefined)
+    throw new ThroughlineError('usage', '--metrics-host is only for --metrics-port: give that, too');
+}
+
 /** Starts what these options ask for. Comes before the services: how they start is to be seen as well. */
 export async function startMonitoring(
   { config, logger }: Cli,
   options: MonitoringOptions,
   shutdown: Shutdown,
 ): Promise<{ readonly monitoring: Monitoring; readonly tracing: Tracing }> {
+  checkMonitoring(options);
   const { metricsPort: port, metricsHost, otel, otelSessions } = options;
-  if (port === undefined && metricsHost !== undefined) {
-    throw new ThroughlineError('usage', '--metrics-host is only for --metrics-port: give that, too');
-  }
   const monitoring = new Monitoring();
   if (otel) {
     const { startOtelSdk } = await import('../monitoring/otel-sdk.js');

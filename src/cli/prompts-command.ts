@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
 import type { CompileRequestInput } from '../contracts/compile-request.js';
-import type { PromptTrace } from '../contracts/replies/prompt-trace.js';
 import { counted } from '../shared/counted.js';
-import { oneLine } from '../shared/text.js';
 import { cliOf, examples, note, out, outForAgent, sessionOf, withClient } from './command-context.js';
 import { wholeNumber } from './option-parsers.js';
-import { onSession, sessionGiven } from './session-argument.js';
+import { onSession, requireEvents, sessionGiven } from './session-argument.js';
+import { promptLine, promptLines } from './show-prompt.js';
 
 /** Prompts that one session keeps: no list is longer. */
 const MOST = 200;
@@ -45,10 +44,15 @@ export function promptsCommand(program: Command): void {
       const session = sessionGiven(cli, command);
       const { task, limit, json } = options;
       const asked = { session, limit, ...(task !== undefined && { task }) };
-      const { prompts, total } = await withClient(cli, (client) => client.tools.promptList(asked));
+      const { prompts, total } = await withClient(cli, async (client) => {
+        const found = await client.tools.promptList(asked);
+        // The ring does not know which sessions exist.
+        if (found.total === 0) requireEvents(session, (await client.tools.sessionShow({ session })).sequence);
+        return found;
+      });
       if (json) return out(JSON.stringify(prompts));
-      for (const each of prompts) out(line(each));
-      if (total === 0) note(`-- none is kept: "throughline compile --session ${session}" compiles one`);
+      for (const each of prompts) out(promptLine(each));
+      if (total === 0) note(`-- none is kept: ${noneKept(session, task)}`);
       else note(`-- ${prompts.length} of ${counted(total, 'prompt')}`);
     });
 
@@ -76,7 +80,7 @@ export function promptsCommand(program: Command): void {
         const { prompt, request } = shown;
         if (!text) {
           if (json) return out(JSON.stringify(shown));
-          for (const each of described(prompt)) out(each);
+          for (const each of promptLines(prompt)) out(each);
           return;
         }
         const reply = await client.compilePast(request as CompileRequestInput & { asOf: number });
@@ -88,19 +92,8 @@ export function promptsCommand(program: Command): void {
     });
 }
 
-function line({ id, at, kind, task, role, sequence, tokens, factsShown, durationMs }: PromptTrace): string {
-  const whose = [kind, role, task].flatMap((each) => (each === undefined ? [] : [oneLine(each)])).join(' ');
-  return `${id}  ${at}  ${whose}  sequence ${sequence}  ${tokens} tokens  ${counted(factsShown, 'fact')}  ${durationMs} ms`;
-}
-
-function described(prompt: PromptTrace): string[] {
-  const { facts, left, learnings, hash, prefixHash, room, dropped, factsTotal } = prompt;
-  return [
-    line(prompt),
-    `hash ${hash}${prefixHash === undefined ? '' : `, prefix ${prefixHash}`}`,
-    `${room} tokens of room, ${counted(dropped, 'item')} left out, ${counted(factsTotal, 'fact')} known`,
-    ...facts.map(({ id, score }) => `  shown  ${id}  ${score.toFixed(2)}`),
-    ...left.map(({ id, score, why }) => `  left   ${id}  ${score.toFixed(2)}  ${why}`),
-    ...(learnings.length === 0 ? [] : [`learnings: ${learnings.join(', ')}`]),
-  ];
+function noneKept(session: string, task: string | undefined): string {
+  return task === undefined
+    ? `"throughline compile --session ${session}" compiles one`
+    : `"throughline prompts ls ${session}" lists those of all tasks`;
 }

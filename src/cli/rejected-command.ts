@@ -10,9 +10,13 @@ import { cliOf, examples, note, out, withClient } from './command-context.js';
 import { wholeNumber } from './option-parsers.js';
 import { fixCommand, removeCommand } from './rejected-changes.js';
 import { rejectedEntries, wholeRejected } from './rejected-entries.js';
+import { rejectedLine } from './show-query.js';
 
 /** Results that one command lists or retries. */
 const MAX_LISTED = 10_000;
+
+const NONE = '-- no rejected results: all that came could be read';
+const NO_SUCH = '-- no such rejected results: without these options all are listed';
 
 interface ListOptions {
   readonly limit: number;
@@ -55,10 +59,11 @@ export function rejectedCommand(program: Command): void {
         rejectedEntries(client, of, limit),
       );
       if (json) return out(JSON.stringify(entries));
-      for (const entry of entries) out(line(inCommands(entry)));
+      for (const entry of entries) out(rejectedLine(inCommands(entry)));
       const hint = limit < MAX_LISTED ? ': --limit shows them' : '';
       const more = hasMore ? `; there are more, and these are the newest${hint}` : '';
-      note(`-- ${counted(entries.length, 'rejected result')}${more}`);
+      const none = Object.keys(of).length === 0 ? NONE : NO_SUCH;
+      note(entries.length === 0 ? none : `-- ${counted(entries.length, 'rejected result')}${more}`);
       notePassedOver(passedOver);
     });
 
@@ -80,7 +85,7 @@ export function rejectedCommand(program: Command): void {
       const { entry, body } = await withClient(cliOf(command), (client) => wholeRejected(client, id));
       if (json) return out(JSON.stringify({ ...entry, body: new TextDecoder().decode(body) }));
       const said = inCommands(entry);
-      note(line(said));
+      note(rejectedLine(said));
       if (said.fix !== undefined) note(`to fix it: ${said.fix}`);
       process.stdout.write(raw ? body : visible(new TextDecoder().decode(body)));
     });
@@ -102,7 +107,8 @@ export function rejectedCommand(program: Command): void {
       }
       await withClient(cliOf(command), async (client) => {
         const one = id === undefined ? undefined : [{ id }];
-        const found = one === undefined ? await rejectedEntries(client, {}) : { entries: one, passedOver: [] };
+        const found =
+          one === undefined ? await rejectedEntries(client, {}) : { entries: one, passedOver: [] };
         // The oldest first, as they came.
         const ids = found.entries.map((entry) => entry.id).reverse();
         for (const each of ids.slice(0, MAX_LISTED)) {
@@ -133,9 +139,4 @@ function notePassedOver(ids: readonly number[]): void {
 
 function inCommands(entry: RejectedShown): RejectedShown {
   return asCommand(entry, (role) => `throughline rejected fix ${entry.id} --role ${role}`);
-}
-
-function line(entry: RejectedShown): string {
-  const { id, at, subject, sequence, code, bytes, reason } = entry;
-  return `${id}  ${at}  ${subject}  dispatch ${sequence}  ${bytes} bytes  ${code}: ${reason}`;
 }

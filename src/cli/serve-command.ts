@@ -14,7 +14,12 @@ import {
   inspectorLine,
   startInspector,
 } from './inspector-options.js';
-import { addMonitoringOptions, type MonitoringOptions, startMonitoring } from './monitoring-options.js';
+import {
+  addMonitoringOptions,
+  checkMonitoring,
+  type MonitoringOptions,
+  startMonitoring,
+} from './monitoring-options.js';
 import { runUntilSignal } from './signals.js';
 
 /** What `--only` takes: services, and the inspector, which is a client of theirs. */
@@ -53,7 +58,7 @@ export function serveCommand(program: Command): void {
     .action(async (options: ServeOptions) => {
       const cli = withLogger(cliOf(command));
       if (options.check) {
-        await checkSettings(cli);
+        await checkSettings(cli, options);
         return out('the settings are valid');
       }
       growHeapSlowly();
@@ -86,8 +91,11 @@ function servedBy(options: ServeOptions): readonly Served[] {
   throw new ThroughlineError('usage', `${flag} is only for the inspector: give --inspector-port, too`);
 }
 
-/** Whatever a start reads because a setting names it, without a server. */
-async function checkSettings({ config, url }: Cli): Promise<void> {
+/** Whatever a start reads because a setting or an option names it, without a server. */
+async function checkSettings({ config, url }: Cli, options: ServeOptions): Promise<void> {
+  servedBy(options);
+  checkMonitoring(options);
   accessOptions(url, config.access);
   await loadEmbedder(config.embedder);
+  if (options.otel) await (await import('../monitoring/otel-sdk.js')).loadOtelSdk();
 }

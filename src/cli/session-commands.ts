@@ -1,8 +1,11 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import type { ThroughlineClient } from '../client/throughline-client.js';
+import type { SessionListed } from '../contracts/replies/session-list-reply.js';
 import { counted } from '../shared/counted.js';
-import { allPages } from './all-pages.js';
 import { cliOf, coloured, examples, note, out, withClient } from './command-context.js';
+import { wholeNumber } from './option-parsers.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
+import { sessionLines } from './show-query.js';
 import { showReply } from './show-reply.js';
 import { addTool } from './tool-command.js';
 
@@ -10,6 +13,21 @@ import { addTool } from './tool-command.js';
 
 /** As many sessions as one request may ask for. */
 const PAGE = 200;
+const USUAL = 50;
+const MOST = 100_000;
+
+interface Filters {
+  readonly text?: string;
+  readonly status?: 'open' | 'completed';
+  readonly project?: string;
+  readonly stalled?: boolean;
+}
+
+interface ListOptions extends Filters {
+  readonly limit: number;
+  readonly all?: boolean;
+  readonly json?: boolean;
+}
 
 /** The tools that show a whole session. */
 type Shown = 'session-show' | 'task-list' | 'iteration-list';
@@ -22,20 +40,34 @@ export function sessionCommand(program: Command): void {
 
   session
     .command('ls')
-    .description('Lists all sessions, sorted by name.')
-    .option('--json', 'one JSON array of names')
-    .addHelpText('after', examples('throughline session ls', 'throughline session ls --json'))
-    .action(async (options: { json?: boolean }, command: Command) => {
-      const pages = await withClient(cliOf(command), (client) =>
-        allPages((cursor) => client.tools.sessionList({ brief: true, limit: PAGE, ...cursor })),
+    .description(
+      'Lists the sessions, each with how far it is: stalled ones first, then those that wait for a person, then the newest.',
+    )
+    .option('--text <text>', 'only sessions whose name, project or goal holds these words')
+    .addOption(new Option('--status <status>', 'only sessions that are so').choices(['open', 'completed']))
+    .option('--project <name>', 'only sessions of this project')
+    .option('--stalled', 'only sessions with a task that makes no progress')
+    .option('--limit <n>', 'most sessions to show', wholeNumber(1, MOST), USUAL)
+    .option('-a, --all', 'all of them, however many there are')
+    .option('--json', 'one JSON array of sessions')
+    .addHelpText(
+      'after',
+      examples(
+        'throughline session ls',
+        'throughline session ls --stalled --project parser',
+        'throughline session ls --all --json',
+      ),
+    )
+    .action(async (options: ListOptions, command: Command) => {
+      const { all = false, limit, json = false, ...filters } = options;
+      const most = all ? Number.POSITIVE_INFINITY : limit;
+      const { sessions, total } = await withClient(cliOf(command), (client) =>
+        sessionsListed(client, filters, most),
       );
-      // A session that moved meanwhile may stand on two pages.
-      const names = [
-        ...new Set(pages.flatMap(({ sessions }) => sessions.map(({ session }) => session))),
-      ].sort();
-      if (options.json) return out(JSON.stringify(names));
-      for (const name of names) out(name);
-      note(`-- ${counted(names.length, 'session')}`);
+      if (json) return out(JSON.stringify(sessions));
+      for (const line of sessions.flatMap((each) => sessionLines(each))) out(line);
+      if (total > 0 || Object.keys(filters).length === 0) note(`-- ${summary(sessions.length, total)}`);
+      else note('-- no such sessions: without these options all are listed');
     });
 
   reading(session.command('show'), 'Shows the figures of a session.', 'session show', 'session-show');
@@ -44,6 +76,34 @@ export function sessionCommand(program: Command): void {
     const command = onSession(session.command(word));
     addTool(command, `session-${word}`, `throughline session ${word} demo`, sessionGiven);
   }
+}
+
+/** At most so many sessions, each once: one that moved meanwhile may stand on two pages. */
+async function sessionsListed(
+  client: ThroughlineClient,
+  filters: Filters,
+  most: number,
+): Promise<{ readonly sessions: readonly SessionListed[]; readonly total: number }> {
+  const found = new Map<string, SessionListed>();
+  for (let cursor: string | undefined; ; ) {
+    const limit = Math.min(PAGE, most - found.size);
+    const page = await client.tools.sessionList({
+      ...filters,
+      limit,
+      ...(cursor !== undefined && { cursor }),
+    });
+    for (const each of page.sessions) found.set(each.session, each);
+    cursor = page.next;
+    if (cursor === undefined || found.size >= most)
+      return { sessions: [...found.values()], total: page.total };
+  }
+}
+
+function summary(shown: number, total: number): string {
+  if (total === 0)
+    return 'no sessions yet: one begins with its first result, as "throughline publish" sends it';
+  if (shown >= total) return counted(shown, 'session');
+  return `${shown} of ${counted(total, 'session')}: --all lists the others, too`;
 }
 
 export function tasksCommand(program: Command): void {

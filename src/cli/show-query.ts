@@ -1,23 +1,32 @@
 import type { FactShown, FoundFact } from '../contracts/replies/fact-reply.js';
 import type { FilesListed } from '../contracts/replies/file-reply.js';
 import type { LedgerShown, LedgersListed } from '../contracts/replies/ledger-reply.js';
+import type { RejectedShown } from '../contracts/replies/rejected-reply.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
 import type { SessionListed } from '../contracts/replies/session-list-reply.js';
 import type { SnapshotShown } from '../contracts/replies/snapshot-reply.js';
 import type { TimelineEntry } from '../contracts/replies/timeline-reply.js';
 import type { ToolName } from '../contracts/tool-requests.js';
+import { age } from '../shared/age.js';
 import { counted } from '../shared/counted.js';
 import { oneLine } from '../shared/text.js';
+import { promptLine, promptLines } from './show-prompt.js';
 
 /** Replies of the tools that read, as lines for people. What agents wrote gets one line of visible text. */
 
 const LINES: { readonly [Name in ToolName]?: (reply: ToolReply<Name>) => readonly string[] } = {
-  'session-list': ({ sessions }) => listed(sessions.map(sessionLine), 'no such sessions'),
+  'session-list': ({ sessions }) =>
+    listed(
+      sessions.flatMap((each) => sessionLines(each)),
+      'no such sessions',
+    ),
   'fact-show': factLines,
   'file-list': ({ files, links }) =>
-    listed(fileLines({ files, links }), 'no results have touched such files'),
-  'timeline-list': ({ entries }) => listed(entries.map(timelineLine), 'nothing such has happened'),
-  'ledger-list': ({ tasks }) => listed(ledgerListLines({ tasks }), 'no task has had a result'),
+    listed(fileLines({ files, links }), 'no such files: results name them in files_modified'),
+  'timeline-list': ({ entries }) =>
+    listed(entries.map(timelineLine), 'no such entries: with the session alone all are listed'),
+  'ledger-list': ({ tasks }) =>
+    listed(ledgerListLines({ tasks }), 'no task has had a result yet: "throughline publish" sends one'),
   'ledger-show': (reply) => (reply.remark === undefined ? ledgerLines(reply) : [oneLine(reply.remark)]),
   'trace-list': ({ intents }) =>
     listed(
@@ -25,13 +34,19 @@ const LINES: { readonly [Name in ToolName]?: (reply: ToolReply<Name>) => readonl
         ({ id, entries, request }) =>
           `${oneLine(id)}  ${counted(entries, 'entry', 'entries')}${request === undefined ? '' : `  ${oneLine(request)}`}`,
       ),
-      'no intent has a trace',
+      'no intent has a trace yet: "throughline trace append" begins one',
     ),
   'trace-show': ({ entries }) =>
     listed(
       entries.map(({ at, entry, line }) => `${at}  ${oneLine(entry.id)}  ${oneLine(line)}`),
-      'no such entries',
+      'no such entries: "throughline tool trace-list" lists the intents that have some',
     ),
+  'snapshot-show': (shown) => [...(shown.text === undefined ? [] : [shown.text]), ...snapshotLines(shown)],
+  'telemetry-show': telemetryLines,
+  'rejected-list': ({ rejected }) => listed(rejected.map(rejectedLine), 'no such rejected results'),
+  'prompt-list': ({ prompts }) =>
+    listed(prompts.map(promptLine), 'no such prompts: each that is compiled is kept, the newest 200'),
+  'prompt-show': ({ prompt }) => promptLines(prompt),
 };
 
 /** The lines of a reply; `undefined` for a tool whose reply is shown otherwise. */
@@ -45,19 +60,25 @@ function listed(lines: readonly string[], none: string): readonly string[] {
   return lines.length === 0 ? [none] : lines;
 }
 
-function sessionLine(session: SessionListed): string {
-  if (session.brief) return `${session.session}  last event ${session.at}`;
-  const { session: name, status, at, results, facts, board, plan, stalled, waiting } = session;
+/** A session with how far it is and how long ago it moved, and below it what is stalled and what waits for a person. */
+export function sessionLines(session: SessionListed, now = new Date().toISOString()): string[] {
+  const { session: name, at } = session;
+  if (session.brief) return [`${name}  ${age(at, now)}`];
+  const { status, results, rejected, facts, board, plan, stalled, waiting, unread } = session;
+  const tasks = board.open + board.done;
   const parts = [
-    `${name}  ${status}`,
+    ...(plan === undefined ? [] : [`plan ${plan.done} of ${plan.total} done`]),
+    ...(tasks === 0 ? [] : [`board ${board.done} of ${tasks} done`]),
     counted(results, 'result'),
     counted(facts, 'fact'),
-    ...(board.open + board.done > 0 ? [`board: ${board.open} open, ${board.done} done`] : []),
-    ...(plan === undefined ? [] : [`plan: ${plan.done} of ${plan.total} done`]),
-    `last event ${at}`,
+    ...(rejected === 0 ? [] : [`${rejected} rejected`]),
+    ...(unread === 0 ? [] : [`${unread} unread`]),
   ];
-  const stuck = stalled.map(({ task, reason }) => `\n  stalled: task ${oneLine(task)}: ${oneLine(reason)}`);
-  return parts.join(', ') + stuck.join('') + waiting.map((what) => `\n  waits: ${oneLine(what)}`).join('');
+  return [
+    `${name}  ${status}  ${age(at, now)}  ${parts.join(', ')}`,
+    ...stalled.map(({ task, reason }) => `  stalled: task ${oneLine(task)}: ${oneLine(reason)}`),
+    ...waiting.map((what) => `  waits: ${oneLine(what)}`),
+  ];
 }
 
 /** An entry of a timeline in one line. */
@@ -139,14 +160,30 @@ export function ledgerLines({ entries }: Pick<LedgerShown, 'entries'>): string[]
 }
 
 /** What a snapshot holds, a line each. */
-export function snapshotLines(session: string, shown: SnapshotShown): string[] {
+export function snapshotLines(shown: SnapshotShown): string[] {
   const byRole = Object.entries(shown.dispatches).map(([kind, count]) => `${count} ${kind}`);
   return [
-    `session         ${session}`,
     `after sequence  ${shown.after}`,
     `created at      ${shown.createdAt}`,
     `size            ${shown.bytes} bytes`,
     `valid facts     ${shown.facts}`,
     `dispatches      ${byRole.join(', ')}`,
   ];
+}
+
+/** A rejected result in one line. */
+export function rejectedLine(entry: RejectedShown): string {
+  const { id, at, subject, sequence, code, bytes, reason } = entry;
+  return `${id}  ${at}  ${subject}  dispatch ${sequence}  ${bytes} bytes  ${code}: ${reason}`;
+}
+
+/** What was counted of a session, a line each. */
+export function telemetryLines(report: ToolReply<'telemetry-show'>): string[] {
+  const entries = (value: object) =>
+    Object.entries(value)
+      .map(([key, count]) => `${count} ${key}`)
+      .join(', ') || '-';
+  return Object.entries(report).map(
+    ([key, value]) => `${key.padEnd(16)}${typeof value === 'object' ? entries(value) : value}`,
+  );
 }

@@ -70,14 +70,21 @@ export function showReply(value: unknown, coloured: boolean): string {
   const shown = reply.parse(value);
   if (shown.deleted !== undefined) return `${shown.deleted} deleted`;
   if (shown.task !== undefined) return shown.task === null ? 'no task is ready' : showTask(pc, shown.task);
-  if (shown.tasks) return list(pc, shown.tasks, showTask, 'no tasks');
+  if (shown.tasks) return list(pc, shown.tasks, showTask, 'no tasks: `throughline tool task-add` adds one');
   if (shown.note) return showNote(pc, shown.note);
-  if (shown.notes) return list(pc, shown.notes, showNote, 'no notes');
+  if (shown.notes) return list(pc, shown.notes, showNote, 'no notes: `throughline tool note-add` writes one');
   if (shown.message) return showMessage(pc, shown.message);
-  if (shown.messages) return list(pc, shown.messages, showMessage, 'no unread messages');
+  if (shown.messages)
+    return list(pc, shown.messages, showMessage, 'no unread messages: --all shows those that were read');
   if (shown.iteration) return showIteration(pc, shown.iteration);
-  if (shown.iterations) return list(pc, shown.iterations, showIteration, 'no iterations');
-  if (shown.facts) return list(pc, shown.facts, showFact, 'no such facts');
+  if (shown.iterations)
+    return list(
+      pc,
+      shown.iterations,
+      showIteration,
+      'no iterations: `throughline tool iteration-start` begins one',
+    );
+  if (shown.facts) return list(pc, shown.facts, showFact, 'no such facts: --is all finds closed ones, too');
   if (shown.session) return showFields(pc, shown.session);
   return JSON.stringify(value);
 }

@@ -26,7 +26,8 @@ export function snapshotCommand(program: Command): void {
       const { json: whole = false } = options;
       const shown = await withClient(cli, (client) => client.tools.snapshotShow({ session, whole }));
       if (whole) return out(shown.text ?? '');
-      for (const line of snapshotLines(session, shown)) out(line);
+      out(`session         ${session}`);
+      for (const line of snapshotLines(shown)) out(line);
     });
 
   onSession(snapshot.command('write'))

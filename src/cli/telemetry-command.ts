@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { cliOf, examples, out, withClient } from './command-context.js';
 import { onSession, sessionGiven } from './session-argument.js';
+import { telemetryLines } from './show-query.js';
 
 export function telemetryCommand(program: Command): void {
   onSession(program.command('telemetry'))
@@ -15,13 +16,6 @@ export function telemetryCommand(program: Command): void {
       const session = sessionGiven(cli, command);
       const report = await withClient(cli, (client) => client.tools.telemetryShow({ session }));
       if (options.json) return out(JSON.stringify(report));
-      for (const [key, value] of Object.entries(report)) {
-        out(`${key.padEnd(16)}${typeof value === 'object' ? entries(value) : value}`);
-      }
+      for (const line of telemetryLines(report)) out(line);
     });
-}
-
-function entries(value: object): string {
-  const shown = Object.entries(value).map(([key, count]) => `${count} ${key}`);
-  return shown.length === 0 ? '-' : shown.join(', ');
 }

@@ -65,6 +65,7 @@ export function timelineCommand(program: Command): void {
       });
       if (json) return out(JSON.stringify(entries));
       for (const entry of entries) out(timelineLine(entry));
+      if (entries.length === 0) return note('-- no such entries: without these options all are listed');
       const more = hasMore ? ', and there are older ones: see --limit' : '';
       note(`-- ${counted(entries.length, 'entry', 'entries')}, the newest first${more}`);
     });

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { TOOL_NAMES, TOOLS, type ToolName } from '../contracts/tool-requests.js';
-import { type Cli, cliOf, coloured, examples, out, sessionOf, withClient } from './command-context.js';
+import { type Cli, cliOf, coloured, examples, note, out, sessionOf, withClient } from './command-context.js';
 import { addFields, fieldsIn } from './request-options.js';
 import { queryLines } from './show-query.js';
 import { showReply } from './show-reply.js';
@@ -51,7 +51,9 @@ export function addTool(
       const reply = await withClient(cli, (client) => client.requestTool(name, request));
       if (options.json === true) return out(JSON.stringify(reply));
       const lines = queryLines(name, reply);
-      if (lines !== undefined) return out(lines.join('\n'));
-      out(showReply(reply, coloured(cli)), coloured(cli));
+      if (lines !== undefined) out(lines.join('\n'));
+      else out(showReply(reply, coloured(cli)), coloured(cli));
+      if ('next' in reply && typeof reply.next === 'string')
+        note(`-- there are more: --cursor ${reply.next}`);
     });
 }

@@ -52,6 +52,8 @@ export interface HealthPoint {
   readonly compilesPerSecond?: number;
   /** Mean time of a prompt, in milliseconds; left out where none was compiled. */
   readonly compileMsMean?: number;
+  /** Seconds from the newest snapshot to a newer result; 0 where no result is newer. */
+  readonly snapshotLag?: number;
 }
 
 /** `GET /api/health-history`: the last hour, oldest first. */

@@ -236,6 +236,11 @@ export const TOOLS = {
       .nonnegative('must be a session sequence, 0 or more')
       .optional()
       .describe('Only entries above this session sequence: what is new since.'),
+    upTo: z
+      .int()
+      .positive()
+      .exactOptional()
+      .describe('Only entries up to this session sequence: how the session stood then.'),
   }),
   'ledger-list': tool('list what came of each task', '', {}),
   'ledger-show': tool('show what the ledgers know about a task', '--task 2.1', {

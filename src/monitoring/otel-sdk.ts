@@ -30,7 +30,19 @@ export async function startOtelSdk({
   logger,
   load = installed,
 }: OtelSdkOptions): Promise<() => Promise<void>> {
-  const library = await load().catch((cause: unknown) => {
+  const library = await loadOtelSdk(load);
+  const sdk = new library.NodeSDK(settings(library, env));
+  sdk.start();
+  return () => stopped(sdk, logger);
+}
+
+/**
+ * Loads the package without starting anything.
+ *
+ * @throws ThroughlineError `config_invalid` when it is not installed
+ */
+export function loadOtelSdk(load: () => Promise<Library> = installed): Promise<Library> {
+  return load().catch((cause: unknown) => {
     throw new ThroughlineError(
       'config_invalid',
       `--otel needs the package ${PACKAGE}, which cannot be loaded: install it beside throughline ` +
@@ -38,9 +50,6 @@ export async function startOtelSdk({
       { cause },
     );
   });
-  const sdk = new library.NodeSDK(settings(library, env));
-  sdk.start();
-  return () => stopped(sdk, logger);
 }
 
 function installed(): Promise<Library> {

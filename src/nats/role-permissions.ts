@@ -25,7 +25,6 @@ import {
   rejectedSubjects,
   SNAPSHOT_BUCKET,
   sessionRequest,
-  sessionSubjects,
   TELEMETRY_BUCKET,
   type Token,
   VECTOR_BUCKET,
@@ -44,7 +43,7 @@ import {
   TRACE_RECORD_SUBJECT,
   toolSubject,
 } from '../contracts/request-names.js';
-import { PER_SESSION, publishedOn, type SessionLayout, streamOf } from '../contracts/session-layout.js';
+import { PER_SESSION, publishedOn, type SessionLayout } from '../contracts/session-layout.js';
 import { TOOLS_SERVICE } from '../contracts/tool-requests.js';
 
 /**
@@ -105,14 +104,14 @@ const GRANTS: Readonly<Record<AccessRole, Granted>> = {
     deny: sessions === undefined ? FOR_OPERATORS.flatMap(bothWays) : [],
   }),
   reader: (sessions, layout) => ({
-    publish: reading(sessions, layout),
+    publish: reading(sessions),
     deny: sessions === undefined ? RAW : [],
     events: eventsOf(sessions, layout),
   }),
   operator: (_, layout) => ({
     publish: [
       ...publishing(undefined),
-      ...reading(undefined, layout),
+      ...reading(undefined),
       ...['learning.*', 'proposal.*'],
       `$JS.API.STREAM.MSG.DELETE.${REJECTED_STREAM}`,
       ...writingTo(SNAPSHOT_BUCKET),
@@ -201,48 +200,23 @@ const REQUESTS = [
   ...[TRACE_GET_SUBJECT, TRACE_PIN_SUBJECT],
 ];
 
-function reading(sessions: readonly Token[] | undefined, layout: SessionLayout): string[] {
-  const snapshots = newestIn(SNAPSHOT_BUCKET);
-  const telemetry = newestIn(TELEMETRY_BUCKET);
-  if (sessions !== undefined) {
-    return [
-      READ_LAYOUT,
-      ...sessions.flatMap((session) => [
-        ...readingLog(session, layout),
-        `${snapshots}.${session}`,
-        `${telemetry}.${session}`,
-        ...LOOKS.map((subject) => sessionRequest(subject, session)),
-      ]),
-    ];
-  }
+/** What is looked at: by requests, and for those who see all sessions by what `throughline doctor` reads itself, too. */
+function reading(sessions: readonly Token[] | undefined): string[] {
+  if (sessions !== undefined)
+    return sessions.flatMap((session) => LOOKS.map((subject) => sessionRequest(subject, session)));
   return [
     READ_LAYOUT,
     ...LOOKS.flatMap(bothWays),
     ...WIDE_LOOKS,
     ...['$JS.API.INFO', '$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST', '$JS.API.STREAM.INFO.*'],
     ...[`$JS.API.CONSUMER.INFO.${DISPATCH_STREAM}.*`, `$JS.API.STREAM.MSG.GET.${REJECTED_STREAM}`],
-    ...[
-      '$JS.API.DIRECT.GET.*',
-      `${snapshots}.*`,
-      `${telemetry}.*`,
-      `${newestIn(LEARNING_SNAPSHOT_BUCKET)}.*`,
-    ],
+    '$JS.API.DIRECT.GET.*',
+    ...[SNAPSHOT_BUCKET, TELEMETRY_BUCKET, LEARNING_SNAPSHOT_BUCKET].map((bucket) => `${newestIn(bucket)}.*`),
     ...['$SRV.*', '$SRV.*.*', healthSubject('*'), ...READING_LEARNINGS],
   ];
 }
 
-/**
- * The log of one session. A request to a shard says in its body what to read: it could name any neighbour. Only the newest
- * event of some subjects is named by the subject of the request.
- */
-function readingLog(session: Token, layout: SessionLayout): string[] {
-  const stream = streamOf(layout, session);
-  return layout.layout === 'per-session'
-    ? [`$JS.API.STREAM.INFO.${stream}`, `$JS.API.DIRECT.GET.${stream}`]
-    : [`$JS.API.DIRECT.GET.${stream}.${sessionSubjects(session)}`];
-}
-
-/** The layout of the installation, which every process reads; the first service records it. */
+/** The layout of the installation, which every process that opens streams reads; the first service records it. */
 const READ_LAYOUT = `$JS.API.DIRECT.GET.KV_${INSTALLATION_BUCKET}.${LAYOUT_SUBJECT}`;
 const RECORDING = [
   ...[READ_LAYOUT, `$JS.API.STREAM.CREATE.KV_${INSTALLATION_BUCKET}`, LAYOUT_SUBJECT],

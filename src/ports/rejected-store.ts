@@ -9,15 +9,13 @@ import type { Token } from '../contracts/names.js';
  */
 export interface RejectedStore {
   put(rejected: Rejection): Promise<void>;
-  /** The oldest `limit` rejections, without their bodies: of all sessions and roles by default. */
-  list(limit: number, of?: RejectedSelection): Promise<RejectedEntry[]>;
   /**
-   * One page of rejections, the newest first, without their bodies. It takes no longer for how many there are. It may
-   * hold fewer than asked for, even none, while there is a next one.
+   * One page of rejections, the newest first, without their bodies: of all sessions and roles by default. It takes no
+   * longer for how many there are. It may hold fewer than asked for, even none, while there is a next one.
    */
   page(asked: RejectedPageAsked): Promise<RejectedPage>;
   /**
-   * Ids of stored messages that are not rejections: `list`, `get` and `remove` skip them, however many there are.
+   * Ids of stored messages that are not rejections: `page`, `get` and `remove` skip them, however many there are.
    *
    * @param from only ids from this one on; all by default
    */

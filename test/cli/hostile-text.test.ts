@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { loggerFor } from '../../src/cli/cli-logger.js';
 import { createProgram, runCli } from '../../src/cli/program.js';
 import { loadConfig } from '../../src/config/config.js';
+import { allRejected } from '../support/all-rejected.js';
 import { cleanEnv } from '../support/cli.js';
 import { allDealtWith, implemented, reviewed, type System, startSystem } from '../support/system.js';
 
@@ -224,7 +225,9 @@ beforeAll(async () => {
     retract: await accepted('Keep functions pure'),
     other: await accepted('Prefer plain words'),
   };
-  [rejected = '', unfixed = '', unwanted = ''] = (await ports.rejected.list(3)).map(({ id }) => String(id));
+  [rejected = '', unfixed = '', unwanted = ''] = (await allRejected(ports.rejected)).map(({ id }) =>
+    String(id),
+  );
   vi.stubEnv('NATS_URL', system.url);
   vi.stubEnv('NO_COLOR', '');
   vi.stubEnv('THROUGHLINE_LOG_LEVEL', 'error');

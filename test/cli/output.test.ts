@@ -5,6 +5,7 @@ import { open } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { bytes, startNatsPorts } from '../ports/opened.js';
+import { allRejected } from '../support/all-rejected.js';
 import { BIN, cleanEnv } from '../support/cli.js';
 import { allDealtWith, soon } from '../support/system.js';
 
@@ -46,7 +47,7 @@ describe('a log that cannot be written', () => {
       // Each is rejected, with a warning.
       const bodies = ['no', 'result', 'at all'].map(bytes);
       for (const body of bodies) await nats.source.publish('dispatch.demo.reviewer', body);
-      await soon(async () => expect(await nats.rejected.list(10)).toHaveLength(3));
+      await soon(async () => expect(await allRejected(nats.rejected)).toHaveLength(3));
       await allDealtWith(nats);
       child.kill('SIGTERM');
       expect(await ended).toEqual([0, null]);

@@ -3,7 +3,6 @@ import type {
   RejectedEntry,
   RejectedPage,
   RejectedPageAsked,
-  RejectedSelection,
   RejectedStore,
   Rejection,
   WholeRejection,
@@ -42,16 +41,12 @@ export class MemoryRejectedStore implements RejectedStore {
     });
   }
 
-  async list(limit: number, { session, role }: RejectedSelection = {}): Promise<RejectedEntry[]> {
-    return [...this.#kept]
+  async page({ limit, before = this.#lastId + 1, session, role }: RejectedPageAsked): Promise<RejectedPage> {
+    const all = [...this.#kept]
       .filter(([, kept]) => session === undefined || kept.session === session)
       .filter(([, kept]) => role === undefined || kept.role === role)
-      .slice(0, limit)
-      .map(([id, rejected]) => entryOf(id, rejected));
-  }
-
-  async page({ limit, before = this.#lastId + 1, ...of }: RejectedPageAsked): Promise<RejectedPage> {
-    const all = (await this.list(Number.POSITIVE_INFINITY, of)).reverse();
+      .map(([id, rejected]) => entryOf(id, rejected))
+      .reverse();
     const older = all.filter(({ id }) => id < before);
     const entries = older.slice(0, limit);
     const last = entries.at(-1)?.id;

@@ -5,6 +5,7 @@ import { ROLES } from '../../src/contracts/kinds.js';
 import { isToken, token } from '../../src/contracts/names.js';
 import type { NatsPorts } from '../../src/nats/open-nats.js';
 import { encodeSnapshot } from '../../src/session/session-snapshot.js';
+import { allRejected } from '../support/all-rejected.js';
 import {
   BAD_BODIES,
   BAD_TOKENS,
@@ -188,10 +189,10 @@ describe('every contract', () => {
       `dispatch.a.b.${name}.c`,
     ]);
     subjects.push('dispatch.ok', 'dispatch.ok.implementer.x', 'dispatch.ok.Implementer');
-    const count = (await system.ports.rejected.list(10_000)).length;
+    const count = (await allRejected(system.ports.rejected)).length;
     for (const subject of subjects) await attacker.source.publish(subject, json(DISPATCHES.implementer));
     await allDealtWith(system.ports);
-    const entries = (await system.ports.rejected.list(10_000)).slice(count);
+    const entries = (await allRejected(system.ports.rejected)).slice(count);
     expect(entries.map(({ code }) => code)).toEqual(subjects.map(() => 'subject_invalid'));
   });
 

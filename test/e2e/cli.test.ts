@@ -234,7 +234,7 @@ describe('facts and snapshot', () => {
   it('snapshot writes a snapshot once, and shows it', async () => {
     const none = await up.cli(['snapshot', 'show', '-s', session]);
     expect(none).toMatchObject({ code: 1, stdout: '' });
-    expect(none.stderr).toMatch(/has no snapshot yet \(not_found\)/);
+    expect(none.stderr).toMatch(/has no snapshot yet: "throughline snapshot write .*\(not_found\)/);
     const written = await up.cli(['snapshot', 'write', '-s', session]);
     expect(written).toMatchObject({ code: 0, stdout: 'snapshot written at sequence 2\n' });
     const again = await up.cli(['snapshot', 'write', '-s', session, '--json']);

@@ -174,6 +174,11 @@ describe('throughline prompts', () => {
 
   it('prompts ls says what to do for a session without any', async () => {
     const none = newSession('none');
+    expect(await up.cli(['prompts', 'ls', none])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`session ${none} does not exist`),
+    });
+    await up.cli(['tool', 'note-add', '-s', none, '--content', 'x']);
     const { code, stdout, stderr } = await up.cli(['prompts', 'ls', none]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
     expect(stderr).toContain(`"throughline compile --session ${none}"`);

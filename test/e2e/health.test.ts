@@ -128,6 +128,15 @@ describe('throughline serve --check', () => {
     });
   });
 
+  it('serve --check finds options that a start would refuse, and loads the SDK that --otel needs', async () => {
+    const run = (...options: string[]) => cli(['serve', '--check', ...options], { env: {} });
+    expect(await run('--otel', '--metrics-port', '0')).toMatchObject({ code: 0, stderr: '' });
+    expect(await run('--metrics-host', '0.0.0.0')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--metrics-host is only for --metrics-port'),
+    });
+  });
+
   it.each([
     ['a variable', 'THROUGHLINE_CACHE_MB', 'lots'],
     ['a file of credentials', 'NATS_CREDS', '/nowhere/me.creds'],

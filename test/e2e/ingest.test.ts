@@ -3,6 +3,7 @@ import { DISPATCH_STREAM, EXTRACTOR_CONSUMER, isToken, REJECTED_STREAM } from '.
 import { silentLogger } from '../../src/ports/logger.js';
 import type { SessionLog } from '../../src/ports/session-log.js';
 import { startExtractor } from '../../src/services/extractor/extractor-worker.js';
+import { allRejected } from '../support/all-rejected.js';
 import { startCli } from '../support/cli.js';
 import {
   allDealtWith,
@@ -29,7 +30,7 @@ afterAll(() => system.stop());
 /** The rejection of a dispatch, as soon as it is there. */
 function rejectionOf(sequence: number) {
   return soon(async () => {
-    const entries = await system.ports.rejected.list(10_000);
+    const entries = await allRejected(system.ports.rejected);
     const entry = entries.find((each) => each.sequence === sequence);
     expect(entry, `dispatch ${sequence} is rejected`).toBeDefined();
     if (entry === undefined) throw new Error('unreachable');
@@ -258,7 +259,7 @@ describe('a result that fails on every delivery', () => {
     const { sequence } = await own.client.publishImplementer(session, implemented('cursed'));
     await own.client.publishImplementer(session, implemented('fine'));
     const entry = await soon(async () => {
-      const [first, ...others] = await ports.rejected.list(10);
+      const [first, ...others] = await allRejected(ports.rejected);
       expect(others).toEqual([]);
       expect(first).toMatchObject({ sequence, code: 'deliveries_exhausted' });
       return first;

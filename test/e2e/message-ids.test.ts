@@ -4,6 +4,7 @@ import { DISPATCH_STREAM, dispatchSubject, type Token, token } from '../../src/c
 import { connectThroughline } from '../../src/index.js';
 import type { Rejection } from '../../src/ports/rejected-store.js';
 import { retryRejected } from '../../src/services/extractor/retry-rejected.js';
+import { allRejected } from '../support/all-rejected.js';
 import { cli } from '../support/cli.js';
 import { implemented, type System, startSystem } from '../support/system.js';
 
@@ -80,7 +81,7 @@ it('a message id cannot be used up by another session when a rejected result is 
     await publisher.jetstream().publish(dispatchSubject(attacker, 'implementer'), '{}', { headers: head });
   }
   await publisher.close();
-  for (const { id } of await rejected.list(10)) {
+  for (const { id } of await allRejected(rejected)) {
     const sequence = await retryRejected({ source, rejected }, id);
     expect(await storedAt(system, sequence)).toMatchObject({
       subject,
@@ -88,7 +89,7 @@ it('a message id cannot be used up by another session when a rejected result is 
       id: expect.stringMatching(OWN),
     });
   }
-  expect(await rejected.list(10)).toEqual([]);
+  expect(await allRejected(rejected)).toEqual([]);
 });
 
 it('a message id stays the same for a retry that was cut short', async () => {
@@ -96,7 +97,7 @@ it('a message id stays the same for a retry that was cut short', async () => {
   const { rejected, source } = system.ports;
   const session = token('b', 'session');
   await rejected.put(rejectionOf(session, 1));
-  const [entry] = await rejected.list(1);
+  const [entry] = await allRejected(rejected);
   const remove = vi.spyOn(rejected, 'remove').mockRejectedValueOnce(new Error('killed'));
   await expect(retryRejected({ source, rejected }, entry?.id ?? 0)).rejects.toThrow('killed');
   remove.mockRestore();

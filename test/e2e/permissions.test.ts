@@ -237,10 +237,12 @@ describe('throughline permissions', () => {
       '--json',
     );
     const printed: { permissions: { publish: { allow: string[] } } } = JSON.parse(stdout);
-    expect(printed.permissions.publish.allow.filter((subject) => subject.includes('STREAM.INFO'))).toEqual([
-      '$JS.API.STREAM.INFO.SESSION_later',
-      '$JS.API.STREAM.INFO.SESSION_demo',
+    const { allow } = printed.permissions.publish;
+    expect(allow.filter((subject) => subject.startsWith('tool.session-show'))).toEqual([
+      'tool.session-show.later',
+      'tool.session-show.demo',
     ]);
+    expect(allow.filter((subject) => subject.startsWith('$'))).toEqual([]);
   });
 
   it.each([
@@ -389,6 +391,8 @@ describe('what a role has no need of is refused', () => {
     ['reader', 'publish', '$JS.API.DIRECT.GET.DISPATCH'],
     ['reader', 'subscription', 'session.>'],
     ['visitor', 'publish', '$JS.API.DIRECT.GET.SESSION_demo'],
+    ['visitor', 'publish', '$JS.API.DIRECT.GET.SESSION_mine'],
+    ['visitor', 'publish', '$JS.API.STREAM.INFO.SESSION_mine'],
     ['visitor', 'publish', '$JS.API.DIRECT.GET.KV_session_snapshots.$KV.session_snapshots.demo'],
     ['visitor', 'publish', '$JS.API.DIRECT.GET.KV_session_snapshots'],
     // A compiler appends nothing, and sees no results as they came.

@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { queryLines } from '../../src/cli/show-query.js';
+import { showReply } from '../../src/cli/show-reply.js';
 import { token } from '../../src/contracts/names.js';
 import type { ToolReply } from '../../src/contracts/replies/replies.js';
-import { READING_TOOLS } from '../../src/contracts/request-names.js';
+import { isWideTool, READING_TOOLS } from '../../src/contracts/request-names.js';
 import { implementer, recorded, rejected } from '../support/builders.js';
 import { implemented, newSession, reviewed, systemOfFile } from '../support/system.js';
 
@@ -150,7 +152,7 @@ describe('reading tools', () => {
     expect(failed.entries.map(({ verdict }) => verdict)).toEqual(['needs_changes', 'needs_changes']);
   });
 
-  it('no reading tool appends anything', async () => {
+  it('no reading tool appends anything, and the reply of each can be shown as text', async () => {
     const before = await system.ports.log.newest(token(session, 'session'));
     const more: Readonly<Record<string, object>> = {
       'fact-show': { id: '0000' },
@@ -158,10 +160,15 @@ describe('reading tools', () => {
       'trace-show': { intent: 'INT-1' },
       'dispatch-show': { dispatch: 1, timeoutMs: 0 },
     };
+    const shown: string[] = [];
     for (const name of READING_TOOLS) {
-      const input = name === 'session-list' ? {} : { session, ...more[name] };
-      await system.client.requestTool(name, input).catch(() => undefined);
+      const input = isWideTool(name) ? {} : { session, ...more[name] };
+      const reply = await system.client.requestTool(name, input).catch(() => undefined);
+      if (reply === undefined) continue;
+      expect(queryLines(name, reply)?.join('\n') ?? showReply(reply, false)).toMatch(/\S/);
+      shown.push(name);
     }
+    expect(shown).toEqual(expect.arrayContaining(['session-list', 'telemetry-show', 'rejected-list']));
     expect(await system.ports.log.newest(token(session, 'session'))).toBe(before);
   });
 

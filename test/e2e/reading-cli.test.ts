@@ -43,13 +43,26 @@ describe('the reading commands', () => {
     await tool('iteration-complete');
   });
 
-  it('session ls lists the sessions', async () => {
+  it('session ls lists the sessions with how far they are, and finds them', async () => {
     const { stdout, stderr } = await up.cli(['session', 'ls']);
-    expect(stdout.split('\n')).toContain(session);
+    expect(stdout).toContain(`${session}  open  just now  board 0 of 2 done, 0 results, 0 facts\n`);
     expect(stderr).toMatch(/^-- \d+ sessions?\n$/);
-    const names: string[] = JSON.parse(await run('session', 'ls', '--json'));
-    expect(names).toContain(session);
-    expect(names).toEqual(names.toSorted());
+    const listed: unknown = JSON.parse(await run('session', 'ls', '--all', '--json', '--text', session));
+    expect(listed).toMatchObject([{ session, brief: false, status: 'open', board: { open: 2, done: 0 } }]);
+    expect(await up.cli(['session', 'ls', '--text', 'nobody'])).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: '-- no such sessions: without these options all are listed\n',
+    });
+  });
+
+  it('session ls says how many sessions it does not show', async () => {
+    await run('tool', 'note-add', '--session', newSession('another'), '--content', 'x');
+    const { stdout, stderr } = await up.cli(['session', 'ls', '--limit', '1']);
+    expect(stdout).toMatch(/^\S+ {2}open {2}/);
+    expect(stderr).toMatch(/^-- 1 of \d+ sessions: --all lists the others, too\n$/);
+    const { length } = JSON.parse(await run('session', 'ls', '--all', '--json'));
+    expect(stderr).toContain(` of ${length} sessions`);
   });
 
   it('session show gives the numbers', async () => {
@@ -84,8 +97,12 @@ describe('the reading commands', () => {
   });
 
   it('the tools of agents say that there is nothing in a session that does not exist yet', async () => {
-    expect(await run('tool', 'note-list', '-n', 'nobody')).toBe('no notes\n');
-    expect(await run('tool', 'inbox-list', '-n', 'nobody')).toBe('no unread messages\n');
+    expect(await run('tool', 'note-list', '-n', 'nobody')).toBe(
+      'no notes: `throughline tool note-add` writes one\n',
+    );
+    expect(await run('tool', 'inbox-list', '-n', 'nobody')).toBe(
+      'no unread messages: --all shows those that were read\n',
+    );
     expect((await up.cli(['session', 'ls'])).stdout).not.toContain('nobody');
   });
 

@@ -5,6 +5,7 @@ import type { Token } from '../../src/contracts/names.js';
 import { connectThroughline } from '../../src/index.js';
 import type { NatsPorts } from '../../src/nats/open-nats.js';
 import type { RejectedEntry } from '../../src/ports/rejected-store.js';
+import { allRejected } from '../support/all-rejected.js';
 import { type CliResult, startUp, type Up } from '../support/cli.js';
 import { doctor } from '../support/doctor.js';
 import { implemented, newSession, openPorts, reviewed, soon } from '../support/system.js';
@@ -41,7 +42,7 @@ function rejected(...args: string[]): Promise<CliResult> {
 }
 
 function listed(session: Token): Promise<RejectedEntry[]> {
-  return ports.rejected.list(100, { session });
+  return allRejected(ports.rejected, { session });
 }
 
 /** Publishes what cannot be read; gives its number in the list, where it comes a moment after the event. */
@@ -325,11 +326,11 @@ describe('rejected', () => {
     expect(await listed(session)).toHaveLength(1);
     const check = async () => (await doctor(up.url)).found.find((finding) => finding.check === 'rejected');
     expect(await check()).toMatchObject({ level: 'warn', fix: expect.stringContaining('rejected fix') });
-    const all = await ports.rejected.list(100);
+    const all = await allRejected(ports.rejected);
     expect((await rejected('rm', '--older-than', '0m', '-s', session)).stderr).toBe(
       '-- 1 rejected result removed\n',
     );
-    expect(await ports.rejected.list(100)).toHaveLength(all.length - 1);
+    expect(await allRejected(ports.rejected)).toHaveLength(all.length - 1);
     await rejected('rm', '--older-than', '0m');
     expect(await check()).toMatchObject({ level: 'ok', message: 'none' });
   });

@@ -4,6 +4,7 @@ import { token } from '../../src/contracts/names.js';
 import { connectNats } from '../../src/nats/connection/connect-nats.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import { stateToJson } from '../../src/session/session-state-json.js';
+import { allRejected } from '../support/all-rejected.js';
 import { type GuardedSystem, startGuardedSystem } from '../support/guarded-system.js';
 import { allDealtWith, freshState, implemented, soon } from '../support/system.js';
 
@@ -23,7 +24,6 @@ beforeAll(async () => {
     { name: 'reader', role: 'reader' },
     { name: 'operator', role: 'operator' },
     { name: 'guest', role: 'publisher', args: ['--session', 'a'] },
-    { name: 'visitor', role: 'reader', args: ['--session', 'a'] },
   ]);
   admin = system.ports.connection;
   const { client } = system;
@@ -74,14 +74,14 @@ async function stored(stream: string, like: (message: StoredMsg) => boolean): Pr
   });
 }
 
-/** Has a stream of events end at a sequence, by what the server answers a visitor. */
+/** Has a stream of events end at a sequence, by what the server answers a reader. */
 async function pad(stream: string, sequence: number): Promise<void> {
   const jsm = await admin.jetstreamManager();
   const { state } = await jsm.streams.info(stream);
   const asked = Array.from({ length: sequence - state.last_seq }, () => {
     return ['$JS.API.STREAM.INFO.SESSION_a', '', 'session.b.x'] as const;
   });
-  await ask('visitor', ...asked);
+  await ask('reader', ...asked);
   await soon(async () => expect((await jsm.streams.info(stream)).state.last_seq).toBe(sequence));
 }
 
@@ -91,17 +91,17 @@ const stateOf = async (session: string) => stateToJson(await freshState(system, 
 const promptOf = async (session: string) =>
   (await system.client.compile({ session, taskId: '2', taskPrompt: 'only-in', kind: 'dispatch' })).prompt;
 
-describe('a reader and a publisher of one session', () => {
-  it('a reader and a publisher of one session bring no fact of theirs into the prompt of another', async () => {
+describe('a reader', () => {
+  it('a reader brings no fact of one session into the prompt of another', async () => {
     const before = await stateOf('b');
     const batch = { seq: 1, batch: 1000, next_by_subj: 'session.a.>' };
-    await ask('visitor', ['$JS.API.DIRECT.GET.SESSION_a', batch, 'session.b.fact.recorded']);
+    await ask('reader', ['$JS.API.DIRECT.GET.SESSION_a', batch, 'session.b.fact.recorded']);
     await stored('SESSION_b', (message) => message.string().includes('only-in-a'));
     expect(await promptOf('b')).not.toContain('only-in-a');
     expect(await stateOf('b')).toEqual(before);
   });
 
-  it('a reader and a publisher of one session neither delete the tasks of another nor complete it', async () => {
+  it('a reader neither deletes the tasks of a session nor completes it', async () => {
     const { client } = system;
     await client.tools.taskAdd({ session: 'b', content: 'the second of b' });
     // Longer than b, so that what is sent there can be made to follow the sequence that it was appended after.
@@ -113,7 +113,7 @@ describe('a reader and a publisher of one session', () => {
     for (const type of ['task.deleted', 'session.completed']) {
       const { seq } = await stored('SESSION_a', at(`session.a.${type}`));
       await pad('SESSION_b', seq - 1);
-      await ask('visitor', ['$JS.API.DIRECT.GET.SESSION_a', { seq }, `session.b.${type}`]);
+      await ask('reader', ['$JS.API.DIRECT.GET.SESSION_a', { seq }, `session.b.${type}`]);
       await stored('SESSION_b', at(`session.b.${type}`));
     }
     await client.tools.sessionRestart({ session: 'a' });
@@ -124,19 +124,19 @@ describe('a reader and a publisher of one session', () => {
     expect(added).toMatchObject({ task: { id: 'TAS-3' } });
   });
 
-  it('a reader and a publisher of one session put no snapshot of theirs over that of another', async () => {
+  it('a reader puts no snapshot of one session over that of another', async () => {
     const before = await freshState(system, 'b');
     // One that was written with no expectation; the others are refused by the server where something else stands.
     const own = await system.ports.snapshots.load(A);
     await admin.request('$KV.session_snapshots.a', own?.text, { timeout: 5000 });
     const subject = '$JS.API.DIRECT.GET.KV_session_snapshots.$KV.session_snapshots.a';
-    await ask('visitor', [subject, '', '$KV.session_snapshots.b']);
+    await ask('reader', [subject, '', '$KV.session_snapshots.b']);
     await stored(
       'KV_session_snapshots',
       (message) => at('$KV.session_snapshots.b')(message) && isCopy(message),
     );
     expect((await system.ports.snapshots.load(B))?.text).toContain('"session":"b"');
-    for (let copy = 1; copy < 6; copy += 1) await ask('visitor', [subject, '', '$KV.session_snapshots.b']);
+    for (let copy = 1; copy < 6; copy += 1) await ask('reader', [subject, '', '$KV.session_snapshots.b']);
     await soon(async () => expect(await system.ports.snapshots.load(B)).toBeUndefined());
     const after = await freshState(system, 'b');
     expect(stateToJson(after)).toEqual(stateToJson(before));
@@ -144,13 +144,13 @@ describe('a reader and a publisher of one session', () => {
     expect(await system.ports.snapshots.load(B)).toMatchObject({ sequence: after.sequence });
   });
 
-  it('a reader and a publisher of one session change nothing by copying what stands in it', async () => {
+  it('a reader changes nothing in a session by copying what stands in it', async () => {
     // What was malformed is counted event by event: nothing else tells a copy from the first one.
     const entries = [{ intent_id: 'INT-1', action_type: 'TOOL_EXECUTION' }, { action_type: 'UNKNOWN' }];
     await system.client.request('trace.append', { session: 'a', entries });
     const before = await stateOf('a');
     const { seq } = await stored('SESSION_a', at('session.a.trace.appended'));
-    await ask('visitor', ['$JS.API.DIRECT.GET.SESSION_a', { seq }, 'session.a.trace.appended']);
+    await ask('reader', ['$JS.API.DIRECT.GET.SESSION_a', { seq }, 'session.a.trace.appended']);
     await stored('SESSION_a', isCopy);
     expect(await stateOf('a')).toEqual(before);
   });
@@ -170,7 +170,7 @@ describe('a publisher', () => {
 
   it('a publisher can store the server’s replies where it may not publish, but none of them counts', async () => {
     const before = await stateOf('b');
-    const rejectedBefore = await system.ports.rejected.list(1000);
+    const rejectedBefore = await allRejected(system.ports.rejected);
     const result = `BEGIN_DISPATCH_RESULT ${JSON.stringify(implemented('9'))} END_DISPATCH_RESULT`;
     for (const reply of junk) await ask('guest', [dispatch, result, reply]);
     await stored(
@@ -184,7 +184,7 @@ describe('a publisher', () => {
     await stored('DISPATCH_REJECTED', at('rejected.b.implementer'));
     await allDealtWith(system.ports);
     expect(await stateOf('b')).toEqual(before);
-    expect(await system.ports.rejected.list(1000)).toEqual(rejectedBefore);
+    expect(await allRejected(system.ports.rejected)).toEqual(rejectedBefore);
   });
 
   it('a publisher gets no service to answer where the publisher may not publish', async () => {
@@ -228,10 +228,10 @@ describe('a publisher', () => {
     }
   });
 
-  it('a publisher cannot pass off an empty read or a reply of the server’s API as a result of another session', async () => {
+  it('a reader cannot pass off an empty read or a reply of the server’s API as a result of another session', async () => {
     const before = await stateOf('b');
     await ask(
-      'visitor',
+      'reader',
       ['$JS.API.DIRECT.GET.SESSION_a', { seq: 99_999 }, 'dispatch.b.reviewer'],
       ['$JS.API.STREAM.INFO.SESSION_a', '', 'dispatch.b.reviewer'],
       ['$JS.API.DIRECT.GET.SESSION_a', { seq: 1 }, 'dispatch.b.reviewer'],
@@ -243,7 +243,7 @@ describe('a publisher', () => {
     );
     await allDealtWith(system.ports);
     expect(await stateOf('b')).toEqual(before);
-    const rejected = await system.ports.rejected.list(1000);
+    const rejected = await allRejected(system.ports.rejected);
     expect(rejected.filter(({ session }) => session === 'b')).toEqual([]);
   });
 });
@@ -277,7 +277,7 @@ describe('rejected results', () => {
     head.set('Anything', 'else');
     await admin.request('rejected.b.reviewer', 'no rejection', { headers: head, timeout: 5000 });
     await system.client.publishText('a', 'implementer', 'no result either');
-    await soon(async () => expect((await system.ports.rejected.list(1000)).length).toBeGreaterThan(0));
+    await soon(async () => expect((await allRejected(system.ports.rejected)).length).toBeGreaterThan(0));
     const { code, stderr, stdout } = await system.as('admin', 'rejected', 'retry', '--all');
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('not a rejected result') });
     expect(stdout).toContain('published again');
@@ -360,7 +360,7 @@ describe('foreign messages', () => {
   });
 
   it('the last foreign message of a session stays until an event follows it, and commands go on', async () => {
-    await ask('visitor', ['$JS.API.STREAM.INFO.SESSION_a', '', 'session.b.x']);
+    await ask('reader', ['$JS.API.STREAM.INFO.SESSION_a', '', 'session.b.x']);
     await stored('SESSION_b', at('session.b.x'));
     const { stderr } = await system.as('admin', 'foreign', 'rm', '--yes', '--session', 'b');
     expect(stderr).toContain('kept, since no event follows it yet');

@@ -3,6 +3,7 @@ import { REJECTED_STREAM, token } from '../../src/contracts/names.js';
 import { TOOL_NAMES, TOOLS_SERVICE } from '../../src/contracts/tool-requests.js';
 import { serviceStats } from '../../src/nats/micro/service-stats.js';
 import { tracesOf } from '../../src/session/session-state.js';
+import { allRejected } from '../support/all-rejected.js';
 import { capturedLog } from '../support/captured-log.js';
 import { cli, startCli } from '../support/cli.js';
 import { TASKS_MD, tasksFolder } from '../support/runs.js';
@@ -197,7 +198,7 @@ describe('secrets that agents send', () => {
   });
 
   it('secrets that agents send stay in what was rejected, byte for byte, and in no reason', async () => {
-    const entries = await system.ports.rejected.list(10_000);
+    const entries = await allRejected(system.ports.rejected);
     expect(entries.map(({ id }) => id)).toHaveLength(bad.length);
     expect(readable(entries.map(({ reason }) => reason).join('\n'))).toEqual([]);
     const bodies = await Promise.all(entries.map(({ id }) => system.ports.rejected.get(id)));

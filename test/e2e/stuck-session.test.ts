@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { sessionStream, type Token } from '../../src/contracts/names.js';
 import { examine } from '../../src/nats/doctor/examine.js';
+import { allRejected } from '../support/all-rejected.js';
 import { EXPECTED, of } from '../support/doctor.js';
 import { startFaultyServer } from '../support/faults/server.js';
 import { loggedWarnings } from '../support/logged.js';
@@ -136,7 +137,7 @@ describe('a session whose stream', () => {
     );
     const sequences = (await Promise.all(published)).map(({ sequence }) => sequence);
     await allDealtWith(system.ports);
-    const kept = await system.ports.rejected.list(100);
+    const kept = await allRejected(system.ports.rejected);
     expect(kept.map(({ sequence }) => sequence).sort((a, b) => a - b)).toEqual(
       sequences.sort((a, b) => a - b),
     );

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { DISPATCH_STREAM, EXTRACTOR_CONSUMER } from '../../src/contracts/names.js';
 import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
 import { retryRejected } from '../../src/services/extractor/retry-rejected.js';
+import { allRejected } from '../support/all-rejected.js';
 import { startNode } from '../support/cli.js';
 import {
   type Acknowledged,
@@ -94,7 +95,7 @@ async function rejectedByAll(nats: TestNats, env: Env): Promise<Set<number>> {
   await using system = await startSystem({ nats, env });
   const { ports } = system;
   await allDealtWith(ports);
-  return new Set((await ports.rejected.list(1000)).map(({ sequence }) => sequence));
+  return new Set((await allRejected(ports.rejected)).map(({ sequence }) => sequence));
 }
 
 /**
@@ -127,7 +128,7 @@ async function dieAt(
 
 /** Goes on where the retry was cut off: retries what stands rejected since before it. */
 async function retryRest({ ports }: System, before: ReadonlySet<number>): Promise<void> {
-  for (const { id, sequence } of await ports.rejected.list(1000)) {
+  for (const { id, sequence } of await allRejected(ports.rejected)) {
     if (before.has(sequence)) await retryRejected(ports, id);
   }
 }

@@ -27,7 +27,7 @@ it('hostile texts in every view execute nothing, load nothing and are shown as t
     goal: MARKUP.join(' '),
     project: 'hostile',
   });
-  for (const [index, said] of SAID.entries()) {
+  const say = async (said: string, index: number) => {
     const at = (offset: number) => SAID[(index + offset) % SAID.length] ?? said;
     await client.publishText(
       'hostile',
@@ -60,7 +60,8 @@ it('hostile texts in every view execute nothing, load nothing and are shown as t
       await client.learnings.propose({ project: 'hostile', content: visible }).catch(() => undefined);
     if (index % 4 === 0)
       await client.requestTool('note-add', { session: 'hostile', content: visible || 'x', type: 'tip' });
-  }
+  };
+  await Promise.all(SAID.map(say));
   await allDealtWith(system.ports);
   await client.compile({ session: 'hostile', taskId: '1', taskPrompt: MARKUP.join('\n'), maxFacts: 60 });
 
@@ -95,6 +96,20 @@ it('hostile texts in every view execute nothing, load nothing and are shown as t
       expect(await page.locator(element).count(), `${element} in ${view}`).toBe(0);
     expect(await page.locator('a[href^="javascript:" i]').count(), view).toBe(0);
   }
+  await goTo(page, origin, '/');
+  await page
+    .getByText(MARKUP[0] ?? '')
+    .first()
+    .waitFor();
+  await goTo(page, origin, '/s/hostile');
+  const evidence = page.getByRole('button', { name: 'Show the evidence' });
+  // Each that is open has another name.
+  for (let left = await evidence.count(); left > 0; left--) await evidence.first().click();
+  await page.getByText('<script>alert(2)</script>').first().waitFor();
+  await goTo(page, origin, '/s/hostile/timeline');
+  await page.getByRole('option').first().click();
+  await page.getByRole('complementary').waitFor();
+  for (let row = 0; row < 10; row++) await page.keyboard.press('j');
   await goTo(page, origin, '/s/hostile/facts?is=all');
   await page.getByText('<script>alert(2)</script>').first().waitFor();
   await page.locator('.fact-row').first().click();

@@ -148,6 +148,8 @@ describe('the live feed', () => {
     await client.publishImplementer(session, implemented('1'), { wait: true });
     await using feed = await live(`?session=${session}`);
     await feed.heard('state');
+    // By this answer the feed has the one to its own question, which it sent before: where the timeline stands.
+    await served.ask('tool.timeline-list', { session });
     await client.publishImplementer(other, implemented('1'), { wait: true });
     await client.publishImplementer(session, implemented('2', { summary: 'Parser done' }), { wait: true });
     const change = await feed.heard('change');
@@ -163,8 +165,16 @@ describe('the live feed', () => {
       session,
       entry: { kind: 'prompt', task: '3', type: 'prompt.compiled' },
     });
-    const request = { session, taskId: '3', taskPrompt: 'Go on', asOf: change.data.sequence };
-    expect(await served.ask('prompt.past', request)).toMatchObject({
+    // It is kept although the feed listens to the same subjects.
+    const { id } = (prompt.data.entry as { prompt: { id: string } }).prompt;
+    const shown = await soon(async () => {
+      const answer = await served.ask('tool.prompt-show', { session, id });
+      expect(answer).toMatchObject({ status: 200, body: { prompt: { id, task: '3' } } });
+      return answer.body as { request: object };
+    });
+    const listed = await served.ask('tool.prompt-list', { session });
+    expect(listed.body).toMatchObject({ total: 1, prompts: [{ id }] });
+    expect(await served.ask('prompt.past', shown.request)).toMatchObject({
       status: 200,
       body: { kind: 'dispatch', prompt: expect.stringContaining('Go on') },
     });

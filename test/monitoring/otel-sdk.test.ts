@@ -1,15 +1,18 @@
 import { expect, it } from 'vitest';
-import { startOtelSdk } from '../../src/monitoring/otel-sdk.js';
+import { loadOtelSdk, startOtelSdk } from '../../src/monitoring/otel-sdk.js';
 import { silentLogger } from '../../src/ports/logger.js';
 
 it('--otel names the package that is not installed, and the command that installs it', async () => {
   const load = async () => {
     throw new Error("Cannot find package '@opentelemetry/sdk-node'");
   };
-  await expect(startOtelSdk({ env: {}, logger: silentLogger, load })).rejects.toMatchObject({
+  const refused = {
     code: 'config_invalid',
     message: expect.stringMatching(
       /^--otel needs .*with "npm install @opentelemetry\/sdk-node" \(Cannot find package/,
     ),
-  });
+  };
+  await expect(startOtelSdk({ env: {}, logger: silentLogger, load })).rejects.toMatchObject(refused);
+  // What `serve --check` does.
+  await expect(loadOtelSdk(load)).rejects.toMatchObject(refused);
 });

@@ -83,8 +83,8 @@ describe('on NATS', () => {
     expect(await opened.other.prompts.all(session)).toEqual([kept(session, 2)]);
   });
 
-  it('a missing stream of prompts is noticed and made although somebody listens to its subjects', async () => {
-    // To whoever publishes, a listener looks like a stream that takes its time.
+  it('a missing stream of prompts is noticed and made although someone listens to its subjects', async () => {
+    // To anyone who publishes, a listener looks like a stream that takes its time.
     const { connection } = opened.other;
     connection.subscribe(PROMPTS_SUBJECTS, { callback: () => undefined });
     await connection.flush();

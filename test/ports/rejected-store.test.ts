@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { HEADERS, REJECTED_STREAM, REJECTED_SUBJECTS } from '../../src/contracts/names.js';
 import { MemoryRejectedStore } from '../doubles/memory-rejected-store.js';
+import { allRejected } from '../support/all-rejected.js';
 import { timeOf } from '../support/builders.js';
 import { newSession, openPorts, twoOnNats } from './opened.js';
 import { rejectedStoreContract } from './rejected-store.contract.js';
@@ -51,7 +52,7 @@ describe('on NATS', () => {
 
   it('the rejected store on NATS takes no later part of a body for a rejection', async () => {
     await opened.nats.rejected.put(rejection(5002, 1024 * 1024));
-    const entry = (await opened.nats.rejected.list(10_000)).find(({ sequence }) => sequence === 5002);
+    const entry = (await allRejected(opened.nats.rejected)).find(({ sequence }) => sequence === 5002);
     const { state } = await (await opened.nats.connection.jetstreamManager()).streams.info(REJECTED_STREAM);
     expect(state.last_seq).toBeGreaterThan(entry?.id ?? 0);
     expect(await opened.nats.rejected.get(state.last_seq)).toBeUndefined();
@@ -61,21 +62,21 @@ describe('on NATS', () => {
 
   it('the rejected store on NATS makes its stream again when it is deleted', async () => {
     await (await opened.nats.connection.jetstreamManager()).streams.delete(REJECTED_STREAM);
-    expect(await opened.nats.rejected.list(10)).toEqual([]);
+    expect(await allRejected(opened.nats.rejected)).toEqual([]);
     expect(await opened.nats.rejected.get(1)).toBeUndefined();
     expect(await opened.nats.rejected.remove(1)).toBe(false);
     await opened.nats.rejected.put(rejection(5003, 10));
-    expect(await opened.other.rejected.list(10)).toHaveLength(1);
+    expect(await allRejected(opened.other.rejected)).toHaveLength(1);
   });
 
-  it('the rejected store on NATS makes its stream again although somebody listens to its subjects', async () => {
+  it('the rejected store on NATS makes its stream again although someone listens to its subjects', async () => {
     const { connection } = opened.other;
     connection.subscribe(REJECTED_SUBJECTS, { callback: () => undefined });
     await connection.flush();
     await (await connection.jetstreamManager()).streams.delete(REJECTED_STREAM);
     const impatient = await openPorts(opened.nats.server.url, { requestTimeoutMs: 500, makes: [] });
     await impatient.rejected.put(rejection(5004, 10));
-    expect(await opened.other.rejected.list(10)).toHaveLength(1);
+    expect(await allRejected(opened.other.rejected)).toHaveLength(1);
     await impatient.close();
   });
 });

@@ -79,7 +79,7 @@ const finding = z
 const missing = z
   .object({
     part: z
-      .enum(['services', 'dispatches', 'rejected', 'sessions', 'server', 'findings'])
+      .enum(['services', 'dispatches', 'rejected', 'snapshots', 'sessions', 'server', 'findings'])
       .describe('The part of the answer.'),
     code: z.string().describe('Why it is missing: a stable error code.'),
     message: z.string().describe('Why it is missing, for people.'),
@@ -100,6 +100,13 @@ export const HEALTH_REPLIES = {
       .exactOptional()
       .describe('What waits to be folded.'),
     rejected: count('Messages of rejected results.').exactOptional(),
+    snapshots: z
+      .object({
+        kept: count('Snapshots of sessions that are kept.'),
+        newestAt: time('When the newest one was written').exactOptional(),
+      })
+      .exactOptional()
+      .describe('From where sessions are read again.'),
     sessions: count('How many sessions there are.').exactOptional(),
     server: serverFacts.exactOptional(),
     findings: z

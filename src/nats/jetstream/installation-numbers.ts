@@ -6,6 +6,7 @@ import {
   EXTRACTOR_CONSUMER,
   LEARNER_CONSUMER,
   REJECTED_STREAM,
+  SNAPSHOT_BUCKET,
 } from '../../contracts/names.js';
 import type { DispatchLag, HealthShown, ServerFacts } from '../../contracts/replies/health-reply.js';
 import { PER_SESSION, type SessionLayout } from '../../contracts/session-layout.js';
@@ -24,6 +25,7 @@ export async function installationNumbers(
   return {
     dispatches: () => dispatchNumbers(jsm),
     rejected: () => rejectedMessages(jsm),
+    snapshots: () => snapshotNumbers(jsm),
     sessions: async () =>
       layout.layout === 'sharded'
         ? (await sessionCounts(jsm, layout.shards)).size
@@ -60,6 +62,14 @@ async function lagOf(jsm: JetStreamManager, consumer: string): Promise<DispatchL
 async function rejectedMessages(jsm: JetStreamManager): Promise<number> {
   const info = await orNothing(jsm.streams.info(REJECTED_STREAM), 'counting rejected results');
   return info?.state.messages ?? 0;
+}
+
+/** Snapshots of sessions; nothing without their bucket. */
+async function snapshotNumbers(jsm: JetStreamManager): Promise<HealthShown['snapshots']> {
+  const info = await orNothing(jsm.streams.info(`KV_${SNAPSHOT_BUCKET}`), 'asking for the snapshots');
+  if (info === undefined) return undefined;
+  const { messages: kept, last_ts: newestAt } = info.state;
+  return { kept, ...(kept > 0 && { newestAt }) };
 }
 
 const named = z.object({ total: z.number() });

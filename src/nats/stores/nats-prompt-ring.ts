@@ -12,7 +12,7 @@ import { ensurePromptsStream, type TopologyOptions } from '../jetstream/topology
 
 /**
  * Compiled prompts in the stream `PROMPTS`, one subject for each session, of which the server keeps the newest. Made again
- * where it was deleted, also while somebody listens to it.
+ * where it was deleted, also while someone listens to it.
  */
 export class NatsPromptRing implements PromptRing {
   readonly #connection: NatsConnection;

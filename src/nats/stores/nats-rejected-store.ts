@@ -14,7 +14,6 @@ import type {
   RejectedEntry,
   RejectedPage,
   RejectedPageAsked,
-  RejectedSelection,
   RejectedStore,
   Rejection,
   WholeRejection,
@@ -66,20 +65,6 @@ export class NatsRejectedStore implements RejectedStore {
     for (let part = 1; part <= parts; part += 1) {
       await this.#putPart(rejected, rejected.body.subarray((part - 1) * room, part * room), part, parts);
     }
-  }
-
-  async list(limit: number, { session, role }: RejectedSelection = {}): Promise<RejectedEntry[]> {
-    const entries: RejectedEntry[] = [];
-    if (limit <= 0) return entries;
-    for await (const message of this.#messages(1)) {
-      if (foreignRejection(message) !== undefined || partOf(message.header) !== 1) continue;
-      const from = publishedBy(message);
-      if (session !== undefined && from.session !== session) continue;
-      if (role !== undefined && from.role !== role) continue;
-      entries.push(await this.#entry(message));
-      if (entries.length >= limit) break;
-    }
-    return entries;
   }
 
   async page({ session, role, before, limit }: RejectedPageAsked): Promise<RejectedPage> {
@@ -175,14 +160,6 @@ export class NatsRejectedStore implements RejectedStore {
       part += 1;
     }
     return bytes;
-  }
-
-  async #entry(first: StoredMsg): Promise<RejectedEntry> {
-    const parts = await this.#parts(first);
-    return describe(
-      first,
-      parts.reduce((bytes, part) => bytes + part.data.length, 0),
-    );
   }
 
   /** All parts of a rejection, in order; other rejections may stand in between. */

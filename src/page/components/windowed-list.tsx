@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-/** Rows beyond the visible ones, above and below, that are there already when somebody scrolls. */
+/** Rows beyond the visible ones, above and below, that are there already when the list is scrolled. */
 const OVERSCAN = 12;
 
 export interface WindowedListProps {

@@ -55,7 +55,7 @@ function Shown({ session, shown }: { readonly session: string; readonly shown: F
         ))}
       </dl>
       <p class="origin-links">
-        <a class="button button-small" href={sessionHref(session, 'timeline', { task: fact.task })}>
+        <a class="button button-small" href={sessionHref(session, 'timeline', { at: fact.eventSequence })}>
           In the timeline
         </a>
         <a
@@ -76,7 +76,14 @@ function Shown({ session, shown }: { readonly session: string; readonly shown: F
           Dispatch {closedBy.dispatch}
           {closedBy.task === undefined ? '' : `, task ${closedBy.task}`}
           {closedBy.role === undefined ? '' : `, by the ${closedBy.role}`}, <Clock at={closedBy.at} />{' '}
-          <a href={sessionHref(session, 'timeline', { task: closedBy.task })}>in the timeline</a>
+          <a
+            href={sessionHref(session, 'timeline', {
+              at: closedBy.event,
+              task: closedBy.event === undefined ? closedBy.task : '',
+            })}
+          >
+            in the timeline
+          </a>
         </p>
       )}
       <h3>

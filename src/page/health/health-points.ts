@@ -14,6 +14,8 @@ export interface HealthMoment {
   readonly rejectedPerSecond?: number;
   readonly compilesPerSecond?: number;
   readonly compileMsMean?: number;
+  /** Seconds from the newest snapshot to the newest result. */
+  readonly snapshotLag?: number;
 }
 
 export type HealthSeries = Exclude<keyof HealthMoment, 'at'>;

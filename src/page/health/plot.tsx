@@ -13,8 +13,10 @@ export function Plot(props: {
   readonly unit: string;
   readonly data: PlotData;
   readonly tone: 'accent' | 'good' | 'bad' | 'warn';
+  /** Moments are marked and joined over gaps: for a figure that is known now and then only. */
+  readonly dots?: boolean;
 }) {
-  const { title, unit, data, tone } = props;
+  const { title, unit, data, tone, dots = false } = props;
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
   const newest = newestOf(data);
@@ -31,7 +33,7 @@ export function Plot(props: {
       const { default: Chart } = await import('uplot');
       if (gone) return;
       own?.destroy();
-      own = new Chart(options(element, tone), asColumns(data), element);
+      own = new Chart(options(element, tone, dots), asColumns(data), element);
       plot.current = own;
     };
     const again = () => void draw();
@@ -45,7 +47,7 @@ export function Plot(props: {
       own?.destroy();
       plot.current = undefined;
     };
-  }, [tone, chosen]);
+  }, [tone, chosen, dots]);
   useEffect(() => plot.current?.setData(asColumns(data)), [data]);
   const most = known.length === 0 ? 0 : Math.max(...known);
   return (
@@ -72,7 +74,7 @@ function asColumns({ times, values }: PlotData): uPlot.AlignedData {
   return [[...times], [...values]];
 }
 
-function options(element: HTMLElement, tone: string): uPlot.Options {
+function options(element: HTMLElement, tone: string, dots: boolean): uPlot.Options {
   const style = getComputedStyle(element);
   const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
   const axis = {
@@ -106,8 +108,9 @@ function options(element: HTMLElement, tone: string): uPlot.Options {
         stroke: colour(tone),
         fill: colour(`${tone}-soft`),
         width: 1.6,
-        points: { show: false },
-        spanGaps: false,
+        // Where they are few, uPlot shows them of its own accord: one moment alone is no line.
+        points: { ...(dots && { show: true }), size: 5, fill: colour(tone) },
+        spanGaps: dots,
       },
     ],
   };

@@ -4,6 +4,7 @@ import { Toggle } from '../components/fields.js';
 import { Table } from '../components/table.js';
 import { Tag } from '../components/tag.js';
 import { sessionHref } from '../route.js';
+import { spaced } from '../words.js';
 import { whyChosen, whyLeft } from './prompt-lines.js';
 
 /** What was considered for a prompt: what is in, what is out, and why. */
@@ -84,7 +85,8 @@ function InOut({ shown }: { readonly shown: boolean }) {
 /** What a fact says, with what it is about where that is not its own task. */
 export function factWords(fact: Pick<ConsideredFact, 'subject' | 'relation' | 'object'>): string {
   const { subject, relation, object } = fact;
-  return subject.startsWith('task:') ? `${relation}: ${object}` : `${subject} ${relation} ${object}`;
+  if (subject.startsWith('task:')) return `${spaced(relation)}: ${object}`;
+  return relation === 'issue' ? `${subject}: ${object}` : `${subject} ${spaced(relation)} ${object}`;
 }
 
 /** What adds to the score of a file, most first. */

@@ -53,8 +53,15 @@ export function OriginPanel(props: {
             Open the learning
           </a>
         )}
-        {row.task === undefined ? null : (
-          <a class="button button-small" href={sessionHref(session, 'timeline', { task: row.task })}>
+        {row.event === undefined && row.task === undefined ? null : (
+          <a
+            class="button button-small"
+            href={sessionHref(
+              session,
+              'timeline',
+              row.event === undefined ? { task: row.task } : { at: row.event },
+            )}
+          >
             In the timeline
           </a>
         )}

@@ -7,14 +7,25 @@ import { ColumnHead } from './task-row.js';
 
 const NOTE_TONES: Readonly<Record<string, Tone>> = { stuck: 'bad', decision: 'info', tip: 'good' };
 
+interface OfSession {
+  readonly session: string;
+}
+
 /** The iterations, the newest first. */
-export function Iterations({ iterations }: Pick<ReplyTo<'tool.iteration-list'>, 'iterations'>) {
+export function Iterations({
+  session,
+  iterations,
+}: OfSession & Pick<ReplyTo<'tool.iteration-list'>, 'iterations'>) {
   return (
     <>
       <ColumnHead id="iterations-title" title="Iterations">
         {iterations.length === 0 ? null : iterations.length}
       </ColumnHead>
-      {iterations.length === 0 ? <Empty title="No iterations yet" /> : null}
+      {iterations.length === 0 ? (
+        <Empty title="No iterations yet" command={`throughline tool iteration-start --session ${session}`}>
+          A run that starts an agent again and again begins one each time:
+        </Empty>
+      ) : null}
       <ul class="task-list">
         {iterations.toReversed().map((each) => (
           <li key={each.number} class="task-row">
@@ -47,13 +58,20 @@ export function Iterations({ iterations }: Pick<ReplyTo<'tool.iteration-list'>, 
 }
 
 /** Notes for later agents, the newest first. */
-export function Notes({ notes }: Pick<ReplyTo<'tool.note-list'>, 'notes'>) {
+export function Notes({ session, notes }: OfSession & Pick<ReplyTo<'tool.note-list'>, 'notes'>) {
   return (
     <>
       <ColumnHead id="notes-title" title="Notes">
         {notes.length === 0 ? null : notes.length}
       </ColumnHead>
-      {notes.length === 0 ? <Empty title="No notes yet" /> : null}
+      {notes.length === 0 ? (
+        <Empty
+          title="No notes yet"
+          command={`throughline tool note-add --session ${session} --content "The CI machine has no docker"`}
+        >
+          What later agents should know:
+        </Empty>
+      ) : null}
       <ul class="task-list">
         {notes.toReversed().map((note) => (
           <li key={note.id} class="task-row">
@@ -76,7 +94,7 @@ export function Notes({ notes }: Pick<ReplyTo<'tool.note-list'>, 'notes'>) {
 }
 
 /** Messages for the next agent: unread ones first. */
-export function Inbox({ messages }: Pick<ReplyTo<'tool.inbox-list'>, 'messages'>) {
+export function Inbox({ session, messages }: OfSession & Pick<ReplyTo<'tool.inbox-list'>, 'messages'>) {
   const ordered = [...messages.filter(({ read }) => !read), ...messages.filter(({ read }) => read)];
   const unread = messages.filter(({ read }) => !read).length;
   return (
@@ -84,7 +102,14 @@ export function Inbox({ messages }: Pick<ReplyTo<'tool.inbox-list'>, 'messages'>
       <ColumnHead id="inbox-title" title="Inbox">
         {messages.length === 0 ? null : counted(unread, 'unread', 'unread')}
       </ColumnHead>
-      {messages.length === 0 ? <Empty title="No messages" /> : null}
+      {messages.length === 0 ? (
+        <Empty
+          title="No messages"
+          command={`throughline tool inbox-add --session ${session} --content "Please look at the build first"`}
+        >
+          What you tell the next agent:
+        </Empty>
+      ) : null}
       <ul class="task-list">
         {ordered.map((message) => (
           <li key={message.id} class={`task-row ${message.read ? 'task-done' : ''}`}>

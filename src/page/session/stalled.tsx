@@ -5,7 +5,7 @@ import { AskedView } from '../components/asked-view.js';
 import { Tag } from '../components/tag.js';
 import { sessionHref, viewHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
-import { counted, nextText } from '../words.js';
+import { counted, nextText, stallText } from '../words.js';
 import { Outcome } from './outcome.js';
 
 /** What keeps the session from going on: stalled tasks with what shows it, results that could not be read, drift. */
@@ -73,7 +73,8 @@ function StalledTask({ session, listed }: { readonly session: string; readonly l
       <Tag tone="bad">stalled</Tag>
       <div>
         <p>
-          <span class="mono task-id">{task}</span> {listed.replan_hint ?? 'It makes no progress.'}
+          <span class="mono task-id">{task}</span>{' '}
+          {listed.replan_hint === undefined ? 'It makes no progress.' : stallText(listed.replan_hint)}
         </p>
         <p class="quiet attention-facts">
           <Outcome outcome={listed.last_outcome} />

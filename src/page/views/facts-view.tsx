@@ -194,7 +194,10 @@ function FactRow(props: {
 function NoFacts({ session, filtered }: { readonly session: string; readonly filtered: boolean }) {
   if (!filtered) {
     return (
-      <Empty title="This session has no facts yet" command={`throughline publish ${session} result.json`}>
+      <Empty
+        title="This session has no facts yet"
+        command={`throughline publish implementer --session ${session} --file result.json`}
+      >
         Each result becomes facts: files, tests, findings, decisions. Publish the first one.
       </Empty>
     );

@@ -90,7 +90,7 @@ function Finding({ finding }: { readonly finding: HealthFinding }) {
 }
 
 function Figures({ shown }: { readonly shown: HealthShown }) {
-  const { dispatches, rejected, sessions, services } = shown;
+  const { dispatches, rejected, snapshots, sessions, services } = shown;
   const worst = dispatches?.consumers.reduce((most, consumer) => Math.max(most, behind(consumer)), 0);
   return (
     <dl class="health-figures">
@@ -112,6 +112,13 @@ function Figures({ shown }: { readonly shown: HealthShown }) {
         <dd class="figure-value figure-time">
           {dispatches?.newestAt === undefined ? 'none' : <Ago at={dispatches.newestAt} />}
         </dd>
+      </div>
+      <div class="card figure-card">
+        <dt class="quiet">Newest snapshot</dt>
+        <dd class="figure-value figure-time">
+          {snapshots?.newestAt === undefined ? 'none' : <Ago at={snapshots.newestAt} />}
+        </dd>
+        {snapshots === undefined ? null : <dd class="quiet">{snapshots.kept} kept</dd>}
       </div>
     </dl>
   );
@@ -145,6 +152,7 @@ function Plots({ past }: { readonly past: HealthPast }) {
       compiles: plotData(past, 'compilesPerSecond'),
       mean: plotData(past, 'compileMsMean'),
       rejected: plotData(past, 'rejectedPerSecond'),
+      snapshots: plotData(past, 'snapshotLag'),
     }),
     [past],
   );
@@ -155,8 +163,9 @@ function Plots({ past }: { readonly past: HealthPast }) {
         <Plot title="Results waiting" unit="" data={series.pending} tone="warn" />
         <Plot title="Results" unit="per second" data={series.results} tone="accent" />
         <Plot title="Prompts compiled" unit="per second" data={series.compiles} tone="accent" />
-        <Plot title="Time to compile, mean" unit="ms" data={series.mean} tone="good" />
+        <Plot title="Time to compile, mean" unit="ms" data={series.mean} tone="good" dots />
         <Plot title="Rejected" unit="per second" data={series.rejected} tone="bad" />
+        <Plot title="Snapshots behind results" unit="s" data={series.snapshots} tone="warn" />
       </div>
     </section>
   );

@@ -27,7 +27,9 @@ export function SessionView({ session }: SessionViewProps) {
       {({ session: view }) => (
         <>
           <PageHead title={session}>
-            <Tag tone={view.status === 'completed' ? 'good' : 'info'}>{view.status}</Tag>
+            {view.sequence === 0 ? null : (
+              <Tag tone={view.status === 'completed' ? 'good' : 'info'}>{view.status}</Tag>
+            )}
             {view.project === undefined ? null : <span class="quiet">project {view.project}</span>}
           </PageHead>
           {view.goal === undefined ? null : <p class="goal">{view.goal}</p>}
@@ -67,17 +69,17 @@ export function SessionView({ session }: SessionViewProps) {
               <div class="columns columns-short">
                 <section class="card" aria-labelledby="iterations-title">
                   <AskedView asked={iterations} what="iterations">
-                    {(reply) => <Iterations iterations={reply.iterations} />}
+                    {(reply) => <Iterations session={session} iterations={reply.iterations} />}
                   </AskedView>
                 </section>
                 <section class="card" aria-labelledby="notes-title">
                   <AskedView asked={notes} what="notes">
-                    {(reply) => <Notes notes={reply.notes} />}
+                    {(reply) => <Notes session={session} notes={reply.notes} />}
                   </AskedView>
                 </section>
                 <section class="card" aria-labelledby="inbox-title">
                   <AskedView asked={inbox} what="the inbox">
-                    {({ messages }) => <Inbox messages={messages} />}
+                    {({ messages }) => <Inbox session={session} messages={messages} />}
                   </AskedView>
                 </section>
               </div>

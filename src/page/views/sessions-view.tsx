@@ -1,15 +1,16 @@
-import { figure } from '../words.js';
+import { figure, stallText } from '../words.js';
 import '../styles/sessions.css';
 import type { SessionFigures, SessionListed } from '../../contracts/replies/session-list-reply.js';
 import { AskedView } from '../components/asked-view.js';
 import { Progress } from '../components/bar.js';
 import { Empty } from '../components/empty.js';
 import { FilterField, SelectField } from '../components/fields.js';
+import { MoreButton } from '../components/more-button.js';
 import { PageHead } from '../components/page-head.js';
 import { Tag } from '../components/tag.js';
 import { Ago } from '../components/time.js';
 import { type GlobalViewProps, sessionHref, setParams } from '../route.js';
-import { useAsk } from '../use-ask.js';
+import { usePages } from '../use-pages.js';
 
 const SHOWN = [
   { value: '', label: 'All' },
@@ -26,7 +27,7 @@ const LIMIT = 200;
 export function SessionsView({ params }: GlobalViewProps) {
   const text = params.get('text') ?? '';
   const shown = SHOWN.find(({ value }) => value === params.get('show'))?.value ?? '';
-  const asked = useAsk(
+  const asked = usePages(
     'tool.session-list',
     {
       limit: LIMIT,
@@ -57,8 +58,9 @@ export function SessionsView({ params }: GlobalViewProps) {
         />
       </div>
       <AskedView asked={asked} what="sessions">
-        {({ sessions, total }) =>
-          sessions.length === 0 ? (
+        {({ total }) => {
+          const sessions = distinct(asked.pages.flatMap((page) => page.sessions));
+          return sessions.length === 0 ? (
             <NoSessions filtered={text !== '' || shown !== ''} />
           ) : (
             <>
@@ -75,13 +77,11 @@ export function SessionsView({ params }: GlobalViewProps) {
                 </section>
               ))}
               {total > sessions.length ? (
-                <p class="quiet">
-                  The first {sessions.length} of {total}. Filter by name to find the others.
-                </p>
+                <MoreButton pages={asked} shown={sessions.length} total={total} />
               ) : null}
             </>
-          )
-        }
+          );
+        }}
       </AskedView>
     </>
   );
@@ -121,7 +121,7 @@ function About({ listed }: { readonly listed: SessionFigures }) {
         <p key={`${task} ${reason}`} class="session-reason">
           <Tag tone="bad">stalled</Tag>
           <span class="reason-text">
-            <span class="mono">{task}</span> {reason}
+            <span class="mono">{task}</span> {stallText(reason)}
           </span>
         </p>
       ))}
@@ -181,6 +181,12 @@ function NoSessions({ filtered }: { readonly filtered: boolean }) {
       </button>
     </Empty>
   );
+}
+
+/** Each session once: one that moved up since a later page was asked for is in both. */
+function distinct(sessions: readonly SessionListed[]): SessionListed[] {
+  const names = new Set<string>();
+  return sessions.filter(({ session }) => !names.has(session) && names.add(session));
 }
 
 /** The groups that have a session, in the order of the reply. */

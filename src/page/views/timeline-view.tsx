@@ -1,6 +1,6 @@
 import { figure } from '../words.js';
 import '../styles/timeline.css';
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Empty, Loading } from '../components/empty.js';
 import { ErrorBox } from '../components/error-box.js';
 import { FilterField, Toggle } from '../components/fields.js';
@@ -35,7 +35,13 @@ export function TimelineView({ session, params }: SessionViewProps) {
       {store.ready && store.count === 0 && !store.more ? (
         <NoEntries session={session} filter={filter} />
       ) : (
-        <Entries key={JSON.stringify([session, filter])} session={session} store={store} version={version} />
+        <Entries
+          key={JSON.stringify([session, filter])}
+          session={session}
+          store={store}
+          version={version}
+          at={filter.at}
+        />
       )}
     </div>
   );
@@ -45,8 +51,9 @@ function Entries(props: {
   readonly session: string;
   readonly store: TimelineStore;
   readonly version: number;
+  readonly at: number | undefined;
 }) {
-  const { session, store } = props;
+  const { session, store, at } = props;
   /** Row that is chosen, by its place: `index - added`; it belongs to one generation. */
   const [choice, setChoice] = useState<{ readonly place: number; readonly generation: number }>();
   const [open, setOpen] = useState(false);
@@ -67,6 +74,14 @@ function Entries(props: {
     list?.scrollTo({ top: 0 });
     list?.focus({ preventScroll: true });
   };
+  // A link to one event opens it, once it has come.
+  useEffect(() => {
+    if (at === undefined || !store.ready) return;
+    const index = indexOfEvent(store, at);
+    if (index < 0) return;
+    choose(index);
+    setOpen(true);
+  }, [at, store.ready, store.generation]);
   useKeys([
     { keys: ['j', 'ArrowDown'], does: 'next row', run: () => choose(chosen + 1) },
     { keys: ['k', 'ArrowUp'], does: 'row before', run: () => choose(chosen - 1) },
@@ -120,6 +135,16 @@ function Entries(props: {
   );
 }
 
+/** The row of an event among those that came first; -1 if the filter leaves it out. */
+function indexOfEvent(store: TimelineStore, sequence: number): number {
+  for (let index = 0; index < store.count; index += 1) {
+    const entry = store.at(index);
+    if (entry === undefined || entry.sequence < sequence) return -1;
+    if (entry.kind !== 'prompt' && entry.sequence === sequence) return index;
+  }
+  return -1;
+}
+
 function Filters({ filter }: { readonly filter: TimelineFilter }) {
   const withKind = (kind: string, on: boolean) => {
     const kinds = KINDS.map((each) => each.kind).filter((each) =>
@@ -140,6 +165,11 @@ function Filters({ filter }: { readonly filter: TimelineFilter }) {
           Failed only
         </Toggle>
       </fieldset>
+      {filter.at === undefined ? null : (
+        <Toggle on onToggle={() => setParams({ at: '' })}>
+          Up to event {filter.at} ✕
+        </Toggle>
+      )}
       <FilterField
         label="Task"
         value={filter.task}
@@ -151,7 +181,7 @@ function Filters({ filter }: { readonly filter: TimelineFilter }) {
 }
 
 function NoEntries({ session, filter }: { readonly session: string; readonly filter: TimelineFilter }) {
-  if (filter.kinds.length === 0 && filter.task === '' && !filter.failed) {
+  if (filter.kinds.length === 0 && filter.task === '' && !filter.failed && filter.at === undefined) {
     return (
       <Empty
         title="Nothing has happened in this session"
@@ -163,7 +193,11 @@ function NoEntries({ session, filter }: { readonly session: string; readonly fil
   }
   return (
     <Empty title="No entry fits the filter">
-      <button type="button" class="button" onClick={() => setParams({ kind: '', task: '', failed: '' })}>
+      <button
+        type="button"
+        class="button"
+        onClick={() => setParams({ kind: '', task: '', failed: '', at: '' })}
+      >
         Show all entries
       </button>
     </Empty>

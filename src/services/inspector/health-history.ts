@@ -63,7 +63,13 @@ export function pointOf(shown: HealthShown, before: HealthShown | undefined): He
     compilesPerSecond: rate(now?.count, then?.count),
     compileMsMean:
       now && then && now.count > then.count ? (now.ms - then.ms) / (now.count - then.count) : undefined,
+    snapshotLag: snapshotLag(shown),
   });
+}
+
+function snapshotLag({ dispatches, snapshots }: HealthShown): number | undefined {
+  if (dispatches?.newestAt === undefined || snapshots?.newestAt === undefined) return undefined;
+  return Math.max(0, Date.parse(dispatches.newestAt) - Date.parse(snapshots.newestAt)) / 1000;
 }
 
 /** Prompts of all compilers, and the milliseconds that they took; undefined where none is known. */

@@ -55,6 +55,11 @@ export class LiveFeed {
     return this.#browsers.size;
   }
 
+  /** Bytes that wait for browsers, of all together. */
+  get waitingBytes(): number {
+    return [...this.#browsers].reduce((sum, { queue }) => sum + queue.waiting.bytes, 0);
+  }
+
   /** The feed for one more browser: of one session, or of all. */
   open(session?: Token): ReadableStream<Uint8Array<ArrayBuffer>> {
     const queue = new BrowserQueue(

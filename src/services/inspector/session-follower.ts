@@ -77,8 +77,9 @@ export class SessionFollower {
     if (newer === undefined) {
       this.#hasFailed = true;
     } else if (after === undefined) {
-      // What happened between the failure and now is not known.
-      if (this.#hasFailed) this.#options.lost();
+      // What happened between the failure and now is not known; nor whether a browser that asked before this answer came
+      // has what happened meanwhile.
+      if (this.#hasFailed || this.#isPoked) this.#options.lost();
       this.#hasFailed = false;
     } else if (newer.sequence !== after) {
       // What came together with it may be stored a moment later.

@@ -11,6 +11,7 @@ export interface InstallationParts {
   readonly services: () => Promise<HealthShown['services']>;
   readonly dispatches: () => Promise<HealthShown['dispatches']>;
   readonly rejected: () => Promise<number>;
+  readonly snapshots: () => Promise<HealthShown['snapshots']>;
   readonly sessions: () => Promise<number>;
   readonly server: () => Promise<NonNullable<HealthShown['server']>>;
 }
@@ -47,10 +48,11 @@ export function createHealthQuery(options: HealthQueryOptions) {
         return undefined;
       }
     };
-    const [services, dispatches, rejected, sessions, server, found] = await Promise.all([
+    const [services, dispatches, rejected, snapshots, sessions, server, found] = await Promise.all([
       part('services', parts.services()),
       part('dispatches', parts.dispatches()),
       part('rejected', parts.rejected()),
+      part('snapshots', parts.snapshots()),
       brief ? undefined : part('sessions', parts.sessions()),
       brief ? undefined : part('server', parts.server()),
       brief ? undefined : part('findings', findings()),
@@ -60,6 +62,7 @@ export function createHealthQuery(options: HealthQueryOptions) {
       services: services ?? [],
       ...(dispatches !== undefined && { dispatches }),
       ...(rejected !== undefined && { rejected }),
+      ...(snapshots !== undefined && { snapshots }),
       ...(sessions !== undefined && { sessions }),
       ...(server !== undefined && { server }),
       ...found,

@@ -91,7 +91,10 @@ export function createSessionQueries({ log, reader, snapshots, prompts }: Sessio
       const session = token(name, 'session');
       const [stored, { sequence }] = await Promise.all([snapshots.load(session), stateOf(session)]);
       if (stored === undefined) {
-        const missing = sequence === 0 ? noSuchSession(session) : `session ${session} has no snapshot yet`;
+        const missing =
+          sequence === 0
+            ? noSuchSession(session)
+            : `session ${session} has no snapshot yet: "throughline snapshot write ${session}" writes one`;
         throw new ThroughlineError('not_found', missing);
       }
       const decoded = decodeSnapshot(session, stored.text);

@@ -54,8 +54,9 @@ export function createTimelineService({ log, prompts }: TimelineServiceOptions) 
       kinds.has('prompt') ? prompts.recent(session, { limit: MOST_PROMPTS }) : [],
     ]);
     // A cursor may come from anyone: nothing is looked for where nothing can be.
+    const most = Math.min(asked.upTo ?? sequence, sequence);
     const from =
-      given === undefined ? { sequence } : { ...given, sequence: Math.min(given.sequence, sequence) };
+      given === undefined ? { sequence: most } : { ...given, sequence: Math.min(given.sequence, most) };
     const compiled = promptsFrom(recent.map(promptEntry), from, after).filter((entry) => fits(entry, asked));
     const found: TimelineEntry[] = [];
     const isFull = () => found.length > limit;

@@ -7,6 +7,7 @@ import { ManualScheduler } from '../../doubles/manual-scheduler.js';
 import { MemoryDispatchSource } from '../../doubles/memory-dispatch-source.js';
 import { MemoryRejectedStore } from '../../doubles/memory-rejected-store.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
+import { allRejected } from '../../support/all-rejected.js';
 import { DEMO } from '../../workers/spied-ports.js';
 
 const MAX_DELIVERIES = 2;
@@ -39,7 +40,6 @@ async function extractorOn(failing: { put?: number; append?: number; downMs?: nu
       },
       rejected: {
         foreign: () => rejected.foreign(),
-        list: (...args) => rejected.list(...args),
         page: (asked) => rejected.page(asked),
         get: (...args) => rejected.get(...args),
         remove: (...args) => rejected.remove(...args),
@@ -57,7 +57,7 @@ async function extractorOn(failing: { put?: number; append?: number; downMs?: nu
   const publish = (text: string) =>
     source.publish('dispatch.demo.implementer', new TextEncoder().encode(text));
   const codes = async () => ({
-    kept: (await rejected.list(9)).map(({ code }) => code),
+    kept: (await allRejected(rejected)).map(({ code }) => code),
     noted: (await log.read(DEMO, { after: 0 })).events.flatMap(({ event }) =>
       event.type === 'dispatch.rejected' ? [event.data.error.code] : [event.type],
     ),

@@ -167,6 +167,14 @@ describe('a session that is followed', () => {
     follower.close();
   });
 
+  it('what happens before it is known where the timeline stands is told as lost, since the answer may hold it already', async () => {
+    const { follower, told, lost } = followed([newer(8, [8])]);
+    follower.poke();
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(told).toEqual([]);
+    expect(lost).toHaveBeenCalledTimes(1);
+  });
+
   it('a session where too much happened says that something was lost, and nothing of it', async () => {
     const { follower, told, lost } = followed([newer(7, []), newer(900, [899, 900], true)]);
     await vi.advanceTimersByTimeAsync(0);
@@ -234,6 +242,23 @@ describe('the health of the last hour', () => {
       expect.objectContaining({ compilesPerSecond: 2, compileMsMean: 10 }),
       { at: new Date(20_000).toISOString(), compilesPerSecond: 0 },
     ]);
+  });
+
+  it('the history tells how far the newest snapshot is behind the newest result, and nothing without one', async () => {
+    const [earlier, later] = [new Date(4_000).toISOString(), new Date(9_000).toISOString()];
+    const answers = [
+      [later, earlier],
+      [earlier, later],
+      [later, undefined],
+    ].map(([result, snapshot], moment) =>
+      shown(moment * 10_000, {
+        dispatches: { newest: 1, newestAt: result, stored: 1, consumers: [] },
+        snapshots: { kept: 1, ...(snapshot && { newestAt: snapshot }) },
+      } as Partial<HealthShown>),
+    );
+    const history = new HealthHistory(async () => answers.shift() ?? Promise.reject(new Error('gone')));
+    for (let moment = 0; moment < 3; moment += 1) await history.look();
+    expect(history.reply.points.map(({ snapshotLag }) => snapshotLag)).toEqual([5, 0, undefined]);
   });
 
   it('the history holds an hour and no more', async () => {

@@ -8,6 +8,7 @@ const PARTS: InstallationParts = {
   services: async () => [],
   dispatches: async () => ({ newest: 7, stored: 7, consumers: [] }),
   rejected: async () => 2,
+  snapshots: async () => ({ kept: 0 }),
   sessions: async () => 3,
   server: async () => ({ version: '2.15.0', name: 'one', maxPayload: 1_048_576 }),
 };
@@ -33,7 +34,12 @@ describe('health-show', () => {
       at: expect.any(String),
       services: [],
       dispatches: { newest: 7, stored: 7, consumers: [] },
-      ...{ rejected: 2, sessions: 3, server: { version: '2.15.0', name: 'one', maxPayload: 1_048_576 } },
+      ...{
+        rejected: 2,
+        snapshots: { kept: 0 },
+        sessions: 3,
+        server: { version: '2.15.0', name: 'one', maxPayload: 1_048_576 },
+      },
       findings: [{ check: 'server', level: 'ok', message: 'is there' }],
       findingsAt: expect.any(String),
       missing: [],

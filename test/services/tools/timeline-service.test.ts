@@ -106,6 +106,9 @@ describe('the timeline of a session', () => {
     expect(await found({ task: '2' })).toEqual(['e2']);
     expect(await found({ failed: true })).toEqual(['e5', 'e3', 'e2']);
     expect(await found({ after: 3 })).toEqual(['p2', 'e5', 'e4']);
+    expect(await found({ upTo: 2 })).toEqual(['p1', 'e2', 'e1']);
+    expect(await found({ upTo: 99, limit: 1 })).toEqual(['p2']);
+    expect(keys(await allPages(ask, { upTo: 2, limit: 1 }))).toEqual(['p1', 'e2', 'e1']);
   });
 
   it('a command that came too late is not shown', async () => {

@@ -3,6 +3,7 @@ import type { RejectedStore } from '../../../src/ports/rejected-store.js';
 import type { SessionLog } from '../../../src/ports/session-log.js';
 import type { SnapshotStore } from '../../../src/ports/snapshot-store.js';
 import { DEFAULT_LIMITS, type SessionLimits } from '../../../src/session/session-state.js';
+import { allRejected } from '../all-rejected.js';
 import {
   cleanRun,
   comparable,
@@ -34,8 +35,6 @@ export interface Aftermath {
   /** Deliveries after which a dispatch was given up. Default: 20. */
   readonly maxDeliveries?: number;
 }
-
-const MORE_THAN_ALL = 100_000;
 
 /**
  * The check that every fault ends with: nothing that was acknowledged is lost; what could not be used stands in the
@@ -69,12 +68,12 @@ async function expectRejectedOnce(aftermath: Aftermath): Promise<ReadonlySet<num
       if (event.type === 'fact.recorded') recorded.add(event.data.dispatch.sequence);
     }
   }
-  const entries = await rejected.list(MORE_THAN_ALL);
+  const entries = await allRejected(rejected);
   const exhausted = entries
     .filter(({ code }) => code === 'deliveries_exhausted')
     .map((each) => each.sequence);
   const run = await cleanRun(dispatches, new Set(exhausted), maxDeliveries);
-  const clean = await run.rejected.list(MORE_THAN_ALL);
+  const clean = await allRejected(run.rejected);
   const inOrder = (list: typeof entries) =>
     list
       .map(({ sequence, subject, code, bytes }) => ({ sequence, subject, code, bytes }))
@@ -89,7 +88,7 @@ async function expectStates(aftermath: Aftermath, givenUp: ReadonlySet<number>):
   const forgotten = new Set([...(lost?.values() ?? [])].flatMap((sequences) => [...sequences]));
   const remembered = dispatches.filter(({ sequence }) => !forgotten.has(sequence));
   const clean = await cleanRun(remembered, givenUp, maxDeliveries);
-  const unusable = new Set((await clean.rejected.list(MORE_THAN_ALL)).map(({ sequence }) => sequence));
+  const unusable = new Set((await allRejected(clean.rejected)).map(({ sequence }) => sequence));
   const results = resultsOf(aftermath);
   const sessions = await log.sessions();
   const dispatched = new Set(dispatches.map(sessionOf).filter((session) => session !== undefined));

@@ -62,7 +62,6 @@ export class FaultyNetwork {
     return {
       put: (rejection) => this.#write(life, () => store.put(rejection)),
       foreign: () => this.#read(life, () => store.foreign()),
-      list: (limit) => this.#read(life, () => store.list(limit)),
       page: (asked) => this.#read(life, () => store.page(asked)),
       get: (id) => this.#read(life, () => store.get(id)),
       remove: (id) => this.#write(life, () => store.remove(id)),

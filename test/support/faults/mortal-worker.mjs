@@ -27,7 +27,6 @@ const log = {
 };
 
 const rejected = {
-  list: (limit) => nats.rejected.list(limit),
   get: (id) => nats.rejected.get(id),
   async put(rejection) {
     at('before a rejection is kept');
@@ -67,7 +66,8 @@ const snapshots = {
 
 console.log('ready');
 if (point.startsWith('during retry')) {
-  for (const { id } of await rejected.list(1000)) await retryRejected({ source, rejected }, id);
+  const { entries } = await nats.rejected.page({ limit: 200 });
+  for (const { id } of entries.toReversed()) await retryRejected({ source, rejected }, id);
   await nats.close();
 } else {
   const { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs } = config;
