@@ -238,8 +238,8 @@ export const TOOLS = {
       .describe('Only entries above this session sequence: what is new since.'),
     upTo: z
       .int()
-      .positive()
-      .exactOptional()
+      .positive('must be a session sequence, 1 or more')
+      .optional()
       .describe('Only entries up to this session sequence: how the session stood then.'),
   }),
   'ledger-list': tool('list what came of each task', '', {}),

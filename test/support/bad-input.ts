@@ -95,7 +95,7 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
   'rejected-remove': { id: 1 },
   'prompt-list': { task: '1', limit: 5, cursor: '5' },
   'prompt-show': { id: 'a1' },
-  'health-show': {},
+  'health-show': { brief: true },
   'session-list': {
     ...{ text: 'a', status: 'open', project: 'p', stalled: true, brief: true, limit: 5 },
     cursor: cursorOf('sessions', 0, '', 'a'),
@@ -103,7 +103,7 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
   'fact-show': { id: 'abcd' },
   'file-list': { text: 'parser', limit: 5 },
   'timeline-list': {
-    ...{ kinds: ['result', 'rejected'], task: '1', failed: true, limit: 5, after: 1 },
+    ...{ kinds: ['result', 'rejected'], task: '1', failed: true, limit: 5, after: 1, upTo: 9 },
     cursor: cursorOf('timeline', 1, ''),
   },
   'ledger-list': {},
