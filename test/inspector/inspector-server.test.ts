@@ -208,6 +208,7 @@ describe('the live feed', () => {
       'learning.*.>',
       'rejected.*.*',
       'session.*.>',
+      'sessions.*.*.>',
     ]);
     await Promise.all(feeds.map((feed) => feed.close()));
     await soon(async () => {
