@@ -87,7 +87,8 @@ function View({ at }: { readonly at: PageRoute }) {
           <PageHead title="No such page" />
           <Empty title="Nothing has this address">
             <p>
-              Begin with <a href={viewHref('sessions')}>the sessions</a>.
+              Begin with <a href={viewHref('sessions')}>the sessions</a>. The name of one has 1 to 64 of A-Z
+              a-z 0-9 _ and -.
             </p>
           </Empty>
         </>

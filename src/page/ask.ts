@@ -27,7 +27,7 @@ export class AskError extends Error {
   }
 }
 
-/** Set once the server has said that this browser has no valid token. */
+/** Whether the server has said, when it was last asked, that this browser has no valid token. */
 export const unauthorized = signal(false);
 
 /**
@@ -66,7 +66,8 @@ async function request<Reply>(path: string, init: RequestInit): Promise<Reply> {
     throw new AskError('offline', 'The inspector cannot be reached. Is `throughline up` still running?');
   });
   const reply: unknown = await response.json().catch(() => undefined);
-  if (response.status === 401) unauthorized.value = true;
+  // Another tab may have opened the URL with the token meanwhile.
+  unauthorized.value = response.status === 401;
   // The server is of this very version: what it answers has the shape that the contracts say.
   if (response.ok && reply !== undefined) return reply as Reply;
   throw refusal(response.status, reply);

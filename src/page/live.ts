@@ -1,5 +1,6 @@
 import { computed, effect, signal } from '@preact/signals';
 import type { LiveEvents } from '../contracts/inspector-api.js';
+import { fetchOwn } from './ask.js';
 import { route } from './route.js';
 
 /**
@@ -91,6 +92,8 @@ function open(): void {
     server.value = 'gone';
     retry = setTimeout(open, wait);
     wait = Math.min(wait * 2, LONGEST_WAIT_MS);
+    // A stream does not say why it was refused: any other request finds out whether the token is.
+    fetchOwn('/api/me').catch(() => {});
   });
   own.addEventListener('state', ({ data }) => {
     const before = nats.value;

@@ -62,13 +62,22 @@ export function setParams(values: QueryValues): void {
   navigate(location.pathname + (query === '' ? '' : `?${query}`), { replace: true });
 }
 
+/** A name that a session can have, as the services take it. */
+const SESSION_NAME = /^[\w-]{1,64}$/;
+
 /** The route of an address. */
 export function routeOf(path: string, search: string): PageRoute {
   const params = new URLSearchParams(search);
   const parts = path.split('/').filter((part) => part !== '');
   const [first = 'sessions', name, view = 'session', ...rest] = parts;
   const session = name === undefined ? undefined : decoded(name);
-  if (first === 's' && session !== undefined && rest.length === 0 && isOneOf(SESSION_VIEWS, view)) {
+  if (
+    first === 's' &&
+    session !== undefined &&
+    SESSION_NAME.test(session) &&
+    rest.length === 0 &&
+    isOneOf(SESSION_VIEWS, view)
+  ) {
     return { view, session, params };
   }
   if (parts.length <= 1 && isOneOf(GLOBAL_VIEWS, first)) return { view: first, params };

@@ -22,10 +22,10 @@ export function Banner() {
 
 function bannerText(): string | undefined {
   if (unauthorized.value) {
-    return 'This browser has no valid token. Open the URL that `throughline up` printed.';
+    return 'This browser has no valid token: each start has a new one. Open the URL that `throughline up` printed last.';
   }
   if (connection.value === 'no-server') {
-    return 'The inspector cannot be reached. What you see is the last that it sent; it is tried again by itself.';
+    return 'The inspector cannot be reached: is `throughline up` still running? What you see is the last that it sent; it is tried again by itself.';
   }
   if (connection.value === 'no-nats') {
     return 'The inspector has lost its NATS server. What you see may be old; it goes on when the server is back.';

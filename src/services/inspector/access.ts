@@ -32,7 +32,8 @@ export function signedIn({ token, cookieName }: AccessOptions): MiddlewareHandle
     }
     // A link on another site brings no cookie along: asked for again by this page, it comes.
     if (c.req.header('sec-fetch-site') === 'cross-site') return c.html(OPEN_AGAIN, 401);
-    return c.html(refusalPage(NO_TOKEN), 401);
+    // A cookie that is there holds the token of an earlier start.
+    return c.html(refusalPage(cookie === undefined ? NO_TOKEN : WRONG_TOKEN), 401);
   };
 }
 
@@ -52,7 +53,7 @@ function digest(text: string): Buffer {
 const NO_TOKEN =
   'Open the URL with the token that `throughline up` has printed: this browser has not opened it yet.';
 const WRONG_TOKEN =
-  'The token is wrong. Each start of the inspector has a new one: open the URL that the latest `throughline up` has printed.';
+  'The token is wrong, or that of an earlier start. Open the URL that the latest `throughline up` or `throughline serve` has printed; `throughline up --detach` prints that of a running one again.';
 
 function refusalPage(why: string): string {
   const text = why.replace(/`([^`]+)`/g, '<code>$1</code>');

@@ -36,7 +36,8 @@ export async function pageFile(c: Context, dir: string | undefined): Promise<Res
     if (bytes === undefined) return c.notFound();
     return c.body(bytes, 200, { 'Content-Type': type, 'Cache-Control': FOR_EVER });
   }
-  if (pathname.includes('.')) return c.notFound();
+  // The name of a session in the address may be any: the page says what is wrong with it.
+  if (pathname.includes('.') && !pathname.startsWith('/s/')) return c.notFound();
   const html = await bytesOf(join(dir, 'index.html'));
   if (html === undefined) return c.text(NOT_BUILT, 503);
   return c.body(html, 200, { 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-cache' });
