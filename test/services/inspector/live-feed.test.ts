@@ -71,7 +71,7 @@ describe('the live feed', () => {
     const { transport, feed } = opened();
     expect(transport.listening).toBe(0);
     const streams = [feed.open(), feed.open(token('a', 'session')), feed.open(token('a', 'session'))];
-    expect([transport.listening, feed.size]).toEqual([4, 3]);
+    expect([transport.listening, feed.size]).toEqual([5, 3]);
     await Promise.all(streams.map((stream) => stream.cancel()));
     expect([transport.listening, feed.size]).toEqual([0, 0]);
   });
