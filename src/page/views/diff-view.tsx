@@ -1,6 +1,7 @@
 import '../styles/prompt.css';
 import { useMemo, useState } from 'preact/hooks';
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
+import { publishCommand } from '../components/command.js';
 import { Empty, Loading } from '../components/empty.js';
 import { ErrorBox } from '../components/error-box.js';
 import { PageHead } from '../components/page-head.js';
@@ -27,7 +28,7 @@ export function DiffView({ session, params }: SessionViewProps) {
       <PageHead title="Prompt diff" of={session} />
       {error === undefined ? null : <ErrorBox error={error} />}
       {known.newest === 0 ? (
-        <Empty title="This session has no events yet" command={`throughline publish ${session} result.json`}>
+        <Empty title="This session has no events yet" command={publishCommand(session)}>
           There is nothing to compare before the first result.
         </Empty>
       ) : (

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
 import { AskedView } from '../components/asked-view.js';
 import { StackedBar } from '../components/bar.js';
-import { CopyButton } from '../components/command.js';
+import { CopyButton, publishCommand } from '../components/command.js';
 import { Empty } from '../components/empty.js';
 import { ErrorBox } from '../components/error-box.js';
 import { PageHead } from '../components/page-head.js';
@@ -56,7 +56,7 @@ export function PromptView({ session, params }: SessionViewProps) {
       </PageHead>
       {known.error === undefined ? null : <ErrorBox error={known.error} />}
       {known.newest === 0 ? (
-        <Empty title="This session has no events yet" command={`throughline publish ${session} result.json`}>
+        <Empty title="This session has no events yet" command={publishCommand(session)}>
           A prompt is compiled from what results and commands have told. Publish the first result.
         </Empty>
       ) : (

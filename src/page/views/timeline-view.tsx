@@ -1,6 +1,7 @@
 import { figure } from '../words.js';
 import '../styles/timeline.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { publishCommand } from '../components/command.js';
 import { Empty, Loading } from '../components/empty.js';
 import { ErrorBox } from '../components/error-box.js';
 import { FilterField, Toggle } from '../components/fields.js';
@@ -183,10 +184,7 @@ function Filters({ filter }: { readonly filter: TimelineFilter }) {
 function NoEntries({ session, filter }: { readonly session: string; readonly filter: TimelineFilter }) {
   if (filter.kinds.length === 0 && filter.task === '' && !filter.failed && filter.at === undefined) {
     return (
-      <Empty
-        title="Nothing has happened in this session"
-        command={`throughline publish implementer --session ${session} --file result.json`}
-      >
+      <Empty title="Nothing has happened in this session" command={publishCommand(session)}>
         Each result, command, trace and prompt becomes a row here, as it happens. Publish a first result:
       </Empty>
     );
