@@ -7,6 +7,7 @@ import { Clock } from '../components/time.js';
 import { sessionHref, setParams } from '../route.js';
 import { useAsk } from '../use-ask.js';
 import { type FileGraph, fileGraph, type GraphNode, shortPath } from './file-graph.js';
+import { useOpened } from './use-opened.js';
 
 /** Files that results touched, as a picture of those that change together and as a list. */
 export function FilesTogether(props: {
@@ -61,6 +62,7 @@ function Files({
       )
       .sort((one, other) => other.times - one.times);
   const shown = chosen === -1 ? undefined : reply.files[chosen];
+  const panel = useOpened(shown?.path);
   return (
     <div class="split split-open">
       <div class="split-list">
@@ -72,7 +74,7 @@ function Files({
       </div>
       <div class="split-detail">
         {shown === undefined ? null : (
-          <section class="card fact-panel" aria-label="The file">
+          <section ref={panel} class="card fact-panel" aria-label="The file">
             <div class="card-head">
               <h2 class="mono">{shown.path}</h2>
               <button
