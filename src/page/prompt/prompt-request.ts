@@ -37,6 +37,14 @@ export function promptChoice(params: URLSearchParams): PromptChoice {
   };
 }
 
+/** The longest text that stands in an address, in characters: servers and browsers refuse long addresses. */
+const MOST_ADDRESS_TEXT = 1_000;
+
+/** Where a text that was typed is kept: a short one in the address, a longer one in the view. */
+export function typedText(text: string): { readonly address: string; readonly view: string | undefined } {
+  return text.length > MOST_ADDRESS_TEXT ? { address: '', view: text } : { address: text, view: undefined };
+}
+
 /** A whole number from 1 on; undefined for anything else. */
 export function positive(text: string | null): number | undefined {
   return text !== null && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;

@@ -14,7 +14,7 @@ import { KeptPrompts } from '../prompt/kept-prompts.js';
 import { OriginPanel } from '../prompt/origin-panel.js';
 import { PromptChooser } from '../prompt/prompt-chooser.js';
 import { promptRows, sectionName } from '../prompt/prompt-lines.js';
-import { type PromptChoice, promptChoice } from '../prompt/prompt-request.js';
+import { type PromptChoice, promptChoice, typedText } from '../prompt/prompt-request.js';
 import { PromptText } from '../prompt/prompt-text.js';
 import { type SessionPrompts, usePrompt, useSessionPrompts } from '../prompt/use-prompt.js';
 import { type SessionViewProps, sessionHref, setParams } from '../route.js';
@@ -22,7 +22,12 @@ import { type SessionViewProps, sessionHref, setParams } from '../route.js';
 /** The compiled prompt of a task, as of any sequence, each line with what it comes from. */
 export function PromptView({ session, params }: SessionViewProps) {
   const known = useSessionPrompts(session);
-  const choice = chosen(promptChoice(params), known);
+  const [long, setLong] = useState<{ readonly of: string; readonly text: string } | undefined>(undefined);
+  const addressed = promptChoice(params);
+  // A long text is of the prompt that it was typed for.
+  const of = JSON.stringify([addressed.id, addressed.task]);
+  const text = addressed.text ?? (long?.of === of ? long.text : undefined);
+  const choice = chosen({ ...addressed, ...(text !== undefined && { text }) }, known);
   const { asked, request, newest } = usePrompt(session, choice, known);
   const before = useLast(asked.reply);
   const step = (by: number) => {
@@ -63,7 +68,17 @@ export function PromptView({ session, params }: SessionViewProps) {
         <div class="prompt-page">
           <div class="prompt-main">
             {request === undefined || newest === undefined ? null : (
-              <PromptChooser key={session} request={request} newest={newest} known={known} />
+              <PromptChooser
+                key={session}
+                request={request}
+                newest={newest}
+                known={known}
+                onText={(typed) => {
+                  const kept = typedText(typed);
+                  setLong(kept.view === undefined ? undefined : { of, text: kept.view });
+                  setParams({ text: kept.address });
+                }}
+              />
             )}
             <AskedView asked={{ ...asked, loading: asked.loading && shown === undefined }} what="the prompt">
               {() => null}
