@@ -97,3 +97,10 @@ export function promptTitle({ kind, task, role }: Pick<PromptTrace, 'kind' | 'ta
   if (kind !== 'dispatch') return kind === 'iteration' ? 'iteration' : 'session start';
   return `${task ?? ''} ${role ?? ''}`.trim();
 }
+
+/** What a request asks for, such as `task TAS-1, reviewer`. */
+export function requestTitle({ kind, taskId, role }: Readonly<Record<string, unknown>>): string {
+  if (kind === 'iteration') return 'iteration';
+  if (kind === 'session-start') return 'session start';
+  return [`task ${asText(taskId) ?? '1'}`, asText(role) ?? 'implementer'].join(', ');
+}
