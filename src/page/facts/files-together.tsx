@@ -6,6 +6,7 @@ import { FilterField } from '../components/fields.js';
 import { Clock } from '../components/time.js';
 import { sessionHref, setParams } from '../route.js';
 import { useAsk } from '../use-ask.js';
+import { counted } from '../words.js';
 import { type FileGraph, fileGraph, type GraphNode, shortPath } from './file-graph.js';
 import { useOpened } from './use-opened.js';
 
@@ -87,7 +88,7 @@ function Files({
             </div>
             <div class="fact-body">
               <p class="quiet">
-                {shown.uses} {shown.uses === 1 ? 'result' : 'results'}
+                {counted(shown.uses, 'result')}
                 {shown.last === undefined ? null : (
                   <>
                     , last <Clock at={shown.last} />
@@ -117,9 +118,7 @@ function Files({
                 {together(chosen).map(({ other, times }) => (
                   <li key={other}>
                     <FileLink session={session} path={reply.files[other]?.path ?? ''} />{' '}
-                    <span class="quiet figure">
-                      {times} {times === 1 ? 'time' : 'times'}
-                    </span>
+                    <span class="quiet figure">{counted(times, 'time')}</span>
                   </li>
                 ))}
               </ul>

@@ -18,6 +18,7 @@ import { type PromptChoice, promptChoice, typedText } from '../prompt/prompt-req
 import { PromptText } from '../prompt/prompt-text.js';
 import { type SessionPrompts, usePrompt, useSessionPrompts } from '../prompt/use-prompt.js';
 import { type SessionViewProps, sessionHref, setParams } from '../route.js';
+import { counted } from '../words.js';
 
 /** The compiled prompt of a task, as of any sequence, each line with what it comes from. */
 export function PromptView({ session, params }: SessionViewProps) {
@@ -127,11 +128,16 @@ function CompiledView({
       <div class="prompt-figures">
         <p class="tags">
           <Tag tone={budget.dropped === 0 ? 'good' : 'warn'}>
-            {budget.dropped === 0 ? 'nothing left out' : `${budget.dropped} left out for space`}
+            {budget.dropped > 0
+              ? `${budget.dropped} left out for space`
+              : reply.factsShown < reply.factsTotal
+                ? 'nothing left out for space'
+                : 'nothing left out'}
           </Tag>
           <Tag>
-            {reply.factsShown} of {reply.factsTotal} facts
+            {reply.factsShown} of {counted(reply.factsTotal, 'fact')}
           </Tag>
+          {othersText(reply) === undefined ? null : <span class="quiet">{othersText(reply)}</span>}
           {reply.kind === 'dispatch' ? <Hash name="prefix" value={reply.stablePrefixHash} /> : null}
           {reply.kind === 'dispatch' ? <Hash name="prompt" value={reply.fullPromptHash} /> : null}
         </p>
@@ -167,6 +173,14 @@ function CompiledView({
       )}
     </div>
   );
+}
+
+/** Why a prompt with room to spare does not show the other facts; nothing where space is the reason. */
+function othersText({ kind, budget, factsShown, factsTotal, considered }: CompileReply): string | undefined {
+  if (kind !== 'dispatch' || budget.dropped > 0 || factsShown >= factsTotal) return undefined;
+  return considered?.facts.some(({ shown }) => !shown) === true
+    ? 'the others fit the task less, or not at all'
+    : 'the others do not fit the task';
 }
 
 /** Sections whose items stand in the one line of the ledger. */

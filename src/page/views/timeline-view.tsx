@@ -1,4 +1,4 @@
-import { figure } from '../words.js';
+import { counted, figure } from '../words.js';
 import '../styles/timeline.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { publishCommand } from '../components/command.js';
@@ -125,8 +125,8 @@ function Entries(props: {
         />
         <p class="timeline-end quiet figure" role="status">
           {store.more
-            ? `${figure(store.count)} entries so far; older ones load as you scroll`
-            : `${figure(store.count)} entries, all there are`}
+            ? `${counted(store.count, 'entry', 'entries')} so far; older ones load as you scroll`
+            : `${counted(store.count, 'entry', 'entries')}, all there are`}
         </p>
       </div>
       {open && entry !== undefined ? (
