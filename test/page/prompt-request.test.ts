@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { compileRequest } from '../../src/contracts/compile-request.js';
 import { promptRows, sectionName } from '../../src/page/prompt/prompt-lines.js';
-import { pastRequest, promptChoice } from '../../src/page/prompt/prompt-request.js';
+import { pastRequest, promptChoice, requestTitle, typedText } from '../../src/page/prompt/prompt-request.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { evolve } from '../../src/session/evolve-session.js';
 import { emptyState } from '../../src/session/session-state.js';
@@ -56,6 +56,17 @@ describe('the request for a prompt of the past', () => {
     const start = pastRequest('demo', chosen('id=p&kind=session-start&asOf=99'), 9, base, textOf);
     expect(start).toEqual({ session: 'demo', kind: 'session-start', asOf: 9, explain: true });
     expect(compileRequest.safeParse(start).success).toBe(true);
+  });
+
+  it('a request has a title that says of which task and role it is', () => {
+    expect(requestTitle({ kind: 'dispatch', taskId: '2', role: 'reviewer' })).toBe('task 2, reviewer');
+    expect(requestTitle({ taskId: '2' })).toBe('task 2, implementer');
+    expect(requestTitle({ kind: 'session-start' })).toBe('session start');
+  });
+
+  it('a text of more than 1,000 characters stays out of the address', () => {
+    expect(typedText('x'.repeat(1_000))).toEqual({ address: 'x'.repeat(1_000), view: undefined });
+    expect(typedText('x'.repeat(1_001))).toEqual({ address: '', view: 'x'.repeat(1_001) });
   });
 
   it('what cannot be read in an address is left out', () => {

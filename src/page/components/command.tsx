@@ -10,6 +10,11 @@ export function Command({ text }: { readonly text: string }) {
   );
 }
 
+/** The command that publishes a first result. */
+export function publishCommand(session: string): string {
+  return `throughline publish implementer --session ${session} --file result.json`;
+}
+
 /** Copies a text. */
 export function CopyButton({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
   const [copied, setCopied] = useState<'no' | 'yes' | 'failed'>('no');

@@ -7,12 +7,14 @@ import { factWords } from '../prompt/considered-table.js';
 import { promptTitle } from '../prompt/prompt-request.js';
 import { sessionHref, setParams } from '../route.js';
 import { useAsk } from '../use-ask.js';
+import { useOpened } from './use-opened.js';
 
 /** One fact: who said it, who closed it, what else was said of its subject, and which prompts showed it. */
 export function FactPanel({ session, id }: { readonly session: string; readonly id: string }) {
   const asked = useAsk('tool.fact-show', { session, id }, session);
+  const panel = useOpened(id);
   return (
-    <section class="card fact-panel" aria-label="The fact">
+    <section ref={panel} class="card fact-panel" aria-label="The fact">
       <div class="card-head">
         <h2>
           Fact <code>{id.slice(0, 12)}</code>

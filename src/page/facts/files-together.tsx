@@ -6,7 +6,9 @@ import { FilterField } from '../components/fields.js';
 import { Clock } from '../components/time.js';
 import { sessionHref, setParams } from '../route.js';
 import { useAsk } from '../use-ask.js';
+import { counted } from '../words.js';
 import { type FileGraph, fileGraph, type GraphNode, shortPath } from './file-graph.js';
+import { useOpened } from './use-opened.js';
 
 /** Files that results touched, as a picture of those that change together and as a list. */
 export function FilesTogether(props: {
@@ -61,6 +63,7 @@ function Files({
       )
       .sort((one, other) => other.times - one.times);
   const shown = chosen === -1 ? undefined : reply.files[chosen];
+  const panel = useOpened(shown?.path);
   return (
     <div class="split split-open">
       <div class="split-list">
@@ -72,7 +75,7 @@ function Files({
       </div>
       <div class="split-detail">
         {shown === undefined ? null : (
-          <section class="card fact-panel" aria-label="The file">
+          <section ref={panel} class="card fact-panel" aria-label="The file">
             <div class="card-head">
               <h2 class="mono">{shown.path}</h2>
               <button
@@ -85,7 +88,7 @@ function Files({
             </div>
             <div class="fact-body">
               <p class="quiet">
-                {shown.uses} {shown.uses === 1 ? 'result' : 'results'}
+                {counted(shown.uses, 'result')}
                 {shown.last === undefined ? null : (
                   <>
                     , last <Clock at={shown.last} />
@@ -115,9 +118,7 @@ function Files({
                 {together(chosen).map(({ other, times }) => (
                   <li key={other}>
                     <FileLink session={session} path={reply.files[other]?.path ?? ''} />{' '}
-                    <span class="quiet figure">
-                      {times} {times === 1 ? 'time' : 'times'}
-                    </span>
+                    <span class="quiet figure">{counted(times, 'time')}</span>
                   </li>
                 ))}
               </ul>

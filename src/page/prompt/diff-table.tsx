@@ -49,7 +49,7 @@ export function DiffTable(props: {
                     class="link-button"
                     onClick={() => setOpen(new Set([...open, stretch]))}
                   >
-                    {stretch.rows.length} equal lines
+                    {stretch.rows.length} equal {stretch.rows.length === 1 ? 'line' : 'lines'}
                   </button>
                 </td>
               </tr>

@@ -14,6 +14,7 @@ export function PromptChooser(props: {
   readonly request: PastRequest;
   readonly newest: number;
   readonly known: SessionPrompts;
+  readonly onText: (text: string) => void;
 }) {
   const { request, newest, known } = props;
   const kind = PROMPT_KINDS.find((each) => each === request.kind) ?? 'dispatch';
@@ -59,7 +60,7 @@ export function PromptChooser(props: {
           value={typeof request.taskPrompt === 'string' ? request.taskPrompt : ''}
           placeholder="goal and ready tasks"
           wide
-          onType={(text) => setParams({ text })}
+          onType={props.onText}
         />
       </div>
       <AsOf value={Math.min(request.asOf, newest)} newest={newest} known={known} />

@@ -37,6 +37,14 @@ export function promptChoice(params: URLSearchParams): PromptChoice {
   };
 }
 
+/** The longest text that stands in an address, in characters: servers and browsers refuse long addresses. */
+const MOST_ADDRESS_TEXT = 1_000;
+
+/** Where a text that was typed is kept: a short one in the address, a longer one in the view. */
+export function typedText(text: string): { readonly address: string; readonly view: string | undefined } {
+  return text.length > MOST_ADDRESS_TEXT ? { address: '', view: text } : { address: text, view: undefined };
+}
+
 /** A whole number from 1 on; undefined for anything else. */
 export function positive(text: string | null): number | undefined {
   return text !== null && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
@@ -88,4 +96,11 @@ function asText(value: unknown): string | undefined {
 export function promptTitle({ kind, task, role }: Pick<PromptTrace, 'kind' | 'task' | 'role'>): string {
   if (kind !== 'dispatch') return kind === 'iteration' ? 'iteration' : 'session start';
   return `${task ?? ''} ${role ?? ''}`.trim();
+}
+
+/** What a request asks for, such as `task TAS-1, reviewer`. */
+export function requestTitle({ kind, taskId, role }: Readonly<Record<string, unknown>>): string {
+  if (kind === 'iteration') return 'iteration';
+  if (kind === 'session-start') return 'session start';
+  return [`task ${asText(taskId) ?? '1'}`, asText(role) ?? 'implementer'].join(', ');
 }

@@ -59,10 +59,11 @@ export function usePrompt(
   const from = choice?.id === undefined ? kept && timeless : kept;
   const request =
     waits || newest === 0 ? undefined : pastRequest(session, choice, newest, from, (task) => texts.get(task));
-  const asked = useAsk('prompt.past', request ?? null);
   const error = choice?.id === undefined ? undefined : base.error;
+  // A prompt that is not found has no reply: another one must not stand for it.
+  const asked = useAsk('prompt.past', error === undefined ? (request ?? null) : null);
   return {
-    asked: error === undefined ? asked : { ...asked, error, loading: false },
+    asked: error === undefined ? asked : { error, loading: false, refresh: base.refresh },
     request,
     newest,
   };

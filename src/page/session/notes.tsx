@@ -1,5 +1,6 @@
 import type { ReplyTo } from '../../contracts/replies/replies.js';
 import { Empty } from '../components/empty.js';
+import { LongText } from '../components/long-text.js';
 import { Tag, type Tone } from '../components/tag.js';
 import { Ago } from '../components/time.js';
 import { counted } from '../words.js';
@@ -41,7 +42,7 @@ export function Iterations({
                 )}
               </span>
             </div>
-            {each.summary === undefined ? null : <p class="task-text">{each.summary}</p>}
+            {each.summary === undefined ? null : <LongText text={each.summary} />}
             <div class="task-more quiet">
               began <Ago at={each.started_at} />
               {each.tasks_worked.length === 0 ? null : (
@@ -81,7 +82,7 @@ export function Notes({ session, notes }: OfSession & Pick<ReplyTo<'tool.note-li
                 <Tag tone={NOTE_TONES[note.type] ?? 'quiet'}>{note.type}</Tag>
               </span>
             </div>
-            <p class="task-text">{note.content}</p>
+            <LongText text={note.content} />
             <div class="task-more quiet">
               <Ago at={note.created_at} />
               {note.iteration === 0 ? null : `, iteration ${note.iteration}`}
@@ -117,7 +118,7 @@ export function Inbox({ session, messages }: OfSession & Pick<ReplyTo<'tool.inbo
               <span class="mono task-name">{message.id}</span>
               <span class="task-tags">{message.read ? <Tag>read</Tag> : <Tag tone="info">unread</Tag>}</span>
             </div>
-            <p class="task-text">{message.content}</p>
+            <LongText text={message.content} />
             <div class="task-more quiet">
               <Ago at={message.created_at} />
             </div>

@@ -1,4 +1,5 @@
 import type { LedgerListed } from '../../contracts/replies/ledger-reply.js';
+import { publishCommand } from '../components/command.js';
 import { Empty } from '../components/empty.js';
 import { Tag } from '../components/tag.js';
 import { counted, nextText } from '../words.js';
@@ -19,10 +20,7 @@ export function Results({
         {tasks.length === 0 ? null : counted(tasks.length, 'task')}
       </ColumnHead>
       {tasks.length === 0 ? (
-        <Empty
-          title="No results yet"
-          command={`throughline publish implementer --session ${session} --file result.json`}
-        />
+        <Empty title="No results yet" command={publishCommand(session)} />
       ) : (
         <ul class="task-list">
           {tasks.toReversed().map((each) => (

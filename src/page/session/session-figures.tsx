@@ -15,7 +15,12 @@ export function SessionFiguresStrip({ session }: { readonly session: SessionShow
   const open = board.total - board.cancelled;
   return (
     <ul class="figures card">
-      <Figure name="results" href={sessionHref(name, 'timeline', { kind: 'result' })} value={results}>
+      <Figure
+        name="result"
+        many="results"
+        href={sessionHref(name, 'timeline', { kind: 'result' })}
+        value={results}
+      >
         {dispatches.implementer ?? 0} of implementers, {dispatches.reviewer ?? 0} of reviewers
       </Figure>
       <Figure
@@ -24,8 +29,8 @@ export function SessionFiguresStrip({ session }: { readonly session: SessionShow
         value={rejected}
         tone={rejected > 0 ? 'bad' : ''}
       />
-      <Figure name="facts" href={sessionHref(name, 'facts')} value={session.facts} />
-      <Figure name="events" href={sessionHref(name, 'timeline')} value={session.sequence}>
+      <Figure name="fact" many="facts" href={sessionHref(name, 'facts')} value={session.facts} />
+      <Figure name="event" many="events" href={sessionHref(name, 'timeline')} value={session.sequence}>
         {session.last_event_at === null ? null : (
           <>
             newest <Ago at={session.last_event_at} />
@@ -52,6 +57,8 @@ export function SessionFiguresStrip({ session }: { readonly session: SessionShow
 
 function Figure(props: {
   readonly name: string;
+  /** The name of more than one, where that is another. */
+  readonly many?: string;
   readonly value: number;
   readonly href: string;
   readonly tone?: string;
@@ -60,7 +67,8 @@ function Figure(props: {
   return (
     <li class="figure-cell">
       <a href={props.href}>
-        <span class={`figure-value ${props.tone ?? ''}`}>{figure(props.value)}</span> {props.name}
+        <span class={`figure-value ${props.tone ?? ''}`}>{figure(props.value)}</span>{' '}
+        {props.value === 1 ? props.name : (props.many ?? props.name)}
       </a>
       <span class="quiet">{props.children}</span>
     </li>

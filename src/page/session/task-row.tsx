@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { LongText } from '../components/long-text.js';
 import { sessionHref } from '../route.js';
 
 /** A task in a column of the session: its id, how it stands, what it is, and what more there is to say. */
@@ -26,7 +27,7 @@ export function TaskRow(props: {
         </a>
         <span class="task-tags">{props.tags}</span>
       </div>
-      {props.text === undefined ? null : <p class="task-text">{props.text}</p>}
+      {props.text === undefined ? null : <LongText text={props.text} />}
       {props.children === undefined ? null : <div class="task-more quiet">{props.children}</div>}
     </li>
   );

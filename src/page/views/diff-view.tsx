@@ -1,6 +1,8 @@
 import '../styles/prompt.css';
 import { useMemo, useState } from 'preact/hooks';
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
+import type { AskError } from '../ask.js';
+import { publishCommand } from '../components/command.js';
 import { Empty, Loading } from '../components/empty.js';
 import { ErrorBox } from '../components/error-box.js';
 import { PageHead } from '../components/page-head.js';
@@ -9,9 +11,16 @@ import { useDraft } from '../components/use-draft.js';
 import { factWords } from '../prompt/considered-table.js';
 import { diffCounts, diffRows } from '../prompt/diff-lines.js';
 import { DiffTable } from '../prompt/diff-table.js';
-import { type PromptChoice, positive, promptChoice, promptTitle } from '../prompt/prompt-request.js';
-import { type SessionPrompts, usePrompt, useSessionPrompts } from '../prompt/use-prompt.js';
+import {
+  type PromptChoice,
+  positive,
+  promptChoice,
+  promptTitle,
+  requestTitle,
+} from '../prompt/prompt-request.js';
+import { type PromptAsked, type SessionPrompts, usePrompt, useSessionPrompts } from '../prompt/use-prompt.js';
 import { type SessionViewProps, sessionHref, setParams } from '../route.js';
+import { counted } from '../words.js';
 
 /** Two prompts beside each other: two that are kept, or one task as of two sequences. */
 export function DiffView({ session, params }: SessionViewProps) {
@@ -25,9 +34,11 @@ export function DiffView({ session, params }: SessionViewProps) {
   return (
     <>
       <PageHead title="Prompt diff" of={session} />
-      {error === undefined ? null : <ErrorBox error={error} />}
+      {known.error === undefined ? null : <ErrorBox error={known.error} />}
+      <SideError label="Before" choice={first} error={left.asked.error} />
+      <SideError label="After" choice={second} error={right.asked.error} />
       {known.newest === 0 ? (
-        <Empty title="This session has no events yet" command={`throughline publish ${session} result.json`}>
+        <Empty title="This session has no events yet" command={publishCommand(session)}>
           There is nothing to compare before the first result.
         </Empty>
       ) : (
@@ -60,7 +71,12 @@ export function DiffView({ session, params }: SessionViewProps) {
               <Loading what="both prompts" />
             ) : null
           ) : (
-            <Compared session={session} left={left.asked.reply} right={right.asked.reply} />
+            <Compared
+              session={session}
+              left={left.asked.reply}
+              right={right.asked.reply}
+              titles={[sideTitle(left), sideTitle(right)]}
+            />
           )}
         </>
       )}
@@ -68,11 +84,37 @@ export function DiffView({ session, params }: SessionViewProps) {
   );
 }
 
+/** Why one side cannot be shown, and which it is. */
+function SideError(props: {
+  readonly label: string;
+  readonly choice: PromptChoice | undefined;
+  readonly error: AskError | undefined;
+}) {
+  if (props.error === undefined) return null;
+  return (
+    <section aria-label={props.label}>
+      <p class="quiet diff-summary">
+        {props.label}: {props.choice?.id === undefined ? 'this prompt' : `the prompt ${props.choice.id}`}{' '}
+        cannot be shown, so there is nothing to compare.
+      </p>
+      <ErrorBox error={props.error} />
+    </section>
+  );
+}
+
+/** Which prompt a side is: its sequence, and what was asked for. */
+function sideTitle({ asked, request }: PromptAsked): string {
+  const at = `sequence ${asked.reply?.sequence ?? 0}`;
+  return request === undefined ? at : `${at} · ${requestTitle(request)}`;
+}
+
 function Compared({
   session,
   left,
   right,
+  titles,
 }: {
+  readonly titles: readonly [left: string, right: string];
   readonly session: string;
   readonly left: CompileReply;
   readonly right: CompileReply;
@@ -84,12 +126,8 @@ function Compared({
   return (
     <>
       <p class="tags diff-summary">
-        <Tag tone="bad">
-          − {removed} {removed === 1 ? 'line' : 'lines'}
-        </Tag>
-        <Tag tone="good">
-          + {added} {added === 1 ? 'line' : 'lines'}
-        </Tag>
+        <Tag tone="bad">− {counted(removed, 'line')}</Tag>
+        <Tag tone="good">+ {counted(added, 'line')}</Tag>
         <Tag>
           {left.budget.used.toLocaleString('en')} → {right.budget.used.toLocaleString('en')} tokens (
           {tokens < 0 ? '−' : '+'}
@@ -104,7 +142,7 @@ function Compared({
       {removed + added === 0 ? (
         <p class="quiet diff-summary">Both prompts are the same, byte for byte.</p>
       ) : null}
-      <DiffTable rows={rows} left={`sequence ${left.sequence}`} right={`sequence ${right.sequence}`} />
+      <DiffTable rows={rows} left={titles[0]} right={titles[1]} />
       {gone.length + come.length === 0 ? null : (
         <div class="diff-facts">
           <FactList title="Facts only before" session={session} facts={gone} />

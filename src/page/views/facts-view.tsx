@@ -2,6 +2,7 @@ import '../styles/facts.css';
 import type { FactTag } from '../../contracts/fact-tags.js';
 import type { FoundFact } from '../../contracts/replies/fact-reply.js';
 import { AskedView } from '../components/asked-view.js';
+import { publishCommand } from '../components/command.js';
 import { Empty } from '../components/empty.js';
 import { FilterField, SelectField, Toggle } from '../components/fields.js';
 import { MoreButton } from '../components/more-button.js';
@@ -194,10 +195,7 @@ function FactRow(props: {
 function NoFacts({ session, filtered }: { readonly session: string; readonly filtered: boolean }) {
   if (!filtered) {
     return (
-      <Empty
-        title="This session has no facts yet"
-        command={`throughline publish implementer --session ${session} --file result.json`}
-      >
+      <Empty title="This session has no facts yet" command={publishCommand(session)}>
         Each result becomes facts: files, tests, findings, decisions. Publish the first one.
       </Empty>
     );

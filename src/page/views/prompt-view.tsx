@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
 import { AskedView } from '../components/asked-view.js';
 import { StackedBar } from '../components/bar.js';
-import { CopyButton } from '../components/command.js';
+import { CopyButton, publishCommand } from '../components/command.js';
 import { Empty } from '../components/empty.js';
 import { ErrorBox } from '../components/error-box.js';
 import { PageHead } from '../components/page-head.js';
@@ -14,15 +14,21 @@ import { KeptPrompts } from '../prompt/kept-prompts.js';
 import { OriginPanel } from '../prompt/origin-panel.js';
 import { PromptChooser } from '../prompt/prompt-chooser.js';
 import { promptRows, sectionName } from '../prompt/prompt-lines.js';
-import { type PromptChoice, promptChoice } from '../prompt/prompt-request.js';
+import { type PromptChoice, promptChoice, typedText } from '../prompt/prompt-request.js';
 import { PromptText } from '../prompt/prompt-text.js';
 import { type SessionPrompts, usePrompt, useSessionPrompts } from '../prompt/use-prompt.js';
 import { type SessionViewProps, sessionHref, setParams } from '../route.js';
+import { counted } from '../words.js';
 
 /** The compiled prompt of a task, as of any sequence, each line with what it comes from. */
 export function PromptView({ session, params }: SessionViewProps) {
   const known = useSessionPrompts(session);
-  const choice = chosen(promptChoice(params), known);
+  const [long, setLong] = useState<{ readonly of: string; readonly text: string } | undefined>(undefined);
+  const addressed = promptChoice(params);
+  // A long text is of the prompt that it was typed for.
+  const of = JSON.stringify([addressed.id, addressed.task]);
+  const text = addressed.text ?? (long?.of === of ? long.text : undefined);
+  const choice = chosen({ ...addressed, ...(text !== undefined && { text }) }, known);
   const { asked, request, newest } = usePrompt(session, choice, known);
   const before = useLast(asked.reply);
   const step = (by: number) => {
@@ -56,14 +62,24 @@ export function PromptView({ session, params }: SessionViewProps) {
       </PageHead>
       {known.error === undefined ? null : <ErrorBox error={known.error} />}
       {known.newest === 0 ? (
-        <Empty title="This session has no events yet" command={`throughline publish ${session} result.json`}>
+        <Empty title="This session has no events yet" command={publishCommand(session)}>
           A prompt is compiled from what results and commands have told. Publish the first result.
         </Empty>
       ) : (
         <div class="prompt-page">
           <div class="prompt-main">
             {request === undefined || newest === undefined ? null : (
-              <PromptChooser key={session} request={request} newest={newest} known={known} />
+              <PromptChooser
+                key={session}
+                request={request}
+                newest={newest}
+                known={known}
+                onText={(typed) => {
+                  const kept = typedText(typed);
+                  setLong(kept.view === undefined ? undefined : { of, text: kept.view });
+                  setParams({ text: kept.address });
+                }}
+              />
             )}
             <AskedView asked={{ ...asked, loading: asked.loading && shown === undefined }} what="the prompt">
               {() => null}
@@ -112,11 +128,16 @@ function CompiledView({
       <div class="prompt-figures">
         <p class="tags">
           <Tag tone={budget.dropped === 0 ? 'good' : 'warn'}>
-            {budget.dropped === 0 ? 'nothing left out' : `${budget.dropped} left out for space`}
+            {budget.dropped > 0
+              ? `${budget.dropped} left out for space`
+              : reply.factsShown < reply.factsTotal
+                ? 'nothing left out for space'
+                : 'nothing left out'}
           </Tag>
           <Tag>
-            {reply.factsShown} of {reply.factsTotal} facts
+            {reply.factsShown} of {counted(reply.factsTotal, 'fact')}
           </Tag>
+          {othersText(reply) === undefined ? null : <span class="quiet">{othersText(reply)}</span>}
           {reply.kind === 'dispatch' ? <Hash name="prefix" value={reply.stablePrefixHash} /> : null}
           {reply.kind === 'dispatch' ? <Hash name="prompt" value={reply.fullPromptHash} /> : null}
         </p>
@@ -152,6 +173,14 @@ function CompiledView({
       )}
     </div>
   );
+}
+
+/** Why a prompt with room to spare does not show the other facts; nothing where space is the reason. */
+function othersText({ kind, budget, factsShown, factsTotal, considered }: CompileReply): string | undefined {
+  if (kind !== 'dispatch' || budget.dropped > 0 || factsShown >= factsTotal) return undefined;
+  return considered?.facts.some(({ shown }) => !shown) === true
+    ? 'the others fit the task less, or not at all'
+    : 'the others do not fit the task';
 }
 
 /** Sections whose items stand in the one line of the ledger. */

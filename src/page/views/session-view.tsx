@@ -3,7 +3,7 @@ import { AskedView } from '../components/asked-view.js';
 import { Empty } from '../components/empty.js';
 import { PageHead } from '../components/page-head.js';
 import { Tag } from '../components/tag.js';
-import type { SessionViewProps } from '../route.js';
+import { type SessionViewProps, viewHref } from '../route.js';
 import { BoardTasks } from '../session/board-tasks.js';
 import { Inbox, Iterations, Notes } from '../session/notes.js';
 import { PlanTasks } from '../session/plan-tasks.js';
@@ -42,7 +42,9 @@ export function SessionView({ session }: SessionViewProps) {
               title="Nothing has happened in this session"
               command={`throughline tool task-add --session ${session} --content "The first task"`}
             >
-              It has no events yet. A first task, result or goal begins it:
+              No session of this name has events; see{' '}
+              <a href={viewHref('sessions')}>the sessions that have</a>. A first task, result or goal begins
+              this one:
             </Empty>
           ) : (
             <>

@@ -1,4 +1,4 @@
-import { figure, stallText } from '../words.js';
+import { counted, figure, stallText } from '../words.js';
 import '../styles/sessions.css';
 import type { SessionFigures, SessionListed } from '../../contracts/replies/session-list-reply.js';
 import { AskedView } from '../components/asked-view.js';
@@ -207,5 +207,5 @@ function groupsOf(sessions: readonly SessionListed[]) {
 }
 
 function totalText(total: number): string {
-  return total === 1 ? '1 session' : `${figure(total)} sessions`;
+  return counted(total, 'session');
 }

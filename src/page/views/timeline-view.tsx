@@ -1,6 +1,7 @@
-import { figure } from '../words.js';
+import { counted, figure } from '../words.js';
 import '../styles/timeline.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { publishCommand } from '../components/command.js';
 import { Empty, Loading } from '../components/empty.js';
 import { ErrorBox } from '../components/error-box.js';
 import { FilterField, Toggle } from '../components/fields.js';
@@ -124,8 +125,8 @@ function Entries(props: {
         />
         <p class="timeline-end quiet figure" role="status">
           {store.more
-            ? `${figure(store.count)} entries so far; older ones load as you scroll`
-            : `${figure(store.count)} entries, all there are`}
+            ? `${counted(store.count, 'entry', 'entries')} so far; older ones load as you scroll`
+            : `${counted(store.count, 'entry', 'entries')}, all there are`}
         </p>
       </div>
       {open && entry !== undefined ? (
@@ -183,10 +184,7 @@ function Filters({ filter }: { readonly filter: TimelineFilter }) {
 function NoEntries({ session, filter }: { readonly session: string; readonly filter: TimelineFilter }) {
   if (filter.kinds.length === 0 && filter.task === '' && !filter.failed && filter.at === undefined) {
     return (
-      <Empty
-        title="Nothing has happened in this session"
-        command={`throughline publish implementer --session ${session} --file result.json`}
-      >
+      <Empty title="Nothing has happened in this session" command={publishCommand(session)}>
         Each result, command, trace and prompt becomes a row here, as it happens. Publish a first result:
       </Empty>
     );
