@@ -87,9 +87,9 @@ function View({ at }: { readonly at: PageRoute }) {
           <PageHead title="No such page" />
           <Empty title="Nothing has this address">
             <p>
-              Begin with <a href={viewHref('sessions')}>the sessions</a>. The name of one has 1 to 64 of A-Z
-              a-z 0-9 _ and -.
+              Begin with <a href={viewHref('sessions')}>the sessions</a>.
             </p>
+            <p>The name of a session has 1 to 64 of A-Z a-z 0-9 _ and -.</p>
           </Empty>
         </>
       );
