@@ -1,4 +1,5 @@
 import type { PromptTrace } from '../../contracts/replies/prompt-trace.js';
+import { ROLE_NAMES } from '../role-names.js';
 
 /** Which prompt is looked at, by the address, and the request that compiles it again. */
 
@@ -102,5 +103,5 @@ export function promptTitle({ kind, task, role }: Pick<PromptTrace, 'kind' | 'ta
 export function requestTitle({ kind, taskId, role }: Readonly<Record<string, unknown>>): string {
   if (kind === 'iteration') return 'iteration';
   if (kind === 'session-start') return 'session start';
-  return [`task ${asText(taskId) ?? '1'}`, asText(role) ?? 'implementer'].join(', ');
+  return [`task ${asText(taskId) ?? '1'}`, asText(role) ?? ROLE_NAMES[0]].join(', ');
 }
