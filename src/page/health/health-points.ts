@@ -1,24 +1,6 @@
-/** `GET /api/health-history`: how the installation did over the last hour, the oldest first. */
-export interface HealthPast {
-  readonly everyMs: number;
-  readonly points: readonly HealthMoment[];
-}
+import type { HealthHistoryReply, HealthPoint } from '../../contracts/inspector-api.js';
 
-/** One moment; what could not be told is left out. */
-export interface HealthMoment {
-  /** ISO 8601. */
-  readonly at: string;
-  /** Dispatches that are not folded yet. */
-  readonly pending?: number;
-  readonly resultsPerSecond?: number;
-  readonly rejectedPerSecond?: number;
-  readonly compilesPerSecond?: number;
-  readonly compileMsMean?: number;
-  /** Seconds from the newest snapshot to the newest result. */
-  readonly snapshotLag?: number;
-}
-
-export type HealthSeries = Exclude<keyof HealthMoment, 'at'>;
+export type HealthSeries = Exclude<keyof HealthPoint, 'at'>;
 
 /** Times in seconds, and one value for each; null where nothing is known. */
 export interface PlotData {
@@ -27,7 +9,7 @@ export interface PlotData {
 }
 
 /** One series over time. Where moments are missing, the line has a gap. */
-export function plotData({ points, everyMs }: HealthPast, name: HealthSeries): PlotData {
+export function plotData({ points, everyMs }: HealthHistoryReply, name: HealthSeries): PlotData {
   const times: number[] = [];
   const values: (number | null)[] = [];
   let before: number | undefined;

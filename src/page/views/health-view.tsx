@@ -1,3 +1,4 @@
+import type { HealthHistoryReply } from '../../contracts/inspector-api.js';
 import '../styles/health.css';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { DispatchLag, HealthFinding, HealthShown } from '../../contracts/replies/health-reply.js';
@@ -6,7 +7,7 @@ import { AskedView } from '../components/asked-view.js';
 import { PageHead } from '../components/page-head.js';
 import { Tag, type Tone } from '../components/tag.js';
 import { Ago } from '../components/time.js';
-import { type HealthPast, plotData } from '../health/health-points.js';
+import { plotData } from '../health/health-points.js';
 import { Plot } from '../health/plot.js';
 import { ServerLimits } from '../health/server-limits.js';
 import { ServiceTable } from '../health/service-table.js';
@@ -21,7 +22,7 @@ const EVERY_MS = 5_000;
 /** How the installation does: what waits, how fast it goes, what the server allows, what the doctor finds. */
 export function HealthView(_props: GlobalViewProps) {
   const asked = useAsk('tool.health-show', {});
-  const past = useHealthPast(asked.refresh);
+  const past = usePast(asked.refresh);
   return (
     <>
       <PageHead title="Health">
@@ -38,7 +39,7 @@ export function HealthView(_props: GlobalViewProps) {
   );
 }
 
-function Shown({ shown, past }: { readonly shown: HealthShown; readonly past: HealthPast }) {
+function Shown({ shown, past }: { readonly shown: HealthShown; readonly past: HealthHistoryReply }) {
   const findings = [...(shown.findings ?? [])].sort((one, other) => ORDER[one.level] - ORDER[other.level]);
   return (
     <div class="health">
@@ -144,7 +145,7 @@ function behind({ pending, unacked }: DispatchLag): number {
   return pending + unacked;
 }
 
-function Plots({ past }: { readonly past: HealthPast }) {
+function Plots({ past }: { readonly past: HealthHistoryReply }) {
   const series = useMemo(
     () => ({
       pending: plotData(past, 'pending'),
@@ -171,10 +172,10 @@ function Plots({ past }: { readonly past: HealthPast }) {
   );
 }
 
-const NOTHING: HealthPast = { everyMs: 10_000, points: [] };
+const NOTHING: HealthHistoryReply = { everyMs: 10_000, points: [] };
 
 /** The last hour, asked for again and again while the page is seen and the server is there. */
-function useHealthPast(refresh: () => void): HealthPast {
+function usePast(refresh: () => void): HealthHistoryReply {
   const [past, setPast] = useState(NOTHING);
   const there = connection.value !== 'no-server';
   useEffect(() => {
@@ -182,7 +183,7 @@ function useHealthPast(refresh: () => void): HealthPast {
     let gone = false;
     const look = async () => {
       if (document.visibilityState !== 'visible') return;
-      const reply = await fetchOwn<HealthPast>('/api/health-history').catch(() => undefined);
+      const reply = await fetchOwn<HealthHistoryReply>('/api/health-history').catch(() => undefined);
       if (!gone && reply !== undefined) setPast(reply);
     };
     void look();
